@@ -42,6 +42,11 @@ export type ReservationResult =
 /** What keeps an authorization from a caller: one nonce pays one recipient, in one asset, for one account. */
 export type TakenBy = 'account' | 'recipient' | 'asset' | 'stream' | 'settlement'
 
+export type AskingForAuthorization = Pick<
+  Reservation,
+  'authorizationId' | 'account' | 'holder' | 'asset' | 'payTo'
+>
+
 /**
  * Reservations of funds between verify and settle. Live: not expired, and its authorization neither settled nor, unless
  * a stream holds it, failed since it was reserved. Live reservations of one payer in one asset are decided one after the other, across instances.
@@ -53,6 +58,8 @@ export interface Reservations {
    * as much and as long as before. A reservation of an anonymous caller is replaced by that of an account.
    */
   reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
+  /** What keeps an authorization from a caller that would reserve nothing. */
+  findTaker(asking: AskingForAuthorization): Promise<TakenBy | null>
   /** Gives the funds back, if this holder still has them. */
   release(reservation: Pick<Reservation, 'authorizationId' | 'holder'>): Promise<void>
   /** Deletes what has expired, and, ten minutes after it was reserved, what is held for a stream that is not open. */

@@ -34,6 +34,12 @@ export interface SettlementClaim {
   readonly proofFingerprint?: string | null
 }
 
+/** Of a claim whose authorization can have a `Reservation`. */
+export interface ClaimedHold {
+  /** As in `Reservation`. */
+  readonly holder: string
+}
+
 export interface Settlement extends SettlementClaim {
   readonly id: string
   readonly state: SettlementState
@@ -110,11 +116,15 @@ export interface Recorder {
  */
 export interface SettlementJournal {
   /**
-   * Opens a row; returns null if `findOpen` finds one for the authorization. With `quota`, the row counts
-   * against the quota of its caller until it fails. Throws QUOTA_EXCEEDED if the month is used up; then no row
-   * is opened.
+   * Opens a row; returns null if `findOpen` finds one for the authorization, or if a live reservation keeps it from the
+   * caller. With `hold`, a reservation at the same time either sees the row or prevents it. With `quota`, the row counts
+   * against the quota of its caller until it fails. Throws QUOTA_EXCEEDED if the month is used up; then no row is opened.
    */
-  claim(claim: SettlementClaim, quota?: QuotaCharge | null): Promise<Settlement | null>
+  claim(
+    claim: SettlementClaim,
+    quota?: QuotaCharge | null,
+    hold?: ClaimedHold | null,
+  ): Promise<Settlement | null>
   /** The row of the authorization that has not failed, or that was answered `success: true`. */
   findOpen(authorizationId: string): Promise<Settlement | null>
   find(id: string): Promise<Settlement | null>

@@ -47,7 +47,7 @@ export interface BlockForm {
 export interface OfflineAuthorization
   extends Pick<
     Authorized,
-    'isValid' | 'payer' | 'authorizationId' | 'authorizedAmount' | 'amount' | 'expiresAt'
+    'isValid' | 'payer' | 'authorizationId' | 'authorizedAmount' | 'amount' | 'expiresAt' | 'isHoldable'
   > {
   /** As in `Authorized`: set where the service is rendered between verify and settle. */
   readonly holds: boolean

@@ -28,6 +28,8 @@ export interface Authorized {
   readonly details: JsonObject
   /** Absent: nothing is reserved between verify and settle. */
   readonly hold?: Hold | undefined
+  /** A scheme with holds can present the same authorization, so that one may have a hold. Absent: only where `hold` is set. */
+  readonly isHoldable?: boolean
   /**
    * Executes the verified payment and rechecks what can have changed. Records, then sends. Throws only before a
    * recording; afterwards an unknown outcome is `pending`. Verify-only schemes neither record nor send.

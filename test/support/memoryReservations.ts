@@ -1,4 +1,9 @@
-import type { Reservation, Reservations, TakenBy } from '../../src/ports/reservations.js'
+import type {
+  AskingForAuthorization,
+  Reservation,
+  Reservations,
+  TakenBy,
+} from '../../src/ports/reservations.js'
 
 /** Reservations of one process, without expiry and other assets; `end` ends one, as a settlement does. */
 export interface MemoryReservations extends Reservations {
@@ -6,7 +11,8 @@ export interface MemoryReservations extends Reservations {
   end(authorizationId: string): void
 }
 
-const findTaker = (own: Reservation, asking: Reservation): TakenBy | null => {
+const findTaker = (own: Reservation | undefined, asking: AskingForAuthorization): TakenBy | null => {
+  if (own === undefined) return null
   if (own.account !== 'anonymous' && own.account !== asking.account) return 'account'
   if (own.account !== asking.account) return null
   if (own.holder.startsWith('stream:') && own.holder !== asking.holder) return 'stream'
@@ -19,13 +25,14 @@ export const createMemoryReservations = (): MemoryReservations => {
   return {
     list: () => [...rows.values()],
     end: (authorizationId) => void rows.delete(authorizationId),
+    findTaker: async (asking) => findTaker(rows.get(asking.authorizationId), asking),
     release: async ({ authorizationId, holder }) => {
       if (rows.get(authorizationId)?.holder === holder) rows.delete(authorizationId)
     },
     reserve: async (reservation, { balance, allowance }) => {
       const { authorizationId, network, asset, payer, spender, account, amount } = reservation
       const found = rows.get(authorizationId)
-      const by = found === undefined ? null : findTaker(found, reservation)
+      const by = findTaker(found, reservation)
       if (by !== null) return { state: 'taken', by }
       const own = found?.account === account ? found : undefined
       if (own === undefined || own.amount < amount) {

@@ -8,6 +8,7 @@ export const withoutMetering = `
   drop table nightly_reconciliations, request_batches;
   ${withoutCredit};
   drop table intents, stream_payments, streams;
+  drop function find_holds;
   drop index reservations_by_authorization;
   alter table reservations drop column holder, drop column account;
   alter table settlements drop column payer_wallet, drop column payee_wallet, drop column dollar_decimals;

@@ -59,14 +59,17 @@ interface MethodFacts<Prepared> extends Preparer<Prepared>, Pick<PaymentMethod, 
   readJudge(rpc: Rpc, settlement: Settlement): SettlementJudge
   /** What must remain available until the settlement; absent where settlement follows at once. */
   describeHold?(prepared: Prepared, reads: ReadAnswers): Hold
+  /** As in `Authorized`. */
+  readonly isHoldable?: boolean
 }
 
 /** Verification and settlement from a prepared call on: the same for every method. */
 export const createPaymentMethod = <Prepared extends PreparedCall>(
   { family, rpc, engine }: Pick<MethodDependencies, 'family' | 'rpc' | 'engine'>,
   minimum: MinimumPayment,
-  { prepare, prepareAgain, identify, describe, readJudge, describeHold }: MethodFacts<Prepared>,
+  facts: MethodFacts<Prepared>,
 ): PaymentMethod => {
+  const { prepare, prepareAgain, identify, describe, readJudge, describeHold, isHoldable = false } = facts
   const beforeSettle = { isForSettle: true, marginSeconds: family.expiryMarginSeconds }
   const beforeVerify = { isForSettle: false, marginSeconds: 0 }
 
@@ -86,6 +89,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       expiresAt: toDate(deadline),
       details: describe(prepared),
       ...(describeHold === undefined ? {} : { hold: describeHold(prepared, reads) }),
+      ...(isHoldable ? { isHoldable } : {}),
       settle: async (recorder, options) => {
         const preparation = await prepareAgain(prepared, beforeSettle)
         if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }

@@ -2,11 +2,12 @@ import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { ReservationResult, Reservations, TakenBy } from '../../ports/reservations.js'
 import type { Payment } from '../../protocol/payment.js'
-import type { Authorized, Hold, Verification } from '../../schemes/scheme.js'
+import type { Authorized, Hold, Refusal, Verification } from '../../schemes/scheme.js'
 
 /**
  * Reserves what an authorization needs until it is settled; passes all other verdicts. Refused as `insufficient_funds`
- * if the payer's other authorizations hold too much of the balance or the allowance.
+ * if the payer's other authorizations hold too much of the balance or the allowance, and as `duplicate_settlement` if the
+ * authorization is held for another.
  */
 export type HoldFunds = (payment: Payment, verdict: Verification, terms: HoldTerms) => Promise<Verification>
 
@@ -20,25 +21,42 @@ export interface HoldTerms {
 }
 
 export interface HoldFundsDependencies {
-  readonly reservations: Pick<Reservations, 'reserve'>
+  readonly reservations: Pick<Reservations, 'reserve' | 'findTaker'>
   readonly clock: Clock
 }
+
+/** Whether an authorization may have a hold, of its own scheme or of another one. */
+export const canBeHeld = ({ hold, isHoldable }: Authorized): boolean =>
+  hold !== undefined || isHoldable === true
 
 export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
   async ({ requirements }, verdict, { caller, holder, until }) => {
-    if (!verdict.isValid || verdict.hold === undefined) return verdict
+    if (!verdict.isValid || !canBeHeld(verdict)) return verdict
     const { hold, payer, authorizationId, amount } = verdict
+    const asking = {
+      authorizationId,
+      account: caller,
+      holder,
+      asset: foldHex(requirements.asset),
+      payTo: foldHex(requirements.payTo),
+    }
+    const refuse = (by: TakenBy): Refusal => ({
+      isValid: false,
+      payer,
+      reason: 'duplicate_settlement',
+      message: takenBy[by],
+    })
+    if (hold === undefined) {
+      const taker = await reservations.findTaker(asking)
+      return taker === null ? verdict : refuse(taker)
+    }
     const result = await reservations.reserve(
       {
-        authorizationId,
+        ...asking,
         network: requirements.network,
-        asset: foldHex(requirements.asset),
         payer: foldHex(payer),
         spender: foldHex(hold.spender),
-        payTo: foldHex(requirements.payTo),
-        account: caller,
-        holder,
         amount,
         expiresAt: until ?? findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
       },
@@ -55,12 +73,7 @@ export const createHoldFunds =
           message: describeExcess(amount, hold, result),
         }
       case 'taken':
-        return {
-          isValid: false,
-          payer,
-          reason: 'duplicate_settlement',
-          message: takenBy[result.by],
-        }
+        return refuse(result.by)
       case 'too_many':
         throw new AppError('RATE_LIMITED', 'Too many authorizations of this payer wait to be settled', {
           operationalCode: 'SVC-2005',

@@ -16,7 +16,7 @@ import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findDollarDecimals } from './findDollarDecimals.js'
 import { findScheme } from './findScheme.js'
-import type { HoldFunds } from './holdFunds.js'
+import { canBeHeld, type HoldFunds } from './holdFunds.js'
 import { createJoinSettlement } from './joinSettlement.js'
 import { refuseSettle } from './settleAnswers.js'
 import {
@@ -43,8 +43,11 @@ export interface SettleAuthorizationDependencies {
   readonly waitMs: number
 }
 
-// A row can fail between two reads, or be abandoned after a crash; then the attempt starts again.
+// A row can fail between two reads, or be abandoned after a crash, and a hold can prevent a claim; then the attempt starts
+// again.
 const maxRounds = 4
+
+const defaultHolder = 'settle'
 
 const chargeOf = ({ accountId, holder = accountId, tier }: QuotaClaim) => ({ holder, tier })
 
@@ -64,7 +67,7 @@ export const createSettleAuthorization = ({
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
-    const { payment, scheme, waitUntil, holder = 'settle', holdUntil, isAdmitted = false } = context
+    const { payment, scheme, waitUntil, holder = defaultHolder, holdUntil, isAdmitted = false } = context
     const terms = {
       caller: context.caller,
       holder,
@@ -177,6 +180,7 @@ export const createSettleAuthorization = ({
     return journal.claim(
       claimed,
       context.quota === null ? null : { ...chargeOf(context.quota), at: clock.now() },
+      canBeHeld(authorized) ? { holder: context.holder ?? defaultHolder } : null,
     )
   }
 

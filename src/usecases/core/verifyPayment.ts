@@ -11,7 +11,7 @@ import type { Scheme } from '../../schemes/scheme.js'
 import { checkRequirements } from './checkRequirements.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
-import { type HoldFunds, takenBy } from './holdFunds.js'
+import { canBeHeld, type HoldFunds, takenBy } from './holdFunds.js'
 import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import type { QuotaGate } from './quotaGate.js'
 import type { RefusedRequest } from './settleAnswers.js'
@@ -115,9 +115,9 @@ export const createVerifyPayment = ({
       verdict.isValid ? 'payment.valid' : 'payment.invalid',
     )
     // The chain knows what is spent, except where payers move the funds, and except a settlement of 0 that sent
-    // nothing: schemes with holds have those.
+    // nothing: schemes with holds have those, and can use up what another scheme presents.
     const isSpentOnChain = scheme.isClaimedByJournal !== true
-    if (verdict.isValid && verdict.hold === undefined && isSpentOnChain) {
+    if (verdict.isValid && !canBeHeld(verdict) && isSpentOnChain) {
       return { isValid: true, payer: verdict.payer }
     }
 
@@ -141,12 +141,9 @@ export const createVerifyPayment = ({
       return refuse({ reason: 'duplicate_settlement', payer: settlement.payer, isFinal: true })
     }
     // The service is rendered before the settle, which would find that another request has the authorization.
-    if (settlement !== null && verdict.isValid && verdict.hold !== undefined) {
-      return refuse({
-        reason: 'duplicate_settlement',
-        message: takenBy.settlement,
-        payer: settlement.payer,
-      })
+    if (settlement !== null && verdict.isValid && canBeHeld(verdict)) {
+      const { payer } = settlement
+      return refuse({ reason: 'duplicate_settlement', message: takenBy.settlement, payer })
     }
     if (verdict.isValid) return { isValid: true, payer: verdict.payer }
     return refuse(verdict)

@@ -30,6 +30,8 @@ export const createPermit2Method = (dependencies: ExactPermit2Dependencies): Pay
     },
     describe: ({ candidate }) => describePermit(candidate.permit, dependencies.router),
     readJudge,
+    // Permit2 has one sequence of nonces per owner, whichever proxy a permit names.
+    isHoldable: true,
   })
 
 export const createPermit2Presence = (rpc: Rpc, chainId: number): Permit2Presence =>

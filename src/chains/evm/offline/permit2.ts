@@ -34,5 +34,6 @@ export const createOfflinePermit2 =
       // Valid up to and including the deadline.
       expiresAt: toDate(permit.deadline + 1n),
       holds: facts.holds,
+      isHoldable: true,
     }
   }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { QuotaCharge } from '../../../ports/quotas.js'
-import type { Settlement, SettlementClaim } from '../../../ports/settlementJournal.js'
+import type { ClaimedHold, Settlement, SettlementClaim } from '../../../ports/settlementJournal.js'
 import type { RunBatch } from '../database/coalesce.js'
 import { toMonth } from '../database/day.js'
 import type { Instance } from '../database/instance.js'
@@ -14,17 +14,20 @@ export interface ClaimRequest {
   readonly claim: SettlementClaim
   /** Null: not counted against a quota. */
   readonly quota: QuotaCharge | null
+  /** Null: no authorization of its kind can be held. */
+  readonly hold: ClaimedHold | null
 }
 
-/** `uncounted`: the month's quota row is missing. `undecided`: depends on an earlier claim; retry. */
+/** `held`: from this caller. `uncounted`: the month's quota row is missing. `undecided`: depends on an earlier claim; retry. */
 export type ClaimResult =
   | { readonly state: 'opened'; readonly settlement: Settlement }
-  | { readonly state: 'duplicate' | 'exhausted' | 'uncounted' | 'undecided' }
+  | { readonly state: 'duplicate' | 'held' | 'exhausted' | 'uncounted' | 'undecided' }
 
 const row = z.object({
   claim_id: z.string(),
   is_opened: z.boolean(),
   is_uncounted: z.boolean(),
+  is_held: z.boolean(),
   /** Null: not counted against a quota. */
   is_granted: z.boolean().nullable(),
   has_quota_left: z.boolean().nullable(),
@@ -46,6 +49,8 @@ export const claimSettlements =
         distinct.map(({ claim }) => claim.wallets?.payer ?? null),
         distinct.map(({ claim }) => claim.wallets?.payee ?? null),
         distinct.map(({ claim }) => claim.dollarDecimals ?? null),
+        distinct.map(({ hold }) => hold?.holder ?? 'settle'),
+        distinct.filter(({ hold }) => hold !== null).map(({ claim }) => claim.authorizationId),
       ],
     )
     const answers = new Map(rows.map(readResult))
@@ -68,6 +73,7 @@ const readResult = (value: unknown): readonly [string, ClaimResult] => {
 }
 
 const readRefusal = (found: z.infer<typeof row>): ClaimResult => {
+  if (found.is_held) return { state: 'held' }
   if (found.is_uncounted) return { state: 'uncounted' }
   if (found.is_granted !== false) return { state: 'duplicate' }
   // Quota was reserved for an earlier claim that turned out to be a duplicate.

@@ -74,15 +74,16 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
     mapDatabaseErrors(createRecorder({ pool, instance }, settlementId))
 
   return {
-    claim: async (claim, quota = null) => {
+    claim: async (claim, quota = null, hold = null) => {
       for (;;) {
         const id = randomUUID()
         // A failed insert may still have committed a row.
-        const answer = await releaseOnFailure(id, claimBatched({ id, claim, quota }))
+        const answer = await releaseOnFailure(id, claimBatched({ id, claim, quota, hold }))
         switch (answer.state) {
           case 'opened':
             return answer.settlement
           case 'duplicate':
+          case 'held':
             return null
           case 'exhausted':
             throw new AppError('QUOTA_EXCEEDED', "This month's quota is used up", {

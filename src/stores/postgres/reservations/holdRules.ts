@@ -24,7 +24,7 @@ export const takenBy = (row: string, { account, holder, asset, payTo }: Asking):
   when ${row}.account <> 'anonymous' and ${row}.account <> ${account} then 'account'
   when ${row}.account = 'anonymous' and ${account} <> 'anonymous' then null
   when ${row}.holder not in ('verify', 'settle') and ${row}.holder <> ${holder} then 'stream'
-  when lower(${row}.asset) <> lower(${asset}) then 'asset'
-  when lower(${row}.pay_to) <> lower(${payTo}) then 'recipient'
+  when lower(${row}.asset) <> lower(${asset}::text) then 'asset'
+  when lower(${row}.pay_to) <> lower(${payTo}::text) then 'recipient'
   when ${row}.holder = 'settle' and ${holder} not in ('verify', 'settle') then 'settlement'
 end`

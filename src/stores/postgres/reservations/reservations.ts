@@ -12,8 +12,11 @@ import { createKeyQueue } from './keyQueue.js'
  */
 export const maxLiveReservations = 200
 
+const takenByWord = z.enum(['account', 'recipient', 'asset', 'stream', 'settlement'])
+const takers = z.array(z.object({ taken_by: takenByWord }))
+
 const held = z.object({
-  taken_by: z.enum(['account', 'recipient', 'asset', 'stream', 'settlement']).nullable(),
+  taken_by: takenByWord.nullable(),
   /** Of the same account. */
   own: z.string().nullable(),
   count: z.coerce.number(),
@@ -24,8 +27,10 @@ const held = z.object({
 // Of a reservation that is written again.
 const isOwn = '(r.account is null or r.account = excluded.account)'
 
-// Of class 12, apart from other advisory locks. Equal hashes only cost a wait.
-const lock = `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::text, $2::text, $3::text), 12))`
+// The payer of class 12 and the authorization of class 13, apart from other advisory locks. Equal hashes only cost a wait.
+// `find_holds` locks authorizations alone, so that neither waits for the other in a circle.
+const lock = `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::text, $2::text, $3::text), 12)),
+  pg_advisory_xact_lock(hashtextextended($4, 13))`
 
 /**
  * Deletes what has ended, so that no more rows are read than can be live. An authorization may be reserved under another
@@ -52,6 +57,12 @@ const readHeld = `
     coalesce(sum(amount) filter (where authorization_id <> $4), 0) as by_payer,
     coalesce(sum(amount) filter (where authorization_id <> $4 and spender = $5), 0) as by_spender
   from live`
+
+const listTakers = `
+  select taken_by from (
+    select ${takenBy('r', { account: '$2', holder: '$3', asset: '$4', payTo: '$5' })} as taken_by
+    from reservations r where authorization_id = $1 and not ${hasEnded('r')}) t
+  where taken_by is not null`
 
 // A verification renews what a settlement holds, which stays with the settlement. A renewal lowers nothing: its amount and
 // time come from the request, which the payer can repeat.
@@ -89,7 +100,7 @@ export const createReservations = (pool: Pool): Reservations => {
       reservation
     const key = [network, asset, payer]
     // A statement of its own: later ones see what was committed before the lock was granted.
-    await client.query(lock, key)
+    await client.query(lock, [...key, authorizationId])
     const asked = [...key, authorizationId, spender, account, holder, payTo]
     const { rows } = await client.query(readHeld, asked)
     const result = judge(reservation, funds, held.parse(rows[0]))
@@ -102,6 +113,11 @@ export const createReservations = (pool: Pool): Reservations => {
       inTurn(`${reservation.network} ${reservation.asset} ${reservation.payer}`, () =>
         inTransaction(pool, (client) => decide(client, reservation, funds)),
       ),
+
+    findTaker: async ({ authorizationId, account, holder, asset, payTo }) => {
+      const { rows } = await pool.query(listTakers, [authorizationId, account, holder, asset, payTo])
+      return takers.parse(rows)[0]?.taken_by ?? null
+    },
 
     release: async ({ authorizationId, holder }) => {
       await pool.query('delete from reservations where authorization_id = $1 and holder = $2', [

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openStreamBody } from '../../../../src/protocol/streams.js'
-import { setUsdcAllowance } from '../../../support/evm/permit2.js'
+import { isNonceUsed, setUsdcAllowance } from '../../../support/evm/permit2.js'
 import { uptoPayment as uptoPermit2Payment } from '../../../support/evm/uptoPermit2.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
+import { planPermit } from '../exactPermit2/scene.js'
 import { openScene, type Scene } from '../scene.js'
 import { openUpto, type UptoService } from './scene.js'
 
@@ -93,6 +94,64 @@ describe.each(forms)('an authorization by %s that an account has verified', (_fo
     await service.verify(body, shop)
     await scene.database.pool().query("update reservations set expires_at = now() - interval '1 second'")
     expect(await service.verify(body)).toMatchObject({ isValid: true })
+  })
+})
+
+describe('the nonce of a Permit2 authorization that an account holds', () => {
+  const holds = [
+    ['a stream', (service: UptoService, body: unknown) => openStreamAs(service, body, shop)],
+    ['a verification', (service: UptoService, body: unknown) => service.verify(body, shop)],
+  ] as const
+
+  it.each(holds)(
+    'by %s is not burned by an exact payment of the payer to another wallet of its own',
+    async (_by, hold) => {
+      const service = await openUpto(scene)
+      const wallet = createEoa()
+      const { body, payTo } = await planPermit2(service, wallet)
+      await hold(service, body)
+      const { nonce } = body.paymentPayload.payload.permit2Authorization
+      const exact = await planPermit(scene, { wallet, amount: 1n, permit: { nonce } })
+      for (const payer of [...payers, 'another-shop']) {
+        expect(await service.settle(exact.body, payer)).toMatchObject(duplicate)
+        expect(await service.verify(exact.body, payer)).toMatchObject({
+          isValid: false,
+          invalidReason: 'duplicate_settlement',
+          invalidMessage: heldForAnother,
+        })
+      }
+      // The same account would pay another recipient with it.
+      expect(await service.settle(exact.body, shop)).toMatchObject(duplicate)
+      expect(await isNonceUsed(scene.chain, exact.body)).toBe(false)
+      expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+    },
+  )
+
+  it('settles the stream after such attempts', async () => {
+    const service = await openUpto(scene)
+    const wallet = createEoa()
+    const { body, payTo } = await planPermit2(service, wallet)
+    const { stream } = await openStreamAs(service, body, shop)
+    const { nonce } = body.paymentPayload.payload.permit2Authorization
+    const exact = await planPermit(scene, { wallet, amount: 1n, permit: { nonce } })
+    const end = { streamId: stream.id, finalAmount: '7000' }
+    const [closed, ...stolen] = await Promise.all([
+      service.core.useCases.streams.closeStream({ caller: shop, token: null }, end),
+      ...payers.map((payer) => service.settle(exact.body, payer)),
+    ])
+    expect(closed).toMatchObject({ stream: { status: 'closed', settledAmount: '7000' } })
+    for (const each of stolen) expect(each).toMatchObject({ success: false })
+    expect(await scene.chain.balanceOf(payTo)).toBe(7_000n)
+  })
+
+  it('that was settled for 0 is not verified under exact', async () => {
+    const service = await openUpto(scene)
+    const wallet = createEoa()
+    const { body } = await planPermit2(service, wallet)
+    const { nonce } = body.paymentPayload.payload.permit2Authorization
+    expect(await service.settle({ ...body, settleAmount: '0' }, shop)).toMatchObject({ success: true })
+    const exact = await planPermit(scene, { wallet, amount: 1n, permit: { nonce } })
+    expect(await service.verify(exact.body)).toMatchObject({ invalidReason: 'duplicate_settlement' })
   })
 })
 

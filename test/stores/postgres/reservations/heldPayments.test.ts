@@ -101,7 +101,8 @@ const openInstance = async (
         consumer: holder,
         holder,
       }),
-    verify: async (nonce: string) => (await verifyPayment({ body: body(nonce), ...caller })).isValid,
+    verify: async (nonce: string, as = 'anonymous') =>
+      (await verifyPayment({ body: body(nonce), ...caller, caller: as })).isValid,
     settle: async (nonce: string, amount: string) =>
       (await settlePayment({ body: body(nonce, amount), ...caller })).result,
   }
@@ -141,6 +142,25 @@ describe('payments that were verified', () => {
     expect(await settle('a', '9000')).toMatchObject({ errorReason: 'settlement_pending' })
     expect(await verify('c')).toBe(false)
   })
+})
+
+it('a payment is verified for an account or settled by another caller, where both ask two instances at once', async () => {
+  const [first, second] = [await openInstance(), await openInstance(database.otherPool())]
+  const nonces = Array.from({ length: 40 }, (_, index) => `n${index}`)
+  const outcomes: boolean[] = []
+  const verifyLater = async (nonce: string, queries: number) => {
+    for (let query = 0; query < queries; query++) await database.pool().query('select 1')
+    return await first.verify(nonce, 'shop')
+  }
+  for (const [index, nonce] of nonces.entries()) {
+    const verifying = verifyLater(nonce, index % 10)
+    const [isVerified, settled] = await Promise.all([verifying, second.settle(nonce, '0')])
+    expect([isVerified, settled.success].filter(Boolean)).toHaveLength(1)
+    outcomes.push(isVerified)
+    await database.pool().query('truncate reservations')
+  }
+  // Each of them is first at times, or the race is not tried.
+  expect(new Set(outcomes).size).toBe(2)
 })
 
 it('a payment that does not fit cannot be settled without a verify either', async () => {

@@ -6,7 +6,11 @@ import type {
   ReservationResult,
   Reservations,
 } from '../../../../src/ports/reservations.js'
-import type { Settlement, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
+import type {
+  Settlement,
+  SettlementClaim,
+  SettlementJournal,
+} from '../../../../src/ports/settlementJournal.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import {
   createReservations,
@@ -56,15 +60,24 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
-  await pool.query('truncate settlements, broadcasts, broadcast_settlements, instances, reservations')
+  await pool.query(
+    'truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses',
+  )
   journal = createSettlementJournal(pool, await addInstance(pool))
 })
 
-const claim = async (authorizationId: string): Promise<Settlement> => {
-  const settlement = await journal.claim(claimOf({ authorizationId, scheme: 'upto' }))
+const claim = async (authorizationId: string, holder = 'settle'): Promise<Settlement> => {
+  const settlement = await journal.claim(claimOf({ authorizationId, scheme: 'upto' }), null, { holder })
   if (settlement === null) throw new Error('The authorization has a settlement')
   return settlement
 }
+/** As any scheme claims it that a hold can concern; null: refused. */
+const claimAs = (
+  caller: string,
+  authorizationId: string,
+  changes: Partial<SettlementClaim> = {},
+  by = journal,
+) => by.claim(claimOf({ authorizationId, caller, ...changes }), null, { holder: 'settle' })
 const confirm = async (authorizationId: string) =>
   await journal.close((await claim(authorizationId)).id, {
     state: 'confirmed',
@@ -212,7 +225,7 @@ describe('the end of a reservation', () => {
 
   it('is not the failed settlement of a stream, which tries again', async () => {
     await reservations.reserve(reservation('b', { holder: 'stream:1' }), funds(300n))
-    const { id } = await claim('b')
+    const { id } = await claim('b', 'stream:1')
     await journal.close(id, { state: 'failed', reason: 'transaction_failed' })
     expect(await reservations.reserve(reservation('b'), funds(300n))).toEqual({
       state: 'taken',
@@ -485,7 +498,7 @@ describe('the account of a reservation', () => {
       expect(await reservations.reserve(shop, funds(100n))).toEqual(reserved)
       await reservations.release({ authorizationId: 'b', holder: 'settle' })
     }
-    await claim('a')
+    await claim('a', stream)
     expect(await reservations.reserve(shop, funds(199n))).toMatchObject({
       state: 'exceeds',
       heldByOthers: 100n,
@@ -539,5 +552,103 @@ it('an authorization is reserved for one asset', async () => {
   expect(await reservations.reserve(reservation('a', { asset: '0xother' }), funds(100n))).toEqual({
     state: 'taken',
     by: 'asset',
+  })
+})
+
+describe('a claim of an authorization that is reserved', () => {
+  const stream = 'stream:1'
+
+  it.each([
+    // Who holds it for what, and who claims it.
+    ['shop', 'verify', 'shop', true],
+    ['shop', 'verify', 'other', false],
+    ['shop', 'verify', 'anonymous', false],
+    ['shop', 'settle', 'shop', true],
+    ['shop', 'settle', 'anonymous', false],
+    ['shop', stream, 'shop', false],
+    ['shop', stream, 'anonymous', false],
+    ['anonymous', 'verify', 'shop', true],
+    ['anonymous', 'verify', 'anonymous', true],
+    ['anonymous', stream, 'shop', true],
+    ['anonymous', stream, 'anonymous', false],
+  ])('by %s for %s is opened by %s: %s', async (account, holder, caller, isOpened) => {
+    await reservations.reserve(reservation('a', { account, holder }), funds(100n))
+    for (const scheme of ['exact', 'upto']) {
+      const settlement = await claimAs(caller, 'a', { scheme })
+      expect(settlement !== null).toBe(isOpened)
+      if (settlement !== null) await journal.abandon(settlement.id)
+    }
+    const quota = { at: new Date(), tier: { monthlyQuota: 5, feeRate: 0 }, holder: caller }
+    if (caller === 'anonymous') return
+    const claim = claimOf({ authorizationId: 'a', caller, scheme: 'exact' })
+    expect((await journal.claim(claim, quota, { holder: 'settle' })) !== null).toBe(isOpened)
+    const { rows } = await pool.query('select coalesce(sum(used), 0)::int as used from quota_uses')
+    expect(rows).toEqual([{ used: isOpened ? 1 : 0 }])
+  })
+
+  it('is opened by the stream that holds it', async () => {
+    await reservations.reserve(reservation('a', { account: 'shop', holder: stream }), funds(100n))
+    const claim = claimOf({ authorizationId: 'a', caller: 'shop' })
+    expect(await journal.claim(claim, null, { holder: 'stream:2' })).toBeNull()
+    expect(await journal.claim(claim, null, { holder: stream })).not.toBeNull()
+  })
+
+  it('is refused for another recipient or asset, whatever the letter case of the same one', async () => {
+    await reservations.reserve(reservation('a', { account: 'shop' }), funds(100n))
+    expect(await claimAs('shop', 'a', { payTo: '0xother' })).toBeNull()
+    expect(await claimAs('shop', 'a', { asset: '0xother' })).toBeNull()
+    expect(await claimAs('shop', 'a', { payTo: '0xPAYEE', asset: '0xASSET' })).not.toBeNull()
+  })
+
+  it('is opened once the reservation has ended', async () => {
+    await reservations.reserve(reservation('a', { account: 'shop', expiresAt: past() }), funds(100n))
+    expect(await claimAs('anonymous', 'a')).not.toBeNull()
+  })
+
+  it('is not refused for another authorization in the same statement, or for another caller', async () => {
+    await reservations.reserve(reservation('a', { account: 'shop' }), funds(100n))
+    const claims = await Promise.all([
+      claimAs('anonymous', 'a'),
+      claimAs('other', 'a'),
+      claimAs('shop', 'a'),
+      claimAs('anonymous', 'b'),
+    ])
+    expect(claims.map((settlement) => settlement?.caller ?? null)).toEqual([null, null, 'shop', 'anonymous'])
+  })
+
+  it('never deadlocks with claims of the same authorizations in another order', async () => {
+    const find = (by: Pool, ids: readonly string[]) => by.query('select * from find_holds($1, $1)', [ids])
+    for (let round = 0; round < 50; round++) {
+      const ids = Array.from({ length: 200 }, (_, index) => `r${round}-${index}`)
+      const orders = [ids, ids.toReversed(), ids, ids.toReversed()]
+      // Postgres would end one of them with an error.
+      await Promise.all(
+        orders.map((order, index) => find(index % 2 === 0 ? pool : database.otherPool(), order)),
+      )
+    }
+  })
+
+  it('never succeeds beside a reservation for another caller at the same time', async () => {
+    const theirJournal = createSettlementJournal(database.otherPool(), await addInstance(pool))
+    const counts = { reserved: 0, claimed: 0 }
+    for (let round = 0; round < 60; round++) {
+      const ids = Array.from({ length: 8 }, (_, index) => `r${round}-${index}`)
+      const outcomes = await Promise.all(
+        ids.map(async (id, index) => {
+          const payer = `0x${index}`
+          const reserve = () => reservations.reserve(reservation(id, { account: 'shop', payer }), funds(100n))
+          const settle = () => claimAs('anonymous', id, { scheme: 'exact' }, theirJournal)
+          const [held, settlement] = await Promise.all([reserve(), settle()])
+          return { isReserved: isReserved(held), isClaimed: settlement !== null }
+        }),
+      )
+      for (const outcome of outcomes) {
+        expect([outcome.isReserved, outcome.isClaimed].filter(Boolean)).toHaveLength(1)
+        counts[outcome.isReserved ? 'reserved' : 'claimed'] += 1
+      }
+    }
+    // Each of them is first at times, or the race is not tried.
+    expect(counts.reserved).toBeGreaterThan(0)
+    expect(counts.claimed).toBeGreaterThan(0)
   })
 })
