@@ -48,8 +48,10 @@ export type AskingForAuthorization = Pick<
 >
 
 /**
- * Reservations of funds between verify and settle. Live: not expired, and its authorization neither settled nor, unless
- * a stream holds it, failed since it was reserved. Live reservations of one payer in one asset are decided one after the other, across instances.
+ * Reservations of funds between verify and settle. Live: its authorization is being settled; or it has not expired, and its
+ * authorization was neither settled nor, unless a stream holds it, failed since it was reserved. A settlement of an account
+ * that was abandoned before anything was sent does not count as failed. Live reservations of one payer in one asset are
+ * decided one after the other, across instances.
  */
 export interface Reservations {
   /**
@@ -62,6 +64,9 @@ export interface Reservations {
   findTaker(asking: AskingForAuthorization): Promise<TakenBy | null>
   /** Gives the funds back, if this holder still has them. */
   release(reservation: Pick<Reservation, 'authorizationId' | 'holder'>): Promise<void>
-  /** Deletes what has expired, and, ten minutes after it was reserved, what is held for a stream that is not open. */
+  /**
+   * Deletes what has expired and is not being settled, and, ten minutes after it was reserved, what is held for a stream
+   * that is not open.
+   */
   purge(stopped?: AbortSignal): Promise<void>
 }

@@ -3,16 +3,22 @@ import { purgeInBatches } from './purgeInBatches.js'
 
 const batchSize = 1_000
 
+export interface PurgeOptions {
+  readonly stopped?: AbortSignal | undefined
+  /** SQL condition of rows that stay. */
+  readonly unless?: string
+}
+
 /** Deletes rows whose `expires_at` has passed. Skips rows that another statement is deleting: neither waits for the other. */
 export const purgeExpired = (
   pool: Pool,
   table: 'reservations' | 'siwx_nonces' | 'sandbox_scenarios' | 'sandbox_inboxes',
-  stopped?: AbortSignal,
+  { stopped, unless = 'false' }: PurgeOptions = {},
 ): Promise<void> =>
   purgeInBatches(stopped, async () => {
     const { rowCount } = await pool.query(
       `delete from ${table} where ctid in (
-         select ctid from ${table} where expires_at <= now() order by expires_at limit $1 for update skip locked)`,
+         select ctid from ${table} where expires_at <= now() and not ${unless} order by expires_at limit $1 for update skip locked)`,
       [batchSize],
     )
     return rowCount === batchSize

@@ -11,10 +11,19 @@ const settlementOf = (row: string, condition: string): string =>
 
 export const isBeingSettled = (row: string): string => settlementOf(row, "s.state in ('claimed', 'pending')")
 
-/** A stream whose settlement failed tries again, and keeps what it holds. */
-export const hasEnded = (row: string): string => `(${row}.expires_at <= now()
+/**
+ * Never while its authorization is settled: the outcome of what was sent may take longer than any time-out. A stream whose
+ * settlement failed tries again, and keeps what it holds; so does an account whose settlement was abandoned before
+ * anything was sent, or another caller could come before its retry.
+ */
+export const hasEnded = (row: string): string => `(
+  (${row}.expires_at <= now() and not ${isBeingSettled(row)})
   or ${settlementOf(row, "s.state = 'confirmed'")}
-  or ${settlementOf(row, `${row}.holder in ('verify', 'settle') and s.state = 'failed' and s.closed_at >= ${row}.reserved_at`)})`
+  or ${settlementOf(
+    row,
+    `${row}.holder in ('verify', 'settle') and s.state = 'failed' and s.closed_at >= ${row}.reserved_at
+      and (s.reason <> 'settlement_abandoned' or coalesce(${row}.account, 'anonymous') = 'anonymous')`,
+  )})`
 
 /**
  * A `TakenBy`, or null where a live reservation yields. Reservations of anonymous callers yield to accounts; those whose

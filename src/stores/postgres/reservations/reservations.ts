@@ -127,7 +127,7 @@ export const createReservations = (pool: Pool): Reservations => {
     },
 
     purge: async (stopped) => {
-      await purgeExpired(pool, 'reservations', stopped)
+      await purgeExpired(pool, 'reservations', { stopped, unless: isBeingSettled('reservations') })
       if (stopped?.aborted !== true) await pool.query(purgeLost)
     },
   }

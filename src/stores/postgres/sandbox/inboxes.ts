@@ -68,5 +68,5 @@ export const createSandboxInboxes = (pool: Pool): SandboxInboxes => ({
     return rows.length === 0 ? null : statusRow.parse(rows[0]).status
   },
 
-  purge: (stopped) => purgeExpired(pool, 'sandbox_inboxes', stopped),
+  purge: (stopped) => purgeExpired(pool, 'sandbox_inboxes', { stopped }),
 })

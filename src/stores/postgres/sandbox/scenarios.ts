@@ -81,6 +81,6 @@ export const createSandboxScenarios = (pool: Pool, maximum: number): SandboxScen
       const { due_in: dueInMs } = dueRow.parse(rows[0])
       return dueInMs === null ? null : Math.max(0, Number(dueInMs))
     },
-    purge: (stopped) => purgeExpired(pool, 'sandbox_scenarios', stopped),
+    purge: (stopped) => purgeExpired(pool, 'sandbox_scenarios', { stopped }),
   }
 }

@@ -13,7 +13,7 @@ export const createSignInNonces = (pool: Pool): SignInNonces => ({
     return rowCount === 1
   },
 
-  purge: (stopped) => purgeExpired(pool, 'siwx_nonces', stopped),
+  purge: (stopped) => purgeExpired(pool, 'siwx_nonces', { stopped }),
 })
 
 /** Neither domains nor nonces contain a line break. */

@@ -3,6 +3,7 @@ import { openStreamBody } from '../../../../src/protocol/streams.js'
 import { isNonceUsed, setUsdcAllowance } from '../../../support/evm/permit2.js'
 import { uptoPayment as uptoPermit2Payment } from '../../../support/evm/uptoPermit2.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 import { planPermit } from '../exactPermit2/scene.js'
 import { openScene, type Scene } from '../scene.js'
@@ -224,6 +225,28 @@ describe.each(forms)('an authorization by %s whose settlement is under way', (fo
       })
     }
   })
+})
+
+it('a settlement holds the funds as long as it is pending, whatever time-out its request has', async () => {
+  const service = await openUpto(scene, { environment: { SETTLE_WAIT_SECONDS: '1' } })
+  const wallet = createEoa()
+  await scene.chain.mint(wallet.address, 20_000n)
+  await setUsdcAllowance(scene.chain, wallet.address)
+  const plan = (amount: bigint) =>
+    uptoPermit2Payment({ chain: scene.chain, wallet, facilitator: service.router, amount })
+  const [first, second] = [await plan(10_000n), await plan(15_000n)]
+  await scene.chain.control.setAutomine(false)
+  expect(await service.settle({ ...first, settleAmount: '10000' })).toMatchObject({
+    errorReason: 'settlement_pending',
+  })
+  await scene.database.pool().query("update reservations set expires_at = now() - interval '1 hour'")
+  expect(await service.verify(second, shop)).toMatchObject({ invalidReason: 'insufficient_funds' })
+  await scene.chain.control.setAutomine(true)
+  await scene.chain.mint(wallet.address, 5_000n)
+  await pollUntil(async () => {
+    await service.reconcile()
+    return (await service.verify(second, shop)).isValid
+  }, 'the settlement to be confirmed')
 })
 
 describe('one balance', () => {

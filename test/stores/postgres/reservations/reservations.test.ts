@@ -223,6 +223,40 @@ describe('the end of a reservation', () => {
     expect(await takesAll()).toEqual(reserved)
   })
 
+  it('is not its expiry while its settlement is claimed or pending, also for the purge', async () => {
+    for (const close of ['confirmed', 'failed'] as const) {
+      await reservations.reserve(reservation('a'), funds(100n))
+      const { id } = await claim('a')
+      await expire()
+      await reservations.purge()
+      expect(await takesAll()).toMatchObject({ state: 'exceeds', heldByOthers: 100n })
+      await journal.recorderFor(id).record({ transaction: `tx of ${close}`, bytes: 'bytes' })
+      await theirs.purge()
+      expect(await takesAll()).toMatchObject({ state: 'exceeds', heldByOthers: 100n })
+      await journal.close(
+        id,
+        close === 'failed'
+          ? { state: 'failed', reason: 'transaction_failed' }
+          : { state: 'confirmed', transaction: 'tx' },
+      )
+      await reservations.purge()
+      expect(await countRows()).toBe(0)
+      await pool.query('truncate settlements, broadcasts, broadcast_settlements')
+    }
+  })
+
+  it('is not a settlement of its account that was abandoned before anything was sent', async () => {
+    await pool.query('truncate reservations')
+    const shop = reservation('a', { account: 'shop' })
+    await reservations.reserve(shop, funds(100n))
+    const settlement = await claimAs('shop', 'a')
+    await journal.abandon(settlement?.id ?? '')
+    expect(await takesAll()).toMatchObject({ state: 'exceeds' })
+    expect(await theirs.reserve(reservation('a'), funds(1_000n))).toEqual({ state: 'taken', by: 'account' })
+    expect(await claimAs('anonymous', 'a')).toBeNull()
+    expect(await claimAs('shop', 'a')).not.toBeNull()
+  })
+
   it('is not the failed settlement of a stream, which tries again', async () => {
     await reservations.reserve(reservation('b', { holder: 'stream:1' }), funds(300n))
     const { id } = await claim('b', 'stream:1')
