@@ -58,18 +58,19 @@ const countPermits = (calldata: string, { token, amount, from, to }: Omit<Permit
 }
 
 /**
- * Transfers of these terms that the proxy made: its own event is the next one of token and proxy. A transfer right
- * after AuthorizationUsed belongs to an EIP-3009 payment.
+ * Transfers of these terms that the proxy made: its own event follows, and no transfer of any token is between, or the proxy
+ * may have made that one. A transfer right after AuthorizationUsed belongs to an EIP-3009 payment.
  */
 const countSettled = ({ logs }: Receipt, permit: Omit<Permit, 'spender'>): number => {
   const isKnown = (topic: Hex | undefined, known: readonly (Hex | undefined)[]) => known.includes(topic)
   const events = logs.filter(
     ({ address, topics: [topic] }) =>
-      (isSameAddress(address, permit.token) && isKnown(topic, [transferTopic, usedTopic])) ||
+      topic === transferTopic ||
+      (isSameAddress(address, permit.token) && topic === usedTopic) ||
       (isSameAddress(address, exactProxyAddress) && isKnown(topic, [settledTopic, settledWithPermitTopic])),
   )
   return events.filter((event, index) => {
-    const before = events[index - 1]
+    const before = events.slice(0, index).findLast(({ address }) => isSameAddress(address, permit.token))
     const isAuthorized =
       before?.topics[0] === usedTopic && before.topics[1]?.toLowerCase() === pad(permit.from).toLowerCase()
     const next = events[index + 1]

@@ -407,6 +407,38 @@ describe('A15: a stranger who calls the proxy with the permit', () => {
     }
   })
 
+  it('earns no success by a plain transfer beside a permit of another token with the same nonce', async () => {
+    const { settleAfter, service } = await openSlow(scene, impatient)
+    const { body, wallet, payer, payTo } = await planPermit(scene, { balance: 20_000n })
+    const { nonce } = body.paymentPayload.payload.permit2Authorization
+    const worthless = await deployTestToken(scene.chain, 'No3009Token')
+    await worthless.mint(payer, 1n)
+    await approvePermit2(scene.chain, wallet, worthless.address)
+    const using = await permitPayment({ chain: worthless, wallet, amount: 1n, permit: { nonce } })
+    const usdc = scene.chain.token.verifyingContract
+    const { account } = await funded(wallet)
+    const approve = { abi: erc20Abi, functionName: 'approve', args: [multicall3Address, 10_000n] } as const
+    await scene.chain.send({ account, to: usdc, data: encodeFunctionData(approve) })
+    const transfer = { abi: erc20Abi, functionName: 'transferFrom', args: [payer, payTo, 10_000n] } as const
+    const calls = [
+      { target: usdc, allowFailure: false, callData: encodeFunctionData(transfer) },
+      { target: exactProxyAddress, allowFailure: false, callData: encodeSettle(using) },
+      // Reverts, and brings the words of the permit into the calldata.
+      { target: exactProxyAddress, allowFailure: true, callData: encodeSettle(body) },
+    ] as const
+    const answer = await settleAfter(body, async () => {
+      const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] })
+      const { status } = await scene.chain.send({ account, to: multicall3Address, data, gas: 1_000_000n })
+      expect(status).toBe('success')
+    })
+    expect(await isNonceUsed(scene.chain, body)).toBe(true)
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    expect(answer).toMatchObject({ success: false })
+    await scene.chain.control.mine()
+    await service.reconcile()
+    expect(await service.settle(body)).not.toMatchObject({ success: true })
+  })
+
   it('with one payment for two permits in one transaction earns no second success', async () => {
     const { settleAfter, service } = await openSlow(scene, impatient)
     // Enough for one of the two: the other reverts inside Multicall3, and its nonce is invalidated.

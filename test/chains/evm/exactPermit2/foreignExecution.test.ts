@@ -122,6 +122,18 @@ describe('judgeForeignExecution', () => {
       [transfer({ to: randomAddress() }), settled],
       'unknown',
     ],
+    [
+      'a transfer that the proxy did not make, before one of another token that it made',
+      nest(settle(permit)),
+      [transfer(), transfer({ token: randomAddress() }), settled],
+      'unknown',
+    ],
+    [
+      'an EIP-3009 payment and a transfer of another token before an event of the proxy',
+      nest(settle(permit)),
+      [used, transfer({ token: randomAddress() }), transfer(), settled],
+      'unknown',
+    ],
     ['the same permit twice', nest(settle(permit), settle(permit)), [transfer(), settled], 'paid'],
   ])('inside another contract, with %s', (_what, input, logs, judgement) => {
     expect(judge(multicall3Address, input, logs)).toBe(judgement)
