@@ -133,7 +133,8 @@ export const evmReasons = {
     remedy: 'new_payment',
   },
   permit_allowance_changed: {
-    message: 'The permit was used outside this facilitator, and the allowance that is left is too low',
+    message:
+      'The nonce of the permit was used outside this facilitator, and the allowance is not what it permits',
     remedy: 'new_payment',
   },
   permit_simulation_failed: {

@@ -60,7 +60,7 @@ export const createUptoCall = (
     reads: planStateReads(asset, permit),
     probe: null,
     explainRevert: (failure, reads) => explainRevert(failure, decodePermitState(reads), { permit, amount }),
-    findContradiction: (reads) => findContradiction(decodePermitState(reads), amount),
+    findContradiction: (reads) => findContradiction(decodePermitState(reads), { permit, amount }),
     isTooEarly: () => false,
     judge: createJudge(rpc, { router: routers.shared, asset, owner, spender, nonce, payTo, amount }),
   }

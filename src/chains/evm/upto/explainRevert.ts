@@ -24,7 +24,7 @@ export const explainRevert = (
   if (nonce > permit.nonce) {
     // The nonce is used: by this permit, which any account may submit, or by another one.
     if (error === 'InvalidPermitSignature') return nonceMismatch(permit, nonce)
-    if (allowance !== null && allowance < amount) return { reason: 'permit_allowance_changed' }
+    if (isOverridden({ nonce, allowance }, permit)) return { reason: 'permit_allowance_changed' }
   }
   const text = readRevertText(failure)
   if (error === 'PermitExpired' || /expired/i.test(text)) return { reason: 'permit_expired' }
@@ -47,9 +47,22 @@ const nonceMismatch = ({ nonce: signed }: TokenPermit, next: bigint): RevertReas
   message: `The permit has the nonce ${signed}, and the payer's next permit nonce of the token is ${next}`,
 })
 
-/** For tokens that transfer less than they are asked to; null if the state allows the settlement. */
-export const findContradiction = ({ nonce, balance }: PermitState, amount: bigint): RevertReason | null => {
+/**
+ * Whether the nonce is used and the allowance is not the permit's: another permit used the nonce, or the payer has changed
+ * the allowance since. What stands then is of an earlier permit, which the payer did not sign for this payment.
+ */
+const isOverridden = (
+  { nonce, allowance }: Pick<PermitState, 'nonce' | 'allowance'>,
+  permit: TokenPermit,
+): boolean => nonce !== null && nonce > permit.nonce && allowance !== permit.value
+
+/** For what the router and the token would accept; null if the state allows the settlement. */
+export const findContradiction = (state: PermitState, { permit, amount }: Settled): RevertReason | null => {
+  const { nonce, balance } = state
   if (nonce === null) return { reason: 'permit_not_supported' }
+  // Without a transfer nothing is drawn.
+  if (amount > 0n && isOverridden(state, permit)) return { reason: 'permit_allowance_changed' }
+  // Some tokens transfer less than they are asked to.
   return balance === null || balance < amount ? { reason: 'insufficient_funds' } : null
 }
 

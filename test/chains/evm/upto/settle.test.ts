@@ -144,6 +144,59 @@ describe('a payment by permit', () => {
   })
 })
 
+/** The payer has settled one permit and left a part of its allowance, and has signed a second one. */
+const planSecond = async (service: UptoService, isBound: boolean) => {
+  const wallet = createEoa()
+  const payTo = createEoa().address
+  const first = await service.plan({ wallet, payTo, isBound, balance: 20_000n })
+  expect(await settle(service, first, 1_000n)).toMatchObject({ success: true })
+  const second = await service.plan({
+    wallet,
+    payTo,
+    isBound,
+    balance: 0n,
+    maxAmount: 5_000n,
+    permit: { nonce: 1n },
+  })
+  const { spender } = second.body.paymentPayload.payload.authorization
+  const sign = (permit: { readonly spender: Hex; readonly value: bigint }) =>
+    service.plan({ wallet, payTo, isBound, balance: 0n, permit: { nonce: 1n, ...permit } })
+  return { wallet, payTo, second, spender, sign }
+}
+
+describe.each([
+  ['of the recipient', true],
+  ['that is shared', false],
+])('a permit for the router %s that the payer cancelled', (_, isBound) => {
+  it('by a permit for another spender draws nothing from what an earlier one left', async () => {
+    const service = await openUpto(scene)
+    const { payTo, second, sign } = await planSecond(service, isBound)
+    await frontRun(await sign({ spender: createEoa().address, value: 0n }))
+    expect(await service.verify(second.body)).toMatchObject({
+      isValid: false,
+      invalidReason: 'permit_allowance_changed',
+    })
+    for (const amount of [1n, 5_000n]) {
+      expect(await settle(service, second, amount)).toMatchObject({
+        success: false,
+        errorReason: 'permit_allowance_changed',
+        transaction: '',
+      })
+    }
+    expect(await scene.chain.balanceOf(payTo)).toBe(1_000n)
+  })
+
+  it('as the documentation says is refused by the chain, too, while our transaction waits', async () => {
+    const { service, settleAfter } = await openSlowUpto()
+    const { payTo, second, spender, sign } = await planSecond(service, isBound)
+    const cancelling = await sign({ spender, value: 0n })
+    const pending = await settleAfter({ ...second.body, settleAmount: '1' }, () => frontRun(cancelling))
+    await readOneBlockLater(scene, service, pending)
+    expect(await service.verify(second.body)).toMatchObject({ invalidReason: 'permit_allowance_changed' })
+    expect(await scene.chain.balanceOf(payTo)).toBe(1_000n)
+  })
+})
+
 /** The places of the answers in a transaction. */
 const groupByTransaction = (answers: readonly { readonly transaction: string }[]) => {
   const places = new Map<string, number[]>()
