@@ -19,6 +19,8 @@ export interface NetworkHealth {
   readonly balanceLevel: 'ok' | 'low' | 'empty' | 'unknown'
   readonly signers: readonly SignerHealth[]
   readonly endpoints: readonly EndpointStatus[]
+  /** Signers that wait for too long for their next transaction; only where signers send one at a time. */
+  readonly stuckLanes?: readonly string[]
 }
 
 export interface SignerHealth {

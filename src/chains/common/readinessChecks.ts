@@ -23,7 +23,20 @@ export const listChainChecks = (readHealth: () => readonly NetworkHealth[]): rea
     accepts: balanceLevels,
     probe: async () => readHealth().find((health) => health.network === network)?.balanceLevel ?? 'unknown',
   })),
+  ...readHealth().flatMap(({ network, stuckLanes }) =>
+    stuckLanes === undefined ? [] : [watchLanes(network, readHealth)],
+  ),
 ]
+
+/** Never makes an instance unready: other instances have the same lanes. */
+const watchLanes = (network: string, readHealth: () => readonly NetworkHealth[]): ReadinessCheck => ({
+  name: `lanes:${network}`,
+  accepts: ['ok', 'stuck'],
+  probe: async () => {
+    const stuck = readHealth().find((health) => health.network === network)?.stuckLanes ?? []
+    return stuck.length > 0 ? 'stuck' : 'ok'
+  },
+})
 
 const balanceLevels = ['ok', 'low', 'empty', 'unknown', 'none']
 

@@ -4,7 +4,8 @@ import type { MonitoredNetwork } from '../common/networkMonitor.js'
 import { createSignerBalances } from '../common/signerBalances.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
-import { readRelayAccount } from './transactions/relayAccount.js'
+import { advanceLane } from './transactions/advanceLane.js'
+import { readAgreedAccount, readRelayAccount } from './transactions/relayAccount.js'
 import { typicalNanoTon } from './transactions/relayMessage.js'
 import type { RelayWallet } from './transactions/relayWallets.js'
 
@@ -21,6 +22,8 @@ export const createMonitoredNetwork = (
   dependencies: {
     readonly family: Pick<TonSettings, 'relayLimits' | 'lowBalanceSettlements'>
     readonly rpc: Rpc
+    /** Each healthy endpoint by itself. */
+    readonly listWitnesses: () => readonly Pick<Rpc, 'readAccount'>[]
     readonly wallets: readonly RelayWallet[]
     readonly lanes: SignerLanes
     readonly logger: Logger
@@ -44,7 +47,8 @@ export const createMonitoredNetwork = (
     )
     if (!areLanesOpen) {
       for (const { wallet, account } of accounts) {
-        await lanes.advance({ network, signer: wallet.signer }, account.seqno)
+        const lane = { network, signer: wallet.signer }
+        await advanceLane(lanes, lane, await readAgreedAccount(dependencies, wallet, account))
       }
       areLanesOpen = true
     }

@@ -1,4 +1,5 @@
-import type { ChainContext, OpenChain } from '../chain.js'
+import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
+import { createHourlyBudget } from '../common/hourlyBudget.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createFindRequests } from './exact/findRequests.js'
@@ -22,7 +23,7 @@ export const open = async (settings: TonSettings, context: ChainContext): Promis
   )
   return {
     schemes: networks.map(({ scheme }) => scheme),
-    health: () => networks.map(({ monitor }) => monitor.health()),
+    health: () => networks.map(reportHealth),
     close: async () => {
       await Promise.all(networks.map(({ close }) => close()))
     },
@@ -61,11 +62,32 @@ const openNetwork = async (
       findRequests: createFindRequests(alone),
     }
   })
-  const monitored = createMonitoredNetwork(network, { family, rpc, wallets, lanes, logger })
+  const listWitnesses = () => {
+    const endpointHealth = rpc.listHealth()
+    return witnesses.flatMap((witness, index) => (endpointHealth[index]?.isUp === true ? [witness.rpc] : []))
+  }
+  const monitored = createMonitoredNetwork(network, { family, rpc, listWitnesses, wallets, lanes, logger })
   const monitor = createNetworkMonitor(monitored, logger)
   await monitor.check()
   const { canPay, findLowestBalance } = monitored
-  const relaying = { network, rpc, wallets, canPay, lanes, limiter, clock, logger, expiryMarginSeconds }
+  const budget = createHourlyBudget(limiter, {
+    network: network.network,
+    purpose: 'relay',
+    key: `gas:${network.network}`,
+    limit: network.relayBudgetPerHour,
+  })
+  const relaying = {
+    network,
+    rpc,
+    listWitnesses,
+    wallets,
+    canPay,
+    lanes,
+    budget,
+    clock,
+    logger,
+    expiryMarginSeconds,
+  }
   const maintenance = createRelayMaintenance(relaying)
   const queue = createRelayQueue(relaying)
   const judging = { rpc, jettons, findRequests: createFindRequests(rpc), witnesses }
@@ -83,5 +105,14 @@ const openNetwork = async (
   const close = async () => {
     await Promise.all([monitor.close(), maintenance.close(), queue.close()])
   }
-  return { scheme, monitor, close }
+  return { scheme, monitor, maintenance, close }
+}
+
+const reportHealth = ({ monitor, maintenance }: Awaited<ReturnType<typeof openNetwork>>): NetworkHealth => {
+  const health = monitor.health()
+  const signers = health.signers.map((each) => ({
+    ...each,
+    laneRepairs: maintenance.countRepairs(each.signer),
+  }))
+  return { ...health, signers, stuckLanes: maintenance.listStuck() }
 }

@@ -1,19 +1,19 @@
 import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'
-import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerLanes } from '../../../ports/signerLanes.js'
-import { createHourlyBudget, spendForBatch } from '../../common/hourlyBudget.js'
+import { type HourlyBudget, spendForBatch } from '../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings } from '../settings.js'
+import { advanceLane } from './advanceLane.js'
 import {
   createPendingRequests,
   type PendingRequest,
   type Relayed,
   type RelayRequest,
 } from './pendingRequests.js'
-import { type RelayAccount, readRelayAccount } from './relayAccount.js'
+import { type RelayAccount, readAgreedAccount, readRelayAccount } from './relayAccount.js'
 import { countRelayCost, signRelayMessage } from './relayMessage.js'
 import type { RelayWallet } from './relayWallets.js'
 
@@ -26,10 +26,12 @@ export interface RelayQueue {
 export interface RelayDependencies {
   readonly network: TonNetworkSettings
   readonly rpc: Rpc
+  /** Each healthy endpoint by itself. */
+  readonly listWitnesses: () => readonly Pick<Rpc, 'readAccount'>[]
   readonly wallets: readonly RelayWallet[]
   readonly canPay: (signer: string) => boolean
   readonly lanes: SignerLanes
-  readonly limiter: RateLimiter
+  readonly budget: HourlyBudget
   readonly clock: Clock
   readonly logger: Logger
   readonly expiryMarginSeconds: number
@@ -43,14 +45,8 @@ const maxValiditySeconds = 600
  * that arrive meanwhile join the next message.
  */
 export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue => {
-  const { network, rpc, wallets, canPay, lanes, limiter, clock, logger } = dependencies
+  const { network, rpc, wallets, canPay, lanes, budget, clock, logger } = dependencies
   const pending = createPendingRequests(network.network)
-  const budget = createHourlyBudget(limiter, {
-    network: network.network,
-    purpose: 'relay',
-    key: `gas:${network.network}`,
-    limit: network.relayBudgetPerHour,
-  })
   const stopped = new AbortController()
 
   const laneOf = ({ signer }: RelayWallet) => ({ network: network.network, signer })
@@ -59,17 +55,22 @@ export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue =>
   /** Null while the wallet's last message is in flight. */
   const findIdleAccount = async (wallet: RelayWallet): Promise<RelayAccount | null> => {
     const lane = laneOf(wallet)
-    const [account, next] = await Promise.all([readRelayAccount(rpc, wallet), lanes.readNext(lane)])
-    if (account.seqno < next) return null
-    if (account.seqno > next) await lanes.advance(lane, account.seqno)
-    return account
+    const [seen, next] = await Promise.all([readRelayAccount(rpc, wallet), lanes.readNext(lane)])
+    if (seen.seqno <= next) return seen.seqno === next ? seen : null
+    // Used externally, or a node is wrong: a message with a seqno of the future would block the lane.
+    const account = await readAgreedAccount(dependencies, wallet, seen)
+    await advanceLane(lanes, lane, account)
+    return account.seqno === (await lanes.readNext(lane)) ? account : null
   }
 
-  /** Until the seqno advances; the maintenance resends lost messages. */
+  /** Until the seqno advances, or the maintenance takes it back, which also resends lost messages. */
   const waitForInclusion = async (wallet: RelayWallet, seqno: number): Promise<void> => {
+    const isOver = async () => {
+      const account = await readRelayAccount(rpc, wallet)
+      return account.seqno > seqno || (await lanes.readNext(laneOf(wallet))) <= seqno
+    }
     while (!stopped.signal.aborted) {
-      const account = await readRelayAccount(rpc, wallet).catch(() => null)
-      if (account !== null && account.seqno > seqno) return
+      if (await isOver().catch(() => false)) return
       await sleep(network.pollIntervalMs, stopped.signal)
     }
   }

@@ -1,6 +1,9 @@
+import { Address, beginCell, Cell } from '@ton/core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { pollUntil } from '../../../support/pollUntil.js'
+import type { RpcProxy } from '../../../support/rpcProxy.js'
 import { clientPaidPayment, sponsoredPayment } from '../../../support/ton/payment.js'
 import { findRelayWallets } from '../../../support/ton/relayWallets.js'
 import { randomAddress } from '../../../support/ton/wallets.js'
@@ -153,6 +156,108 @@ describe('a relay wallet', () => {
     await expect(service.settle(second?.body)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 })
+
+describe('a relay wallet whose seqno a node misreports', () => {
+  /** Settled once, so that the relay wallet is deployed. */
+  const openAfterOne = async (url: string, logger = createMemoryLogger()) => {
+    const service = await scene.open({ url, logger, environment: { SETTLE_WAIT_SECONDS: '20' } })
+    const [first] = await planPayments(1)
+    expect(await service.settle(first?.body)).toMatchObject({ success: true })
+    return service
+  }
+
+  /** As an endpoint that is wrong about the relay wallet alone. */
+  const misreport = (proxy: RpcProxy, by: number) => {
+    const [relay] = scene.relays
+    proxy.setFault('getAddressInformation', {
+      kind: 'tamper',
+      change: (result, [asked]) => {
+        const { address } = accountQuery.parse(asked)
+        return relay?.equals(Address.parse(address)) === true ? raiseSeqno(result, by) : result
+      },
+    })
+  }
+
+  it('sends on, while another endpoint is right', async () => {
+    const proxy = await scene.openProxy()
+    const service = await openAfterOne(`${proxy.url},${scene.chain.url}`)
+    misreport(proxy, 1_000)
+    const [second, third] = await planPayments(2)
+    expect(await service.settle(second?.body)).toMatchObject({ success: true })
+    proxy.clearFaults()
+    expect(await service.settle(third?.body)).toMatchObject({ success: true })
+  })
+
+  it('is moved back from a seqno that it does not reach, without a message for each between', async () => {
+    const proxy = await scene.openProxy()
+    const logger = createMemoryLogger()
+    const service = await openAfterOne(proxy.url, logger)
+    const [lost, next] = await planPayments(2)
+    misreport(proxy, 40)
+    const settling = service.settle(lost?.body)
+    await pollUntil(async () => (await countPending()) === 1, 'the message to be recorded')
+    proxy.clearFaults()
+    expect(await service.settle(next?.body)).toMatchObject({ success: true })
+    expect(logger.messages()).toContain('nonce.rewound')
+    expect(logger.messages()).not.toContain('nonce.gap_filled')
+    expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
+    scene.chain.ledger.warp(300)
+    await pollUntil(async () => {
+      await service.reconcile()
+      return (await countPending()) === 0
+    }, 'the lost payment to be failed')
+  })
+
+  it('fills a small gap, after which the payment is made', async () => {
+    const proxy = await scene.openProxy()
+    const logger = createMemoryLogger()
+    const service = await openAfterOne(proxy.url, logger)
+    const [plan] = await planPayments(1)
+    misreport(proxy, 2)
+    const settling = service.settle(plan?.body)
+    await pollUntil(async () => (await countPending()) === 1, 'the message to be recorded')
+    proxy.clearFaults()
+    expect(await settling).toMatchObject({ success: true })
+    expect(logger.messages().filter((message) => message === 'nonce.gap_filled')).toHaveLength(2)
+  })
+
+  it('is shown by /ready while it waits for too long', async () => {
+    const { chain } = scene
+    const service = await openAfterOne(chain.url)
+    const readLanes = async () => {
+      const { checks } = await service.core.useCases.core.checkReadiness()
+      return checks['lanes:ton:testnet']
+    }
+    expect(await readLanes()).toBe('ok')
+    const [plan] = await planPayments(1)
+    chain.ledger.setDropping(true)
+    const settling = service.settle(plan?.body)
+    await pollUntil(async () => (await countPending()) === 1, 'the message to be recorded')
+    await pollUntil(async () => {
+      // Each round of the maintenance compares with the one before.
+      chain.ledger.warp(20)
+      return (await readLanes()) === 'stuck'
+    }, 'the lane to be stuck')
+    chain.ledger.setDropping(false)
+    await settling
+    await pollUntil(async () => {
+      await service.reconcile()
+      return (await readLanes()) === 'ok' && (await countPending()) === 0
+    }, 'the lane to be free')
+  })
+})
+
+const accountQuery = z.looseObject({ address: z.string() })
+const accountAnswer = z.looseObject({ data: z.string() })
+
+const raiseSeqno = (result: unknown, by: number): unknown => {
+  const account = accountAnswer.parse(result)
+  const slice = Cell.fromBase64(account.data).beginParse()
+  const isSignatureAllowed = slice.loadBit()
+  const seqno = slice.loadUint(32) + by
+  const data = beginCell().storeBit(isSignatureAllowed).storeUint(seqno, 32).storeSlice(slice).endCell()
+  return { ...account, data: data.toBoc().toString('base64') }
+}
 
 const count = async (condition: string): Promise<number> => {
   const { rows } = await scene.database
