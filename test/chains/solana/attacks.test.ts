@@ -1,7 +1,9 @@
 import {
   createApproveInstruction,
+  createEnableRequiredMemoTransfersInstruction,
   createInitializeMintInstruction,
   createInitializeTransferFeeConfigInstruction,
+  createReallocateInstruction,
   createTransferCheckedInstruction,
   ExtensionType,
   getMintLen,
@@ -207,6 +209,53 @@ describe('A23: transfer fees and concurrent balance changes', () => {
     const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
     expect(answers.filter(({ success }) => success)).toHaveLength(8)
     expect(scene.chain.holdingOf(payTo)).toBe(80_000n)
+  })
+})
+
+describe('a recipient that requires memos', () => {
+  it('is refused, because the memo of a payment comes after its transfer', async () => {
+    await open({ environment: { SOLANA_TOKENS_mainnet: '*' } })
+    const { authority } = scene.chain
+    const connection = new Connection(scene.chain.url, {
+      commitment: 'confirmed',
+      wsEndpoint: scene.chain.websocketUrl,
+    })
+    const mint = Keypair.generate().publicKey.toBase58()
+    scene.chain.createMint({ mint, program: token2022Program })
+    const owner = Keypair.generate()
+    const { address } = await getOrCreateAssociatedTokenAccount(
+      connection,
+      authority,
+      new PublicKey(mint),
+      owner.publicKey,
+      false,
+      'confirmed',
+      {},
+      TOKEN_2022_PROGRAM_ID,
+    )
+    const payment = {
+      chain: scene.chain,
+      payer: createParties(scene.chain, 20_000n, { mint, program: token2022Program }).payer,
+      payTo: owner.publicKey.toBase58(),
+      amount: 10_000n,
+      asset: mint,
+      program: token2022Program,
+    }
+    expect(await service.verify(solanaPayment(payment))).toMatchObject({ isValid: true })
+    await sendAndConfirmTransaction(
+      connection,
+      new Transaction().add(
+        createReallocateInstruction(
+          address,
+          authority.publicKey,
+          [ExtensionType.MemoTransfer],
+          owner.publicKey,
+        ),
+        createEnableRequiredMemoTransfersInstruction(address, owner.publicKey),
+      ),
+      [authority, owner],
+    )
+    await expectRefused(solanaPayment(payment), 'invalid_exact_svm_transaction_simulation_failed')
   })
 })
 

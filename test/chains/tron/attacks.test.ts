@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
-import type { CoreClient } from '../../support/coreClient.js'
+import { openCore } from '../../support/core.js'
+import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
 import { pollUntil } from '../../support/pollUntil.js'
+import { createTestDatabase } from '../../support/postgres.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createTronKey } from '../../support/tron/keys.js'
 import type { TronPaymentBody } from '../../support/tron/payment.js'
+import { nileEnvironment } from './openScheme.js'
 import { openScene, type Scene } from './scene.js'
 
 /* Numbers refer to the project's list of attacks on facilitators. */
@@ -105,6 +108,32 @@ describe('data that a payer controls', () => {
       return isSettled
     }, 'the payment to be settled')
     expect(await settling).toMatchObject({ success: true })
+  })
+})
+
+describe('one signed transfer at two facilitators', () => {
+  it('earns a success at each: a recipient uses one, as docs/networks/tron.md says', async () => {
+    const database = await createTestDatabase()
+    const environment = {
+      ...nileEnvironment(scene.chain.url, scene.token),
+      TRON_RPC_TIMEOUT_MS: '5000',
+      SETTLE_WAIT_SECONDS: '8',
+    }
+    const other = createCoreClient(await openCore({ databaseUrl: database.url, environment }))
+    try {
+      const service = await scene.open()
+      const { body, payTo } = await scene.plan()
+      scene.chain.pause()
+      const before = countBroadcasts()
+      const answers = Promise.all([service.settle(body), other.settle(body)])
+      await pollUntil(() => countBroadcasts() >= before + 2, 'both broadcasts')
+      scene.chain.resume()
+      expect((await answers).map(({ success }) => success)).toEqual([true, true])
+      expect(await balanceOf(payTo)).toBe(10_000n)
+    } finally {
+      await other.core.close()
+      await database.drop()
+    }
   })
 })
 

@@ -22,10 +22,12 @@ const askEndpoint = async (endpoint: Endpoint, { number, hash }: BlockReference)
 
 const skipped = -32_007
 
+/** Rejects for a block that the node does not have: only an error states that the slot was skipped. */
 const findBlockhash = async (endpoint: Endpoint, slot: number): Promise<string> => {
   try {
     const block = await endpoint.request('getBlock', [slot, blockOptions], blockShape)
-    return block?.blockhash ?? 'skipped'
+    if (block === null) throw new Error('The node does not have the block')
+    return block.blockhash
   } catch (error) {
     if (error instanceof RpcError && error.code === skipped) return 'skipped'
     throw error

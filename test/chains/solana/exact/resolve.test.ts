@@ -79,6 +79,21 @@ describe('the block of a payment', () => {
     expect(after.hash).not.toBe(before.hash)
   })
 
+  it('is not orphaned by a node that does not have it, also once it is finalized', async () => {
+    const proxy = await scene.openProxy()
+    const { service, recheck } = await open({ rpcUrls: [proxy.url] })
+    const { transaction } = await service.settle(scene.plan().body)
+    proxy.setFault('getBlock', { kind: 'tamper', change: () => null })
+    scene.chain.slots.warp(40)
+    await recheck()
+    await recheck()
+    await recheck()
+    expect(await readRow(transaction)).toMatchObject({ state: 'confirmed', is_final: false })
+    proxy.clearFaults()
+    await recheck()
+    expect(await readRow(transaction)).toMatchObject({ state: 'confirmed', is_final: true })
+  })
+
   it('stays canonical while the endpoints disagree', async () => {
     const proxy = await scene.openProxy()
     const { service, recheck } = await open({ rpcUrls: [proxy.url, scene.chain.url] })
