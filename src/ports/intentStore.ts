@@ -50,6 +50,10 @@ export interface Intent {
   /** When it expires in fact: later than `expiresAt` while the selected route is one of `exact-direct`. */
   readonly endsAt: Date
   readonly closedAt: Date | null
+  /** Set when a transfer from before the cancellation executes it. */
+  readonly cancelledAt: Date | null
+  /** Digest of the token that controls it; null for accounts. */
+  readonly controlDigest: string | null
 }
 
 export interface IntentEvent {

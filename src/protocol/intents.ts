@@ -16,6 +16,8 @@ export const intentLimits = {
   /** More than any configuration has: no route is left out. */
   routes: 100,
   routeSeconds: 300,
+  /** Characters of an intent token. */
+  token: 200,
 } as const
 
 /** Decimals of an amount in a currency such as USDC, unless the request says otherwise. */
@@ -234,6 +236,15 @@ export const intentWithRoutes = z
   })
   .meta({ id: 'IntentWithRoutes' })
 export type IntentWithRoutes = z.infer<typeof intentWithRoutes>
+
+export const createdIntent = intentWithRoutes
+  .extend({
+    intentToken: z.string().optional().meta({
+      description: 'Only without an API key, and only once: cancels the intent. Keep it secret',
+    }),
+  })
+  .meta({ id: 'CreatedIntent' })
+export type CreatedIntent = z.infer<typeof createdIntent>
 
 export const routeSelection = z.object({ routeId: text(64) }).meta({ id: 'RouteSelection' })
 

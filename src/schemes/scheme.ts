@@ -77,8 +77,10 @@ export interface VerifyOptions {
   readonly isAwaited: () => boolean
   /** As in `SettleOptions`: what a settlement may cost can depend on it. */
   readonly caller?: string | null
-  /** Transfers that the payer sent itself before this time are refused. */
+  /** Transfers that the payer sent itself before this time are refused; it replaces the bound by age. */
   readonly paidAfter?: Date | undefined
+  /** Transfers that the payer sent itself after this time are refused. */
+  readonly paidBefore?: Date | undefined
 }
 
 export interface SettleOptions {

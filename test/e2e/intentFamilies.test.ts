@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { intentWithRoutes } from '../../src/protocol/intents.js'
+import {
+  changedIntent,
+  createdIntent,
+  executedIntent,
+  intentWithRoutes,
+  routedIntent,
+} from '../../src/protocol/intents.js'
 import type { DemoWorld } from '../demo/world.js'
 import { directWorlds, worlds } from '../demo/worlds/index.js'
 import { callIntents, payByIntent, signAsCustomer } from '../support/intents.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -128,6 +135,42 @@ describe('an intent on every family that settles', () => {
 
       expect(await execute()).toEqual(executed)
       expect((await world.balanceOf(merchant)) - paidBefore).toBe(price)
+    },
+  )
+
+  it.each(Object.keys(directWorlds))(
+    '%s: completed by a transfer that arrived before its cancellation',
+    async (family) => {
+      const world = findWorld(family)
+      const { network, customer, merchant } = world
+      const call = { url: service.url }
+      const { intent, intentToken, recommendedRoute } = await callIntents(call, '', {
+        body: {
+          payer: customer,
+          payee: merchant,
+          asset: symbolOf(world),
+          amount: price.toString(),
+          sourceNetworks: [network],
+        },
+        shape: createdIntent,
+      })
+      const path = `/${intent.id}`
+      const { paymentRequirements } = await callIntents(call, `${path}/route`, {
+        body: { routeId: recommendedRoute?.id },
+        shape: routedIntent,
+      })
+      const paidBefore = await world.balanceOf(merchant)
+      const paymentPayload = await signAsCustomer(world)(paymentRequirements)
+      await pollUntil(async () => (await world.balanceOf(merchant)) > paidBefore, 'the transfer')
+      const headers = { 'x-intent-token': intentToken ?? '' }
+      const cancelled = await callIntents({ ...call, headers }, `${path}/cancel`, {
+        body: {},
+        shape: changedIntent,
+      })
+      expect(cancelled.intent.status).toBe('cancelled')
+      const execute = () =>
+        callIntents(call, `${path}/execute`, { body: { paymentPayload }, shape: executedIntent })
+      expect(await execute()).toMatchObject({ status: 'completed' })
     },
   )
 })

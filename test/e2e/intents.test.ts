@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { completedRequirements } from '../../src/protocol/accepts.js'
-import { type IntentRequirements, intentPage } from '../../src/protocol/intents.js'
+import { createdIntent, type IntentRequirements, intentPage } from '../../src/protocol/intents.js'
 import { eventPage } from '../../src/protocol/webhooks.js'
 import type { DemoWorld } from '../demo/world.js'
 import { openEvmWorld } from '../demo/worlds/evm.js'
@@ -85,6 +85,30 @@ describe('an intent in the sandbox', () => {
     const { created, executed } = await payByIntent({ url: service.url, terms, sign })
     expect(created.recommendedRoute).toMatchObject({ network: 'eip155:84532', balance: null })
     expect(executed.status).toBe('completed')
+  })
+
+  it('without an account is cancelled by its creator, not by a stranger who repeats body and key', async () => {
+    const post = (path: string, headers: Record<string, string>, body?: object) =>
+      fetch(`${service.url}/v1/intent${path}`, {
+        method: 'POST',
+        headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    const terms = { payer, payee, amount: '10000', asset: usdc, targetNetwork: 'base-sepolia' }
+    const create = async () =>
+      createdIntent.parse(await (await post('', { 'idempotency-key': 'order-1' }, terms)).json())
+    const mine = await create()
+    const repeated = await create()
+    expect(mine.intentToken).toMatch(/^qtn_intent_[0-9a-f]{64}$/)
+    expect(repeated.intentToken).toBeUndefined()
+    const cancel = async (token?: string) =>
+      (await post(`/${repeated.intent.id}/cancel`, token === undefined ? {} : { 'x-intent-token': token }))
+        .status
+    expect([await cancel(), await cancel(`qtn_intent_${'0'.repeat(64)}`)]).toEqual([403, 403])
+    const shown = await (await fetch(`${service.url}/v1/intent/${mine.intent.id}`)).text()
+    expect(shown).toContain('"pending"')
+    expect(shown).not.toMatch(/qtn_intent_|digest/)
+    expect(await cancel(mine.intentToken)).toBe(200)
   })
 
   it('of an account is private, and is reported in its events', async () => {

@@ -70,7 +70,7 @@ describe('the endpoints of intents', () => {
   it.each([
     ['GET', '', 200, undefined, {}],
     ['POST', '/route', 200, { routeId: 'route_1' }, { routeId: 'route_1' }],
-    ['POST', '/cancel', 200, undefined, {}],
+    ['POST', '/cancel', 200, undefined, { token: null }],
     ['POST', '/refresh', 200, undefined, {}],
     ['POST', '/execute', 200, { paymentPayload }, { paymentPayload, quota: null }],
     [

@@ -53,6 +53,8 @@ export const intentOf = (changes: Partial<Intent> = {}): Intent => {
     expiresAt,
     endsAt: expiresAt,
     closedAt: ended.includes(status) ? createdAt : null,
+    cancelledAt: null,
+    controlDigest: null,
     ...changes,
   }
 }

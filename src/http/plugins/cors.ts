@@ -15,6 +15,7 @@ const requestHeaders = [
   'X-API-Key',
   'Idempotency-Key',
   'X-Stream-Token',
+  'X-Intent-Token',
   'X-Request-ID',
   'PAYMENT-SIGNATURE',
   'PAYMENT-REQUIRED',

@@ -1,4 +1,6 @@
+import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import { intentLimits } from '../../protocol/intents.js'
 import type { Tiers } from '../../protocol/tiers.js'
 import type { IntentUseCases } from '../../usecases/intents/useCases.js'
 import { readQuotaClaim } from '../auth/quotaClaim.js'
@@ -78,7 +80,8 @@ export const intentRoutes: FastifyPluginCallbackZod<IntentRoutesDependencies> = 
   app.post(
     '/v1/intent/:id/cancel',
     { schema: cancelIntentSchema, config: changes },
-    async ({ params, caller }) => await useCases.cancelIntent({ ...params, caller }),
+    async (request) =>
+      await useCases.cancelIntent({ ...request.params, caller: request.caller, token: readToken(request) }),
   )
 
   app.post(
@@ -87,4 +90,9 @@ export const intentRoutes: FastifyPluginCallbackZod<IntentRoutesDependencies> = 
     async ({ params, caller }) => await useCases.refreshIntent({ ...params, caller }),
   )
   done()
+}
+
+const readToken = ({ headers }: FastifyRequest): string | null => {
+  const token = headers['x-intent-token']
+  return typeof token === 'string' && token.length <= intentLimits.token ? token : null
 }

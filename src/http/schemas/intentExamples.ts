@@ -90,7 +90,7 @@ export const intentExamples = {
         },
       },
     },
-    response: { created: { value: withRoutes } },
+    response: { created: { value: { ...withRoutes, intentToken: `qtn_intent_${'0a'.repeat(32)}` } } },
   },
   get: { intent: { value: withRoutes } },
   list: { page: { value: { intents: [completed, pending], nextCursor: id } } },

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { bodyLimits } from '../../protocol/bodyLimits.js'
 import {
   changedIntent,
+  createdIntent,
   executedIntent,
   intentPage,
   intentRequest,
@@ -38,6 +39,11 @@ const executeErrors = [
 ] as const
 
 const params = z.object({ id: uuidText.meta({ examples: [intentExamples.id] }) })
+const tokenHeaders = z.object({
+  'X-Intent-Token': z.string().optional().meta({
+    description: 'Of an intent that was created without an API key: `intentToken` of the answer',
+  }),
+})
 
 export const createIntentSchema = {
   operationId: 'createIntent',
@@ -48,7 +54,8 @@ export const createIntentSchema = {
       "payer's balance, the fee, the usual time and a score. Nothing is bridged and nothing is exchanged: the payee " +
       'receives, on the network of the route, the token that the payer has there. `unavailable` says why other networks ' +
       'are no route.',
-    'Without an API key the id is the only way to the intent: keep it secret until it is paid.',
+    'Without an API key the id is the only way to the intent: keep it secret until it is paid. `intentToken`, which is ' +
+      'shown once, cancels it: send it as `X-Intent-Token`.',
     'With an `Idempotency-Key` you can repeat the request after a lost response: the same key and body answer the first ' +
       'intent, as it is then, marked by `X-Idempotency-Replayed: true`. Keys are scoped to the caller and kept for 24 ' +
       'hours. Without an API key, use a random one.',
@@ -56,7 +63,7 @@ export const createIntentSchema = {
   headers: keyedHeaders,
   body: intentRequest,
   response: {
-    201: jsonResponse('The intent with its routes.', intentWithRoutes),
+    201: jsonResponse('The intent with its routes.', createdIntent),
     ...describeErrors(createErrors),
   },
   'x-reference': {
@@ -142,8 +149,12 @@ export const cancelIntentSchema = {
   operationId: 'cancelIntent',
   tags: ['Intents'],
   summary: 'Cancel an intent',
-  description: 'Possible until a payment is executed; after that, the payment decides. Idempotent.',
+  description:
+    'Possible until a payment is executed; after that, the payment decides. A transfer of `exact-direct` that was on chain ' +
+    'before still executes the intent. An intent that was created without an API key is cancelled with its ' +
+    '`intentToken` only. Idempotent.',
   params,
+  headers: tokenHeaders,
   response: { 200: jsonResponse('The intent is cancelled.', changedIntent), ...describeErrors(changeErrors) },
   'x-reference': { responses: { 200: intentExamples.cancel, ...exemplifyErrors(changeErrors) } },
 } satisfies FastifySchema

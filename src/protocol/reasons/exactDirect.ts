@@ -15,6 +15,10 @@ export const exactDirectReasons = {
     operationalCode: 'SVC-1011',
     remedy: 'new_payment',
   },
+  transaction_too_late: {
+    message: 'The transaction is younger than the end of the intent',
+    remedy: 'new_payment',
+  },
   no_matching_transfer: {
     message: 'The transaction transfers nothing of the asset from the payer to payTo',
     remedy: 'new_payment',

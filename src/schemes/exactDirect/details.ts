@@ -11,13 +11,14 @@ export interface Inquiry {
   readonly terms: Terms
   /** Age bound of the transaction when it is claimed. */
   readonly maxAgeSeconds: number
-  /** Earliest block time that is accepted, whatever the age; null: any. */
+  /** Earliest and latest block time that are accepted, whatever the age; null: the age decides, and any. */
   readonly paidAfter: Date | null
+  readonly paidBefore: Date | null
 }
 
-/** The later of both bounds. */
-export const findEarliest = (notBefore: Date, paidAfter: Date | null): Date =>
-  paidAfter !== null && paidAfter > notBefore ? paidAfter : notBefore
+/** Looks as far back as the age allows, also where `paidAfter` is later: what is not looked for would not be found. */
+export const findSearchStart = (notBefore: Date, paidAfter: Date | null): Date =>
+  paidAfter !== null && paidAfter < notBefore ? paidAfter : notBefore
 
 // Between verification and claim.
 const claimGraceMs = 60_000
@@ -25,7 +26,7 @@ const claimGraceMs = 60_000
 const maxHints = 16
 const maxHintLength = 200
 
-export const toDetails = ({ query, terms, maxAgeSeconds, paidAfter }: Inquiry): JsonObject => ({
+export const toDetails = ({ query, terms, maxAgeSeconds, paidAfter, paidBefore }: Inquiry): JsonObject => ({
   transaction: query.transaction,
   asset: terms.asset,
   from: terms.from,
@@ -34,6 +35,7 @@ export const toDetails = ({ query, terms, maxAgeSeconds, paidAfter }: Inquiry): 
   memo: terms.memo,
   maxAgeSeconds,
   ...(paidAfter === null ? {} : { paidAfter: paidAfter.toISOString() }),
+  ...(paidBefore === null ? {} : { paidBefore: paidBefore.toISOString() }),
   hints: Object.fromEntries(listHints(query.hints)),
 })
 
@@ -52,15 +54,27 @@ export const readDetails = ({ id, details, createdAt }: Settlement): Inquiry => 
     throw new Error(`The details of settlement ${id} are not those of a direct payment`)
   }
   const notBefore = new Date(createdAt.getTime() - maxAgeSeconds * 1_000 - claimGraceMs)
-  const paidAfter = typeof details.paidAfter === 'string' ? new Date(details.paidAfter) : null
-  const terms = { asset, from, to, amount, memo, notBefore: findEarliest(notBefore, paidAfter) }
+  const paidAfter = readTime(details.paidAfter)
+  const paidBefore = readTime(details.paidBefore)
+  const bounds = { notBefore: paidAfter ?? notBefore, notAfter: paidBefore }
   return {
-    terms,
+    terms: { asset, from, to, amount, memo, ...bounds },
     maxAgeSeconds,
     paidAfter,
-    query: { transaction, asset, from, to, amount, notBefore, hints: isFields(hints) ? hints : {} },
+    paidBefore,
+    query: {
+      transaction,
+      asset,
+      from,
+      to,
+      amount,
+      notBefore: findSearchStart(notBefore, paidAfter),
+      hints: isFields(hints) ? hints : {},
+    },
   }
 }
+
+const readTime = (value: unknown): Date | null => (typeof value === 'string' ? new Date(value) : null)
 
 /** Short texts and whole numbers only: the payload is untrusted and of any size. */
 const listHints = (hints: Fields): readonly (readonly [string, string | number])[] =>

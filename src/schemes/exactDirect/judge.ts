@@ -11,6 +11,8 @@ export interface Terms {
   readonly memo: string | null
   /** Older transactions are refused. */
   readonly notBefore: Date
+  /** Younger transactions are refused; null: none. */
+  readonly notAfter: Date | null
 }
 
 export type Judgement =
@@ -39,6 +41,9 @@ export const judge = (found: LookUp, terms: Terms, now: Date): Judgement => {
     return { state: 'unknown', reason: 'transaction_not_final' }
   }
   if (includedAt < terms.notBefore) return { state: 'refused', reason: 'transaction_too_old' }
+  if (terms.notAfter !== null && includedAt > terms.notAfter) {
+    return { state: 'refused', reason: 'transaction_too_late' }
+  }
 
   const paid = transfers.filter((transfer) => isBetween(transfer, terms.from, terms.to, terms.asset))
   if (paid.length === 0) return { state: 'refused', reason: findNearMiss(transfers, terms) }

@@ -5,7 +5,7 @@ import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { Authorized, Outcome, Refusal, Scheme, VerifyOptions } from '../scheme.js'
 import { findClaimProblem } from './claim.js'
-import { findEarliest, type Inquiry, readDetails, toDetails } from './details.js'
+import { findSearchStart, type Inquiry, readDetails, toDetails } from './details.js'
 import type { DirectChain } from './directChain.js'
 import { type Judgement, judge } from './judge.js'
 import { describeNetworkFacts } from './networkFacts.js'
@@ -61,7 +61,7 @@ export const createExactDirectScheme = (
   const inquire = (
     payment: Payment,
     { proof, asset }: ReadProof,
-    { isForSettle = false, paidAfter = null }: InquiryOptions,
+    { isForSettle = false, paidAfter = null, paidBefore = null }: InquiryOptions,
   ): Inquiry => {
     const { amount, maxTimeoutSeconds, extra } = payment.requirements
     const ageSeconds = Math.min(Math.max(maxTimeoutSeconds, chain.minAgeSeconds), longestAgeSeconds)
@@ -72,11 +72,16 @@ export const createExactDirectScheme = (
     const memo = typeof extra.memo === 'string' ? extra.memo : null
     const shared = { asset, from, to, amount }
     return {
-      terms: { ...shared, memo, notBefore: findEarliest(notBefore, paidAfter) },
-      // By age alone: a transaction that is not looked for would be reported as not found.
-      query: { ...shared, notBefore, transaction, hints: payment.proof },
+      terms: { ...shared, memo, notBefore: paidAfter ?? notBefore, notAfter: paidBefore },
+      query: {
+        ...shared,
+        notBefore: findSearchStart(notBefore, paidAfter),
+        transaction,
+        hints: payment.proof,
+      },
       maxAgeSeconds,
       paidAfter,
+      paidBefore,
     }
   }
 
@@ -162,7 +167,7 @@ export const createExactDirectScheme = (
       return idOf(reading.proof.transaction, { ...reading.proof, asset })
     },
 
-    verify: async (payment, { isAwaited, isForSettle = false, paidAfter = null }) => {
+    verify: async (payment, { isAwaited, isForSettle = false, paidAfter = null, paidBefore = null }) => {
       const reading = read(payment)
       if ('refused' in reading) return reading.refused
       const payer = reading.proof.from
@@ -170,7 +175,7 @@ export const createExactDirectScheme = (
       const problem = await findClaimProblem(chain, reading.proof, payment)
       if (problem !== null) return refuse(payer, problem.reason, problem.message)
 
-      const inquiry = inquire(payment, reading, { isForSettle, paidAfter })
+      const inquiry = inquire(payment, reading, { isForSettle, paidAfter, paidBefore })
       const judgement = isForSettle ? await examine(inquiry) : await examinePatiently(inquiry, isAwaited)
       if (judgement.state === 'refused') return refuse(payer, judgement.reason)
       // Settle waits for a transaction that the chain knows.
@@ -201,6 +206,7 @@ export const createExactDirectScheme = (
 
 interface InquiryOptions extends Pick<VerifyOptions, 'isForSettle'> {
   readonly paidAfter?: Date | null
+  readonly paidBefore?: Date | null
 }
 
 interface ReadProof {

@@ -68,6 +68,7 @@ export const createSettleAuthorization = ({
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
     const { payment, scheme, waitUntil, holder = defaultHolder, holdUntil, isAdmitted = false } = context
+    const { paidAfter, paidBefore } = context
     const terms = {
       caller: context.caller,
       holder,
@@ -91,7 +92,8 @@ export const createSettleAuthorization = ({
         isAwaited: () => !waitUntil.aborted,
         caller: context.caller,
         isForSettle: true,
-        paidAfter: context.paidAfter,
+        paidAfter,
+        paidBefore,
       }
       const verified = await withSignal(scheme.verify(payment, options), waitUntil)
       if (!verified.isValid) {

@@ -25,6 +25,8 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
   readonly isAdmitted?: boolean
   /** Transfers that the payer sent itself before this time are refused. */
   readonly paidAfter?: Date
+  /** Transfers that the payer sent itself after this time are refused. */
+  readonly paidBefore?: Date
   /** Called before each claim; a refusal ends the attempt, and nothing is sent. */
   readonly admit?: (authorized: Authorized) => Promise<Refusal | null>
   /** Called with each row that was claimed, before anything is sent; a refusal or an error abandons it. */

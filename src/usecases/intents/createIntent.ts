@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Intent, IntentStore } from '../../ports/intentStore.js'
-import type { IntentWithRoutes } from '../../protocol/intents.js'
+import type { CreatedIntent } from '../../protocol/intents.js'
+import { createIntentToken } from './control.js'
 import type { PlanRoutes } from './planRoutes.js'
 import type { CreateRequest } from './useCases.js'
 import { eventOf, viewWithRoutes } from './viewIntent.js'
@@ -17,10 +18,11 @@ export interface NewIntent extends CreateRequest {
 
 export const createCreateIntent =
   ({ store, planRoutes, clock }: CreateIntentDependencies) =>
-  async ({ id, terms: { expiresIn, ...terms }, caller }: NewIntent): Promise<IntentWithRoutes> => {
+  async ({ id, terms: { expiresIn, ...terms }, caller }: NewIntent): Promise<CreatedIntent> => {
     const createdAt = clock.now()
     const expiresAt = new Date(createdAt.getTime() + expiresIn * 1_000)
     const plan = await planRoutes({ terms, expiresAt, now: createdAt })
+    const control = caller === 'anonymous' ? createIntentToken() : null
     const intent: Intent = {
       id,
       caller,
@@ -36,7 +38,12 @@ export const createCreateIntent =
       expiresAt,
       endsAt: expiresAt,
       closedAt: null,
+      cancelledAt: null,
+      controlDigest: control?.digest ?? null,
     }
     await store.create({ intent, event: eventOf('created', intent, createdAt) })
-    return viewWithRoutes(intent, createdAt)
+    return {
+      ...viewWithRoutes(intent, createdAt),
+      ...(control === null ? {} : { intentToken: control.token }),
+    }
   }

@@ -5,7 +5,7 @@ import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotenc
 import type { IntentStore } from '../../ports/intentStore.js'
 import type { Logger } from '../../ports/logger.js'
 import { keyKeptMs } from '../../protocol/idempotency.js'
-import type { IntentWithRoutes } from '../../protocol/intents.js'
+import type { CreatedIntent } from '../../protocol/intents.js'
 import { createBeginOncePerKey } from '../core/beginOncePerKey.js'
 import { fingerprintJson } from '../core/fingerprint.js'
 import { createSaveKeyState } from '../core/saveKeyState.js'
@@ -17,14 +17,14 @@ import { viewWithRoutes } from './viewIntent.js'
 export interface CreateOncePerKeyDependencies {
   readonly store: Pick<IntentStore, 'find'>
   readonly idempotency: IdempotencyStore
-  readonly createIntent: (intent: NewIntent) => Promise<IntentWithRoutes>
+  readonly createIntent: (intent: NewIntent) => Promise<CreatedIntent>
   readonly clock: Clock
   readonly logger: Logger
 }
 
 const created = z.object({ intentId: z.string() })
 
-/** A repeated request answers the first intent, as it is then. Requests that failed are not kept. */
+/** A repeated request answers the first intent, as it is then, without its token. Requests that failed are not kept. */
 export const createCreateOncePerKey = ({
   store,
   idempotency,
@@ -50,7 +50,8 @@ export const createCreateOncePerKey = ({
       return { answer: viewWithRoutes(intent, clock.now()), isReplayed: true }
     }
     try {
-      const id = deriveId(idempotent)
+      // Strangers may know body and key, and the id must not follow from them.
+      const id = caller === 'anonymous' ? randomUUID() : deriveId(idempotent)
       const written = await store.find(id)
       const now = clock.now()
       if (written !== null && now.getTime() - written.createdAt.getTime() < keyKeptMs) {

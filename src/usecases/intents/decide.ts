@@ -12,7 +12,8 @@ import { findEnd, isSentByPayer } from './sentByPayer.js'
 import { eventOf, isOverdue } from './viewIntent.js'
 
 export type IntentCommand =
-  | { readonly type: 'route'; readonly selected: SelectedRoute }
+  /** `isForTransfer`: to execute a transfer that the payer may have sent before the intent ended. */
+  | { readonly type: 'route'; readonly selected: SelectedRoute; readonly isForTransfer?: boolean }
   | { readonly type: 'refresh'; readonly plan: IntentPlan }
   | { readonly type: 'cancel' }
   /** Asks whether a payment may be executed; changes nothing. Null: it does not fit the selected route. */
@@ -27,7 +28,9 @@ export type IntentCommand =
 export const decide = (intent: Intent, command: IntentCommand, now: Date): IntentChange => {
   switch (command.type) {
     case 'route':
-      return route(intent, command.selected, now)
+      return command.isForTransfer === true && isLate(intent, command.selected, now)
+        ? routeLate(intent, command.selected, now)
+        : route(intent, command.selected, now)
     case 'refresh':
       return refresh(intent, command.plan, now)
     case 'cancel':
@@ -70,6 +73,31 @@ const route = (intent: Intent, selected: SelectedRoute, now: Date): IntentChange
     },
     now,
   )
+}
+
+/** Whether the intent has ended unpaid, or can only be executed, and a transfer from before can still pay it on the route. */
+export const isLate = (
+  { status, expiresAt }: Pick<Intent, 'status' | 'expiresAt'>,
+  { route: selected }: Pick<SelectedRoute, 'route'>,
+  now: Date,
+): boolean =>
+  isSentByPayer(selected) &&
+  (status === 'cancelled' || status === 'expired' || (isUnpaid(status) && expiresAt <= now))
+
+/** Latest block time of a transfer that pays the intent; null while any is in time. */
+export const findPaidBefore = (intent: Intent, now: Date): Date | null => {
+  if (intent.status === 'cancelled') return intent.closedAt
+  return intent.status === 'expired' || isOverdue(intent, now) ? intent.endsAt : null
+}
+
+/** The state stays: only an execution ends the cancellation or the expiry. */
+const routeLate = (intent: Intent, selected: SelectedRoute, now: Date): IntentChange => {
+  const planned = intent.plan.routes.find(({ id }) => id === selected.route.id)
+  if (planned === undefined) throw unknownRoute()
+  const ended = isOverdue(intent, now)
+    ? change({ ...intent, status: 'expired', closedAt: now }, now)
+    : unchanged(intent)
+  return { ...ended, intent: { ...ended.intent, selected: { ...selected, route: planned } } }
 }
 
 /** A selected route that is no longer offered is selected no more, unless the payer may have sent the funds. */
@@ -115,6 +143,7 @@ const isImpossible = ({ route: selected }: SelectedRoute, { unavailable }: Inten
 const checkExecution = (intent: Intent, authorizationId: string | null, now: Date): IntentChange => {
   // A repeated request joins its settlement, and is answered its result.
   if (intent.payment !== null && intent.payment.authorizationId === authorizationId) return unchanged(intent)
+  if (intent.selected !== null && isLate(intent, intent.selected, now)) return unchanged(intent)
   requireUnended(intent, intent.endsAt, now)
   if (intent.selected === null) {
     throw new AppError('NO_ROUTE_SELECTED', 'Select a route first, and sign what it requires')
@@ -131,11 +160,13 @@ const bind = (
 ): IntentChange => {
   if (intent.payment?.settlementId === payment.settlementId) return unchanged(intent)
   // Not `requireOpen`: it began in time.
-  if (intent.status !== 'routed') throw notPending(intent.status)
+  const isEnded = intent.selected !== null && isLate(intent, intent.selected, now)
+  if (intent.status !== 'routed' && !isEnded) throw notPending(intent.status)
   if (!isSame({ requirements }, intent.selected)) {
     throw new AppError('INTENT_NOT_PENDING', 'Another route was selected meanwhile; sign what it requires')
   }
-  return change({ ...intent, status: 'executing', payment }, now)
+  const cancelledAt = intent.status === 'cancelled' ? intent.closedAt : null
+  return change({ ...intent, status: 'executing', payment, closedAt: null, cancelledAt }, now)
 }
 
 const isPaidByPayer = ({ selected }: Intent): boolean => selected !== null && isSentByPayer(selected.route)
@@ -161,21 +192,27 @@ const finish = (intent: Intent, settlement: Settlement, now: Date): IntentChange
     case 'failed':
       // Nothing was sent, so that the payer may sign again; or only this proof of a transfer was wrong.
       return broadcasts.length === 0 || isPaidByPayer(intent)
-        ? change({ ...intent, status: 'routed', payment: null }, now)
+        ? change({ ...intent, ...withoutPayment(intent), payment: null }, now)
         : change({ ...intent, status: 'failed', transaction: transaction ?? '', reason, closedAt: now }, now)
   }
 }
 
+/** As it was before its payment. What expired meanwhile is shown as expired. */
+const withoutPayment = ({ cancelledAt }: Intent): Pick<Intent, 'status' | 'closedAt'> =>
+  cancelledAt === null ? { status: 'routed', closedAt: null } : { status: 'cancelled', closedAt: cancelledAt }
+
 /** Throws unless a payment of it can still be prepared. */
 export const requireOpen = (intent: Intent, now: Date): void => requireUnended(intent, intent.expiresAt, now)
 
-const requireUnended = ({ status }: Intent, end: Date, now: Date): void => {
-  const isUnpaid = status === 'pending' || status === 'routed'
-  if (status === 'expired' || (isUnpaid && end <= now)) {
+/** Throws what a request is answered that comes after `end`. */
+export const requireUnended = ({ status }: Intent, end: Date, now: Date): void => {
+  if (status === 'expired' || (isUnpaid(status) && end <= now)) {
     throw new AppError('INTENT_EXPIRED', 'The intent expired; create another one')
   }
-  if (!isUnpaid) throw notPending(status)
+  if (!isUnpaid(status)) throw notPending(status)
 }
+
+const isUnpaid = (status: IntentStatus): boolean => status === 'pending' || status === 'routed'
 
 const notPending = (status: IntentStatus): AppError =>
   new AppError(

@@ -11,7 +11,7 @@ import type { Authorized, Refusal } from '../../schemes/scheme.js'
 import { isSameText } from '../../schemes/spelling.js'
 import { findScheme } from '../core/findScheme.js'
 import type { SettleAuthorization } from '../core/settleAuthorization.js'
-import { decide } from './decide.js'
+import { decide, findPaidBefore, requireUnended } from './decide.js'
 import { changeIntent, getOwnIntent } from './findIntent.js'
 import { consumerOf, type FinishIntent } from './finishIntent.js'
 import type { SelectRoute } from './selectRoute.js'
@@ -42,13 +42,15 @@ export const createExecuteIntent = ({
   finishIntent,
   clock,
 }: ExecuteIntentDependencies): IntentUseCases['executeIntent'] => {
-  const settle = (intent: Intent, selected: SelectedRoute, attempt: Attempt): Promise<SettleResult> =>
-    settleAuthorization({
+  const settle = (intent: Intent, selected: SelectedRoute, attempt: Attempt): Promise<SettleResult> => {
+    const paidBefore = findPaidBefore(intent, clock.now())
+    return settleAuthorization({
       payment: attempt.payment,
       caller: intent.caller,
       // The settlement is anonymous too: no account sees it.
       quota: intent.caller === 'anonymous' ? null : attempt.quota,
       paidAfter: new Date(intent.createdAt.getTime() - clockToleranceMs),
+      ...(paidBefore === null ? {} : { paidBefore }),
       fingerprint: consumerOf(intent),
       consumer: consumerOf(intent),
       isBodyBound: true,
@@ -68,6 +70,7 @@ export const createExecuteIntent = ({
         }
       },
     })
+  }
 
   const finishNewest = async (call: IntentCall): Promise<Intent> =>
     await finishIntent(await getOwnIntent(store, call))
@@ -76,7 +79,7 @@ export const createExecuteIntent = ({
     const intent = await finishNewest(call)
     return routeId === undefined || routeId === intent.selected?.route.id
       ? intent
-      : await selectRoute(intent, routeId)
+      : await selectRoute(intent, routeId, { isForTransfer: true })
   }
 
   return async (request) => {
@@ -87,7 +90,7 @@ export const createExecuteIntent = ({
     decide(intent, { type: 'execute', authorizationId }, clock.now())
     if (selected === null || payment === null) throw new Error('An intent without a route is not executed')
     if (isRefused(payment)) throw refuse(payment.reason, payment.message)
-    if (intent.status !== 'routed' && intent.status !== 'executing') return answer(intent, clock.now())
+    if (intent.status === 'completed' || intent.status === 'failed') return answer(intent, clock.now())
 
     const result = await settle(intent, selected, { payment, quota: request.quota }).catch(
       async (error: unknown) => {
@@ -102,6 +105,7 @@ export const createExecuteIntent = ({
     }
     // The newest state says more than the refusal of the losing payment.
     decide(newest, { type: 'execute', authorizationId }, clock.now())
+    if (result.errorReason === 'transaction_too_late') requireUnended(newest, newest.endsAt, clock.now())
     if (result.errorReason === 'settlement_pending') {
       throw new AppError('SERVICE_UNAVAILABLE', 'Another request is executing the intent; retry', {
         retryAfterSeconds: 2,

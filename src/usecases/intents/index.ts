@@ -10,6 +10,7 @@ import { createFindTerms } from '../core/completeRequirements.js'
 import type { SettleAuthorization } from '../core/settleAuthorization.js'
 import { readPage } from '../readPage.js'
 import { createChainReadings } from './chainReadings.js'
+import { requireControl } from './control.js'
 import { createCreateIntent } from './createIntent.js'
 import { createCreateOncePerKey } from './createOncePerKey.js'
 import { requireOpen } from './decide.js'
@@ -82,8 +83,10 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
       },
       selectRoute: createSelectRouteUseCase({ store, clock, selectRoute }),
       executeIntent: createExecuteIntent({ ...dependencies, selectRoute, finishIntent }),
-      cancelIntent: async (call) => {
-        const { id } = await getOwnIntent(store, call)
+      cancelIntent: async ({ token, ...call }) => {
+        const intent = await getOwnIntent(store, call)
+        requireControl(intent, token)
+        const { id } = intent
         const now = clock.now()
         return {
           intent: viewIntent(await changeIntent(store, id, { command: { type: 'cancel' }, now }), now),

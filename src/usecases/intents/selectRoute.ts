@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { Intent, IntentStore, SelectedRoute } from '../../ports/intentStore.js'
 import type { IntentRequirements, IntentRoute } from '../../protocol/intents.js'
 import { completeExtra, type FindTerms } from '../core/completeRequirements.js'
-import { requireOpen, unknownRoute } from './decide.js'
+import { isLate, requireOpen, unknownRoute } from './decide.js'
 import { changeIntent, getOwnIntent } from './findIntent.js'
 import { findEnd, isSentByPayer } from './sentByPayer.js'
 import type { IntentUseCases } from './useCases.js'
@@ -15,32 +15,36 @@ export interface SelectRouteDependencies {
   readonly clock: Clock
 }
 
-/** Selects a route of an intent. Throws as `IntentUseCases.selectRoute`. */
-export type SelectRoute = (intent: Intent, routeId: string) => Promise<Intent>
+/**
+ * Selects a route of an intent. Throws as `IntentUseCases.selectRoute`. `isForTransfer`: also after the intent ended, for a
+ * transfer that the payer may have sent before.
+ */
+export type SelectRoute = (
+  intent: Intent,
+  routeId: string,
+  options?: { readonly isForTransfer?: boolean },
+) => Promise<Intent>
 
 /** How long an authorization may be valid. */
 const authorizationSeconds = 300
 
-/** How old an `exact-direct` transaction may be when it is executed: as old as the intent can be, up to an hour. */
-const maxTransferSeconds = 3_600
-
 export const createSelectRoute =
   ({ store, findTerms, clock }: SelectRouteDependencies): SelectRoute =>
-  async (intent, routeId) => {
+  async (intent, routeId, { isForTransfer = false } = {}) => {
     const route = intent.plan.routes.find(({ id }) => id === routeId)
     if (route === undefined) throw unknownRoute()
     // Before the chain is asked, so that an ended intent costs no reading. The newest state decides.
-    requireOpen(intent, clock.now())
+    if (!isForTransfer || !isLate(intent, { route }, clock.now())) requireOpen(intent, clock.now())
     const maxTimeoutSeconds = findMaxTimeout(intent, route)
     const selected = await completeRoute({ route, maxTimeoutSeconds }, findTerms)
-    const command = { type: 'route', selected } as const
+    const command = { type: 'route', selected, isForTransfer } as const
     return await changeIntent(store, intent.id, { command, now: clock.now() })
   }
 
 const findMaxTimeout = (intent: Intent, route: IntentRoute): number => {
   if (!isSentByPayer(route)) return authorizationSeconds
-  const lifeMs = findEnd(intent, route).getTime() - intent.createdAt.getTime()
-  return Math.min(Math.ceil(lifeMs / 1_000), maxTransferSeconds)
+  // A transfer is executed while the intent is: its own bounds decide (`paidAfter`, `paidBefore`).
+  return Math.ceil((findEnd(intent, route).getTime() - intent.createdAt.getTime()) / 1_000)
 }
 
 interface Draft extends Pick<IntentRequirements, 'maxTimeoutSeconds'> {

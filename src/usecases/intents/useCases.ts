@@ -2,6 +2,7 @@ import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Fields } from '../../protocol/fields.js'
 import type {
   ChangedIntent,
+  CreatedIntent,
   ExecutedIntent,
   IntentPage,
   IntentRequest,
@@ -31,7 +32,7 @@ export interface CreateRequest {
 }
 
 export interface CreateResponse {
-  readonly answer: IntentWithRoutes
+  readonly answer: CreatedIntent
   /** Whether an earlier request with the key created the intent. */
   readonly isReplayed: boolean
 }
@@ -59,6 +60,7 @@ export interface IntentUseCases {
   selectRoute(call: IntentCall & { readonly routeId: string }): Promise<RoutedIntent>
   /** Throws PAYMENT_REFUSED if the payment is refused and nothing was sent, and what /settle throws. */
   executeIntent(request: ExecuteRequest): Promise<ExecutedIntent>
-  cancelIntent(call: IntentCall): Promise<ChangedIntent>
+  /** Throws FORBIDDEN for an anonymous intent without the token of its creator. */
+  cancelIntent(call: IntentCall & { readonly token: string | null }): Promise<ChangedIntent>
   refreshIntent(call: IntentCall): Promise<IntentWithRoutes>
 }

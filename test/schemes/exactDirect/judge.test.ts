@@ -13,6 +13,7 @@ const terms: Terms = {
   amount: 100n,
   memo: null,
   notBefore: secondsAgo(60),
+  notAfter: null,
 }
 
 const paid: DirectTransfer = { asset: 'gold', from: 'alice', to: 'bob', amount: 100n, memo: null }

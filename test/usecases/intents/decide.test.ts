@@ -216,7 +216,7 @@ describe('an intent', () => {
     ['cancel after it expired', { type: 'cancel' }, expired, 'INTENT_EXPIRED'],
     ['execute after the routes expired', paidBy('toy:1/tx-1'), routesExpired, 'unchanged'],
     ['execute after it expired', paidBy('toy:1/tx-1'), inGrace, 'unchanged'],
-    ['execute 15 minutes later', paidBy('toy:1/tx-1'), graceOver, 'INTENT_EXPIRED'],
+    ['execute 15 minutes later', paidBy('toy:1/tx-1'), graceOver, 'unchanged'],
     ['its time is over', { type: 'expire' }, inGrace, 'unchanged'],
     ['its time was over 15 minutes ago', { type: 'expire' }, graceOver, 'expired, intent.expired'],
   ]
@@ -224,6 +224,20 @@ describe('an intent', () => {
     const offered = { ...intentOf(), plan: { ...plan, routes: [directRoute] } }
     const { intent } = decide(offered, { type: 'route', selected: direct }, inTime)
     expect(outcomeOf(intent, command, now)).toBe(expected)
+  })
+
+  it.each(['cancelled', 'expired'] as const)('of exact-direct that is %s can still be executed', (status) => {
+    const closedAt = inTime
+    const intent = intentOf({ status, selected: direct, closedAt })
+    expect(outcomeOf(intent, paidBy('toy:1/tx-1'), graceOver)).toBe('unchanged')
+    const bound = decide(intent, { ...bind, requirements: direct.requirements }, graceOver).intent
+    expect(bound).toMatchObject({ status: 'executing', closedAt: null })
+    const failed = own(bound, { state: 'failed', reason: 'transaction_failed', broadcasts })
+    const after = decide(bound, failed, graceOver).intent
+    // What expired is written down as expired by the job.
+    expect(after).toMatchObject(
+      status === 'cancelled' ? { status, closedAt, payment: null } : { status: 'routed', payment: null },
+    )
   })
 
   it('of exact-direct ends at its time again if another route is selected', () => {

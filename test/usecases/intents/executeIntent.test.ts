@@ -124,10 +124,10 @@ describe('an intent', () => {
       const { intent, recommendedRoute } = await create(changes, by)
       return await useCases.selectRoute({ id: intent.id, caller: by, routeId: recommendedRoute?.id ?? '' })
     }
-    const routeDirect = async (changes: Partial<IntentRequest> = {}) => {
-      const { intent, availableRoutes } = await create(changes)
+    const routeDirect = async (changes: Partial<IntentRequest> = {}, by = caller) => {
+      const { intent, availableRoutes } = await create(changes, by)
       const found = availableRoutes.find(({ scheme }) => scheme === 'exact-direct')
-      return await useCases.selectRoute({ id: intent.id, caller, routeId: found?.id ?? '' })
+      return await useCases.selectRoute({ id: intent.id, caller: by, routeId: found?.id ?? '' })
     }
     const execute = (id: string, paymentPayload: object, by = caller, routeId?: string) =>
       useCases.executeIntent({ id, caller: by, paymentPayload: { ...paymentPayload }, quota: null, routeId })
@@ -498,11 +498,13 @@ describe('an intent', () => {
 
   it('is not paid after it was cancelled or expired', async () => {
     const { route, execute, useCases, clock, statusOf, runJob } = await open()
-    const cancelled = await route()
-    await useCases.cancelIntent({ id: cancelled.intent.id, caller })
-    await useCases.cancelIntent({ id: cancelled.intent.id, caller })
+    const account = randomUUID()
+    const cancelled = await route({}, account)
+    const call = { id: cancelled.intent.id, caller: account, token: null }
+    await useCases.cancelIntent(call)
+    await useCases.cancelIntent(call)
     expect(
-      await rejectionOf(execute(cancelled.intent.id, payloadFor(cancelled.paymentRequirements))),
+      await rejectionOf(execute(cancelled.intent.id, payloadFor(cancelled.paymentRequirements), account)),
     ).toMatchObject({ code: 'INTENT_NOT_PENDING' })
 
     const late = await route({ expiresIn: 10 })
@@ -530,7 +532,7 @@ describe('an intent', () => {
       const { route, execute, useCases } = await open()
       const { intent, paymentRequirements, selectedRoute } = await route({}, account)
       for (const foreign of ['anonymous', randomUUID()]) {
-        const call = { id: intent.id, caller: foreign, routeId: selectedRoute.id }
+        const call = { id: intent.id, caller: foreign, routeId: selectedRoute.id, token: null }
         for (const use of [
           useCases.getIntent,
           useCases.selectRoute,
@@ -566,7 +568,7 @@ describe('an intent', () => {
       ])
       const theirs = randomUUID()
       const cancelled = await create({}, theirs)
-      await useCases.cancelIntent({ id: cancelled.intent.id, caller: theirs })
+      await useCases.cancelIntent({ id: cancelled.intent.id, caller: theirs, token: null })
       await create({ expiresIn: 10 }, theirs)
       await clock.advance(10_000)
       await runJob('expireIntents')
@@ -587,7 +589,7 @@ describe('an intent', () => {
         ids.unshift((await create({}, mine)).intent.id)
         await clock.advance(1_000)
       }
-      await useCases.cancelIntent({ id: ids[1] ?? '', caller: mine })
+      await useCases.cancelIntent({ id: ids[1] ?? '', caller: mine, token: null })
       const first = await useCases.listIntents({ caller: mine, limit: 2 })
       const second = await useCases.listIntents({ caller: mine, limit: 2, cursor: first.nextCursor })
       expect(first.intents.map(({ id }) => id)).toEqual(ids.slice(0, 2))
@@ -676,19 +678,107 @@ describe('an intent', () => {
       })
     })
 
-    it('expires 15 minutes later than it says, and is only executed in between', async () => {
+    it('expires 15 minutes later than it says, and is only executed from then on', async () => {
       const { routeDirect, execute, useCases, runJob, clock, statusOf } = await openDirect(includedAfter(1))
-      const { intent, paymentRequirements, selectedRoute } = await routeDirect({ expiresIn: 600 })
+      const account = randomUUID()
+      const { intent, paymentRequirements, selectedRoute } = await routeDirect({ expiresIn: 600 }, account)
       await clock.advance(600_000)
-      const call = { id: intent.id, caller, routeId: selectedRoute.id }
+      const call = { id: intent.id, caller: account, routeId: selectedRoute.id, token: null }
       for (const change of [useCases.selectRoute, useCases.refreshIntent, useCases.cancelIntent]) {
         expect(await rejectionOf(change(call))).toMatchObject({ code: 'INTENT_EXPIRED' })
       }
       await clock.advance(900_000)
       await runJob('expireIntents')
-      expect(await statusOf(intent.id)).toBe('expired')
-      expect(await rejectionOf(execute(intent.id, proofOf(paymentRequirements)))).toMatchObject({
-        code: 'INTENT_EXPIRED',
+      expect(await statusOf(intent.id, account)).toBe('expired')
+      expect(await execute(intent.id, proofOf(paymentRequirements), account)).toMatchObject({
+        status: 'completed',
+      })
+    })
+
+    const hour = 3_600
+    it.each([
+      ['at the last moment', hour + 900, 'completed'],
+      ['a moment later', hour + 901, 'INTENT_EXPIRED'],
+      ['not final at first, a moment later', hour + 901, 'INTENT_EXPIRED'],
+    ])(
+      'is completed hours after it expired by a transfer that was in time: %s',
+      async (name, at, expected) => {
+        const pending: readonly LookUp[] = name.startsWith('not')
+          ? [{ state: 'pending' }, { state: 'pending' }]
+          : []
+        const { routeDirect, execute, runJob, clock, statusOf } = await openDirect(
+          ...pending,
+          includedAfter(at),
+        )
+        const { intent, paymentRequirements } = await routeDirect({ expiresIn: hour })
+        await clock.advance(6 * hour * 1_000)
+        await runJob('expireIntents')
+        expect(await statusOf(intent.id)).toBe('expired')
+        const answer = execute(intent.id, proofOf(paymentRequirements))
+        if (expected === 'completed') expect(await answer).toMatchObject({ status: expected })
+        else expect(await rejectionOf(answer)).toMatchObject({ code: expected })
+        await runJob('expireIntents')
+        expect(await statusOf(intent.id)).toBe(expected === 'completed' ? 'completed' : 'expired')
+      },
+    )
+
+    it('is completed by a transfer of the first hour in its last minute', async () => {
+      const { routeDirect, execute, clock } = await openDirect(includedAfter(1))
+      const { intent, paymentRequirements } = await routeDirect({ expiresIn: hour })
+      await clock.advance((hour + 899) * 1_000)
+      expect(await execute(intent.id, proofOf(paymentRequirements))).toMatchObject({ status: 'completed' })
+    })
+
+    it.each([
+      [60, 'completed'],
+      [61, 'INTENT_NOT_PENDING'],
+    ])('cancelled after 60 s, and paid by a transfer after %d s: %s', async (at, expected) => {
+      const { routeDirect, execute, useCases, clock, statusOf } = await openDirect(includedAfter(at))
+      const account = randomUUID()
+      const { intent, paymentRequirements } = await routeDirect({}, account)
+      await clock.advance(60_000)
+      await useCases.cancelIntent({ id: intent.id, caller: account, token: null })
+      await clock.advance(7_200_000)
+      const answer = execute(intent.id, proofOf(paymentRequirements), account)
+      if (expected === 'completed') expect(await answer).toMatchObject({ status: expected })
+      else expect(await rejectionOf(answer)).toMatchObject({ code: expected })
+      expect(await statusOf(intent.id, account)).toBe(expected === 'completed' ? 'completed' : 'cancelled')
+    })
+
+    it('cancelled, stays so after a proof that turns out to be wrong, and is completed by the right one', async () => {
+      const { routeDirect, execute, useCases, clock, statusOf, find } = await openDirect(
+        { state: 'pending' },
+        { state: 'pending' },
+        { state: 'failed' },
+      )
+      const account = randomUUID()
+      const { intent, paymentRequirements } = await routeDirect({}, account)
+      await clock.advance(60_000)
+      const { closedAt } = (await useCases.cancelIntent({ id: intent.id, caller: account, token: null }))
+        .intent
+      await clock.advance(60_000)
+      expect(await rejectionOf(execute(intent.id, proofOf(paymentRequirements), account))).toMatchObject({
+        code: 'PAYMENT_REFUSED',
+        reason: 'transaction_failed',
+      })
+      expect((await useCases.getIntent({ id: intent.id, caller: account })).intent).toMatchObject({
+        status: 'cancelled',
+        closedAt,
+      })
+      find(includedAfter(1))
+      await execute(intent.id, proofOf(paymentRequirements), account)
+      expect(await statusOf(intent.id, account)).toBe('completed')
+    })
+
+    it('on a route that was selected before another one is completed after it expired', async () => {
+      const { routeDirect, execute, useCases, clock } = await openDirect(includedAfter(1))
+      const { intent, paymentRequirements, selectedRoute } = await routeDirect({ expiresIn: 600 })
+      const { availableRoutes } = await useCases.getIntent({ id: intent.id, caller })
+      const other = availableRoutes.find(({ scheme }) => scheme === 'exact')
+      await useCases.selectRoute({ id: intent.id, caller, routeId: other?.id ?? '' })
+      await clock.advance(hour * 1_000)
+      expect(await execute(intent.id, proofOf(paymentRequirements), caller, selectedRoute.id)).toMatchObject({
+        status: 'completed',
       })
     })
 
@@ -788,13 +878,41 @@ describe('an intent', () => {
       const { createUnder, useCases } = await open()
       const { answer, isReplayed } = await createUnder('order-1', {}, by)
       expect(isReplayed).toBe(false)
-      expect(await createUnder('order-1', {}, by)).toEqual({ answer, isReplayed: true })
-      await useCases.cancelIntent({ id: answer.intent.id, caller: by })
+      const { intentToken, ...shown } = answer
+      expect(await createUnder('order-1', {}, by)).toEqual({ answer: shown, isReplayed: true })
+      await useCases.cancelIntent({ id: answer.intent.id, caller: by, token: intentToken ?? null })
       expect(await createUnder('order-1', {}, by)).toMatchObject({
         answer: { intent: { id: answer.intent.id, status: 'cancelled' } },
       })
       const other = await createUnder('order-2', {}, by)
       expect(other.answer.intent.id).not.toBe(answer.intent.id)
+    })
+
+    it('is not cancelled by a stranger who repeats body and key', async () => {
+      const { createUnder, useCases, statusOf } = await open()
+      const { answer } = await createUnder('order-6')
+      const repeated = await createUnder('order-6')
+      const { id } = repeated.answer.intent
+      for (const token of [null, 'qtn_intent_guess', repeated.answer.intentToken ?? null]) {
+        for (const by of [caller, account]) {
+          expect(await rejectionOf(useCases.cancelIntent({ id, caller: by, token }))).toMatchObject({
+            code: 'FORBIDDEN',
+          })
+        }
+      }
+      expect(await statusOf(id)).toBe('pending')
+      await useCases.cancelIntent({ id, caller, token: answer.intentToken ?? null })
+      expect(await statusOf(id)).toBe('cancelled')
+    })
+
+    it('has an id of its own in each installation, if it has no account', async () => {
+      const ids: string[] = []
+      for (let installation = 0; installation < 2; installation++) {
+        const { createUnder } = await open()
+        ids.push((await createUnder('order-7')).answer.intent.id)
+        await database.pool().query('truncate intents')
+      }
+      expect(new Set(ids).size).toBe(2)
     })
 
     it('is refused with another body, unless strangers share the key', async () => {

@@ -35,6 +35,8 @@ const row = z.object({
   expires_at: z.date(),
   ends_at: z.date(),
   closed_at: z.date().nullable(),
+  cancelled_at: z.date().nullable(),
+  control_digest: z.string().nullable(),
 })
 
 /** Columns of `intents i` for `readIntent`. */
@@ -64,6 +66,8 @@ export const readIntent = (value: unknown): Intent => {
     expiresAt: parsed.expires_at,
     endsAt: parsed.ends_at,
     closedAt: parsed.closed_at,
+    cancelledAt: parsed.cancelled_at,
+    controlDigest: parsed.control_digest,
   }
 }
 
@@ -81,6 +85,7 @@ export const changingColumns = [
   'reason',
   'ends_at',
   'closed_at',
+  'cancelled_at',
 ] as const
 
 export const changingValues = ({ status, plan, selected, payment, ...intent }: Intent): unknown[] => [
@@ -96,4 +101,5 @@ export const changingValues = ({ status, plan, selected, payment, ...intent }: I
   intent.reason,
   intent.endsAt,
   intent.closedAt,
+  intent.cancelledAt,
 ]

@@ -8,7 +8,7 @@ import { changingColumns, changingValues, intentColumns, readIntent } from './in
 
 const batchSize = 1_000
 
-const fixedColumns = ['id', 'caller', 'terms', 'created_at', 'expires_at'] as const
+const fixedColumns = ['id', 'caller', 'terms', 'created_at', 'expires_at', 'control_digest'] as const
 
 const insertIntent = `insert into intents (${[...fixedColumns, ...changingColumns].join(', ')})
   values (${[...fixedColumns, ...changingColumns].map((_column, at) => `$${at + 1}`).join(', ')})`
@@ -30,6 +30,7 @@ export const createIntentStore = (pool: Pool, views: Pool = pool): IntentStore =
         JSON.stringify(intent.terms),
         intent.createdAt,
         intent.expiresAt,
+        intent.controlDigest,
         ...changingValues(intent),
       ])
       await addEvent(client, intent, event)

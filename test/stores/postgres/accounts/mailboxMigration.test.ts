@@ -57,7 +57,7 @@ it('accounts and keys of an older version are migrated: same keys, shared mailbo
     )
   }
 
-  expect((await migrate(pool, migrationsFolder)).applied).toHaveLength(13)
+  expect((await migrate(pool, migrationsFolder)).applied[0]).toBe('0010_mailboxes_and_keys.sql')
   await fillMailboxes(pool, canonicalMailbox)
 
   const store = createAccountStore(pool)
