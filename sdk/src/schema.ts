@@ -1874,8 +1874,10 @@ export interface components {
                     payeeCount: number;
                     /** @description Authorizations that failed by the payer's fault */
                     failureCount: number;
-                    /** @description Payments that do not count because the payee pays back, directly or through one other wallet */
+                    /** @description Payments that do not count because what they paid came back, directly or through one other wallet */
                     cyclePaymentCount: number;
+                    /** @description What came back, and does not count, in millionths of a US dollar */
+                    returnedVolume: string;
                 };
                 rank: number;
             }[];
@@ -1909,8 +1911,10 @@ export interface components {
                 payeeCount: number;
                 /** @description Authorizations that failed by the payer's fault */
                 failureCount: number;
-                /** @description Payments that do not count because the payee pays back, directly or through one other wallet */
+                /** @description Payments that do not count because what they paid came back, directly or through one other wallet */
                 cyclePaymentCount: number;
+                /** @description What came back, and does not count, in millionths of a US dollar */
+                returnedVolume: string;
             };
             /** @description How each part came about, in sentences */
             readonly explanation: string[];
@@ -2680,8 +2684,10 @@ export interface components {
                 payeeCount: number;
                 /** @description Authorizations that failed by the payer's fault */
                 failureCount: number;
-                /** @description Payments that do not count because the payee pays back, directly or through one other wallet */
+                /** @description Payments that do not count because what they paid came back, directly or through one other wallet */
                 cyclePaymentCount: number;
+                /** @description What came back, and does not count, in millionths of a US dollar */
+                returnedVolume: string;
             };
             /** @description How each part came about, in sentences */
             readonly explanation: string[];
@@ -2694,7 +2700,7 @@ export interface components {
                 action: string;
             }[];
             refresh: {
-                /** @description False: the wallet has too many settlements or payees to compare all of it in time; what was not compared is as before */
+                /** @description False: the wallet has too many settlements to compare them in time; its figures are as before */
                 isComplete: boolean;
                 /** @description Figures that the recount corrected; 0 unless something is wrong */
                 repairs: number;

@@ -1,6 +1,9 @@
 /** What a score is computed from. Volumes are in millionths of a US dollar. */
 export interface CreditFacts {
-  /** Confirmed payments to other wallets, of a cent or more, on no cycle. */
+  /**
+   * Confirmed payments to other wallets, of a cent or more, and what they paid, without what came back from the payee,
+   * directly or through one other wallet. Of the payments to a payee, the share counts that was kept, rounded up.
+   */
   readonly payments: number
   readonly volume: bigint
   /** As above, with at most 10 payments for each payee. */
@@ -8,8 +11,10 @@ export interface CreditFacts {
   /** As above, with at most 1,000 US dollars for each payee. */
   readonly cappedVolume: bigint
   readonly payees: number
-  /** Payments to payees that pay back, directly or through one other wallet. */
-  readonly cyclePayments: number
+  /** Payments that do not count, because what they paid came back. */
+  readonly returnedPayments: number
+  /** What does not count, because it came back. */
+  readonly returnedVolume: bigint
   /** Authorizations that failed by the payer's fault. */
   readonly failures: number
   /** Of the earliest payment that counts. */
@@ -23,8 +28,7 @@ export interface WalletFacts {
 
 export interface Recount {
   /**
-   * False: the wallet has too many settlements or payees to compare all of it in time. What was compared is corrected;
-   * figures without a recount are as before.
+   * False: the wallet has too many settlements to compare in time; its figures are as before.
    */
   readonly isComplete: boolean
   /** Figures that were wrong, and are corrected. */
@@ -40,8 +44,8 @@ export interface CreditStore {
   read(wallets: readonly string[]): Promise<readonly WalletFacts[]>
   /** Counts the settlements of the wallet again. */
   recount(wallet: string): Promise<Recount>
-  /** Finds the cycles that new pairs close; returns whether pairs are left. */
-  traceCycles(stopped: AbortSignal): Promise<boolean>
+  /** Finds the earliest payments that are left after a reorg; returns whether some are still to be found. */
+  findLostDates(stopped: AbortSignal): Promise<boolean>
   /** Scores changed wallets, and those scored before `before`, for `listTop`; returns whether some are left. */
   rescore(score: (facts: CreditFacts) => number, before: Date): Promise<boolean>
   /** By their stored score, the highest first; wallets without points are left out. */

@@ -3,6 +3,14 @@ import { z } from 'zod'
 /** Points that each part can give; together 1,000. */
 export const creditWeights = { volume: 300, frequency: 250, reliability: 300, age: 150 } as const
 
+/** What counts of one payee, in millionths of a US dollar. */
+export const creditLimits = {
+  /** Of a payment. */
+  leastVolume: 10_000n,
+  paymentsPerPayee: 10,
+  volumePerPayee: 1_000_000_000n,
+} as const
+
 export type CreditPart = keyof typeof creditWeights
 
 export const maxCreditRanks = 100
@@ -29,7 +37,10 @@ const stats = z.object({
   failureCount: z.int().meta({ description: "Authorizations that failed by the payer's fault" }),
   cyclePaymentCount: z.int().meta({
     description:
-      'Payments that do not count because the payee pays back, directly or through one other wallet',
+      'Payments that do not count because what they paid came back, directly or through one other wallet',
+  }),
+  returnedVolume: z.string().meta({
+    description: 'What came back, and does not count, in millionths of a US dollar',
   }),
 })
 
@@ -69,7 +80,7 @@ export const refreshedCreditScore = creditScore
     refresh: z.object({
       isComplete: z.boolean().meta({
         description:
-          'False: the wallet has too many settlements or payees to compare all of it in time; what was not compared is as before',
+          'False: the wallet has too many settlements to compare them in time; its figures are as before',
       }),
       repairs: z
         .int()

@@ -84,10 +84,15 @@ describe('a credit score, earned by payments on a chain', () => {
     expect(await read(ada)).toMatchObject({ score: 65, stats: { paymentCount: 1 } })
   })
 
-  it('is 0 again for both once the payee pays back', async () => {
+  it('loses what comes back, and no more', async () => {
+    await pay(shop, ada, 10_000n)
+    const stats = { paymentCount: 1, totalVolume: '990000', returnedVolume: '10000', cyclePaymentCount: 0 }
+    expect(await read(ada)).toMatchObject({ score: 64, stats })
+    expect(await read(shop)).toMatchObject({ score: 0, stats: { paymentCount: 0, cyclePaymentCount: 1 } })
     await pay(shop, ada, 2n * dollar)
-    const stats = { paymentCount: 0, cyclePaymentCount: 1 }
-    expect(await read(ada)).toMatchObject({ score: 0, stats })
-    expect(await read(shop)).toMatchObject({ score: 0, stats })
+    const nothing = { paymentCount: 0, totalVolume: '0', returnedVolume: '1000000', cyclePaymentCount: 1 }
+    expect(await read(ada)).toMatchObject({ score: 0, stats: nothing })
+    // It paid one dollar and a cent more than it received.
+    expect(await read(shop)).toMatchObject({ stats: { paymentCount: 2, totalVolume: '1010000' } })
   })
 })

@@ -28,6 +28,14 @@ const faults = [
 
 const keyOf = (network: string, address: string) => `${network.split(':')[0]}:${address}`
 
+const shareOf = (payments: number, { kept, volume }: { kept: bigint; volume: bigint }): number => {
+  const whole = BigInt(payments) * kept
+  const share = whole / volume + (whole % volume === 0n ? 0n : 1n)
+  return Math.min(Number(share), Number(kept / dust))
+}
+
+const order = (one: string, other: string) => (one < other ? -1 : Number(one > other))
+
 /** The rules of docs/credit.md, as plainly as they can be said: what the database must count. */
 export const countCredit = (payments: readonly CreditPayment[]): ReadonlyMap<string, CreditFacts> => {
   const counted = payments.flatMap((payment) =>
@@ -43,18 +51,45 @@ export const countCredit = (payments: readonly CreditPayment[]): ReadonlyMap<str
       : [],
   )
   const confirmed = counted.filter(({ state }) => state === 'confirmed')
-  const pays = (payer: string, payee: string) =>
-    confirmed.some((each) => each.payer === payer && each.payee === payee)
+  const flow = (payer: string, payee: string) =>
+    confirmed
+      .filter((each) => each.payer === payer && each.payee === payee)
+      .reduce((sum, { worth }) => sum + worth, 0n)
   const wallets = [...new Set(counted.flatMap(({ payer, payee }) => [payer, payee]))]
-  const isOnCycle = (payer: string, payee: string) =>
-    pays(payee, payer) || wallets.some((via) => pays(payee, via) && pays(via, payer))
+  /** By payee, what the wallet paid less what came back. */
+  const keep = (wallet: string): ReadonlyMap<string, bigint> => {
+    const kept = new Map(wallets.map((payee) => [payee, flow(wallet, payee)]))
+    const inflows = new Map(wallets.map((payer) => [payer, flow(payer, wallet)]))
+    const take = (payee: string, last: string, most: bigint) => {
+      const [left = 0n, inflow = 0n] = [kept.get(payee), inflows.get(last)]
+      const amount = [left, inflow, most].reduce((least, each) => (each < least ? each : least))
+      kept.set(payee, left - amount)
+      inflows.set(last, inflow - amount)
+    }
+    for (const payee of wallets) take(payee, payee, flow(payee, wallet))
+    const ways = wallets
+      .flatMap((payee) => wallets.map((via) => ({ payee, via, passed: flow(payee, via) })))
+      .filter(({ payee, via }) => payee !== wallet && via !== wallet)
+      .toSorted(
+        (one, other) =>
+          Number(other.passed - one.passed) ||
+          (one.payee === other.payee ? order(one.via, other.via) : order(one.payee, other.payee)),
+      )
+    for (const { payee, via, passed } of ways) take(payee, via, passed)
+    return kept
+  }
   return new Map(
     wallets.map((wallet) => {
       const own = confirmed.filter(({ payer }) => payer === wallet)
       const payees = [...new Set(own.map(({ payee }) => payee))]
-      const good = payees.filter((payee) => !isOnCycle(wallet, payee))
+      const kept = keep(wallet)
       const paymentsTo = (payee: string) => own.filter((each) => each.payee === payee)
-      const volumeTo = (payee: string) => paymentsTo(payee).reduce((sum, { worth }) => sum + worth, 0n)
+      const countTo = (payee: string) =>
+        shareOf(paymentsTo(payee).length, { kept: kept.get(payee) ?? 0n, volume: flow(wallet, payee) })
+      const good = payees.filter((payee) => countTo(payee) > 0)
+      const volumeTo = (payee: string) => kept.get(payee) ?? 0n
+      const volume = good.map(volumeTo).reduce((sum, each) => sum + each, 0n)
+      const paid = good.map(countTo).reduce((sum, each) => sum + each, 0)
       const cap = BigInt(creditFormula.dollarsPerPayee) * 1_000_000n
       const times = good.flatMap(paymentsTo).map(({ createdAt }) => createdAt.getTime())
       const failed = counted.filter(
@@ -67,17 +102,18 @@ export const countCredit = (payments: readonly CreditPayment[]): ReadonlyMap<str
       return [
         wallet,
         {
-          payments: good.flatMap(paymentsTo).length,
-          volume: good.map(volumeTo).reduce((sum, each) => sum + each, 0n),
+          payments: paid,
+          volume,
           cappedPayments: good
-            .map((payee) => Math.min(paymentsTo(payee).length, creditFormula.paymentsPerPayee))
+            .map((payee) => Math.min(countTo(payee), creditFormula.paymentsPerPayee))
             .reduce((sum, each) => sum + each, 0),
           cappedVolume: good
             .map(volumeTo)
             .map((volume) => (volume < cap ? volume : cap))
             .reduce((sum, each) => sum + each, 0n),
           payees: good.length,
-          cyclePayments: own.length - good.flatMap(paymentsTo).length,
+          returnedPayments: own.length - paid,
+          returnedVolume: own.reduce((sum, { worth }) => sum + worth, 0n) - volume,
           failures: new Set(failed.map(({ authorizationId }) => authorizationId)).size,
           firstAt: times.length === 0 ? null : new Date(Math.min(...times)),
         },

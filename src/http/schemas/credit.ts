@@ -39,6 +39,7 @@ const summary = {
     payeeCount: 6,
     failureCount: 2,
     cyclePaymentCount: 0,
+    returnedVolume: '0',
   },
 }
 const score = {

@@ -12,7 +12,7 @@ const { paymentsPerPayee, dollarsPerPayee, fullVolumeDollars, provenPayments, fu
 /** Why each part has its points, in sentences with their figures. */
 export const explainScore = (facts: CreditFacts, points: CreditPoints): readonly string[] => {
   const { volumeScore, frequencyScore, reliabilityScore, ageScore } = points.breakdown
-  const { payments, payees, failures, cyclePayments } = facts
+  const { payments, payees, failures, returnedPayments, returnedVolume } = facts
   const of = (part: keyof typeof creditWeights) => `of ${creditWeights[part]}`
   return [
     `volumeScore is ${volumeScore} ${of('volume')}: ${writeDollars(facts.cappedVolume)} of ` +
@@ -24,10 +24,11 @@ export const explainScore = (facts: CreditFacts, points: CreditPoints): readonly
       `${provenPayments} counted payments give a part of the points.`,
     `ageScore is ${ageScore} ${of('age')}: the first payment is ${write(points.accountAgeDays)} days old, and ` +
       `${fullAgeDays} days give all points.`,
-    ...(cyclePayments === 0
+    ...(returnedVolume === 0n
       ? []
       : [
-          `${write(cyclePayments)} payments do not count: their payees pay this wallet, directly or through one other wallet.`,
+          `${writeDollars(returnedVolume)} US dollars, and ${write(returnedPayments)} payments, do not count: they came back ` +
+            'from the payees, directly or through one other wallet.',
         ]),
   ]
 }

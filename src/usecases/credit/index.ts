@@ -20,7 +20,7 @@ export const createCredit = (dependencies: CreditDependencies): Credit => {
         everyMs: 1_000,
         isShared: true,
         run: async (stopped) => {
-          await creditStore.traceCycles(stopped)
+          await creditStore.findLostDates(stopped)
           const before = new Date(clock.now().getTime() - scoreAgeMs)
           const score = (facts: Parameters<typeof scoreCredit>[0]) => scoreCredit(facts, clock.now()).score
           while (!stopped.aborted && (await creditStore.rescore(score, before))) {

@@ -26,7 +26,8 @@ const noFacts: CreditFacts = {
   cappedPayments: 0,
   cappedVolume: 0n,
   payees: 0,
-  cyclePayments: 0,
+  returnedPayments: 0,
+  returnedVolume: 0n,
   failures: 0,
   firstAt: null,
 }
@@ -117,6 +118,7 @@ const summarize = (
     accountAgeDays,
     payeeCount: facts.payees,
     failureCount: facts.failures,
-    cyclePaymentCount: facts.cyclePayments,
+    cyclePaymentCount: facts.returnedPayments,
+    returnedVolume: facts.returnedVolume.toString(),
   },
 })

@@ -1,10 +1,10 @@
 import type { CreditFacts } from '../../ports/creditStore.js'
-import { creditWeights } from '../../protocol/credit.js'
+import { creditLimits, creditWeights } from '../../protocol/credit.js'
 
 /** The figures of the formula; the limits for each payee are applied where facts are counted. */
 export const creditFormula = {
-  paymentsPerPayee: 10,
-  dollarsPerPayee: 1_000,
+  paymentsPerPayee: creditLimits.paymentsPerPayee,
+  dollarsPerPayee: Number(creditLimits.volumePerPayee) / 1e6,
   /** From here on, a part has all of its points. */
   fullVolumeDollars: 100_000,
   fullPayments: 200,

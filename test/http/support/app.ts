@@ -163,6 +163,7 @@ export const creditUseCases = (given: Partial<CreditUseCases> = {}): CreditUseCa
       payeeCount: 0,
       failureCount: 0,
       cyclePaymentCount: 0,
+      returnedVolume: '0',
     },
     explanation: [],
     improvements: [],

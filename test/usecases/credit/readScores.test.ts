@@ -13,7 +13,8 @@ const facts: CreditFacts = {
   cappedPayments: 20,
   cappedVolume: 100_000_000n,
   payees: 20,
-  cyclePayments: 2,
+  returnedPayments: 2,
+  returnedVolume: 3_000_000n,
   failures: 1,
   firstAt: new Date('2026-05-02T00:00:00Z'),
 }
@@ -33,7 +34,7 @@ const open = (known: Readonly<Record<string, CreditFacts>> = {}, store: Partial<
       counted.push(wallet)
       return sound
     },
-    traceCycles: async () => false,
+    findLostDates: async () => false,
     rescore: async () => false,
     listTop: async () => [],
     ...store,
@@ -70,6 +71,7 @@ describe('a credit score', () => {
         payeeCount: 20,
         failureCount: 1,
         cyclePaymentCount: 2,
+        returnedVolume: '3000000',
       },
     })
     expect(score.explanation).toHaveLength(5)
@@ -168,14 +170,14 @@ describe('the ranking', () => {
 })
 
 describe('the job of credit scores', () => {
-  it('traces cycles first, then scores until nothing is left, also what is a day old', async () => {
+  it('finds the dates that a reorg took back first, then scores until nothing is left, also what is a day old', async () => {
     const done: unknown[] = []
     const left = [true, true, false]
     const { jobs } = open(
       {},
       {
-        traceCycles: async () => {
-          done.push('trace')
+        findLostDates: async () => {
+          done.push('dates')
           return false
         },
         rescore: async (score, before) => {
@@ -186,7 +188,7 @@ describe('the job of credit scores', () => {
     )
     await jobs.updateCreditScores.run(new AbortController().signal)
     const round = [515, '2026-05-31T00:00:00.000Z']
-    expect(done).toEqual(['trace', round, round, round])
+    expect(done).toEqual(['dates', round, round, round])
   })
 
   it('ends when the process does', async () => {

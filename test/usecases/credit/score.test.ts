@@ -19,7 +19,8 @@ const factsOf = (changes: Partial<CreditFacts> = {}): CreditFacts => ({
   cappedPayments: 0,
   cappedVolume: 0n,
   payees: 0,
-  cyclePayments: 0,
+  returnedPayments: 0,
+  returnedVolume: 0n,
   failures: 0,
   firstAt: null,
   ...changes,
@@ -191,20 +192,53 @@ describe('a payment', () => {
     )
   })
 
-  it('that is on a cycle of two or three raises no part of any score', () => {
-    compare(confirmed, isNotRaised, (payments, { payer, payee, worth }) => {
-      const pays = (from: string, to: string) =>
-        payments.some(
-          (each) =>
-            each.payer === from &&
-            each.payee === to &&
-            each.state === 'confirmed' &&
-            (each.worth ?? 0n) >= 10_000n,
-        )
-      const isCycle =
-        pays(payee, payer) || ['a', 'b', 'c', 'd', 'e'].some((via) => pays(payee, via) && pays(via, payer))
-      return payer !== payee && worth !== null && isCycle
-    })
+  it('lowers what counts of the volume of any wallet by no more than its worth', () => {
+    fc.assert(
+      fc.property(journal, confirmed, wallet, (payments, added, name) => {
+        const volume = (list: readonly CreditPayment[]) =>
+          countCredit(list).get(`eip155:${name}`)?.volume ?? 0n
+        // Less than a cent of what is left of a payee counts as nothing, of five payees at most.
+        const rounding = 5n * 10_000n
+        const lost = volume(payments) - volume([...payments, added])
+        expect(lost <= (added.worth ?? 0n) + rounding).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('that comes back whole raises the volume and the age of no wallet', () => {
+    fc.assert(
+      fc.property(journal, confirmed, wallet, (payments, given, name) => {
+        const added = { ...given, createdAt: now }
+        const back = { ...added, payer: added.payee, payee: added.payer }
+        const before = score(payments, name)
+        const after = score([...payments, back, added], name)
+        expect(after.volumeScore).toBeLessThanOrEqual(before.volumeScore)
+        expect(after.ageScore).toBeLessThanOrEqual(before.ageScore)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('of the usual size that comes back raises no part of the score of its payer', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 12 }), (paid, returned) => {
+        const of = (payer: string, payee: string, count: number): readonly CreditPayment[] =>
+          Array.from({ length: count }, (_each, index) => ({
+            authorizationId: `${payer} ${index}`,
+            network: 'eip155:8453',
+            payer,
+            payee,
+            worth: 5_000_000n,
+            state: 'confirmed',
+            reason: null,
+            createdAt: daysAgo(1),
+          }))
+        const before = score(of('a', 'b', paid), 'a')
+        const after = score([...of('a', 'b', paid + returned), ...of('b', 'a', returned)], 'a')
+        expect(after).toEqual(before)
+      }),
+    )
   })
 
   it('that failed raises no part of any score', () => {
@@ -290,7 +324,8 @@ describe('what would raise a score', () => {
       cappedPayments: 15,
       cappedVolume: 1_500_500_000n,
       payees: 2,
-      cyclePayments: 3,
+      returnedPayments: 3,
+      returnedVolume: 12_500_000n,
       failures: 1,
       firstAt: daysAgo(73),
     })
@@ -301,7 +336,8 @@ describe('what would raise a score', () => {
       "reliabilityScore is 224 of 300: 1,200 payments succeeded and 1 failed by the payer's fault; a failure weighs as " +
         'much as 5 payments, and fewer than 20 counted payments give a part of the points.',
       'ageScore is 30 of 150: the first payment is 73 days old, and 365 days give all points.',
-      '3 payments do not count: their payees pay this wallet, directly or through one other wallet.',
+      '12.50 US dollars, and 3 payments, do not count: they came back from the payees, directly or through one other ' +
+        'wallet.',
     ])
     expect(listImprovements(given, points, now)).toEqual([
       {

@@ -390,24 +390,27 @@ describe('a reconciliation', () => {
     [
       'the payments of a wallet are wrong',
       'credit_differs',
-      'update credit_wallets set payments = payments + 1',
+      'update credit_wallets set paid_payments = paid_payments + 1',
     ],
-    ['the volume of a wallet is wrong', 'credit_differs', 'update credit_wallets set volume = volume + 1'],
+    [
+      'the volume of a wallet is wrong',
+      'credit_differs',
+      'update credit_wallets set paid_volume = paid_volume + 1',
+    ],
     [
       'the payments of a wallet after the limits are wrong',
       'credit_differs',
-      'update credit_wallets set capped_payments = capped_payments + 1',
+      'update credit_wallets set paid_capped_payments = paid_capped_payments + 1',
     ],
     [
       'the volume of a wallet after the limits is wrong',
       'credit_differs',
-      'update credit_wallets set capped_volume = capped_volume + 1',
+      'update credit_wallets set paid_capped_volume = paid_capped_volume + 1',
     ],
-    ['the payees of a wallet are wrong', 'credit_differs', 'update credit_wallets set payees = payees + 1'],
     [
-      'the payments of a wallet on cycles are wrong',
+      'the payees of a wallet are wrong',
       'credit_differs',
-      'update credit_wallets set cycle_payments = cycle_payments + 1',
+      'update credit_wallets set paid_payees = paid_payees + 1',
     ],
     ['the failures of a wallet are wrong', 'credit_differs', 'update credit_wallets set failures = 1'],
     [

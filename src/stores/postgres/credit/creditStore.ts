@@ -1,50 +1,55 @@
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type { CreditStore } from '../../../ports/creditStore.js'
+import type { CreditStore, WalletFacts } from '../../../ports/creditStore.js'
 import { inTransaction } from '../database/transaction.js'
-import { factColumns, readFacts } from './creditRow.js'
+import { readPaid, selectPaid } from './creditRow.js'
+import { findLostDates } from './findLostDates.js'
 import { recountWallet } from './recountWallet.js'
-import { traceNextPairs } from './traceCycles.js'
+import { keepFacts } from './returnedFlow.js'
 
-// Of 200 pairs: more new pairs than a second brings.
+// Of 200 pairs: more than a reorg takes back in a second.
 const roundsPerRead = 10
 const scoredAtOnce = 1_000
 
 const behind = z.object({ is_behind: z.boolean() })
 const changedRow = z.object({ wallet: z.string() })
+const earliest = z.tuple([z.object({ first_at: z.date().nullable() })])
 
-// At least one row, so that it says whether pairs wait that the facts do not include.
-const findFacts = `
-  select exists (select 1 from credit_pairs) as is_behind, ${factColumns}
-  from (select) one left join credit_wallets w on w.wallet = any($1)`
+// At least one row, so that it says whether dates are to be found that the facts do not include.
+const findPaid = `
+  select b.is_behind, p.* from (select exists (select 1 from credit_pairs) as is_behind) b
+    left join (${selectPaid('credit_wallets w')} where w.wallet = any($1)) p on true`
 
 /** `reads` must not be behind `pool`, as a replica is. */
 export const createCreditStore = (pool: Pool, reads: Pool = pool): CreditStore => {
-  let tracing: Promise<boolean> | null = null
+  let dating: Promise<boolean> | null = null
   /** All that wait for it share one connection: readers must not use up those of settlements. */
-  const traceNext = (): Promise<boolean> => {
-    tracing ??= traceNextPairs(pool).finally(() => {
-      tracing = null
+  const findNextDates = (): Promise<boolean> => {
+    dating ??= findLostDates(pool).finally(() => {
+      dating = null
     })
-    return tracing
+    return dating
   }
 
   return {
     read: async (wallets) => {
       for (let round = 0; ; round += 1) {
-        const { rows } = await reads.query(findFacts, [wallets])
+        const { rows } = await reads.query(findPaid, [wallets])
         const isBehind = rows.some((row) => behind.parse(row).is_behind)
         if (!isBehind || round === roundsPerRead) {
-          return rows.filter(({ wallet }) => wallet !== null).map(readFacts)
+          return await listKept(
+            reads,
+            rows.filter(({ wallet }) => wallet !== null),
+          )
         }
-        await traceNext()
+        await findNextDates()
       }
     },
 
     recount: (wallet) => recountWallet(pool, wallet),
 
-    traceCycles: async (stopped) => {
-      while (!stopped.aborted) if (!(await traceNext())) return false
+    findLostDates: async (stopped) => {
+      while (!stopped.aborted) if (!(await findNextDates())) return false
       return true
     },
 
@@ -62,11 +67,10 @@ export const createCreditStore = (pool: Pool, reads: Pool = pool): CreditStore =
         const listed = [...changed.rows, ...aged.rows].map((row) => changedRow.parse(row).wallet)
         if (listed.length === 0) return false
         // A new snapshot: includes what committed the changes.
-        const { rows } = await client.query(
-          `select ${factColumns} from credit_wallets w where w.wallet = any($1)`,
-          [[...new Set(listed)]],
-        )
-        const found = rows.map(readFacts)
+        const { rows } = await client.query(`${selectPaid('credit_wallets w')} where w.wallet = any($1)`, [
+          [...new Set(listed)],
+        ])
+        const found = await listKept(client, rows)
         await client.query(
           `insert into credit_scores as s (wallet, score, scored_at)
          select wallet, score, now() from unnest($1::text[], $2::smallint[]) as n (wallet, score) order by wallet collate "C"
@@ -78,12 +82,40 @@ export const createCreditStore = (pool: Pool, reads: Pool = pool): CreditStore =
 
     listTop: async (limit) => {
       const { rows } = await reads.query(
-        `select ${factColumns} from (
-         select wallet, score from credit_scores where score > 0 order by score desc, wallet limit $1) s
-       join credit_wallets w using (wallet) order by s.score desc, w.wallet`,
+        `${selectPaid(`(
+           select wallet, score from credit_scores where score > 0 order by score desc, wallet limit $1) s
+         join credit_wallets w using (wallet)`)}
+         order by s.score desc, w.wallet`,
         [limit],
       )
-      return rows.map(readFacts)
+      return await listKept(reads, rows)
     },
   }
+}
+
+const listKept = async (
+  database: Pool | PoolClient,
+  rows: readonly unknown[],
+): Promise<readonly WalletFacts[]> => {
+  const kept: WalletFacts[] = []
+  for (const row of rows) {
+    const { wallet, paid, paths } = readPaid(row)
+    const { facts, undated } = keepFacts(paid, paths)
+    const firstAt = undated.length === 0 ? facts.firstAt : await findFirst(database, wallet, undated)
+    kept.push({ wallet, facts: { ...facts, firstAt } })
+  }
+  return kept
+}
+
+/** Of the payees whose payments count. */
+const findFirst = async (
+  database: Pool | PoolClient,
+  wallet: string,
+  without: readonly string[],
+): Promise<Date | null> => {
+  const { rows } = await database.query(
+    `select min(first_at) as first_at from credit_edges where payer = $1 and payments > 0 and payee <> all($2)`,
+    [wallet, without],
+  )
+  return earliest.parse(rows)[0].first_at
 }

@@ -102,21 +102,17 @@ const comparisons: Readonly<Record<Counter, Comparison>> = {
   // Scores are read from these sums, not from the pairs.
   credit_wallets: {
     kind: 'credit_differs',
-    subject:
-      'Payments, volume, both after the limits for each payee, payees, and payments on cycles of wallet',
+    subject: 'Payments, volume, both after the limits for each payee, and payees of wallet',
     recount: `
-      select payer as key, concat_ws(' ', coalesce(sum(payments) filter (where not in_cycle), 0),
-        coalesce(sum(volume) filter (where not in_cycle), 0),
-        coalesce(sum(credit_capped_payments(payments)) filter (where not in_cycle), 0),
-        coalesce(sum(credit_capped_volume(volume)) filter (where not in_cycle), 0),
-        count(*) filter (where not in_cycle and payments > 0),
-        coalesce(sum(payments) filter (where in_cycle), 0)) as value
+      select payer as key, concat_ws(' ', sum(payments), sum(volume), sum(credit_capped_payments(payments)),
+        sum(credit_capped_volume(volume)), count(*) filter (where payments > 0)) as value
       from credit_edges where payments <> 0 or volume <> 0 group by payer`,
     counters: `
       select wallet as key,
-        concat_ws(' ', payments, volume, capped_payments, capped_volume, payees, cycle_payments) as value
+        concat_ws(' ', paid_payments, paid_volume, paid_capped_payments, paid_capped_volume, paid_payees) as value
       from credit_wallets
-      where row(payments, volume, capped_payments, capped_volume, payees, cycle_payments) <> row(0, 0, 0, 0, 0, 0)`,
+      where row(paid_payments, paid_volume, paid_capped_payments, paid_capped_volume, paid_payees)
+        <> row(0, 0, 0, 0, 0)`,
   },
   credit_failures: {
     kind: 'credit_differs',

@@ -50,7 +50,7 @@ const step = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('takeBack' as const), block: fc.nat(2) }) },
-  { weight: 1, arbitrary: fc.record({ does: fc.constant('trace' as const) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('date' as const) }) },
 )
 
 describe('credit facts under arbitrary histories', () => {
@@ -112,8 +112,8 @@ describe('credit facts under arbitrary histories', () => {
       }
       case 'takeBack':
         return await blocks.reopen({ network, scheme: 'exact', block: blockOf(each.block) })
-      case 'trace':
-        return await store.traceCycles(new AbortController().signal)
+      case 'date':
+        return await store.findLostDates(new AbortController().signal)
     }
   }
 
@@ -125,11 +125,11 @@ describe('credit facts under arbitrary histories', () => {
       ]),
     )
   const withoutNothing = (
-    facts: ReadonlyMap<string, { payments: number; cyclePayments: number; failures: number }>,
+    facts: ReadonlyMap<string, { payments: number; returnedPayments: number; failures: number }>,
   ) =>
     Object.fromEntries(
       [...facts]
-        .filter(([, { payments, cyclePayments, failures }]) => payments + cyclePayments + failures > 0)
+        .filter(([, { payments, returnedPayments, failures }]) => payments + returnedPayments + failures > 0)
         .sort(),
     )
 
@@ -186,6 +186,6 @@ describe('credit facts under arbitrary histories', () => {
     )
     const facts = new Map((await store.read(keys)).map(({ wallet: key, facts: each }) => [key, each]))
     expect(withoutNothing(facts)).toEqual(withoutNothing(countCredit(await listPayments(pool))))
-    expect(await store.traceCycles(new AbortController().signal)).toBe(false)
+    expect(await store.findLostDates(new AbortController().signal)).toBe(false)
   })
 })

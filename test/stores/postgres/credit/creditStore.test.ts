@@ -6,13 +6,13 @@ import type { CreditFacts, CreditStore } from '../../../../src/ports/creditStore
 import type { SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import { isReason, type Reason, reasons } from '../../../../src/protocol/reasons.js'
 import { createCreditStore } from '../../../../src/stores/postgres/credit/creditStore.js'
-import { whileTracing } from '../../../../src/stores/postgres/credit/traceCycles.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
-import { creditFormula } from '../../../../src/usecases/credit/score.js'
+import { creditFormula, scoreCredit } from '../../../../src/usecases/credit/score.js'
 import { type OpenPayment, openPayments } from '../../../support/creditModel.js'
 import { addInstance } from '../../../support/instances.js'
+import { readTable } from '../../../support/markdown.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { readText } from '../../../support/sourceFiles.js'
@@ -74,7 +74,8 @@ describe('the credit store', () => {
       cappedPayments: 1,
       cappedVolume: 2_500_000n,
       payees: 1,
-      cyclePayments: 0,
+      returnedPayments: 0,
+      returnedVolume: 0n,
       failures: 0,
       firstAt: createdAt,
     })
@@ -193,146 +194,90 @@ describe('the credit store', () => {
       expect(await failures()).toBe(0)
     })
 
-    it('counts those to payees that pay back: a cycle hides nothing', async () => {
+    it('counts those to payees that pay back', async () => {
       await fail(await open({ payer: 'ada', payee: 'shop' }))
       await pay('ada', 'shop')
       await pay('shop', 'ada')
-      expect(await read('ada')).toMatchObject({ payments: 0, cyclePayments: 1, failures: 1 })
+      expect(await read('ada')).toMatchObject({ payments: 0, returnedPayments: 1, failures: 1 })
     })
   })
 
-  describe('of cycles', () => {
-    const two = [
-      ['ada', 'bob'],
-      ['bob', 'ada'],
-    ] as const
-    const three = [
-      ['ada', 'bob'],
-      ['bob', 'cy'],
-      ['cy', 'ada'],
-    ] as const
-    const rotations = [two, three].flatMap((cycle) =>
-      cycle.map((_pair, index) => [...cycle.slice(index), ...cycle.slice(0, index)] as const),
+  describe('of what comes back', () => {
+    const cents = (dollars: string) => BigInt(Math.round(Number(dollars) * 100)) * 10_000n
+
+    const examples = readTable(readText('docs/credit.md'), 'Kept dollars').map(
+      (row) => [row.Case ?? '', row] as const,
     )
 
-    it.each(rotations.map((pairs) => [pairs.map((pair) => pair.join(' → ')).join(', '), pairs] as const))(
-      'counts no payment of %s',
-      async (_name, pairs) => {
-        await pay('ada', 'shop')
-        for (const [payer, payee] of pairs) await pay(payer, payee)
-        expect(await read('ada')).toMatchObject({ payments: 1, payees: 1, cyclePayments: 1 })
-        for (const wallet of ['bob', 'cy'].slice(0, pairs.length - 1)) {
-          expect(await read(wallet)).toMatchObject({
-            payments: 0,
-            payees: 0,
-            cyclePayments: 1,
-            firstAt: null,
-          })
-        }
-      },
-    )
+    it('has eight examples', () => expect(examples).toHaveLength(8))
 
-    it('counts the payments of four that pay in a circle', async () => {
-      for (const [payer, payee] of ['ab', 'bc', 'cd', 'da'].map((pair) => [...pair])) {
-        await pay(payer ?? '', payee ?? '')
-      }
-      expect(await countPayments('a')).toBe(1)
+    it.each(examples)('scores docs/credit.md: %s', async (_case, row) => {
+      const now = new Date('2026-06-01T00:00:00Z')
+      const createdAt = new Date(now.getTime() - 312 * 86_400_000)
+      const payees = Array.from({ length: 20 }, (_each, index) => `p${index + 1}`)
+      const further = [
+        ...(row['Further payments, in dollars'] ?? '').matchAll(/`(\S+)>(\S+) (\S+)`/g),
+      ].flatMap(([, from = '', payee = '', dollars = '']) =>
+        (from === 'p1…p20' ? payees : [from]).map((payer) => ({ payer, payee, amount: cents(dollars) })),
+      )
+      const paid = payees.map((payee) => ({ payer: 'a', payee, amount: cents('100'), createdAt }))
+      // Whichever of the payments came last.
+      for (const id of await openPayments(pool, [...further, ...paid])) await confirm(id)
+      const facts = await read('a')
+      expect(facts?.volume).toBe(cents(row['Kept dollars'] ?? ''))
+      expect(facts === undefined ? 0 : scoreCredit(facts, now).score).toBe(Number(row.score))
+      expect(await store.recount('eip155:a')).toEqual({ isComplete: true, repairs: 0 })
+      expect(await read('a')).toEqual(facts)
     })
 
-    it('closes none with dust', async () => {
+    it('takes back what a reorg takes back', async () => {
       await pay('ada', 'bob')
-      await pay('bob', 'ada', { amount: 9_999n })
-      expect(await countPayments('ada')).toBe(1)
+      const back = await open({ payer: 'bob', payee: 'ada' })
+      await journal.close(back, { state: 'confirmed', transaction: back, block: { number: 8n, hash: '0x8' } })
+      expect(await read('ada')).toMatchObject({ payments: 0, returnedPayments: 1, firstAt: null })
+      await blocks.reopen({ network, scheme: 'exact', block: { number: 8n, hash: '0x8' } })
+      expect(await read('ada')).toMatchObject({ payments: 1, returnedPayments: 0, returnedVolume: 0n })
     })
 
-    it('counts later payments to a payee on a cycle as part of it', async () => {
-      await pay('ada', 'bob')
+    it('is dated by the earliest payment that counts', async () => {
+      await pay('ada', 'bob', { createdAt: new Date('2026-01-01') })
+      await pay('ada', 'shop', { createdAt: new Date('2026-01-02') })
       await pay('bob', 'ada')
-      await store.traceCycles(unstopped)
-      await pay('ada', 'bob')
-      expect(await read('ada')).toMatchObject({ payments: 0, cyclePayments: 2 })
+      expect(await read('ada')).toMatchObject({ payments: 1, firstAt: new Date('2026-01-02') })
     })
 
-    it('counts payments again once the cycle is taken back', async () => {
-      const alive = { number: 8n, hash: '0x8' }
-      for (const [payer, payee] of [...three, ...two]) {
-        const isLast = payer === 'bob' && payee === 'ada'
-        if (isLast) await pay(payer, payee)
-        else {
-          const id = await open({ payer, payee })
-          await journal.close(id, { state: 'confirmed', transaction: id, block: alive })
-        }
-      }
-      expect(await countPayments('ada')).toBe(0)
-      await takeBack()
-      expect(await read('ada')).toMatchObject({ payments: 0, cyclePayments: 2 })
-      await blocks.reopen({ network, scheme: 'exact', block: alive })
-      await pay('ada', 'bob')
-      expect(await read('ada')).toMatchObject({ payments: 1, cyclePayments: 0 })
+    it('counts the share of the payments that was kept, rounded up, and one for each cent at most', async () => {
+      for (let count = 0; count < 5; count += 1) await pay('ada', 'bob', { amount: 1_000_000n })
+      await pay('bob', 'ada', { amount: 990_000n })
+      expect(await read('ada')).toMatchObject({ payments: 5, volume: 4_010_000n, returnedPayments: 0 })
+      await pay('bob', 'ada', { amount: 10_000n })
+      expect(await read('ada')).toMatchObject({ payments: 4, volume: 4_000_000n, returnedPayments: 1 })
+      await pay('bob', 'ada', { amount: 3_990_000n })
+      expect(await read('ada')).toMatchObject({ payments: 1, volume: 10_000n, payees: 1 })
+      await pay('bob', 'ada', { amount: 10_000n })
+      expect(await read('ada')).toMatchObject({ payments: 0, volume: 0n, payees: 0, returnedPayments: 5 })
     })
 
-    it.each(rotations.map((pairs) => [pairs.map((pair) => pair.join(' → ')).join(', '), pairs] as const))(
-      'counts the other payments of %s again once the last one is taken back',
-      async (_name, pairs) => {
-        const last = pairs.length - 1
-        for (const [index, [payer, payee]] of pairs.entries()) {
-          const id = await open({ payer, payee })
-          const number = index === last ? block : { number: 8n, hash: '0x8' }
-          await journal.close(id, { state: 'confirmed', transaction: id, block: number })
-        }
-        expect(await countPayments('ada')).toBe(0)
-        await takeBack()
-        for (const [index, [payer]] of pairs.entries()) {
-          expect(await countPayments(payer), payer).toBe(index === last ? 0 : 1)
-        }
-      },
-    )
-
-    it.each([
-      [['ada', 'bob'], ['bob', 'cy'], 'cy'],
-      [['bob', 'cy'], ['cy', 'ada'], 'ada'],
-      [['cy', 'ada'], ['ada', 'bob'], 'bob'],
-    ] as const)(
-      'counts the rest of a cycle of three again when %j and %j go at once',
-      async (one, other, left) => {
-        for (const [payer, payee] of three) {
-          const id = await open({ payer, payee })
-          const goes = [one, other].some(([from]) => from === payer)
-          await journal.close(id, {
-            state: 'confirmed',
-            transaction: id,
-            block: goes ? block : { number: 8n, hash: '0x8' },
-          })
-        }
-        expect(await read(left)).toMatchObject({ payments: 0, cyclePayments: 1 })
-        await takeBack()
-        expect(await read(left)).toMatchObject({ payments: 1, cyclePayments: 0 })
-        expect(await store.recount(`eip155:${left}`)).toEqual({ isComplete: true, repairs: 0 })
-      },
-    )
-
-    it('keeps what is known of a cycle where both sides have too many neighbours to search', async () => {
-      await pay('ada', 'hub')
-      await pay('hub', 'z')
-      await pay('z', 'ada')
-      expect(await countPayments('ada')).toBe(0)
-      const many = Array.from({ length: 1_000 }, (_each, index) => [
-        { payer: 'hub', payee: `b${index}` },
-        { payer: `c${index}`, payee: 'ada' },
-      ]).flat()
-      await Promise.all((await openPayments(pool, many)).map(confirm))
-      expect(await countPayments('ada')).toBe(0)
-      expect(await store.recount('eip155:ada')).toEqual({ isComplete: true, repairs: 0 })
-      expect(await read('ada')).toMatchObject({ payments: 0, cyclePayments: 1 })
-    })
-
-    it('searches the smaller side: a payee that pays many wallets stalls nothing', async () => {
+    it('looks at the smaller side: a payee that pays many wallets hides nothing', async () => {
       const many = Array.from({ length: 1_500 }, (_each, index) => ({ payer: 'hub', payee: `w${index}` }))
       const ids = await openPayments(pool, [...many, { payer: 'w1499', payee: 'ada' }])
       await Promise.all(ids.map(confirm))
       await pay('ada', 'hub')
-      expect(await read('ada')).toMatchObject({ payments: 0, cyclePayments: 1 })
-      expect(await read('hub')).toMatchObject({ payments: 1_499, cyclePayments: 1 })
+      expect(await read('ada')).toMatchObject({ payments: 0, returnedPayments: 1 })
+      expect(await read('hub')).toMatchObject({ payments: 1_499, returnedPayments: 1 })
+    })
+
+    it('is bounded where both sides have many: it takes no more than flowed', async () => {
+      const many = Array.from({ length: 1_200 }, (_each, index) => [
+        { payer: 'ada', payee: `b${index}` },
+        { payer: `b${index}`, payee: 'ada', amount: 10_000n },
+      ]).flat()
+      await Promise.all((await openPayments(pool, many)).map(confirm))
+      const facts = await read('ada')
+      expect(facts?.returnedVolume).toBeGreaterThanOrEqual(1_000n * 10_000n)
+      expect(facts?.returnedVolume).toBeLessThanOrEqual(1_200n * 10_000n)
+      expect(await store.recount('eip155:ada')).toEqual({ isComplete: true, repairs: 0 })
+      expect(await read('ada')).toEqual(facts)
     })
   })
 
@@ -354,10 +299,12 @@ describe('the credit store', () => {
         "insert into credit_edges values ('eip155:ada', 'eip155:x', 3, 3, now(), false)",
       ],
       ['the earliest payment of a pair', "update credit_edges set first_at = '2020-01-01'"],
-      ['a cycle that never was', "update credit_edges set in_cycle = true where payee = 'eip155:shop'"],
-      ['sums of the wallet', 'update credit_wallets set payments = 7, capped_volume = 1, failures = 9'],
+      [
+        'sums of the wallet',
+        'update credit_wallets set paid_payments = 7, paid_capped_volume = 1, failures = 9',
+      ],
       ['a wallet that is missing', 'delete from credit_wallets'],
-      ['the age of the wallet', "update credit_wallets set first_at = '2020-01-01'"],
+      ['the age of the wallet', "update credit_wallets set paid_first_at = '2020-01-01'"],
       ['a failure that is missing', 'delete from credit_failures'],
       ['a failure that never was', "insert into credit_failures values ('none', 'eip155:ada')"],
     ])('repairs %s', async (_what, damage) => {
@@ -383,38 +330,10 @@ describe('the credit store', () => {
       }
     }
 
-    it('counts what it repaired when the cycles take too long, and gives up waiting for them', async () => {
-      await pay('ada', 'shop')
-      await store.traceCycles(unstopped)
-      await pool.query('update credit_wallets set payments = 7')
-      await whileHolding(`select pg_advisory_xact_lock(7140420)`, async () => {
-        expect(await patientStore.recount('eip155:ada')).toEqual({ isComplete: false, repairs: 1 })
-      })
-      expect(await countPayments('ada')).toBe(1)
-    })
-
-    it('gives up cycles that wait for a lock, and holds up no others meanwhile', async () => {
-      await pay('ada', 'shop')
-      await store.traceCycles(unstopped)
-      await whileHolding('lock table credit_pairs in access exclusive mode', async () => {
-        const traced = whileTracing(patient, (run) => run('select 1 from credit_pairs'), 300)
-        await expect(traced).rejects.toMatchObject({ code: '57014' })
-      })
-      const slow = whileTracing(
-        patient,
-        async (run) => {
-          for (;;) await run('select pg_sleep(0.1)')
-        },
-        300,
-      )
-      await expect(slow).rejects.toMatchObject({ code: '57014' })
-    })
-
     it('locks failures, then edges, then wallets, as the journal does: they cannot deadlock', async () => {
       await pay('ada', 'shop')
-      await store.traceCycles(unstopped)
       await pool.query('update credit_edges set payments = 5, volume = 1')
-      await pool.query('update credit_wallets set payments = 7')
+      await pool.query('update credit_wallets set paid_payments = 7')
       await pool.query("insert into credit_failures values ('none', 'eip155:ada')")
       const isWaiting = async () =>
         (
@@ -442,7 +361,7 @@ describe('the credit store', () => {
   describe('the ranking', () => {
     const longAgo = new Date(0)
     const rank = async (before = longAgo) => {
-      await store.traceCycles(unstopped)
+      await store.findLostDates(unstopped)
       while (await store.rescore((facts) => Math.min(1_000, facts.payments), before)) {
         // The next wallets follow.
       }
@@ -498,13 +417,14 @@ describe('the credit store', () => {
     const byWallet = async () =>
       (await store.read(wallets)).toSorted((left, right) => left.wallet.localeCompare(right.wallet))
     const before = await byWallet()
-    expect(before.map(({ facts }) => [facts.payments, facts.cyclePayments, facts.failures])).toEqual([
+    expect(before.map(({ facts }) => [facts.payments, facts.returnedPayments, facts.failures])).toEqual([
       [0, 1, 0],
       [1, 1, 0],
       [1, 0, 1],
     ])
     await pool.query(withoutCredit)
     await pool.query(readText('migrations/0020_credit.sql'))
+    await pool.query(readText('migrations/0024_returned_credit.sql'))
     expect(await byWallet()).toEqual(before)
     await pay('c', 'd')
     expect(await countPayments('c')).toBe(2)
