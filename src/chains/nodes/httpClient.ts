@@ -38,7 +38,7 @@ export class ResponseTooLargeError extends Error {
 /** Per endpoint; further requests wait for a connection within their deadline. */
 const maxConnections = 32
 const maxResponseBytes = 33_554_432
-// Of undici, when a body exceeds `maxResponseSize`.
+// undici reports this code when a body exceeds `maxResponseSize`.
 const tooLargeCode = 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
 
 export const createHttpClient = (url: Secret, extraHeaders: RequestHeaders = {}): HttpClient => {

@@ -115,7 +115,7 @@ export const createVerifyPayment = ({
       verdict.isValid ? 'payment.valid' : 'payment.invalid',
     )
     // The chain knows what is spent, except where payers move the funds, and except a settlement of 0 that sent
-    // nothing: schemes with holds have those, and can use up what another scheme presents.
+    // nothing: schemes with holds have those, and can consume what another scheme presents.
     const isSpentOnChain = scheme.isClaimedByJournal !== true
     if (verdict.isValid && !canBeHeld(verdict) && isSpentOnChain) {
       return { isValid: true, payer: verdict.payer }

@@ -10,7 +10,7 @@ export interface TokenAccount {
   readonly isFrozen: boolean
 }
 
-/** Of the base layout, in bytes. */
+/** Length of the base layout, in bytes. */
 export const tokenAccountLength = 165
 const stateOffset = 108
 const frozen = 2

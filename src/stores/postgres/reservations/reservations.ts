@@ -35,7 +35,7 @@ const lock = `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::t
 /**
  * Deletes what has ended, so that no more rows are read than can be live. An authorization may be reserved under another
  * asset too. Reservations of anonymous callers bind no account, or anyone who saw a signature could keep the payer's funds
- * from accounts; what is being settled leaves the wallet, whoever asked for it.
+ * from accounts; what is being settled leaves the wallet, for any caller.
  */
 const readHeld = `
   with ended as (
