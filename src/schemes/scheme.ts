@@ -50,6 +50,11 @@ export interface Hold {
   readonly allowance: bigint | null
   /** The settlement grants it first, by a second signature of the payer, which can end earlier than the authorization. */
   readonly isGrantedAtSettle?: boolean
+  /**
+   * How long it may last without a settlement that is open. Absent: as long as the resource server waits, which the
+   * caller decides, and at most until the authorization expires.
+   */
+  readonly maxMs?: number
 }
 
 export interface Refusal {

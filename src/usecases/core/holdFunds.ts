@@ -93,8 +93,9 @@ export const takenBy: Readonly<Record<TakenBy, string>> = {
 }
 
 /** At the latest when the resource server stops to wait, whatever the payer signed. Each verify and settle renews it. */
-const findEnd = ({ expiresAt }: Authorized, maxTimeoutSeconds: number, now: Date): Date => {
-  const latest = now.getTime() + Math.ceil(maxTimeoutSeconds) * 1_000
+const findEnd = ({ expiresAt, hold }: Authorized, maxTimeoutSeconds: number, now: Date): Date => {
+  const waitMs = Math.ceil(maxTimeoutSeconds) * 1_000
+  const latest = now.getTime() + Math.min(waitMs, hold?.maxMs ?? waitMs)
   return new Date(Math.min(latest, expiresAt?.getTime() ?? latest))
 }
 

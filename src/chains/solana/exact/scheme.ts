@@ -50,6 +50,10 @@ const secondsToSettle = 2
 const maxReuseMs = 1_000
 
 /** Transactions that the payer signed; we add the fee payer's signature. */
+// A hold is made directly before the claim, and lasts as long as the settlement is open. Where no claim follows, it must
+// not keep the payer's balance from other merchants: the blockhash is the only end of the transfer.
+const claimWithinMs = 15_000
+
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { family, network, rpc, feePayers, prepare, simulate, submit, limiter, clock, canPay } = dependencies
   const { findAssociatedAccount } = dependencies
@@ -127,7 +131,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       details: {},
       // Each simulation sees the whole balance, and we pay for a transfer that fails in a block: settlements that are
       // open at once must fit beside each other.
-      ...(isForSettle ? { hold: { spender: source, balance: verified.balance, allowance: null } } : {}),
+      ...(isForSettle
+        ? { hold: { spender: source, balance: verified.balance, allowance: null, maxMs: claimWithinMs } }
+        : {}),
       settle: (recorder, options) => settle(verified, recorder, options),
     }
   }

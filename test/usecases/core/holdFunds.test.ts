@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import type { Reservation } from '../../../src/ports/reservations.js'
+import type { Authorized, Hold } from '../../../src/schemes/scheme.js'
+import { createHoldFunds } from '../../../src/usecases/core/holdFunds.js'
+import { createManualClock } from '../../support/manualClock.js'
+import { plainPayment } from '../../support/plainPayment.js'
+
+const aYear = 31_536_000
+const clock = createManualClock()
+const secondsFromNow = (date: Date | undefined) => ((date?.getTime() ?? 0) - clock.now().getTime()) / 1_000
+
+/** Seconds for which funds are held that a request wants for a year. */
+const holdForAYear = async (limits: Pick<Authorized, 'expiresAt'> & Pick<Hold, 'maxMs'>) => {
+  const reserved: Reservation[] = []
+  const holdFunds = createHoldFunds({
+    clock,
+    reservations: {
+      reserve: async (reservation) => {
+        reserved.push(reservation)
+        return { state: 'reserved' }
+      },
+      findTaker: async () => null,
+    },
+  })
+  const { maxMs, expiresAt } = limits
+  const authorized: Authorized = {
+    isValid: true,
+    payer: 'payer',
+    authorizationId: 'authorization',
+    amount: 1n,
+    authorizedAmount: 1n,
+    expiresAt,
+    details: {},
+    hold: { spender: 'source', balance: 1n, allowance: null, ...(maxMs === undefined ? {} : { maxMs }) },
+    settle: async () => ({ state: 'pending', transaction: '' }),
+  }
+  const payment = plainPayment()
+  const requirements = { ...payment.requirements, maxTimeoutSeconds: aYear }
+  await holdFunds({ ...payment, requirements }, authorized, { caller: 'shop', holder: 'settle' })
+  return secondsFromNow(reserved[0]?.expiresAt)
+}
+
+describe('a hold that a request wants for a year', () => {
+  it('ends within seconds where no settlement follows and the payer signed no end', async () => {
+    expect(await holdForAYear({ expiresAt: null, maxMs: 15_000 })).toBe(15)
+  })
+
+  it('ends with the authorization', async () => {
+    const expiresAt = new Date(clock.now().getTime() + 60_000)
+    expect(await holdForAYear({ expiresAt })).toBe(60)
+  })
+})
