@@ -205,7 +205,7 @@ describe('whatever is signed, submitted and settled, in whatever order', () => {
         for (const holder of [router.address, ...recipients.map(router.routerOf)])
           expect(await chain.balanceOf(holder)).toBe(0n)
       }),
-      { numRuns: 40 },
+      { numRuns: 40, interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
     )
     // Otherwise the sequences would prove nothing.
     expect(counted.settled).toBeGreaterThan(10)
