@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Intent, IntentStore } from '../../ports/intentStore.js'
 import type { CreatedIntent } from '../../protocol/intents.js'
-import { createIntentToken } from './control.js'
+import { createControlToken } from '../controlToken.js'
 import type { PlanRoutes } from './planRoutes.js'
 import type { CreateRequest } from './useCases.js'
 import { eventOf, viewWithRoutes } from './viewIntent.js'
@@ -22,7 +22,7 @@ export const createCreateIntent =
     const createdAt = clock.now()
     const expiresAt = new Date(createdAt.getTime() + expiresIn * 1_000)
     const plan = await planRoutes({ terms, expiresAt, now: createdAt })
-    const control = caller === 'anonymous' ? createIntentToken() : null
+    const control = caller === 'anonymous' ? createControlToken('qtn_intent_') : null
     const intent: Intent = {
       id,
       caller,

@@ -1,4 +1,3 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../errors.js'
 import type {
   DecideStream,
@@ -7,23 +6,13 @@ import type {
   StreamRefusal,
   StreamStore,
 } from '../../ports/streamStore.js'
+import { hasDigest } from '../controlToken.js'
 import { decide, type StreamCommand } from './decide.js'
 import type { StreamActor } from './useCases.js'
 
-const prefix = 'qtn_stream_'
-
-/** For a stream without an account; only its digest is stored. */
-export const createStreamToken = (): { readonly token: string; readonly digest: string } => {
-  const token = `${prefix}${randomBytes(32).toString('hex')}`
-  return { token, digest: digestOf(token) }
-}
-
-const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')
-
 export const controls = ({ caller, token }: StreamActor, stream: Stream): boolean => {
   if (stream.controlDigest === null) return stream.caller === caller
-  if (token === null) return false
-  return timingSafeEqual(Buffer.from(digestOf(token), 'hex'), Buffer.from(stream.controlDigest, 'hex'))
+  return hasDigest(token, stream.controlDigest)
 }
 
 const notFound: StreamRefusal = { code: 'NOT_FOUND', message: 'Stream not found' }

@@ -11,12 +11,12 @@ import { type OpenStreamBody, type StreamOpened, streamLimits } from '../../prot
 import type { WirePaymentRequest } from '../../protocol/wire.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized } from '../../schemes/scheme.js'
+import { createControlToken } from '../controlToken.js'
 import { findScheme } from '../core/findScheme.js'
 import { fingerprintJson } from '../core/fingerprint.js'
 import type { HoldAuthorization } from '../core/holdAuthorization.js'
 import type { QuotaGate } from '../core/quotaGate.js'
 import type { SpendingLimits } from '../core/spendingLimits.js'
-import { createStreamToken } from './control.js'
 import { holderOf } from './holder.js'
 import type { ReleaseHold } from './releaseHold.js'
 import type { OpenStreamRequest, StreamUseCases } from './useCases.js'
@@ -173,7 +173,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     try {
       const refund = await spendingLimits.spend(payment, { payer: authorized.payer, caller })
       try {
-        const control = caller === 'anonymous' ? createStreamToken() : null
+        const control = caller === 'anonymous' ? createControlToken('qtn_stream_') : null
         const { scheme: name, network, asset, payTo } = payment.requirements
         const stream: Stream = {
           ...unused,
