@@ -3,6 +3,7 @@ import { domainSeparator, encodeFunctionData, maxUint256, parseEther } from 'vie
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAnvil } from '../support/evm/anvil.js'
 import { randomAddress, unixNow } from '../support/evm/authorization.js'
+import { waitForReceipt } from '../support/evm/chainControl.js'
 import { callRpc } from '../support/evm/jsonRpc.js'
 import { type LocalChain, multicall3Address, startLocalChain, usdcAbi } from '../support/evm/localChain.js'
 import { type ExactPaymentOptions, exactPayment } from '../support/evm/payment.js'
@@ -322,7 +323,7 @@ describe('chain control', () => {
         args: [payTo, 3n],
       }),
     })
-    expect((await chain.client.waitForTransactionReceipt({ hash })).status).toBe('success')
+    expect((await waitForReceipt(chain.client, hash)).status).toBe('success')
     expect(await chain.balanceOf(payTo)).toBe(3n)
   })
 })

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 
 /** The one limit of every wait in a test: longer than a busy machine needs for anything. */
 export const waitLimitMs = 60_000
-const pauseMs = 25
+const longestPauseMs = 25
 
 /**
  * Asks until the answer is neither null, undefined nor false. An error of `ask` ends the wait. At the limit the error says
@@ -15,7 +15,8 @@ export const pollUntil = async <T>(
   show?: () => unknown,
 ): Promise<T> => {
   const deadline = performance.now() + waitLimitMs
-  for (;;) {
+  // Most of what tests wait for is there at once or after long.
+  for (let pauseMs = 2; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     const answer = await ask()
     if (answer !== null && answer !== undefined && answer !== false) return answer
     if (performance.now() > deadline) {

@@ -1,4 +1,16 @@
-import { type Address, type Hex, hexToBigInt, hexToNumber, isHex, numberToHex } from 'viem'
+import {
+  type Address,
+  createPublicClient,
+  type Hex,
+  hexToBigInt,
+  hexToNumber,
+  http,
+  isHex,
+  numberToHex,
+  type PublicClient,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+} from 'viem'
 import { pollUntil } from '../pollUntil.js'
 import { callRpc } from './jsonRpc.js'
 
@@ -129,13 +141,27 @@ export const createChainControl = (url: string): ChainControl => {
   }
 }
 
+/**
+ * Returns the receipt, also of a reverted transaction. It asks for the receipt alone: viem's
+ * `waitForTransactionReceipt` asks again only after a new block, which an automining chain may never mine.
+ */
+export const waitForReceipt = (
+  client: Pick<PublicClient, 'getTransactionReceipt' | 'request'>,
+  hash: Hex,
+): Promise<TransactionReceipt> =>
+  pollUntil(
+    () =>
+      client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+        if (error instanceof TransactionReceiptNotFoundError) return null
+        throw error
+      }),
+    `transaction ${hash} to be mined`,
+    // What the node has of it, so that a wait that ends says whether it was lost or never mined.
+    () => client.request({ method: 'eth_getTransactionByHash', params: [hash] }),
+  )
+
 /** Throws when the transaction reverted. */
 export const waitUntilMined = async (url: string, hash: Hex): Promise<void> => {
-  const isMined = async (): Promise<boolean> => {
-    const receipt = await callRpc(url, 'eth_getTransactionReceipt', [hash])
-    if (typeof receipt !== 'object' || receipt === null) return false
-    if ('status' in receipt && receipt.status === '0x1') return true
-    throw new Error(`Transaction ${hash} was reverted`)
-  }
-  await pollUntil(isMined, `transaction ${hash} to be mined`)
+  const { status } = await waitForReceipt(createPublicClient({ transport: http(url) }), hash)
+  if (status !== 'success') throw new Error(`Transaction ${hash} was reverted`)
 }

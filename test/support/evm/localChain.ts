@@ -26,7 +26,7 @@ import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
 import { getArtifact, getPackagedArtifact } from '../contracts/artifacts.js'
 import { type AnvilOptions, startAnvil } from './anvil.js'
 import { randomAddress } from './authorization.js'
-import { type ChainControl, createChainControl, waitUntilMined } from './chainControl.js'
+import { type ChainControl, createChainControl, waitForReceipt, waitUntilMined } from './chainControl.js'
 import { callRpc, callRpcBatch } from './jsonRpc.js'
 import { deployPermit2 } from './permit2.js'
 
@@ -340,14 +340,14 @@ export const startLocalChain = async (options: LocalChainOptions = {}): Promise<
       await fundGas(from)
       const data = encodeDeployData({ abi, bytecode, args })
       const hash = await control.sendAs({ from, data, gas: 10_000_000n })
-      const { status, contractAddress } = await client.waitForTransactionReceipt({ hash })
+      const { status, contractAddress } = await waitForReceipt(client, hash)
       if (status !== 'success' || !contractAddress) throw new Error('The contract could not be deployed')
       return getAddress(contractAddress)
     },
     send: async ({ account, ...transaction }) => {
       const wallet = createWalletClient({ account, chain, transport })
       const hash = await wallet.sendTransaction(transaction)
-      return client.waitForTransactionReceipt({ hash })
+      return waitForReceipt(client, hash)
     },
     stop: () => anvil.stop(),
   }

@@ -1,6 +1,7 @@
 import { type Abi, type Address, encodeFunctionData, type Hex } from 'viem'
 import { type ContractName, getArtifact } from '../contracts/artifacts.js'
 import { randomAddress } from './authorization.js'
+import { waitForReceipt } from './chainControl.js'
 import { type LocalChain, usdcAbi } from './localChain.js'
 import type { PaymentChain } from './payment.js'
 
@@ -69,7 +70,7 @@ export const deployTestToken = async (
     const from = randomAddress()
     await chain.fundGas(from)
     const hash = await chain.control.sendAs({ from, to: address, data, gas: 2_000_000n })
-    const { status } = await chain.client.waitForTransactionReceipt({ hash })
+    const { status } = await waitForReceipt(chain.client, hash)
     if (status !== 'success') throw new Error(`${name} refused the call`)
   }
   const write = (functionName: string, writeArgs: readonly unknown[]): Promise<void> =>

@@ -17,6 +17,7 @@ import { batchSettler } from '../../../../src/chains/evm/contracts/batchSettler.
 import type { ContractCall } from '../../../../src/chains/evm/transactions/settlementCall.js'
 import { getArtifact } from '../../../support/contracts/artifacts.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
+import { waitForReceipt } from '../../../support/evm/chainControl.js'
 import { type LocalChain, startLocalChain, usdcAbi } from '../../../support/evm/localChain.js'
 import { exactPayment } from '../../../support/evm/payment.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
@@ -170,14 +171,15 @@ describe('the batch contract', () => {
   })
 
   it('makes every call whatever the others do: revert, burn all gas, return much', async () => {
-    await chain.client.waitForTransactionReceipt({
-      hash: await chain.control.sendAs({
+    await waitForReceipt(
+      chain.client,
+      await chain.control.sendAs({
         from: sender.address,
         to: tokens[0] ?? '0x',
         data: encodeFunctionData({ abi: hostileAbi, functionName: 'setReentry', args: ['0x'] }),
         gas: 200_000n,
       }),
-    })
+    )
     await fc.assert(
       fc.asyncProperty(callsWith(fc.bigInt({ min: 0n, max: 6n }), 50), async (calls) => {
         // The limit of the engine's batches.
@@ -243,9 +245,10 @@ describe('the batch contract', () => {
     const token = tokens[1] ?? '0x'
     const reentry = transferBatch.plan([inner.call]).data
     const set = encodeFunctionData({ abi: hostileAbi, functionName: 'setReentry', args: [reentry] })
-    await chain.client.waitForTransactionReceipt({
-      hash: await chain.control.sendAs({ from: sender.address, to: token, data: set, gas: 2_000_000n }),
-    })
+    await waitForReceipt(
+      chain.client,
+      await chain.control.sendAs({ from: sender.address, to: token, data: set, gas: 2_000_000n }),
+    )
     const again: ContractCall = {
       to: token,
       data: encode(
