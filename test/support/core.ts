@@ -6,6 +6,7 @@ import type { Clock } from '../../src/ports/clock.js'
 import type { Logger } from '../../src/ports/logger.js'
 import type { WebhookTransport } from '../../src/ports/webhookTransport.js'
 import type { LocalChain } from './evm/localChain.js'
+import { patientTimeoutMs } from './rpcProxy.js'
 
 export interface CoreOptions {
   /** An EVM chain; other families are configured by `environment`. */
@@ -31,7 +32,11 @@ export const environmentFor = ({
         EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
         [`EVM_RPC_URL_${chain.chainId}`]: chain.url,
         [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '50',
+        EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
       }),
+  // A busy machine must not turn a success into a pending settlement, or end a verification.
+  SETTLE_WAIT_SECONDS: '60',
+  VERIFY_DEADLINE_SECONDS: '60',
   // All requests of a test come from one address.
   RATE_LIMITS: 'off',
   ...environment,

@@ -3,10 +3,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 
+/**
+ * The time-out of services on local chains, for their `*_RPC_TIMEOUT_MS`: longer than a busy machine needs for anything.
+ * What hangs is ended by the proxy instead.
+ */
+export const patientTimeoutMs = '60000'
+
+// Longer than a service waits for its first endpoint before it asks another one.
+const silenceMs = 2_000
+
 /** Behavior of a method. */
 export type Fault =
   | { readonly kind: 'pass' }
   | { readonly kind: 'delay'; readonly milliseconds: number }
+  /** No response; the connection is reset after two seconds. */
   | { readonly kind: 'hang' }
   | { readonly kind: 'refuse' }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
@@ -36,9 +46,9 @@ export interface RpcProxy {
   readonly requestCount: number
   /** Sets the fault of a method, or with `*` of all methods without their own, until changed. */
   setFault(method: string, fault: Fault, options?: { readonly times?: number }): void
-  /** Hanging calls stay hanging. */
+  /** Calls that hang are still not answered. */
   clearFaults(): void
-  /** Resolves when the callers of all hanging calls have given up. */
+  /** Resolves when no call hangs any more. */
   waitForHangingCalls(): Promise<void>
   count(method: string): number
   clearCalls(): void
@@ -171,7 +181,11 @@ const hangs = (fault: Fault): boolean =>
 const sendReplies = (response: ServerResponse, replies: readonly Reply[], isBatched: boolean): void => {
   const answers: unknown[] = []
   for (const reply of replies) {
-    if (reply.kind === 'hang') return
+    if (reply.kind === 'hang') {
+      const silence = setTimeout(() => response.socket?.resetAndDestroy(), silenceMs)
+      response.once('close', () => clearTimeout(silence))
+      return
+    }
     if (reply.kind === 'reset') {
       response.socket?.resetAndDestroy()
       return

@@ -10,7 +10,7 @@ import {
   sendMessage,
 } from '../../support/cosmos/payment.js'
 import { openDirectScheme } from '../../support/directScheme.js'
-import { startRpcProxy } from '../../support/rpcProxy.js'
+import { patientTimeoutMs, startRpcProxy } from '../../support/rpcProxy.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
 
 export const cosmos = { readSettings: readCosmosSettings, open }
@@ -22,7 +22,7 @@ export const cosmosEnvironment = (url: string): Record<string, string> => ({
   COSMOS_RPC_URL_grand: url,
   COSMOS_TOKENS_grand: `uusdc,${voucher}`,
   COSMOS_POLL_INTERVAL_MS_grand: '20',
-  COSMOS_RPC_TIMEOUT_MS: '2000',
+  COSMOS_RPC_TIMEOUT_MS: patientTimeoutMs,
   COSMOS_VERIFY_WAIT_MS: '0',
 })
 

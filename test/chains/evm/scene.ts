@@ -180,8 +180,16 @@ export const readOneBlockLater = async (
 ) => {
   if (errorReason !== 'settlement_pending') throw new Error(`It was answered ${errorReason ?? 'success'}`)
   await chain.control.mine()
-  await reconcile()
-  return await core.useCases.core.getSettlement(settlementId)
+  // A round can come before the service has seen the block.
+  return await pollUntil(
+    async () => {
+      await reconcile()
+      const settlement = await core.useCases.core.getSettlement(settlementId)
+      return settlement?.status !== 'pending' && settlement
+    },
+    'the settlement to be decided',
+    () => core.useCases.core.getSettlement(settlementId),
+  )
 }
 
 /** A service whose sends are delayed, so that the chain can change between estimate and inclusion. */

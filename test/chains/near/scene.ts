@@ -18,7 +18,7 @@ import {
   newAccountId,
   send,
 } from '../../support/near/payment.js'
-import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
+import { patientTimeoutMs, type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
 
 export const near = { readSettings: readNearSettings, open }
@@ -31,7 +31,7 @@ export const nearEnvironment = (url: string): Record<string, string> => ({
   NEAR_RPC_URL_testnet: url,
   NEAR_TOKENS_testnet: `${tokenId}=USDC/6,${otherTokenId}`,
   NEAR_POLL_INTERVAL_MS_testnet: '20',
-  NEAR_RPC_TIMEOUT_MS: '2000',
+  NEAR_RPC_TIMEOUT_MS: patientTimeoutMs,
   NEAR_VERIFY_WAIT_MS: '0',
 })
 

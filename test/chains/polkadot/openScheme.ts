@@ -4,12 +4,13 @@ import { systemClock } from '../../../src/platform/clock.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import { openDirectScheme } from '../../support/directScheme.js'
 import { usdc, usdt } from '../../support/polkadot/westend.js'
+import { patientTimeoutMs } from '../../support/rpcProxy.js'
 
 export const westendEnvironment = (url: string): Record<string, string> => ({
   POLKADOT_RPC_URL_westend: url,
   POLKADOT_TOKENS_westend: `${usdt}=USDT/6,${usdc}=USDC/6`,
   POLKADOT_POLL_INTERVAL_MS_westend: '20',
-  POLKADOT_RPC_TIMEOUT_MS: '2000',
+  POLKADOT_RPC_TIMEOUT_MS: patientTimeoutMs,
   POLKADOT_VERIFY_WAIT_MS: '0',
 })
 

@@ -24,6 +24,8 @@ interface Plan {
 const pay = ({ crafted, requirements: changes, change = (same) => same, authorization }: Plan = {}) => {
   const transaction = craftTransfer({
     ...crafted,
+    // The sandbox has the clock of its scene, which stands.
+    raw: { expiration: scene.clock.now().getTime() + 60_000, ...crafted?.raw },
     trigger: { contract_address: fromHex(toHexAddress(token)), ...crafted?.trigger },
   })
   const requirements = {

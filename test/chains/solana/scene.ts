@@ -6,7 +6,7 @@ import type { Logger } from '../../../src/ports/logger.js'
 import { openCore } from '../../support/core.js'
 import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
-import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
+import { patientTimeoutMs, type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import {
   type LocalSolana,
   type LocalSolanaOptions,
@@ -107,7 +107,7 @@ export const environmentFor = (
   SOLANA_PRIVATE_KEY: feePayers.map(({ secretKey }) => base58.encode(secretKey)).join(','),
   SOLANA_RPC_URL_mainnet: rpcUrls.join(','),
   SOLANA_POLL_INTERVAL_MS_mainnet: '20',
-  SOLANA_RPC_TIMEOUT_MS: '1000',
+  SOLANA_RPC_TIMEOUT_MS: patientTimeoutMs,
 })
 
 const toService = (core: Core): SolanaService => ({

@@ -3,6 +3,7 @@ import { readTezosSettings } from '../../../src/chains/tezos/settings.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import { openDirectScheme } from '../../support/directScheme.js'
+import { patientTimeoutMs } from '../../support/rpcProxy.js'
 import { usdt } from '../../support/tezos/payment.js'
 
 export const octezAt = (url: string) => ({ TEZOS_RPC_URL_ghostnet: url })
@@ -14,7 +15,7 @@ export const openTezos = (sources: Readonly<Record<string, string>>, clock: Cloc
     {
       TEZOS_TOKENS_ghostnet: `${usdt}=USDt/6`,
       TEZOS_POLL_INTERVAL_MS_ghostnet: '20',
-      TEZOS_RPC_TIMEOUT_MS: '1000',
+      TEZOS_RPC_TIMEOUT_MS: patientTimeoutMs,
       TEZOS_VERIFY_WAIT_MS: '100',
       ...sources,
     },

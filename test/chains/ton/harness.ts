@@ -49,7 +49,7 @@ export const openTonHarness = async (form: PaymentForm): Promise<SchemeHarness> 
   await fundRelayWallets(chain)
   const proxy = await startRpcProxy(chain.url)
   const lanes = createMemoryLanes()
-  const settings = readSettings({ ...tonEnvironment(chain, proxy.url), TON_RPC_TIMEOUT_MS: '1000' })
+  const settings = readSettings(tonEnvironment(chain, proxy.url))
   const limiter = createMemoryRateLimiter({ clock: systemClock })
   const opened = await open(settings, {
     clock: systemClock,

@@ -9,6 +9,7 @@ import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
+import { patientTimeoutMs } from '../../support/rpcProxy.js'
 
 /** The scheme of one network without journal and database. */
 export interface OpenScheme {
@@ -21,7 +22,7 @@ export const nileEnvironment = (url: string, tokens: string): Record<string, str
   TRON_RPC_URL_nile: url,
   TRON_TOKENS_nile: tokens,
   TRON_POLL_INTERVAL_MS_nile: '20',
-  TRON_RPC_TIMEOUT_MS: '1000',
+  TRON_RPC_TIMEOUT_MS: patientTimeoutMs,
 })
 
 export const openScheme = async (

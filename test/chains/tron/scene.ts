@@ -63,8 +63,6 @@ export const openScene = async (options: TronChainOptions = {}): Promise<Scene> 
         databaseUrl: database.url,
         environment: {
           ...nileEnvironment(url, token),
-          TRON_RPC_TIMEOUT_MS: '5000',
-          SETTLE_WAIT_SECONDS: '8',
           ...environment,
         },
         ...rest,

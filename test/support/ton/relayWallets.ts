@@ -1,6 +1,7 @@
 import type { Address } from '@ton/core'
 import { mnemonicToPrivateKey } from '@ton/crypto'
 import { WalletContractV5R1 } from '@ton/ton'
+import { patientTimeoutMs } from '../rpcProxy.js'
 import { facilitatorMnemonic } from './facilitatorMnemonic.js'
 import type { TonChain } from './tonChain.js'
 
@@ -29,6 +30,7 @@ export const tonEnvironment = (chain: TonChain, url = chain.url): Record<string,
   TON_RPC_URL_testnet: url,
   TON_TOKENS_testnet: chain.token.master.toString(),
   TON_POLL_INTERVAL_MS_testnet: '20',
+  TON_RPC_TIMEOUT_MS: patientTimeoutMs,
   TON_RELAY_WALLETS: '1',
   // Needed by the reference jetton to deploy the recipient's jetton wallet.
   TON_MIN_RELAY_NANOTON: '45000000',

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
-const impatient = { SETTLE_WAIT_SECONDS: '1' }
+const impatient = { SETTLE_WAIT_SECONDS: '4' }
 
 const funded = async (wallet: EoaWallet = createEoa()): Promise<EoaWallet> => {
   await scene.chain.fundGas(wallet.address)

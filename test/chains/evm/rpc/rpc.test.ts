@@ -26,7 +26,9 @@ describe('a read request', () => {
   it('is sent to one endpoint only', async () => {
     const { first, second, rpc } = await openTwo()
     for (let read = 0; read < 10; read++) await rpc.getBalance(address)
-    expect([first.count('eth_getBalance'), second.count('eth_getBalance')]).toEqual([10, 0])
+    // The one that answered its probe faster.
+    const counts = [first, second].map((endpoint) => endpoint.count('eth_getBalance'))
+    expect(counts.sort()).toEqual([0, 10])
   })
 
   it.each([

@@ -8,7 +8,7 @@ import type { SignedTransaction } from '../../../../src/ports/settlementJournal.
 import { createMemoryRateLimiter } from '../../../../src/stores/memory/rateLimiter.js'
 import { describeSchemeContract, type SchemeHarness } from '../../../contracts/schemeContract.js'
 import { createMemoryLanes } from '../../../support/memoryLanes.js'
-import { startRpcProxy } from '../../../support/rpcProxy.js'
+import { patientTimeoutMs, startRpcProxy } from '../../../support/rpcProxy.js'
 import { startLocalSolana } from '../../../support/solana/localChain.js'
 import {
   createParties,
@@ -41,7 +41,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
     SOLANA_PRIVATE_KEY: chain.feePayers.map(({ secretKey }) => base58.encode(secretKey)).join(','),
     SOLANA_RPC_URL_mainnet: proxy.url,
     SOLANA_POLL_INTERVAL_MS_mainnet: '20',
-    SOLANA_RPC_TIMEOUT_MS: '1000',
+    SOLANA_RPC_TIMEOUT_MS: patientTimeoutMs,
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
   const limiter = createMemoryRateLimiter({ clock: systemClock })

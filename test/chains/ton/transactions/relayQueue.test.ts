@@ -82,7 +82,7 @@ describe('concurrent relayed payments', () => {
 describe('a relay wallet', () => {
   it('resends a message that the nodes lost', async () => {
     const { chain } = scene
-    const service = await scene.open({ environment: { SETTLE_WAIT_SECONDS: '15' } })
+    const service = await scene.open()
     const [plan] = await planPayments(1)
     chain.ledger.setDropping(true)
     const settling = service.settle(plan?.body)
@@ -105,7 +105,7 @@ describe('a relay wallet', () => {
       return (await countPending()) === 0
     }, 'the lost payment to be failed')
     // Blocked until the lost message's seqno is used.
-    const next = await scene.open({ environment: { SETTLE_WAIT_SECONDS: '15' } })
+    const next = await scene.open()
     const [plan] = await planPayments(1)
     expect(await next.settle(plan?.body)).toMatchObject({ success: true })
     expect(logger.messages()).toContain('relay.message_replaced')
@@ -159,8 +159,8 @@ describe('a relay wallet', () => {
 
 describe('a relay wallet whose seqno a node misreports', () => {
   /** Settled once, so that the relay wallet is deployed. */
-  const openAfterOne = async (url: string, logger = createMemoryLogger()) => {
-    const service = await scene.open({ url, logger, environment: { SETTLE_WAIT_SECONDS: '20' } })
+  const openAfterOne = async (url: string, logger = createMemoryLogger(), environment = {}) => {
+    const service = await scene.open({ url, logger, environment })
     const [first] = await planPayments(1)
     expect(await service.settle(first?.body)).toMatchObject({ success: true })
     return service
@@ -191,7 +191,7 @@ describe('a relay wallet whose seqno a node misreports', () => {
   it('is moved back from a seqno that it does not reach, without a message for each between', async () => {
     const proxy = await scene.openProxy()
     const logger = createMemoryLogger()
-    const service = await openAfterOne(proxy.url, logger)
+    const service = await openAfterOne(proxy.url, logger, { SETTLE_WAIT_SECONDS: '30' })
     const [lost, next] = await planPayments(2)
     misreport(proxy, 40)
     const settling = service.settle(lost?.body)

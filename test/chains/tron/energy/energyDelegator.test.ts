@@ -126,7 +126,7 @@ describe('energy delegation', () => {
 
   it('is revoked by a later process after the delegating one ended', async () => {
     const sponsor = createSponsorAccount()
-    const service = await openSponsor(sponsor)
+    const service = await openSponsor(sponsor, { SETTLE_WAIT_SECONDS: '8' })
     const { body, payer } = await planWithoutTrx()
     scene.chain.pause()
     const settling = service.settle(body)
@@ -182,7 +182,7 @@ describe('a payer that spends the energy on a transfer of its own', () => {
       environment: {
         TRON_PRIVATE_KEY: sponsor.privateKey,
         TRON_SPONSOR_ENERGY: 'true',
-        SETTLE_WAIT_SECONDS: '1',
+        SETTLE_WAIT_SECONDS: '4',
         ...options.environment,
       },
     })

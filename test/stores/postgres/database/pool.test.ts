@@ -61,8 +61,9 @@ test.each([
   const onError = () => undefined
   const pool = openPool({ url: database.url, maxConnections: 1, ...given, onError })
   opened.push(pool)
-  const client = await pool.connect()
+  // Before the first connection, whose limit is the same.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const client = await pool.connect()
   const late = expect(pool.query('select 1')).rejects.toThrow('timeout exceeded when trying to connect')
   vi.advanceTimersByTime(limitMs)
   await late
