@@ -113,6 +113,12 @@ export const renderDocument = async (): Promise<string> => {
       credit,
       dashboard,
       reconciliation: { reconcilePeriod: refuse },
+      recipients: {
+        writeMessage: refuse,
+        stateRecipient: refuse,
+        listRecipients: refuse,
+        deleteRecipient: refuse,
+      },
       siwx,
       stats,
       streams,

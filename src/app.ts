@@ -30,6 +30,7 @@ import { dashboardRoutes } from './http/routes/dashboard.js'
 import { discoveryRoutes } from './http/routes/discovery.js'
 import { homeRoutes } from './http/routes/home.js'
 import { intentRoutes } from './http/routes/intents.js'
+import { recipientRoutes } from './http/routes/recipients.js'
 import { reconciliationRoutes } from './http/routes/reconciliation.js'
 import { sandboxRoutes } from './http/routes/sandbox.js'
 import { siwxRoutes } from './http/routes/siwx.js'
@@ -189,6 +190,7 @@ export const buildApp = ({
   })
   app.register(accountRoutes, { useCases: useCases.dashboard, readKeyViewer })
   app.register(dashboardRoutes, { useCases: useCases.dashboard, readKeyViewer })
+  app.register(recipientRoutes, { useCases: useCases.recipients })
   app.register(creditRoutes, { useCases: useCases.credit })
   app.register(statsRoutes, { useCases: useCases.stats })
   app.register(reconciliationRoutes, {

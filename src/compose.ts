@@ -16,6 +16,7 @@ import { openRegistration } from './platform/openRegistration.js'
 import { openSealers } from './platform/openSealers.js'
 import { createResourceProbe } from './platform/resourceProbe.js'
 import { createSchemaValidator } from './platform/schemaValidator.js'
+import { StartError } from './platform/startError.js'
 import { description, version } from './platform/version.js'
 import type { Clock } from './ports/clock.js'
 import type { Job } from './ports/job.js'
@@ -23,15 +24,18 @@ import type { Logger } from './ports/logger.js'
 import type { RateLimiter } from './ports/rateLimiter.js'
 import type { WebhookTransport } from './ports/webhookTransport.js'
 import { listRequestLimits } from './protocol/requestLimits.js'
-import { createSchemeRegistry } from './schemes/registry.js'
+import { createSchemeRegistry, type SchemeRegistry } from './schemes/registry.js'
 import { openStores } from './stores/openStores.js'
 import { listStoreChecks } from './stores/readinessChecks.js'
+import { createClaimRules } from './usecases/core/claimRules.js'
 import { createCore } from './usecases/core/index.js'
 import { createCredit } from './usecases/credit/index.js'
 import { canonicalMailbox } from './usecases/dashboard/canonicalMailbox.js'
 import { createDashboard } from './usecases/dashboard/index.js'
 import { createDiscovery } from './usecases/discovery/index.js'
 import { createIntents } from './usecases/intents/index.js'
+import { createFindConfigured, type FindConfigured } from './usecases/recipients/findConfigured.js'
+import { createRecipients } from './usecases/recipients/index.js'
 import { createReconciliation } from './usecases/reconciliation/index.js'
 import { createInboxTransport } from './usecases/sandbox/inboxTransport.js'
 import { createSandbox } from './usecases/sandbox/index.js'
@@ -185,8 +189,21 @@ export const composeCore = async (config: Config, environment: Environment): Pro
         })
   const schemes = [...new Set(registry.list().map(({ kind }) => kind.scheme))].sort()
   const features = { ...listFeatures(config), schemes }
+  const findConfigured = await openConfiguredRecipients(config, registry, logger).catch(
+    async (error: unknown) => {
+      await chains.close()
+      await stores.close()
+      throw error
+    },
+  )
+  const claimRules = createClaimRules({
+    findStatement: async (recipient) =>
+      findConfigured(recipient) ?? (await stores.recipientStatements.find(recipient)),
+    policy: config.exactDirect.claims,
+  })
   const core = createCore({
     ...stores,
+    claimRules,
     settings: config,
     service: { name: 'quittance', version, description, features },
     registry,
@@ -222,6 +239,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     registry,
     isServing: chains.isServing,
     settleAuthorization: core.settleAuthorization,
+    claimRules,
     clock,
     logger,
   })
@@ -240,6 +258,15 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     logger,
     settlements: stores.accountSettlements,
     findWebhookUrl: async (accountId) => (await stores.webhooks.findEndpoint(accountId))?.url ?? null,
+  })
+  const recipients = createRecipients({
+    registry,
+    statements: stores.recipientStatements,
+    findConfigured,
+    usedNonces: stores.signInNonces,
+    sealer: sealers.sealerFor('sign-in-nonce'),
+    mailChange: dashboard.mailChange,
+    clock,
   })
   const transport = webhookTransport ?? createGuardedFetch({ allow: config.webhooks.allow })
   const webhooks = createWebhooks({
@@ -286,6 +313,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
       credit: credit.useCases,
       dashboard: dashboard.useCases,
       reconciliation: reconciliation.useCases,
+      recipients: recipients.useCases,
       intents: intents.useCases,
       siwx: siwx.useCases,
       stats: stats.useCases,
@@ -312,6 +340,25 @@ export const composeCore = async (config: Config, environment: Environment): Pro
       )
       await stores.close()
     },
+  }
+}
+
+const openConfiguredRecipients = async (
+  { exactDirect }: Config,
+  registry: SchemeRegistry,
+  logger: Logger,
+): Promise<FindConfigured> => {
+  if (exactDirect.claims === 'open' && registry.hasScheme('exact-direct')) {
+    logger.warn(
+      { variable: 'EXACT_DIRECT_CLAIMS' },
+      'exact_direct.claims_open: any caller that sees a transaction can claim it, except where the recipient has stated otherwise',
+    )
+  }
+  try {
+    return createFindConfigured(exactDirect.recipients, registry, logger)
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    throw new StartError('EXACT_DIRECT_RECIPIENTS', problem, { cause: error })
   }
 }
 

@@ -16,9 +16,11 @@ import {
   webhookTargets,
 } from './platform/configValues.js'
 import { decimalNumber } from './platform/decimalNumber.js'
+import { directRecipients } from './platform/directRecipients.js'
 import type { Secret } from './platform/secret.js'
 import { wholeNumber } from './platform/wholeNumber.js'
 import { bodyLimits } from './protocol/bodyLimits.js'
+import type { ClaimPolicy, ConfiguredRecipient } from './protocol/recipients.js'
 import { defaultRequestLimits, type RequestLimitSettings } from './protocol/requestLimits.js'
 import { higherRate, selfHostedTiers, specificationTiers, type Tiers } from './protocol/tiers.js'
 
@@ -83,6 +85,8 @@ const environmentShape = z.object({
   SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(36_000),
   FAILED_SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(10),
   ANONYMOUS_FAILED_SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(100),
+  EXACT_DIRECT_CLAIMS: z.enum(['keyed', 'open'], 'must be keyed or open').optional(),
+  EXACT_DIRECT_RECIPIENTS: directRecipients.default([]),
   MIN_PAYMENT_GAS_SHARE: decimalNumber(100).default(0.1),
   SETTLES_AT_ONCE_PER_PAYER: wholeNumber(0, 100_000).default(16),
   SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
@@ -189,6 +193,12 @@ export interface Config {
     readonly settlesPerRecipientPerHour: number
     readonly failuresPerPayerPerHour: number
     readonly anonymousFailuresPerRecipientPerHour: number
+  }
+  /** Payments that clients make themselves. */
+  readonly exactDirect: {
+    /** Of recipients without a statement. */
+    readonly claims: ClaimPolicy
+    readonly recipients: readonly ConfiguredRecipient[]
   }
   /** Share of a settlement's gas that a payment must be worth; 0: no minimum. */
   readonly minPaymentGasShare: number
@@ -346,6 +356,10 @@ export const readConfig = (
       anonymousFailuresPerRecipientPerHour: isSandbox
         ? 0
         : variables.ANONYMOUS_FAILED_SETTLES_PER_RECIPIENT_PER_HOUR,
+    },
+    exactDirect: {
+      claims: variables.EXACT_DIRECT_CLAIMS ?? (variables.API_KEY_REQUIRED ? 'keyed' : 'open'),
+      recipients: variables.EXACT_DIRECT_RECIPIENTS,
     },
     minPaymentGasShare: variables.MIN_PAYMENT_GAS_SHARE,
     concurrency: {

@@ -92,6 +92,7 @@ describe('an environment without a chain', () => {
         failuresPerPayerPerHour: 10,
         anonymousFailuresPerRecipientPerHour: 100,
       },
+      exactDirect: { claims: 'open', recipients: [] },
       minPaymentGasShare: 0.1,
       concurrency: { settlesAtOncePerPayer: 16, settlesAtOncePerCaller: 2_000 },
       chains: [],
@@ -211,6 +212,17 @@ describe('a value', () => {
     ['SETTLE_WAIT_SECONDS', '121', 'must be between 1 and 120'],
     ['VERIFY_DEADLINE_SECONDS', '61', 'must be between 1 and 60'],
     ['SETTLES_PER_PAYER_PER_HOUR', '1000000001', 'must be between 0 and 1000000000'],
+    ['EXACT_DIRECT_CLAIMS', 'closed', 'must be keyed or open'],
+    ...[
+      'near:mainnet:shop.near',
+      'near:mainnet:shop.near=',
+      'shop.near=memo',
+      'near:mainnet:shop.near=ownKey',
+    ].map((text) => [
+      'EXACT_DIRECT_RECIPIENTS',
+      text,
+      'must list recipients such as near:mainnet:shop.near=memo+signedClaim or …=ownKey:<account id>, comma separated',
+    ]),
     ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
     ['LOG_LEVEL', 'INFO', 'must be debug, info, warn, error or silent'],
     ['DATABASE_URL', 'localhost:5432', 'must be a URL that begins with postgres:// or postgresql://'],
@@ -595,6 +607,31 @@ describe('TIERS', () => {
     ['/no/such/file', 'TIERS: must be a JSON object of tiers, or the path of a file that can be read'],
   ])('%s is refused with a sentence', (text, problem) => {
     expect(problemsOf({ TIERS: text })).toEqual([problem])
+  })
+})
+
+describe('claims of exact-direct', () => {
+  it.each([
+    ['open where keys are optional', {}, 'open'],
+    ['keyed where keys are required', { API_KEY_REQUIRED: 'true', REGISTRATION: 'once' }, 'keyed'],
+    ['as configured', { EXACT_DIRECT_CLAIMS: 'keyed' }, 'keyed'],
+  ])('are %s', (_, environment, claims) => {
+    expect(readConfig(environment).exactDirect).toEqual({ claims, recipients: [] })
+  })
+
+  it('are stated by recipient', () => {
+    const accountId = '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11'
+    const text = `near:mainnet:shop.near=memo+signedClaim, stacks:1:SP2.shop=ownKey:${accountId}`
+    const demands = { memo: false, signedClaim: false, ownKey: false }
+    expect(readConfig({ EXACT_DIRECT_RECIPIENTS: text }).exactDirect.recipients).toEqual([
+      {
+        network: 'near:mainnet',
+        payTo: 'shop.near',
+        demands: { ...demands, memo: true, signedClaim: true },
+        accountId: null,
+      },
+      { network: 'stacks:1', payTo: 'SP2.shop', demands: { ...demands, ownKey: true }, accountId },
+    ])
   })
 })
 

@@ -125,6 +125,8 @@ export const auditActions = [
   'key.created',
   'key.revoked',
   'key.rotated',
+  'recipient.deleted',
+  'recipient.stated',
   'restrictions.changed',
   'tier.changed',
   'webhook.changed',

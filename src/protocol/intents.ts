@@ -116,6 +116,7 @@ export const routeProblems = {
   no_payer_address: 'The payer has no address of the network',
   no_payee_address: 'The payee has no address of the network',
   ambiguous_address: 'The address could be one of several chains: name its network or namespace',
+  claim_not_permitted: 'The creator of the intent may not claim payments to the payee on the network',
   self_payment: 'Payer and payee are the same wallet',
   balance_unknown: 'The balance of the payer could not be read in time',
   insufficient_balance: 'The payer has too little',

@@ -113,6 +113,9 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perAccount('/dashboard/*', 1_000),
     perAccount('POST /dashboard/rotate', 5),
     perAccount('POST /dashboard/api-keys', 10),
+    // These can read chains.
+    perAccount('POST /dashboard/recipients', 30),
+    perAccount('POST /dashboard/recipients/message', 30),
     perAccount('POST /dashboard/restrictions', 30),
     perAccount('POST /dashboard/webhook', 30),
     perAccount('POST /dashboard/webhook/test', 5),

@@ -2,6 +2,7 @@ import type { BlockReference, Closing, Recorder, Settlement } from '../ports/set
 import type { JsonObject } from '../protocol/jsonObject.js'
 import type { Payment, PaymentRequirements } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
+import type { PaymentDemands } from '../protocol/recipients.js'
 
 export interface Kind {
   readonly scheme: string
@@ -82,6 +83,8 @@ export interface VerifyOptions {
   readonly isAwaited: () => boolean
   /** As in `SettleOptions`: what a settlement may cost can depend on it. */
   readonly caller?: string | null
+  /** What the recipient has stated that claims must show; the requirements can ask for more. */
+  readonly demands?: PaymentDemands
   /** Transfers that the payer sent itself before this time are refused; it replaces the bound by age. */
   readonly paidAfter?: Date | undefined
   /** Transfers that the payer sent itself after this time are refused. */
@@ -157,6 +160,22 @@ export interface RecipientRouter {
   readonly shared: string | null
 }
 
+/** A proof that every observer of the chain can present: the recipient states what claims must show besides. */
+export interface PublicProof {
+  /** Whether transfers can carry a memo. */
+  readonly carriesMemo: boolean
+  /**
+   * Whether the account's own key signed the text, as the wallets of the network sign messages. Throws only if the chain is
+   * unavailable. Absent: wallets of the network sign no messages.
+   */
+  isSignedBy?(claim: {
+    readonly account: string
+    readonly text: string
+    readonly signature: string
+    readonly publicKey: string | null
+  }): Promise<boolean>
+}
+
 export interface Scheme {
   readonly kind: Kind
   /** Our addresses that may send or co-sign on this network. */
@@ -192,6 +211,8 @@ export interface Scheme {
    * network's first token.
    */
   findContradiction?(asset: string | null, extra: PaymentRequirements['extra']): string | null
+  /** Absent: the payment carries the payer's signature, which binds it. */
+  readonly publicProof?: PublicProof
   /** Payers move the funds, so that the chain cannot know what is spent: verify asks the journal. */
   readonly isClaimedByJournal?: boolean
   /** False: not listed in /supported at the moment. Absent: listed. */

@@ -19,6 +19,7 @@ import type { Logger } from '../ports/logger.js'
 import type { OwnerChallenges } from '../ports/ownerChallenges.js'
 import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
+import type { RecipientStatements } from '../ports/recipientStatements.js'
 import type { ReconciliationStore } from '../ports/reconciliation.js'
 import type { Reservations } from '../ports/reservations.js'
 import type { SandboxInboxes } from '../ports/sandboxInboxes.js'
@@ -57,6 +58,7 @@ import { createSettlementJournal } from './postgres/journal/settlementJournal.js
 import { createSettlementOverview } from './postgres/journal/settlementOverview.js'
 import { createSignerLanes } from './postgres/lanes/signerLanes.js'
 import { createQuotas } from './postgres/quota/quotas.js'
+import { createRecipientStatements } from './postgres/recipients/recipientStatements.js'
 import { createReconciliationStore } from './postgres/reconciliation/reconciliationStore.js'
 import { createReservations } from './postgres/reservations/reservations.js'
 import { createSandboxInboxes } from './postgres/sandbox/inboxes.js'
@@ -110,6 +112,7 @@ export interface Stores {
   readonly quotas: Quotas
   readonly reservations: Reservations
   readonly signInNonces: SignInNonces
+  readonly recipientStatements: RecipientStatements
   readonly streams: StreamStore
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
   readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
@@ -250,6 +253,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       quotas: mapDatabaseErrors(createQuotas(pool)),
       reservations: mapDatabaseErrors(createReservations(pool)),
       signInNonces: mapDatabaseErrors(createSignInNonces(pool)),
+      recipientStatements: mapDatabaseErrors(createRecipientStatements(pool)),
       streams: mapDatabaseErrors(createStreamStore(pool)),
       views: {
         quotas: mapDatabaseErrors(createQuotas(reads)),

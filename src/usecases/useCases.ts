@@ -3,6 +3,7 @@ import type { CreditUseCases } from './credit/useCases.js'
 import type { DashboardUseCases } from './dashboard/useCases.js'
 import type { DiscoveryUseCases } from './discovery/useCases.js'
 import type { IntentUseCases } from './intents/useCases.js'
+import type { RecipientUseCases } from './recipients/useCases.js'
 import type { ReconciliationUseCases } from './reconciliation/useCases.js'
 import type { SandboxUseCases } from './sandbox/useCases.js'
 import type { SiwxUseCases } from './siwx/useCases.js'
@@ -15,6 +16,7 @@ export interface UseCases {
   readonly credit: CreditUseCases
   readonly dashboard: DashboardUseCases
   readonly reconciliation: ReconciliationUseCases
+  readonly recipients: RecipientUseCases
   readonly intents: IntentUseCases
   readonly siwx: SiwxUseCases
   readonly stats: StatsUseCases

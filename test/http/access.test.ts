@@ -9,6 +9,7 @@ import {
   dashboardUseCases,
   intentUseCases,
   knownKey,
+  recipientUseCases,
   reconciliationUseCases,
   sandboxUseCases,
   siwxUseCases,
@@ -80,6 +81,11 @@ describe('every route', () => {
       'DELETE /dashboard/api-keys/{id} dashboard',
       'GET /dashboard/audit dashboard',
       'HEAD /dashboard/audit dashboard',
+      'POST /dashboard/recipients/message dashboard',
+      'POST /dashboard/recipients dashboard',
+      'GET /dashboard/recipients dashboard',
+      'HEAD /dashboard/recipients dashboard',
+      'DELETE /dashboard/recipients dashboard',
       'GET /v1/credit/score public',
       'HEAD /v1/credit/score public',
       'POST /v1/credit/refresh key',
@@ -209,6 +215,7 @@ describe('every route', () => {
       core: coreUseCases(),
       dashboard: dashboardUseCases(),
       reconciliation: reconciliationUseCases(),
+      recipients: recipientUseCases(),
       intents: intentUseCases(),
       credit: creditUseCases(),
       siwx: siwxUseCases(),
@@ -242,6 +249,9 @@ describe('every route of the dashboard', () => {
     ['with the key as user name', { authorization: `Basic ${btoa(`${knownKey}:`)}` }, ''],
   ] as const
 
+  const recipient = { network: 'near:mainnet', payTo: 'shop.near' }
+  const statement = { ...recipient, claims: { ownKey: true }, nonce: '0'.repeat(64), signature: 'signed' }
+
   const listDashboard = async () => {
     const app = testApp({
       operatorToken: new Secret('an-operator-token-of-some-length'),
@@ -273,8 +283,9 @@ describe('every route of the dashboard', () => {
         url: path.replace('{id}', '9401b76e-f466-496f-8524-886a61ebf067'),
         headers: { authorization: `Bearer ${knownKey}` },
         ...(method === 'POST'
-          ? { payload: { allowedIPs: [], allowedRef: [], webhookUrl: '', name: 'Server' } }
+          ? { payload: { allowedIPs: [], allowedRef: [], webhookUrl: '', name: 'Server', ...statement } }
           : {}),
+        ...(`${method} ${path}` === 'DELETE /dashboard/recipients' ? { query: recipient } : {}),
       })
       // The test account has no webhook.
       const isRefused = /webhook\/(?:test|rotate|deliveries\/)/.test(path)

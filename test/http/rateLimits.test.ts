@@ -89,6 +89,8 @@ describe("the specification's request rates", () => {
     ['POST /dashboard/rotate', 'free', 5, minuteMs, 'all addresses'],
     ['POST /dashboard/webhook/test', 'free', 5, minuteMs, 'all addresses'],
     ['POST /dashboard/api-keys', 'free', 10, minuteMs, 'all addresses'],
+    ['POST /dashboard/recipients', 'free', 30, minuteMs, 'all addresses'],
+    ['POST /dashboard/recipients/message', 'free', 30, minuteMs, 'all addresses'],
     ['POST /dashboard/restrictions', 'free', 30, minuteMs, 'all addresses'],
     ['POST /dashboard/webhook', 'free', 30, minuteMs, 'all addresses'],
     ['POST /sandbox/scenarios', 'anonymous', 60, minuteMs, 'one address'],
@@ -129,7 +131,7 @@ describe("the specification's request rates", () => {
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
     )
     expect(untested).toEqual([])
-    expect(table).toHaveLength(29)
+    expect(table).toHaveLength(31)
   })
 
   it('let every tier update its streams 60,000 times a minute, which uses up nothing else', async () => {

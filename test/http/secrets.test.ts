@@ -235,6 +235,8 @@ describe('data of one account', () => {
   }
 
   it('is in no response to another account under concurrency', async () => {
+    const recipient = { network: 'near:mainnet', payTo: 'shop.near' }
+    const statement = { ...recipient, claims: { ownKey: true }, nonce: '0'.repeat(64), signature: 'signed' }
     const { app, readLog } = observed({}, { dashboard })
     await app.ready()
     const routes = app
@@ -252,8 +254,9 @@ describe('data of one account', () => {
           url: path.replace('{id}', '9401b76e-f466-496f-8524-886a61ebf067'),
           headers: { authorization: `Bearer ${tenant.apiKey}` },
           ...(method === 'POST'
-            ? { payload: { allowedIPs: [], allowedRef: [], webhookUrl: '', name: 'Server' } }
+            ? { payload: { allowedIPs: [], allowedRef: [], webhookUrl: '', name: 'Server', ...statement } }
             : {}),
+          ...(`${method} ${path}` === 'DELETE /dashboard/recipients' ? { query: recipient } : {}),
         }),
       })),
     )

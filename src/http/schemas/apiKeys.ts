@@ -92,8 +92,8 @@ export const readAuditSchema = {
   tags: ['Accounts'],
   summary: 'Changes to my project',
   description:
-    'Every change to keys, webhook, restrictions and tier of the project, newest first: when, by which key or ' +
-    'operator, and from which address. Kept for 400 days.',
+    'Every change to keys, webhook, restrictions, recipients and tier of the project, newest first: when, by which ' +
+    'key or operator, and from which address. Kept for 400 days.',
   querystring: pageQuery,
   response: { 200: jsonResponse('A page of changes.', auditPage), ...describeErrors(keyedErrors) },
   'x-reference': {

@@ -28,6 +28,10 @@ export const exactDirectReasons = {
     remedy: 'new_payment',
   },
   memo_mismatch: { message: 'The transfer does not carry the required memo', remedy: 'new_payment' },
+  claim_not_permitted: {
+    message: 'This caller may not claim payments to the recipient',
+    remedy: 'fix_request',
+  },
   invalid_claim_signature: {
     message: "The claim is not signed by the payer's key for this payment",
     operationalCode: 'SVC-1006',

@@ -20,22 +20,30 @@ export const claimText = (
     `resource: ${resource ?? ''}`,
   ].join('\n')
 
-const isClaimRequired = ({ requirements }: Payment): boolean => requirements.extra.requireSignedClaim === true
+interface ClaimedPurchase {
+  readonly payment: Payment
+  /** By the recipient's statement, whatever the requirements say. */
+  readonly isRequired: boolean
+}
+
+const findDemand = ({ payment, isRequired }: ClaimedPurchase): string | null => {
+  if (isRequired) return 'what the recipient has stated'
+  return payment.requirements.extra.requireSignedClaim === true ? 'extra.requireSignedClaim' : null
+}
 
 /** A claim that is present must be right, whether required or not. Throws only if the chain is unavailable. */
 export const findClaimProblem = async (
   chain: DirectChain,
   proof: DirectProof,
-  payment: Payment,
+  purchase: ClaimedPurchase,
 ): Promise<{ readonly reason: Reason; readonly message?: string } | null> => {
   const { claim } = proof
+  const { payment } = purchase
   if (claim === null) {
-    return isClaimRequired(payment)
-      ? {
-          reason: 'invalid_claim_signature',
-          message: 'payload.claim is required by extra.requireSignedClaim',
-        }
-      : null
+    const demand = findDemand(purchase)
+    return demand === null
+      ? null
+      : { reason: 'invalid_claim_signature', message: `payload.claim is required by ${demand}` }
   }
   const isSigned = await chain.isSignedBy?.({
     account: proof.from,

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { Recorder } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
+import type { PaymentDemands } from '../../protocol/recipients.js'
 import type { Authorized, Outcome, Refusal, Scheme, VerifyOptions } from '../scheme.js'
 import { findClaimProblem } from './claim.js'
 import { findSearchStart, type Inquiry, readDetails, toDetails } from './details.js'
@@ -21,6 +22,8 @@ const missingAfterMs = 3_600_000
 
 const maxMemoLength = 256
 
+const noDemands: PaymentDemands = { memo: false, signedClaim: false }
+
 interface ExactDirectOptions {
   readonly clock: Clock
   /** How long verify waits for a transaction that is known and not final: clients ask as soon as they have paid. */
@@ -35,7 +38,7 @@ export const createExactDirectScheme = (
   chain: DirectChain,
   { clock, verifyWaitMs = 0 }: ExactDirectOptions,
 ): Scheme => {
-  const { network } = chain
+  const { network, isSignedBy } = chain
 
   const read = (payment: Payment): Reading => {
     const { requirements } = payment
@@ -144,6 +147,10 @@ export const createExactDirectScheme = (
     kind: { scheme: 'exact-direct', network, extra: chain.extra },
     signers: chain.signers,
     isClaimedByJournal: true,
+    publicProof: {
+      carriesMemo: chain.carriesMemo !== false,
+      ...(isSignedBy === undefined ? {} : { isSignedBy }),
+    },
     isAddress: (text) => chain.readAddress(text) !== null,
     ...describeNetworkFacts(chain),
     isAsset: (text) => chain.readAsset(text) !== null,
@@ -167,12 +174,16 @@ export const createExactDirectScheme = (
       return idOf(reading.proof.transaction, { ...reading.proof, asset })
     },
 
-    verify: async (payment, { isAwaited, isForSettle = false, paidAfter = null, paidBefore = null }) => {
+    verify: async (payment, options) => {
+      const { isAwaited, isForSettle = false, paidAfter = null, paidBefore = null } = options
+      const { demands = noDemands } = options
       const reading = read(payment)
       if ('refused' in reading) return reading.refused
       const payer = reading.proof.from
       if (!isAwaited()) throw new Error('The caller is gone')
-      const problem = await findClaimProblem(chain, reading.proof, payment)
+      const problem =
+        findMemoProblem(payment, demands) ??
+        (await findClaimProblem(chain, reading.proof, { payment, isRequired: demands.signedClaim }))
       if (problem !== null) return refuse(payer, problem.reason, problem.message)
 
       const inquiry = inquire(payment, reading, { isForSettle, paidAfter, paidBefore })
@@ -215,6 +226,17 @@ interface ReadProof {
 }
 
 type Reading = ReadProof | { readonly refused: Refusal }
+
+/** Without a memo in the requirements any transfer would do. */
+const findMemoProblem = ({ requirements }: Payment, { memo }: PaymentDemands): Problem | null =>
+  memo && typeof requirements.extra.memo !== 'string'
+    ? { reason: 'memo_mismatch', message: 'The recipient has stated that claims must name extra.memo' }
+    : null
+
+interface Problem {
+  readonly reason: Reason
+  readonly message?: string
+}
 
 const refuse = (payer: string | null, reason: Reason, message?: string): Refusal => ({
   isValid: false,

@@ -27,7 +27,7 @@ export const createAnswerFromSettlement = (
 
   return async (settlement, context) => {
     const { callerNetwork } = context.payment
-    const answered = { callerNetwork, now: clock.now() }
+    const answered = { callerNetwork, now: clock.now(), caller: context.caller }
     switch (settlement.state) {
       case 'confirmed': {
         if (!isSameRequest(settlement, context)) return answerDuplicate(settlement, answered)

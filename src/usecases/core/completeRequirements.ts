@@ -4,6 +4,7 @@ import { canonicalNetwork } from '../../protocol/network.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { AssetTerms, Scheme } from '../../schemes/scheme.js'
 import { checkTerms } from './checkRequirements.js'
+import { type ClaimRules, noClaimRules } from './claimRules.js'
 
 type Extra = Readonly<Record<string, unknown>>
 
@@ -27,19 +28,34 @@ type DescribeAsset = (
   ...asset: Parameters<Scheme['describeAsset']>
 ) => ReturnType<Scheme['describeAsset']>
 
+export interface FindTermsDependencies {
+  readonly registry: SchemeRegistry
+  readonly isServing: (network: string) => boolean
+  /** Default: payments carry a signature. */
+  readonly claimRules?: Pick<ClaimRules, 'findDemands'>
+  /** Default: the scheme's own. */
+  readonly describeAsset?: DescribeAsset
+}
+
 /** What only the facilitator knows of requirements: the default token, and the data that clients need to sign. */
 export const createFindTerms =
-  (
-    registry: SchemeRegistry,
-    isServing: (network: string) => boolean,
-    describeAsset: DescribeAsset = (scheme, ...asset) => scheme.describeAsset(...asset),
-  ): FindTerms =>
+  ({
+    registry,
+    isServing,
+    claimRules = noClaimRules,
+    describeAsset = (scheme, ...asset) => scheme.describeAsset(...asset),
+  }: FindTermsDependencies): FindTerms =>
   async ({ scheme: name, network, asset, payTo, extra, path }) => {
     const scheme = registry.find(name, canonicalNetwork(network))
     if (scheme === null || !isServing(scheme.kind.network)) return null
     checkTerms(scheme, { asset, payTo, extra: extra ?? {} }, { path, callerNetwork: network })
     const bare = asset === null ? null : canonicalAsset(scheme.kind.network, asset)
-    return await readTerms(scheme, () => describeAsset(scheme, bare, payTo))
+    const terms = await readTerms(scheme, () => describeAsset(scheme, bare, payTo))
+    const demands = terms === null ? null : await claimRules.findDemands(scheme, payTo)
+    // Clients sign a claim where the requirements ask for one.
+    return terms === null || demands?.signedClaim !== true
+      ? terms
+      : { ...terms, extra: { ...terms.extra, requireSignedClaim: true } }
   }
 
 /** Failures of the chain are SERVICE_UNAVAILABLE. */

@@ -14,6 +14,7 @@ import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenCount, SettlementOverview } from '../../ports/settlementOverview.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { createCheckReadiness } from './checkReadiness.js'
+import type { ClaimRules } from './claimRules.js'
 import { createCompleteAccepts } from './completeAccepts.js'
 import { createFindTerms } from './completeRequirements.js'
 import { type ConcurrencyLimitSettings, createConcurrencyLimits } from './concurrencyLimits.js'
@@ -55,6 +56,7 @@ export interface CoreDependencies {
   readonly idempotency: IdempotencyStore
   readonly quotas: Quotas
   readonly reservations: Reservations
+  readonly claimRules: ClaimRules
   readonly limiter: RateLimiter
   readonly counter: SettlementCounter & { setOpenSettlements(counts: readonly OpenCount[]): void }
   readonly clock: Clock
@@ -86,13 +88,14 @@ const resolveDeadlineMs = 15_000
 
 export const createCore = (dependencies: CoreDependencies): Core => {
   const { settings, service, registry, journal, overview, idempotency, limiter, counter } = dependencies
-  const { quotas, reservations, clock, logger } = dependencies
+  const { quotas, reservations, claimRules, clock, logger } = dependencies
   const holdFunds = createHoldFunds({ reservations, clock })
   const spendingLimits = createSpendingLimits(limiter, clock, settings.spending)
   const settleAuthorization = createSettleAuthorization({
     registry,
     journal,
     holdFunds,
+    claimRules,
     limits: spendingLimits,
     concurrency: createConcurrencyLimits(settings.concurrency),
     clock,
@@ -100,7 +103,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     waitMs: settings.settleWaitMs,
   })
   const extensions = createPaymentExtensions([paymentIdentifierExtension, ...dependencies.extensions], logger)
-  const findTerms = createFindTerms(registry, dependencies.isServing)
+  const findTerms = createFindTerms({ registry, isServing: dependencies.isServing, claimRules })
   const resolverDependencies = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
   const reconcileSettlements = createReconcileSettlements({ ...resolverDependencies, limits: spendingLimits })
   const reorgDependencies = { ...resolverDependencies, blocks: dependencies.confirmedBlocks }
@@ -124,6 +127,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
         journal,
         quotaGate,
         holdFunds,
+        claimRules,
         extensions,
         logger,
         deadlineMs: settings.verifyDeadlineMs,

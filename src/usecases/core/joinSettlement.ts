@@ -58,7 +58,8 @@ export const createJoinSettlement = ({
       if (answer !== null) return answer
       // A different request for the same authorization: the payment belongs to the first one.
       if (!isSameRequest(settlement, context)) {
-        return answerDuplicate(settlement, { callerNetwork, now: clock.now() })
+        const { caller } = context
+        return answerDuplicate(settlement, { callerNetwork, now: clock.now(), caller })
       }
       if (!(await clock.sleep(pollMs, context.waitUntil))) {
         return answerPending(settlement, settlement.transaction, callerNetwork)

@@ -75,11 +75,11 @@ export const answerPending = (
 /** The authorization belongs to another request: this one must not deliver. */
 export const answerDuplicate = (
   settlement: Settlement,
-  { callerNetwork, now }: AnswerContext,
+  { callerNetwork, now, caller }: AnswerContext & { readonly caller: string },
 ): SettleResult => ({
   ...failure(callerNetwork, {
     reason: 'duplicate_settlement',
-    message: describeWinner(settlement),
+    message: describeWinner(settlement, caller),
     isFinal: isFinal('duplicate_settlement', settlement, now),
   }),
   transaction: settlement.transaction ?? '',
@@ -87,14 +87,18 @@ export const answerDuplicate = (
   settlementId: settlement.id,
 })
 
-/** Under `upto` two requests can differ in nothing but the amount. */
-const describeWinner = ({
-  scheme,
-  state,
-  settledAmount,
-  amount,
-  authorizedAmount,
-}: Settlement): string | undefined => {
+/**
+ * Under `upto` two requests can differ in nothing but the amount. Under `exact-direct` the other request can be a
+ * stranger's, who saw the transaction on chain.
+ */
+export const describeWinner = (settlement: Settlement, caller: string): string | undefined => {
+  const { scheme, state, settledAmount, amount, authorizedAmount } = settlement
+  if (scheme === 'exact-direct') {
+    const verb = state === 'confirmed' ? 'claimed' : 'is claiming'
+    const claimer =
+      settlement.caller === caller && caller !== 'anonymous' ? 'Another request' : 'Another caller'
+    return `${claimer} ${verb} this transaction; a recipient can state what claims must show`
+  }
   if (scheme !== 'upto') return undefined
   const figures = `${settledAmount ?? amount} of at most ${authorizedAmount}`
   const verb = state === 'confirmed' ? 'was already settled' : 'is already being settled'

@@ -12,6 +12,7 @@ import { normalizeWith } from '../../schemes/spelling.js'
 import { createAnswerFromSettlement } from './answerFromSettlement.js'
 import { checkRequirements } from './checkRequirements.js'
 import { findUsageMismatch } from './checkUsage.js'
+import { type ClaimRules, noClaimRules } from './claimRules.js'
 import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findDollarDecimals } from './findDollarDecimals.js'
@@ -35,6 +36,8 @@ export interface SettleAuthorizationDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly holdFunds: HoldFunds
+  /** Default: payments carry a signature. */
+  readonly claimRules?: ClaimRules
   readonly limits: SpendingLimits
   readonly concurrency: ConcurrencyLimits
   readonly clock: Clock
@@ -56,6 +59,7 @@ export const createSettleAuthorization = ({
   registry,
   journal,
   holdFunds,
+  claimRules = noClaimRules,
   limits,
   concurrency,
   clock,
@@ -88,7 +92,25 @@ export const createSettleAuthorization = ({
         const settled = authorizationId === null ? null : await journal.findOpen(authorizationId)
         return settled === null ? refuseSettle(payment.callerNetwork, refusal) : null
       }
+      const admitted = await withSignal(
+        claimRules.judge(scheme, {
+          payTo: payment.requirements.payTo,
+          caller: context.caller,
+          isForSettle: true,
+        }),
+        waitUntil,
+      )
+      if ('refusal' in admitted) {
+        const refused = await refuse({
+          isValid: false,
+          payer: findClaimedPayer(payment.proof),
+          ...admitted.refusal,
+        })
+        if (refused === null) continue
+        return refused
+      }
       const options = {
+        ...admitted,
         isAwaited: () => !waitUntil.aborted,
         caller: context.caller,
         isForSettle: true,

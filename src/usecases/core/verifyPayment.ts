@@ -7,14 +7,15 @@ import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { Payment } from '../../protocol/payment.js'
 import { refusalFields, type VerifyResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Scheme } from '../../schemes/scheme.js'
+import type { Scheme, Verification } from '../../schemes/scheme.js'
 import { checkRequirements } from './checkRequirements.js'
+import { type ClaimRules, noClaimRules } from './claimRules.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
 import { canBeHeld, type HoldFunds, takenBy } from './holdFunds.js'
 import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import type { QuotaGate } from './quotaGate.js'
-import type { RefusedRequest } from './settleAnswers.js'
+import { describeWinner, type RefusedRequest } from './settleAnswers.js'
 import { fingerprintProof, isSameRequest } from './settlementContext.js'
 import type { CoreUseCases, VerifyRequest } from './useCases.js'
 
@@ -23,6 +24,8 @@ export interface VerifyPaymentDependencies {
   readonly journal: SettlementJournal
   readonly quotaGate: QuotaGate
   readonly holdFunds: HoldFunds
+  /** Default: payments carry a signature. */
+  readonly claimRules?: ClaimRules
   readonly extensions?: PaymentExtensions
   readonly logger: Logger
   readonly deadlineMs: number
@@ -36,6 +39,7 @@ export const createVerifyPayment = ({
   journal,
   quotaGate,
   holdFunds,
+  claimRules = noClaimRules,
   extensions = noPaymentExtensions,
   logger,
   deadlineMs,
@@ -65,14 +69,32 @@ export const createVerifyPayment = ({
   const findSettlement = async (scheme: Scheme, payment: Payment): Promise<Settlement | null> => {
     const authorizationId = scheme.identify(payment)
     if (authorizationId === null) return null
+    return await readInTime(journal.findOpen(authorizationId))
+  }
+
+  const readInTime = async <T>(reading: Promise<T>): Promise<T> => {
     try {
-      return await withSignal(journal.findOpen(authorizationId), AbortSignal.timeout(journalDeadlineMs))
+      return await withSignal(reading, AbortSignal.timeout(journalDeadlineMs))
     } catch (cause) {
       throw new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
         cause,
         retryAfterSeconds: 1,
       })
     }
+  }
+
+  const judge = async (
+    scheme: Scheme,
+    payment: Payment,
+    { caller, isAwaited }: Pick<VerifyRequest, 'caller' | 'isAwaited'>,
+  ): Promise<Verification> => {
+    if (scheme.publicProof === undefined) return await scheme.verify(payment, { isAwaited, caller })
+    const { payTo } = payment.requirements
+    const admitted = await readInTime(claimRules.judge(scheme, { payTo, caller, isForSettle: false }))
+    if ('refusal' in admitted) {
+      return { isValid: false, payer: findClaimedPayer(payment.proof), ...admitted.refusal }
+    }
+    return await scheme.verify(payment, { ...admitted, isAwaited, caller })
   }
 
   const verify = async ({ body, caller, quota, isAwaited }: VerifyRequest): Promise<VerifyResult> => {
@@ -98,10 +120,8 @@ export const createVerifyPayment = ({
       if (existing?.caller !== caller) throw refusal
     }
 
-    const verdict = await holdFunds(payment, await scheme.verify(payment, { isAwaited, caller }), {
-      caller,
-      holder: 'verify',
-    })
+    const judged = await judge(scheme, payment, { caller, isAwaited })
+    const verdict = await holdFunds(payment, judged, { caller, holder: 'verify' })
     const { network } = payment.requirements
     logger.info(
       verdict.isValid
@@ -138,7 +158,9 @@ export const createVerifyPayment = ({
     }
     // Spent: one reason on every network, whichever rule of the chain it breaks first.
     if (settlement !== null && (settlement.state === 'confirmed' || settlement.consumedBy !== null)) {
-      return refuse({ reason: 'duplicate_settlement', payer: settlement.payer, isFinal: true })
+      const { payer } = settlement
+      const message = describeWinner(settlement, caller)
+      return refuse({ reason: 'duplicate_settlement', message, payer, isFinal: true })
     }
     // The service is rendered before the settle, which would find that another request has the authorization.
     if (settlement !== null && verdict.isValid && canBeHeld(verdict)) {

@@ -29,6 +29,8 @@ const sentences: Readonly<Record<AuditAction, string>> = {
   'key.created': 'An API key was created.',
   'key.revoked': 'An API key was revoked.',
   'key.rotated': 'An API key was replaced by another.',
+  'recipient.deleted': 'What claims on payments to a recipient must show is no longer stated.',
+  'recipient.stated': 'It was stated what claims on payments to a recipient must show.',
   'restrictions.changed': 'The addresses and sites that may use the API keys were changed.',
   'tier.changed': 'The tier was changed.',
   'webhook.changed': 'The webhook URL was changed.',

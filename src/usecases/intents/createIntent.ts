@@ -21,7 +21,7 @@ export const createCreateIntent =
   async ({ id, terms: { expiresIn, ...terms }, caller }: NewIntent): Promise<CreatedIntent> => {
     const createdAt = clock.now()
     const expiresAt = new Date(createdAt.getTime() + expiresIn * 1_000)
-    const plan = await planRoutes({ terms, expiresAt, now: createdAt })
+    const plan = await planRoutes({ caller, terms, expiresAt, now: createdAt })
     const control = caller === 'anonymous' ? createControlToken('qtn_intent_') : null
     const intent: Intent = {
       id,

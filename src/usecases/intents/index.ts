@@ -6,6 +6,7 @@ import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
+import { type ClaimRules, noClaimRules } from '../core/claimRules.js'
 import { createFindTerms } from '../core/completeRequirements.js'
 import type { SettleAuthorization } from '../core/settleAuthorization.js'
 import { readPage } from '../readPage.js'
@@ -30,6 +31,8 @@ export interface IntentsDependencies {
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
   readonly settleAuthorization: SettleAuthorization
+  /** Default: payments carry a signature. */
+  readonly claimRules?: ClaimRules
   readonly clock: Clock
   readonly logger: Logger
   /** Default 3 s. */
@@ -50,10 +53,12 @@ const unpaidKeptMs = dayMs
 
 export const createIntents = (dependencies: IntentsDependencies): Intents => {
   const { store, registry, isServing, clock, logger, deadlineMs = defaultDeadlineMs } = dependencies
+  const { claimRules = noClaimRules } = dependencies
   const readings = createChainReadings({ clock, deadlineMs, readingsAtOnce })
   const planRoutes = createPlanRoutes({
     registry,
     isServing,
+    claimRules,
     readings,
     failures: createFailureLog({
       logger,
@@ -62,8 +67,22 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
     }),
     deadlineMs,
   })
-  const findTerms = createFindTerms(registry, isServing, readings.describeAsset)
-  const selectRoute = createSelectRoute({ store, findTerms, clock })
+  const findTerms = createFindTerms({
+    registry,
+    isServing,
+    claimRules,
+    describeAsset: readings.describeAsset,
+  })
+  const selectRoute = createSelectRoute({
+    store,
+    findTerms,
+    isForbidden: async ({ caller }, { scheme: name, network, payTo }) => {
+      const scheme = registry.find(name, network)
+      if (scheme === null) return false
+      return 'refusal' in (await claimRules.judge(scheme, { payTo, caller, isForSettle: true }))
+    },
+    clock,
+  })
   const finishIntent = createFinishIntent(dependencies)
   return {
     useCases: {
@@ -94,10 +113,10 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
       },
       refreshIntent: async (call) => {
         const intent = await getOwnIntent(store, call)
-        const { id, terms, expiresAt } = intent
+        const { id, caller, terms, expiresAt } = intent
         const now = clock.now()
         requireOpen(intent, now)
-        const plan = await planRoutes({ terms, expiresAt, now })
+        const plan = await planRoutes({ caller, terms, expiresAt, now })
         const command = { type: 'refresh', plan } as const
         return viewWithRoutes(await changeIntent(store, id, { command, now: clock.now() }), now)
       },

@@ -12,6 +12,7 @@ import {
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { AssetTerms, Scheme, SettlementFee, Token } from '../../schemes/scheme.js'
 import { isSameText, normalizeWith } from '../../schemes/spelling.js'
+import type { ClaimRules } from '../core/claimRules.js'
 import type { ChainReadings } from './chainReadings.js'
 import { convertAmount } from './convertAmount.js'
 import { type Candidate, describeProblem, listCandidates } from './listCandidates.js'
@@ -19,6 +20,8 @@ import { scoreRoute } from './scoreRoute.js'
 
 /** What a network has not answered at the deadline is unknown. Throws INVALID_REQUEST. */
 export type PlanRoutes = (intent: {
+  /** Account id, or `anonymous`. */
+  readonly caller: string
   readonly terms: IntentTerms
   readonly expiresAt: Date
   readonly now: Date
@@ -27,6 +30,7 @@ export type PlanRoutes = (intent: {
 export interface PlanRoutesDependencies {
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
+  readonly claimRules: Pick<ClaimRules, 'judge'>
   readonly readings: ChainReadings
   readonly failures: FailureLog
   /** For all readings of one plan together. */
@@ -36,11 +40,12 @@ export interface PlanRoutesDependencies {
 export const createPlanRoutes = ({
   registry,
   isServing,
+  claimRules,
   readings,
   failures,
   deadlineMs,
 }: PlanRoutesDependencies): PlanRoutes => {
-  return async ({ terms, expiresAt, now }) => {
+  return async ({ caller, terms, expiresAt, now }) => {
     const { candidates, unavailable } = listCandidates(terms, registry.list(), isServing)
     const validUntil = new Date(
       Math.min(now.getTime() + intentLimits.routeSeconds * 1_000, expiresAt.getTime()),
@@ -48,7 +53,9 @@ export const createPlanRoutes = ({
     const assessed = await withinDeadline({ milliseconds: deadlineMs }, (signal) => {
       const late = rejectOnAbort(signal)
       return Promise.all(
-        candidates.map((candidate) => assess(candidate, { terms, validUntil, readings, failures, late })),
+        candidates.map((candidate) =>
+          assess(candidate, { caller, terms, validUntil, claimRules, readings, failures, late }),
+        ),
       )
     })
     return {
@@ -78,7 +85,8 @@ export const rankRoutes = (ranked: readonly RankedRoute[]): readonly IntentRoute
     .slice(0, intentLimits.routes)
     .map(({ route }) => route)
 
-interface Assessment extends Pick<PlanRoutesDependencies, 'readings' | 'failures'> {
+interface Assessment extends Pick<PlanRoutesDependencies, 'claimRules' | 'readings' | 'failures'> {
+  readonly caller: string
   readonly terms: IntentTerms
   readonly validUntil: Date
   /** Rejects at the deadline. */
@@ -96,7 +104,7 @@ const rejectOnAbort = (signal: AbortSignal): Promise<never> => {
 
 const assess = async (
   candidate: Candidate,
-  { terms, validUntil, readings, failures, late }: Assessment,
+  { caller, terms, validUntil, claimRules, readings, failures, late }: Assessment,
 ): Promise<RankedRoute | UnavailableRoute> => {
   const { scheme, asset: named, payer, payTo, preference } = candidate
   const { network, scheme: name } = scheme.kind
@@ -110,6 +118,12 @@ const assess = async (
     }
   }
 
+  // A payer that sends the transfer itself must not pay what the creator of the intent cannot claim.
+  const admitted = await claimRules.judge(scheme, { payTo, caller, isForSettle: true })
+  // Requirements of intents name no memo.
+  if ('refusal' in admitted || admitted.demands?.memo === true) {
+    return describeProblem('claim_not_permitted', place)
+  }
   const token = await inTime(findToken(candidate, readings), 'unavailable' as const)
   if (token === 'unavailable') return describeProblem('network_unavailable', place)
   if (token === null) return describeProblem('unsupported_asset', place)

@@ -12,6 +12,8 @@ import { viewIntent } from './viewIntent.js'
 export interface SelectRouteDependencies {
   readonly store: IntentStore
   readonly findTerms: FindTerms
+  /** Whether the creator of the intent may not claim payments to the payee. */
+  readonly isForbidden: (intent: Intent, route: IntentRoute) => Promise<boolean>
   readonly clock: Clock
 }
 
@@ -29,12 +31,19 @@ export type SelectRoute = (
 const authorizationSeconds = 300
 
 export const createSelectRoute =
-  ({ store, findTerms, clock }: SelectRouteDependencies): SelectRoute =>
+  ({ store, findTerms, isForbidden, clock }: SelectRouteDependencies): SelectRoute =>
   async (intent, routeId, { isForTransfer = false } = {}) => {
     const route = intent.plan.routes.find(({ id }) => id === routeId)
     if (route === undefined) throw unknownRoute()
     // Before the chain is asked, so that an ended intent costs no reading. The newest state decides.
     if (!isForTransfer || !isLate(intent, { route }, clock.now())) requireOpen(intent, clock.now())
+    // A transfer that was sent before is judged when it is executed.
+    if (!isForTransfer && (await isForbidden(intent, route))) {
+      throw new AppError(
+        'ROUTE_EXPIRED',
+        'The payee has restricted who may claim its payments; refresh the intent',
+      )
+    }
     const maxTimeoutSeconds = findMaxTimeout(intent, route)
     const selected = await completeRoute({ route, maxTimeoutSeconds }, findTerms)
     const command = { type: 'route', selected, isForTransfer } as const

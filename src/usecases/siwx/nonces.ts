@@ -5,6 +5,8 @@ import type { Sealer } from '../../ports/sealer.js'
 export interface Nonces {
   /** Domain null: for any. */
   issue(domain: string | null, expiresAt: Date): string
+  /** As the nonce says; null if it has another form. */
+  findExpiry(nonce: string): Date | null
   /** Whether an instance that shares our secret issued it for the domain, and it has not expired. */
   isIssued(nonce: string, domain: string, now: Date): boolean
 }
@@ -23,6 +25,9 @@ export const createNonces = (sealer: Pick<Sealer, 'fingerprint' | 'fingerprints'
     const mac = sealer.fingerprint(describe(body, domain)).subarray(0, macBytes)
     return Buffer.concat([body, mac]).toString('hex')
   },
+
+  findExpiry: (nonce) =>
+    nonceForm.test(nonce) ? new Date(Buffer.from(nonce, 'hex').readUInt32BE(0) * 1_000) : null,
 
   isIssued: (nonce, domain, now) => {
     if (!nonceForm.test(nonce)) return false

@@ -13,6 +13,7 @@ import type { CreditUseCases } from '../../../src/usecases/credit/useCases.js'
 import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../../../src/usecases/discovery/useCases.js'
 import type { IntentUseCases } from '../../../src/usecases/intents/useCases.js'
+import type { RecipientUseCases } from '../../../src/usecases/recipients/useCases.js'
 import type { ReconciliationUseCases } from '../../../src/usecases/reconciliation/useCases.js'
 import type { SandboxUseCases } from '../../../src/usecases/sandbox/useCases.js'
 import type { SiwxUseCases } from '../../../src/usecases/siwx/useCases.js'
@@ -304,12 +305,32 @@ export const intentUseCases = (given: Partial<IntentUseCases> = {}): IntentUseCa
   }
 }
 
+/** No recipient has stated anything; tests override what they need. */
+export const recipientUseCases = (given: Partial<RecipientUseCases> = {}): RecipientUseCases => ({
+  writeMessage: () => ({
+    message: 'Sign this',
+    nonce: '0'.repeat(64),
+    expirationTime: '2026-01-01T00:10:00.000Z',
+  }),
+  stateRecipient: async (_account, { network, payTo }) => ({
+    network,
+    payTo,
+    claims: { memo: false, signedClaim: false, ownKey: true },
+    statedAt: '2026-01-01T00:00:00.000Z',
+    isOverridden: false,
+  }),
+  listRecipients: async () => ({ recipients: [] }),
+  deleteRecipient: async (_account, { network, payTo }) => ({ network, payTo, deleted: true }),
+  ...given,
+})
+
 export interface TestAppOptions {
   readonly intents?: Partial<IntentUseCases>
   readonly core?: Partial<CoreUseCases>
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
   readonly reconciliation?: Partial<ReconciliationUseCases>
+  readonly recipients?: Partial<RecipientUseCases>
   readonly credit?: Partial<CreditUseCases>
   readonly siwx?: Partial<SiwxUseCases>
   readonly stats?: Partial<StatsUseCases>
@@ -351,6 +372,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       core: coreUseCases(core),
       dashboard: dashboardUseCases(dashboard),
       reconciliation: reconciliationUseCases(parts.reconciliation),
+      recipients: recipientUseCases(parts.recipients),
       intents: intentUseCases(parts.intents),
       credit: creditUseCases(parts.credit),
       siwx: siwxUseCases(parts.siwx),

@@ -45,6 +45,7 @@ const routes = [
   ...['GET /health', 'GET /ready', 'GET /metrics', 'GET /docs/', 'POST /register', 'POST /lookup'],
   ...['GET /dashboard/info', 'GET /dashboard/keys', 'POST /dashboard/rotate', 'POST /dashboard/webhook/test'],
   ...['POST /dashboard/api-keys', 'POST /dashboard/restrictions', 'POST /dashboard/webhook'],
+  ...['POST /dashboard/recipients', 'POST /dashboard/recipients/message'],
   ...['POST /sandbox/scenarios', 'POST /sandbox/inbox', 'POST /sandbox/clock/advance'],
   ...['POST /v1/siwx/nonce', 'POST /v1/siwx/verify', 'POST /v1/credit/refresh'],
 ] as const

@@ -80,7 +80,7 @@ const setup = (changes: Partial<DirectChain> = {}) => {
     logger,
     deadlineMs: 5_000,
   })
-  const completeAccepts = createCompleteAccepts(createFindTerms(registry, () => true))
+  const completeAccepts = createCompleteAccepts(createFindTerms({ registry, isServing: () => true }))
   return {
     toy,
     paid,

@@ -27,7 +27,8 @@ const upto = (script: ToyScript = {}): Scheme =>
     ...script,
   })
 
-const findTerms = (scheme = upto()) => createFindTerms(createSchemeRegistry([scheme]), () => true)
+const findTerms = (scheme = upto()) =>
+  createFindTerms({ registry: createSchemeRegistry([scheme]), isServing: () => true })
 
 const complete = async (entry: Record<string, unknown>, version = 2) => {
   const request = acceptsRequest.parse({

@@ -4,6 +4,7 @@ import type { IntentTerms } from '../../../src/ports/intentStore.js'
 import type { RouteProblem } from '../../../src/protocol/intents.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme, Token } from '../../../src/schemes/scheme.js'
+import { noClaimRules } from '../../../src/usecases/core/claimRules.js'
 import { createChainReadings } from '../../../src/usecases/intents/chainReadings.js'
 import { createPlanRoutes, rankRoutes } from '../../../src/usecases/intents/planRoutes.js'
 import { routeOf } from '../../support/intentOf.js'
@@ -49,6 +50,7 @@ const setup = ({ schemes, isServing = () => true, deadlineMs = 3_000 }: Situatio
   const planRoutes = createPlanRoutes({
     registry: createSchemeRegistry(schemes),
     isServing,
+    claimRules: noClaimRules,
     readings: createChainReadings({ clock, deadlineMs, readingsAtOnce: 16 }),
     failures: createFailureLog({ logger, event: 'intents.network_unavailable', recovered: null }),
     deadlineMs,
@@ -56,6 +58,7 @@ const setup = ({ schemes, isServing = () => true, deadlineMs = 3_000 }: Situatio
   const plan = ({ terms, lifeSeconds = 3_600 }: Pick<Situation, 'terms' | 'lifeSeconds'> = {}) => {
     const now = clock.now()
     return planRoutes({
+      caller: 'anonymous',
       terms: termsOf(terms),
       now,
       expiresAt: new Date(now.getTime() + lifeSeconds * 1_000),

@@ -1,0 +1,80 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type { Recipient, RecipientStatements, StoredStatement } from '../../../ports/recipientStatements.js'
+import { insertAuditEntry } from '../accounts/auditLog.js'
+import { inTransaction } from '../database/transaction.js'
+
+const row = z.object({
+  network: z.string(),
+  pay_to: z.string(),
+  account_id: z.string(),
+  memo: z.boolean(),
+  signed_claim: z.boolean(),
+  own_key: z.boolean(),
+  stated_at: z.date(),
+})
+
+const columns = 'network, pay_to, account_id, memo, signed_claim, own_key, stated_at'
+
+const readStatement = (value: unknown): StoredStatement => {
+  const { network, pay_to, account_id, memo, signed_claim, own_key, stated_at } = row.parse(value)
+  return {
+    network,
+    payTo: pay_to,
+    accountId: account_id,
+    demands: { memo, signedClaim: signed_claim, ownKey: own_key },
+    statedAt: stated_at,
+  }
+}
+
+const describe = ({ network, payTo }: Recipient) => ({ network, payTo })
+
+export const createRecipientStatements = (pool: Pool): RecipientStatements => ({
+  find: async ({ network, payTo }) => {
+    const { rows } = await pool.query(
+      `select ${columns} from recipient_statements where network = $1 and pay_to = $2`,
+      [network, payTo],
+    )
+    return rows[0] === undefined ? null : readStatement(rows[0])
+  },
+
+  list: async (accountId) => {
+    const { rows } = await pool.query(
+      `select ${columns} from recipient_statements where account_id = $1 order by stated_at, network, pay_to`,
+      [accountId],
+    )
+    return rows.map(readStatement)
+  },
+
+  state: ({ network, payTo, accountId, demands }, { by, maxStatements }) =>
+    inTransaction(pool, async (client) => {
+      // Statements of one account are counted one after the other.
+      await client.query('select from accounts where id = $1 for no key update', [accountId])
+      const { rows } = await client.query(
+        `insert into recipient_statements as s (network, pay_to, account_id, memo, signed_claim, own_key)
+         select $1, $2, $3, $4, $5, $6
+         where (select count(*) from recipient_statements
+           where account_id = $3 and (network, pay_to) <> ($1, $2)) < $7
+         on conflict (network, pay_to) do update set account_id = excluded.account_id, memo = excluded.memo,
+           signed_claim = excluded.signed_claim, own_key = excluded.own_key, stated_at = now()
+         returning ${columns}`,
+        [network, payTo, accountId, demands.memo, demands.signedClaim, demands.ownKey, maxStatements],
+      )
+      if (rows[0] === undefined) return null
+      const details = { network, payTo, claims: { ...demands } }
+      await insertAuditEntry(client, { accountId, action: 'recipient.stated', ...by, details })
+      return readStatement(rows[0])
+    }),
+
+  delete: (accountId, recipient, by) =>
+    inTransaction(pool, async (client) => {
+      const { rowCount } = await client.query(
+        'delete from recipient_statements where account_id = $1 and network = $2 and pay_to = $3',
+        [accountId, recipient.network, recipient.payTo],
+      )
+      if (rowCount !== 1) return false
+      const details = describe(recipient)
+      await insertAuditEntry(client, { accountId, action: 'recipient.deleted', ...by, details })
+      return true
+    }),
+})

@@ -1,0 +1,33 @@
+import type { Logger } from '../../ports/logger.js'
+import type { Recipient, RecipientStatement } from '../../ports/recipientStatements.js'
+import type { ConfiguredRecipient } from '../../protocol/recipients.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import { normalizeWith } from '../../schemes/spelling.js'
+
+/** What the operator's configuration states; null: nothing. */
+export type FindConfigured = (recipient: Recipient) => RecipientStatement | null
+
+/** Throws for an entry that its network contradicts; the message is for operators. */
+export const createFindConfigured = (
+  configured: readonly ConfiguredRecipient[],
+  registry: SchemeRegistry,
+  logger: Logger,
+): FindConfigured => {
+  const statements = new Map<string, RecipientStatement>()
+  for (const { network, payTo, demands, accountId } of configured) {
+    const scheme = registry.list().find(({ kind, publicProof }) => kind.network === network && publicProof)
+    if (scheme === undefined) {
+      logger.warn({ network, payTo }, 'exact_direct.recipient_of_unserved_network')
+      continue
+    }
+    if (!scheme.isAddress(payTo)) throw new Error(`${payTo} is not an address of ${network}`)
+    if (demands.memo && scheme.publicProof?.carriesMemo === false) {
+      throw new Error(`transfers of ${network} carry no memo`)
+    }
+    const recipient = { network, payTo: normalizeWith(scheme, payTo) }
+    statements.set(keyOf(recipient), { ...recipient, demands, accountId })
+  }
+  return (recipient) => statements.get(keyOf(recipient)) ?? null
+}
+
+const keyOf = ({ network, payTo }: Recipient): string => `${network} ${payTo}`
