@@ -199,6 +199,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   const claimRules = createClaimRules({
     findStatement: async (recipient) =>
       findConfigured(recipient) ?? (await stores.recipientStatements.find(recipient)),
+    uniqueAmounts: stores.uniqueAmounts,
     policy: config.exactDirect.claims,
   })
   const core = createCore({

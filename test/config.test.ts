@@ -621,8 +621,8 @@ describe('claims of exact-direct', () => {
 
   it('are stated by recipient', () => {
     const accountId = '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11'
-    const text = `near:mainnet:shop.near=memo+signedClaim, stacks:1:SP2.shop=ownKey:${accountId}`
-    const demands = { memo: false, signedClaim: false, ownKey: false }
+    const text = `near:mainnet:shop.near=memo+signedClaim, stacks:1:SP2.shop=ownKey:${accountId}+uniqueAmount:${accountId}`
+    const demands = { memo: false, signedClaim: false, uniqueAmount: false, ownKey: false }
     expect(readConfig({ EXACT_DIRECT_RECIPIENTS: text }).exactDirect.recipients).toEqual([
       {
         network: 'near:mainnet',
@@ -630,7 +630,12 @@ describe('claims of exact-direct', () => {
         demands: { ...demands, memo: true, signedClaim: true },
         accountId: null,
       },
-      { network: 'stacks:1', payTo: 'SP2.shop', demands: { ...demands, ownKey: true }, accountId },
+      {
+        network: 'stacks:1',
+        payTo: 'SP2.shop',
+        demands: { ...demands, ownKey: true, uniqueAmount: true },
+        accountId,
+      },
     ])
   })
 })

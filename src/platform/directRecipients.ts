@@ -3,7 +3,7 @@ import type { ClaimDemands, ConfiguredRecipient } from '../protocol/recipients.j
 
 // CAIP-10, then what claims must show.
 const entryForm = /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}):([^\s,=]{1,256})=(\S+)$/
-const ownKeyForm = /^ownKey:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const ofAccountForm = /^(?:ownKey|uniqueAmount):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 /** `near:mainnet:shop.near=memo+signedClaim`, comma separated. */
 export const directRecipients = z.string().transform((text, context): readonly ConfiguredRecipient[] => {
@@ -21,13 +21,15 @@ export const directRecipients = z.string().transform((text, context): readonly C
 const readRecipient = (entry: string): ConfiguredRecipient | null => {
   const [, network = '', payTo = '', listed = ''] = entryForm.exec(entry) ?? []
   const names = listed.split('+')
-  const accountId = names.map((name) => ownKeyForm.exec(name)?.[1] ?? null).find((id) => id !== null) ?? null
-  const isKnown = (name: string) => name === 'memo' || name === 'signedClaim' || ownKeyForm.test(name)
-  if (network === '' || !names.every(isKnown)) return null
+  const accounts = new Set(names.flatMap((name) => ofAccountForm.exec(name)?.[1] ?? []))
+  const [accountId = null] = accounts
+  const isKnown = (name: string) => name === 'memo' || name === 'signedClaim' || ofAccountForm.test(name)
+  if (network === '' || accounts.size > 1 || !names.every(isKnown)) return null
   const demands: ClaimDemands = {
     memo: names.includes('memo'),
     signedClaim: names.includes('signedClaim'),
-    ownKey: accountId !== null,
+    uniqueAmount: names.some((name) => name.startsWith('uniqueAmount:')),
+    ownKey: names.some((name) => name.startsWith('ownKey:')),
   }
   return { network, payTo, demands, accountId }
 }

@@ -2,16 +2,21 @@ import { z } from 'zod'
 
 /** What claims on payments to a recipient must show, as `exact-direct` settles them. */
 export interface ClaimDemands {
-  /** The requirements name a memo, and the transfer carries it. */
+  /** The requirements carry the preimage of the transfer's memo. */
   readonly memo: boolean
   /** `payload.claim`, signed by the payer. */
   readonly signedClaim: boolean
+  /** The amount that `POST /accepts` issued for this offer, exactly. */
+  readonly uniqueAmount: boolean
   /** The API key of the account that stated it. */
   readonly ownKey: boolean
 }
 
 /** What a payment itself must show; `ownKey` is the caller's. */
-export type PaymentDemands = Pick<ClaimDemands, 'memo' | 'signedClaim'>
+export interface PaymentDemands extends Pick<ClaimDemands, 'memo' | 'signedClaim'> {
+  /** Paid is exactly the amount, in no block before this time; null: at least the amount. */
+  readonly exactSince: Date | null
+}
 
 /** Who may claim payments to recipients that have stated nothing. `keyed`: every caller with an API key. */
 export type ClaimPolicy = 'keyed' | 'open'
@@ -22,7 +27,7 @@ export interface ConfiguredRecipient {
   readonly network: string
   readonly payTo: string
   readonly demands: ClaimDemands
-  /** The account whose key `ownKey` means; null without it. */
+  /** The account whose keys claim (`ownKey`) and issue amounts (`uniqueAmount`); null without both. */
   readonly accountId: string | null
 }
 
@@ -33,11 +38,23 @@ export const claimDemands = z
     memo: z
       .boolean()
       .optional()
-      .meta({ description: 'The requirements must name `extra.memo`, and the transfer must carry it' }),
+      .meta({
+        description:
+          'The transfer must carry the first 32 hex digits of the SHA-256 of `extra.memoPreimage`, which the ' +
+          'requirements must name; `POST /accepts` issues it with `extra.memo`',
+      }),
     signedClaim: z
       .boolean()
       .optional()
       .meta({ description: '`payload.claim`, signed by the payer, as under `extra.requireSignedClaim`' }),
+    uniqueAmount: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'The requirements must name `extra.offer` and the amount as `POST /accepts` issued them to this project, and ' +
+          'the transfer must be of exactly that amount',
+      }),
     ownKey: z.boolean().optional().meta({ description: 'Only API keys of this project can claim' }),
   })
   .meta({
@@ -84,7 +101,12 @@ export const recipientView = z
   .object({
     network: z.string().meta({ description: 'CAIP-2 identifier' }),
     payTo: z.string().meta({ description: "In the network's normal form" }),
-    claims: z.object({ memo: z.boolean(), signedClaim: z.boolean(), ownKey: z.boolean() }),
+    claims: z.object({
+      memo: z.boolean(),
+      signedClaim: z.boolean(),
+      uniqueAmount: z.boolean(),
+      ownKey: z.boolean(),
+    }),
     statedAt: z.iso.datetime(),
     isOverridden: z.boolean().meta({
       description: "True: the operator's configuration states other demands for the recipient, which apply",

@@ -30,6 +30,7 @@ import type { SignerLanes } from '../ports/signerLanes.js'
 import type { SignInNonces } from '../ports/signInNonces.js'
 import type { Statistics } from '../ports/statistics.js'
 import type { StreamStore } from '../ports/streamStore.js'
+import type { UniqueAmounts } from '../ports/uniqueAmounts.js'
 import type { WebhookOutbox } from '../ports/webhookOutbox.js'
 import type { Tiers } from '../protocol/tiers.js'
 import { createAccountCache } from './memory/accountCache.js'
@@ -59,6 +60,7 @@ import { createSettlementOverview } from './postgres/journal/settlementOverview.
 import { createSignerLanes } from './postgres/lanes/signerLanes.js'
 import { createQuotas } from './postgres/quota/quotas.js'
 import { createRecipientStatements } from './postgres/recipients/recipientStatements.js'
+import { createUniqueAmounts } from './postgres/recipients/uniqueAmounts.js'
 import { createReconciliationStore } from './postgres/reconciliation/reconciliationStore.js'
 import { createReservations } from './postgres/reservations/reservations.js'
 import { createSandboxInboxes } from './postgres/sandbox/inboxes.js'
@@ -113,6 +115,7 @@ export interface Stores {
   readonly reservations: Reservations
   readonly signInNonces: SignInNonces
   readonly recipientStatements: RecipientStatements
+  readonly uniqueAmounts: UniqueAmounts
   readonly streams: StreamStore
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
   readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
@@ -254,6 +257,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       reservations: mapDatabaseErrors(createReservations(pool)),
       signInNonces: mapDatabaseErrors(createSignInNonces(pool)),
       recipientStatements: mapDatabaseErrors(createRecipientStatements(pool)),
+      uniqueAmounts: mapDatabaseErrors(createUniqueAmounts(pool)),
       streams: mapDatabaseErrors(createStreamStore(pool)),
       views: {
         quotas: mapDatabaseErrors(createQuotas(reads)),

@@ -54,6 +54,20 @@ const usesCaip19 = (network: string): boolean => /^(aptos|tezos|polkadot|stacks)
 
 const usage = z.object({ usage: z.array(z.looseObject({})) })
 
+const offered = z.object({
+  accepts: z.tuple([
+    z.object({
+      scheme: z.literal('exact-direct'),
+      network: z.templateLiteral([z.string(), ':', z.string()]),
+      asset: z.string(),
+      amount: z.string(),
+      payTo: z.string(),
+      maxTimeoutSeconds: z.int(),
+      extra: z.record(z.string(), z.unknown()),
+    }),
+  ]),
+})
+
 const price = '10000'
 
 describe('the families whose clients pay themselves', () => {
@@ -175,6 +189,56 @@ describe('the families whose clients pay themselves', () => {
       .query('select amount::text from fee_ledger where network = $1', [network])
     expect(rows).toEqual([{ amount: price }])
   })
+
+  it.each(names)(
+    '%s: the ordinary client pays a unique amount, and only its offer claims it',
+    async (family) => {
+      const world = findWorld(family)
+      const { network, merchant } = world
+      const post = async (path: string, body: object, headers: Readonly<Record<string, string>> = {}) => {
+        const response = await fetch(`${service.url}${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        })
+        return await response.json()
+      }
+      const account = { email: `${family}@shop.example`, projectName: 'Shop' }
+      const { apiKey } = z.object({ apiKey: z.string() }).parse(await post('/register', account))
+      const pool = database.pool()
+      await pool.query(
+        `insert into recipient_statements (network, pay_to, account_id, memo, signed_claim, own_key, unique_amount)
+       select $1, $2, id, false, false, false, true from accounts where email = $3`,
+        [network, merchant, account.email],
+      )
+      try {
+        const drafted = await writeRequirements(world)
+        const offer = async () => {
+          const headers = { authorization: `Bearer ${apiKey}` }
+          return offered.parse(await post('/accepts', { accepts: [drafted] }, headers)).accepts[0]
+        }
+        const requirements = await offer()
+        const { payload } = await world.client.createPaymentPayload(2, requirements)
+        const settle = async (terms: object) =>
+          settleResult.parse(
+            await post('/settle', {
+              paymentPayload: { t402Version: 2, accepted: terms, payload },
+              paymentRequirements: terms,
+            }),
+          )
+        const { amount, extra } = requirements
+        const { offer: _secret, ...visible } = extra
+        for (const terms of [{ amount: '1' }, { extra: visible }, { amount: '1', extra: visible }]) {
+          const refused = await settle({ ...requirements, ...terms })
+          expect(refused).toMatchObject({ errorReason: 'offer_unknown', retryable: false })
+        }
+        expect((await settle(await offer())).errorReason).toMatch(/^(?:amount_mismatch|insufficient_amount)$/)
+        expect(await settle(requirements)).toMatchObject({ success: true, amount })
+      } finally {
+        await pool.query('delete from recipient_statements')
+      }
+    },
+  )
 
   it.each(names)('%s: refuses another recipient, another payer and a higher price', async (family) => {
     const world = findWorld(family)

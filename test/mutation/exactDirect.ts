@@ -5,6 +5,8 @@ const scheme = 'src/schemes/exactDirect/scheme.ts'
 const payload = 'src/schemes/exactDirect/payload.ts'
 const crossCheck = 'src/chains/common/direct/crossCheck.ts'
 const judged = ['test/schemes/exactDirect/judge.test.ts']
+const claimRules = 'src/usecases/core/claimRules.ts'
+const claimTests = ['test/usecases/core/claimRules.test.ts']
 const schemeTests = ['test/schemes/exactDirect/scheme.test.ts']
 
 export const guards: readonly Guard[] = [
@@ -182,6 +184,69 @@ export const guards: readonly Guard[] = [
     from: "typeof hash === 'string' && hash.length <= maxTextLength",
     to: "typeof hash === 'string'",
     tests: schemeTests,
+  },
+  {
+    name: 'more than a unique amount is refused',
+    file: judge,
+    from: 'terms.isExact && amount !== terms.amount',
+    to: 'false',
+    tests: judged,
+  },
+  {
+    name: 'a demanded memo is shown by its preimage',
+    file: scheme,
+    from: 'memo && !isMemoPreimage(requirements.extra.memoPreimage)',
+    to: 'false',
+    tests: schemeTests,
+  },
+  {
+    name: 'a short preimage is none',
+    file: 'src/schemes/exactDirect/memo.ts',
+    from: '{32,128}',
+    to: '{1,128}',
+    tests: schemeTests,
+  },
+  {
+    name: 'a claim that the recipient demands must be there',
+    file: 'src/schemes/exactDirect/claim.ts',
+    from: "if (isRequired) return 'what the recipient has stated'",
+    to: '',
+    tests: schemeTests,
+  },
+  {
+    name: 'a transfer from before the offer is refused after a crash too',
+    file: 'src/schemes/exactDirect/details.ts',
+    from: 'findLater(paidAfter ?? notBefore, exactSince)',
+    to: 'paidAfter ?? notBefore',
+    tests: schemeTests,
+  },
+  {
+    name: 'only the keys of the stated account claim',
+    file: claimRules,
+    from: 'statement.demands.ownKey && caller !== statement.accountId',
+    to: 'false',
+    tests: claimTests,
+  },
+  {
+    name: 'callers without a key claim nothing under keyed',
+    file: claimRules,
+    from: "policy === 'keyed' && isForSettle && caller === 'anonymous'",
+    to: 'false',
+    tests: claimTests,
+  },
+  {
+    name: 'a unique amount is shown with its offer',
+    file: claimRules,
+    from: 'offer === null',
+    to: 'false',
+    tests: claimTests,
+  },
+  {
+    name: 'unique amounts are issued to the stated account only',
+    file: 'src/usecases/core/offers.ts',
+    from: 'statement.accountId !== caller',
+    to: 'false',
+    tests: claimTests,
   },
   {
     name: 'verify asks the journal what is claimed',

@@ -3,10 +3,10 @@ import { withoutCredit } from './withoutCredit.js'
 /**
  * Undoes `0017_holders_and_wallets.sql`, `0018_streams.sql`, `0019_intents.sql`, `0020_credit.sql`,
  * `0021_reconciliation.sql`, `0022_accounts_of_holds.sql`, `0023_intent_control.sql`,
- * `0024_returned_credit.sql` and `0025_recipient_statements.sql`, for tests of upgrades.
+ * `0024_returned_credit.sql`, `0025_recipient_statements.sql` and `0026_unique_amounts.sql`, for tests of upgrades.
  */
 export const withoutMetering = `
-  drop table recipient_statements;
+  drop table unique_amounts, recipient_statements;
   drop table nightly_reconciliations, request_batches;
   ${withoutCredit};
   drop table intents, stream_payments, streams;
@@ -14,4 +14,4 @@ export const withoutMetering = `
   drop index reservations_by_authorization;
   alter table reservations drop column holder, drop column account;
   alter table settlements drop column payer_wallet, drop column payee_wallet, drop column dollar_decimals;
-  delete from schema_migration where number between 17 and 25`
+  delete from schema_migration where number between 17 and 26`

@@ -170,9 +170,9 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
   app.post(
     '/accepts',
     { schema: acceptsSchema, config: { access: 'public' }, bodyLimit: maxBodyBytes },
-    async ({ body }, reply) => {
-      if (isPriceRequest(body)) return await reply.code(402).send(await useCases.priceAccepts(body))
-      return await useCases.completeAccepts(body)
+    async ({ body, caller }, reply) => {
+      if (isPriceRequest(body)) return await reply.code(402).send(await useCases.priceAccepts(body, caller))
+      return await useCases.completeAccepts(body, caller)
     },
   )
 

@@ -40,7 +40,8 @@ export const acceptsSchema = {
       '`maxTimeoutSeconds`. Answered with **200**; entries that this instance cannot settle now are left out.\n' +
       '- **`price`** (thirdweb): dollars or an amount of a token, with `resourceUrl` and `network`. Answered with ' +
       '**402**, whose body is that of a version 1 payment-required response.',
-    'Nothing is stored, and no key is needed. Networks keep the name that the caller used.',
+    'Networks keep the name that the caller used. No key is needed, and nothing is stored, except for recipients of ' +
+      '`exact-direct` with unique amounts: their amounts are reserved, for API keys of their project only (403).',
   ].join('\n\n'),
   body: acceptsRequest,
   response: {

@@ -21,7 +21,7 @@ const nonce = '6957d28c5f0c4a9e8b3f2d1c0a9b8e7f6957d28c5f0c4a9e8b3f2d1c0a9b8e7f'
 const stated = {
   network: draft.network,
   payTo: draft.payTo,
-  claims: { memo: false, signedClaim: true, ownKey: false },
+  claims: { memo: false, signedClaim: true, uniqueAmount: false, ownKey: false },
   statedAt: '2026-01-01T00:00:00.000Z',
   isOverridden: false,
 }

@@ -11,7 +11,7 @@ export const exactDirectReasons = {
     remedy: 'retry_later',
   },
   transaction_too_old: {
-    message: 'The transaction is older than maxTimeoutSeconds, or than the intent',
+    message: 'The transaction is older than maxTimeoutSeconds, than the intent, or than the offer',
     operationalCode: 'SVC-1011',
     remedy: 'new_payment',
   },
@@ -28,6 +28,14 @@ export const exactDirectReasons = {
     remedy: 'new_payment',
   },
   memo_mismatch: { message: 'The transfer does not carry the required memo', remedy: 'new_payment' },
+  amount_mismatch: {
+    message: 'The transfer is not of exactly the unique amount',
+    remedy: 'new_payment',
+  },
+  offer_unknown: {
+    message: 'The requirements name no unique amount that was issued and has not expired',
+    remedy: 'fix_request',
+  },
   claim_not_permitted: {
     message: 'This caller may not claim payments to the recipient',
     remedy: 'fix_request',

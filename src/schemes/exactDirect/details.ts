@@ -14,11 +14,16 @@ export interface Inquiry {
   /** Earliest and latest block time that are accepted, whatever the age; null: the age decides, and any. */
   readonly paidAfter: Date | null
   readonly paidBefore: Date | null
+  /** Paid is exactly the amount, in no block before this time; null: at least the amount. */
+  readonly exactSince: Date | null
 }
 
 /** Looks as far back as the age allows, also where `paidAfter` is later: what is not looked for would not be found. */
 export const findSearchStart = (notBefore: Date, paidAfter: Date | null): Date =>
   paidAfter !== null && paidAfter < notBefore ? paidAfter : notBefore
+
+export const findLater = (time: Date, other: Date | null): Date =>
+  other !== null && other > time ? other : time
 
 // Between verification and claim.
 const claimGraceMs = 60_000
@@ -26,7 +31,14 @@ const claimGraceMs = 60_000
 const maxHints = 16
 const maxHintLength = 200
 
-export const toDetails = ({ query, terms, maxAgeSeconds, paidAfter, paidBefore }: Inquiry): JsonObject => ({
+export const toDetails = ({
+  query,
+  terms,
+  maxAgeSeconds,
+  paidAfter,
+  paidBefore,
+  exactSince,
+}: Inquiry): JsonObject => ({
   transaction: query.transaction,
   asset: terms.asset,
   from: terms.from,
@@ -36,6 +48,7 @@ export const toDetails = ({ query, terms, maxAgeSeconds, paidAfter, paidBefore }
   maxAgeSeconds,
   ...(paidAfter === null ? {} : { paidAfter: paidAfter.toISOString() }),
   ...(paidBefore === null ? {} : { paidBefore: paidBefore.toISOString() }),
+  ...(exactSince === null ? {} : { exactSince: exactSince.toISOString() }),
   hints: Object.fromEntries(listHints(query.hints)),
 })
 
@@ -56,12 +69,14 @@ export const readDetails = ({ id, details, createdAt }: Settlement): Inquiry => 
   const notBefore = new Date(createdAt.getTime() - maxAgeSeconds * 1_000 - claimGraceMs)
   const paidAfter = readTime(details.paidAfter)
   const paidBefore = readTime(details.paidBefore)
-  const bounds = { notBefore: paidAfter ?? notBefore, notAfter: paidBefore }
+  const exactSince = readTime(details.exactSince)
+  const bounds = { notBefore: findLater(paidAfter ?? notBefore, exactSince), notAfter: paidBefore }
   return {
-    terms: { asset, from, to, amount, memo, ...bounds },
+    terms: { asset, from, to, amount, memo, isExact: exactSince !== null, ...bounds },
     maxAgeSeconds,
     paidAfter,
     paidBefore,
+    exactSince,
     query: {
       transaction,
       asset,

@@ -7,6 +7,8 @@ export interface Terms {
   readonly from: string
   readonly to: string
   readonly amount: bigint
+  /** Whether more than the amount is refused too. */
+  readonly isExact: boolean
   /** Null: any memo, and none. */
   readonly memo: string | null
   /** Older transactions are refused. */
@@ -53,6 +55,8 @@ export const judge = (found: LookUp, terms: Terms, now: Date): Judgement => {
   const returned = transfers.filter((transfer) => isBetween(transfer, terms.to, terms.from, terms.asset))
   const amount = sum(counted) - sum(returned)
   if (amount <= 0n || amount < terms.amount) return { state: 'refused', reason: 'insufficient_amount' }
+  // An amount that is unique tells payments apart only if it is paid exactly.
+  if (terms.isExact && amount !== terms.amount) return { state: 'refused', reason: 'amount_mismatch' }
   return { state: 'paid', amount }
 }
 

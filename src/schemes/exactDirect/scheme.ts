@@ -1,14 +1,15 @@
 import { sleep } from '../../concurrency/deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Recorder } from '../../ports/settlementJournal.js'
-import type { Payment } from '../../protocol/payment.js'
+import type { Payment, PaymentRequirements } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { PaymentDemands } from '../../protocol/recipients.js'
 import type { Authorized, Outcome, Refusal, Scheme, VerifyOptions } from '../scheme.js'
 import { findClaimProblem } from './claim.js'
-import { findSearchStart, type Inquiry, readDetails, toDetails } from './details.js'
+import { findLater, findSearchStart, type Inquiry, readDetails, toDetails } from './details.js'
 import type { DirectChain } from './directChain.js'
 import { type Judgement, judge } from './judge.js'
+import { hashMemo, isMemoPreimage } from './memo.js'
 import { describeNetworkFacts } from './networkFacts.js'
 import { type DirectProof, readDirectProof } from './payload.js'
 
@@ -22,7 +23,7 @@ const missingAfterMs = 3_600_000
 
 const maxMemoLength = 256
 
-const noDemands: PaymentDemands = { memo: false, signedClaim: false }
+const noDemands: PaymentDemands = { memo: false, signedClaim: false, exactSince: null }
 
 interface ExactDirectOptions {
   readonly clock: Clock
@@ -64,7 +65,7 @@ export const createExactDirectScheme = (
   const inquire = (
     payment: Payment,
     { proof, asset }: ReadProof,
-    { isForSettle = false, paidAfter = null, paidBefore = null }: InquiryOptions,
+    { isForSettle = false, paidAfter = null, paidBefore = null, exactSince }: InquiryOptions,
   ): Inquiry => {
     const { amount, maxTimeoutSeconds, extra } = payment.requirements
     const ageSeconds = Math.min(Math.max(maxTimeoutSeconds, chain.minAgeSeconds), longestAgeSeconds)
@@ -72,10 +73,16 @@ export const createExactDirectScheme = (
     const graceSeconds = isForSettle ? settleGraceSeconds : 0
     const notBefore = new Date(clock.now().getTime() - (maxAgeSeconds + graceSeconds) * 1_000)
     const { transaction, from, to } = proof
-    const memo = typeof extra.memo === 'string' ? extra.memo : null
+    const memo = readMemo(extra)
     const shared = { asset, from, to, amount }
     return {
-      terms: { ...shared, memo, notBefore: paidAfter ?? notBefore, notAfter: paidBefore },
+      terms: {
+        ...shared,
+        memo,
+        isExact: exactSince !== null,
+        notBefore: findLater(paidAfter ?? notBefore, exactSince),
+        notAfter: paidBefore,
+      },
       query: {
         ...shared,
         notBefore: findSearchStart(notBefore, paidAfter),
@@ -85,6 +92,7 @@ export const createExactDirectScheme = (
       maxAgeSeconds,
       paidAfter,
       paidBefore,
+      exactSince,
     }
   }
 
@@ -155,13 +163,8 @@ export const createExactDirectScheme = (
     ...describeNetworkFacts(chain),
     isAsset: (text) => chain.readAsset(text) !== null,
     findContradiction: (asset, extra) => {
-      const { memo } = extra
-      if (memo !== undefined && memo !== null) {
-        if (chain.carriesMemo === false) return 'extra.memo: transfers of the network carry no memo'
-        if (typeof memo !== 'string' || memo === '' || memo.length > maxMemoLength) {
-          return `extra.memo: must be a text of 1 to ${maxMemoLength} characters`
-        }
-      }
+      const contradiction = findMemoContradiction(chain, extra)
+      if (contradiction !== null) return contradiction
       const normal = asset === null ? null : chain.readAsset(asset)
       return normal === null ? null : (chain.findContradiction?.(normal, extra) ?? null)
     },
@@ -186,7 +189,12 @@ export const createExactDirectScheme = (
         (await findClaimProblem(chain, reading.proof, { payment, isRequired: demands.signedClaim }))
       if (problem !== null) return refuse(payer, problem.reason, problem.message)
 
-      const inquiry = inquire(payment, reading, { isForSettle, paidAfter, paidBefore })
+      const inquiry = inquire(payment, reading, {
+        isForSettle,
+        paidAfter,
+        paidBefore,
+        exactSince: demands.exactSince,
+      })
       const judgement = isForSettle ? await examine(inquiry) : await examinePatiently(inquiry, isAwaited)
       if (judgement.state === 'refused') return refuse(payer, judgement.reason)
       // Settle waits for a transaction that the chain knows.
@@ -218,6 +226,7 @@ export const createExactDirectScheme = (
 interface InquiryOptions extends Pick<VerifyOptions, 'isForSettle'> {
   readonly paidAfter?: Date | null
   readonly paidBefore?: Date | null
+  readonly exactSince: Date | null
 }
 
 interface ReadProof {
@@ -227,11 +236,39 @@ interface ReadProof {
 
 type Reading = ReadProof | { readonly refused: Refusal }
 
-/** Without a memo in the requirements any transfer would do. */
+/** A memo is public once the transfer is on chain: only its preimage shows that the price was offered to the client. */
 const findMemoProblem = ({ requirements }: Payment, { memo }: PaymentDemands): Problem | null =>
-  memo && typeof requirements.extra.memo !== 'string'
-    ? { reason: 'memo_mismatch', message: 'The recipient has stated that claims must name extra.memo' }
+  memo && !isMemoPreimage(requirements.extra.memoPreimage)
+    ? {
+        reason: 'memo_mismatch',
+        message:
+          'The recipient has stated that claims show extra.memoPreimage, of which the memo is the hash',
+      }
     : null
+
+const readMemo = ({ memo, memoPreimage }: PaymentRequirements['extra']): string | null => {
+  if (isMemoPreimage(memoPreimage)) return hashMemo(memoPreimage)
+  return typeof memo === 'string' ? memo : null
+}
+
+const findMemoContradiction = (
+  { carriesMemo }: DirectChain,
+  { memo, memoPreimage }: PaymentRequirements['extra'],
+): string | null => {
+  const named = Object.entries({ memo, memoPreimage }).find(([, value]) => value != null)?.[0]
+  if (named === undefined) return null
+  if (carriesMemo === false) return `extra.${named}: transfers of the network carry no memo`
+  if (memo != null && (typeof memo !== 'string' || memo === '' || memo.length > maxMemoLength)) {
+    return `extra.memo: must be a text of 1 to ${maxMemoLength} characters`
+  }
+  if (memoPreimage == null) return null
+  if (!isMemoPreimage(memoPreimage)) {
+    return 'extra.memoPreimage: must be 32 to 128 visible ASCII characters'
+  }
+  return memo == null || memo === hashMemo(memoPreimage)
+    ? null
+    : 'extra.memo: must be the first 32 hex digits of the SHA-256 of extra.memoPreimage'
+}
 
 interface Problem {
   readonly reason: Reason

@@ -1,14 +1,17 @@
 import type { Recipient, RecipientStatement } from '../../ports/recipientStatements.js'
+import type { UniqueAmounts } from '../../ports/uniqueAmounts.js'
+import type { PaymentRequirements } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { ClaimPolicy, PaymentDemands } from '../../protocol/recipients.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { normalizeWith } from '../../schemes/spelling.js'
+import { findOffer } from './findOffer.js'
 
 /** Null where the recipient has stated nothing. */
 export type FindStatement = (recipient: Recipient) => Promise<RecipientStatement | null>
 
 export interface ClaimAttempt {
-  readonly payTo: string
+  readonly requirements: Pick<PaymentRequirements, 'payTo' | 'asset' | 'amount' | 'extra'>
   /** Account id, or `anonymous`. */
   readonly caller: string
   /** False: nothing is consumed. */
@@ -26,45 +29,82 @@ export type ClaimJudgement =
  */
 export interface ClaimRules {
   judge(scheme: Scheme, attempt: ClaimAttempt): Promise<ClaimJudgement>
-  /** Null where the recipient has stated nothing, or the scheme needs no statements. */
-  findDemands(scheme: Scheme, payTo: string): Promise<PaymentDemands | null>
+  /** Whether the caller could claim what an intent of it pays. */
+  admitsIntents(scheme: Scheme, intent: { readonly payTo: string; readonly caller: string }): Promise<boolean>
+  /** Null also where the scheme needs no statements. */
+  findStatement(scheme: Scheme, payTo: string): Promise<RecipientStatement | null>
 }
 
 /** For schemes whose payments carry a signature. */
 export const noClaimRules: ClaimRules = {
   judge: async () => ({}),
-  findDemands: async () => null,
+  admitsIntents: async () => true,
+  findStatement: async () => null,
 }
 
 export interface ClaimRulesDependencies {
   readonly findStatement: FindStatement
+  readonly uniqueAmounts: Pick<UniqueAmounts, 'find'>
   /** Of recipients without a statement. */
   readonly policy: ClaimPolicy
 }
 
-export const createClaimRules = ({ findStatement, policy }: ClaimRulesDependencies): ClaimRules => {
+// Blocks of some networks carry the time at which the block before them was signed.
+const blockTimeToleranceMs = 10_000
+
+export const createClaimRules = ({
+  findStatement,
+  uniqueAmounts,
+  policy,
+}: ClaimRulesDependencies): ClaimRules => {
   const find = async (scheme: Scheme, payTo: string): Promise<RecipientStatement | null> => {
     if (scheme.publicProof === undefined) return null
     return await findStatement({ network: scheme.kind.network, payTo: normalizeWith(scheme, payTo) })
   }
+
+  const findForbidden = (
+    statement: RecipientStatement | null,
+    { caller, isForSettle }: Pick<ClaimAttempt, 'caller' | 'isForSettle'>,
+  ): string | null => {
+    if (statement === null) {
+      return policy === 'keyed' && isForSettle && caller === 'anonymous' ? messages.keyed : null
+    }
+    return statement.demands.ownKey && caller !== statement.accountId ? messages.ownKey : null
+  }
+
   return {
-    judge: async (scheme, { payTo, caller, isForSettle }) => {
+    judge: async (scheme, attempt) => {
       if (scheme.publicProof === undefined) return {}
-      const statement = await find(scheme, payTo)
-      if (statement === null) {
-        return policy === 'keyed' && isForSettle && caller === 'anonymous' ? refuse(messages.keyed) : {}
-      }
-      const { demands, accountId } = statement
-      if (demands.ownKey && caller !== accountId) return refuse(messages.ownKey)
-      return { demands }
+      const { requirements } = attempt
+      const statement = await find(scheme, requirements.payTo)
+      const forbidden = findForbidden(statement, attempt)
+      if (forbidden !== null) return refuse('claim_not_permitted', forbidden)
+      if (statement === null) return {}
+      const { memo, signedClaim, uniqueAmount } = statement.demands
+      if (!uniqueAmount) return { demands: { memo, signedClaim, exactSince: null } }
+      const offer = await findOffer(uniqueAmounts, scheme, requirements)
+      if (offer === null) return refuse('offer_unknown', messages.offer)
+      const exactSince = new Date(offer.issuedAt.getTime() - blockTimeToleranceMs)
+      return { demands: { memo, signedClaim, exactSince } }
     },
-    findDemands: async (scheme, payTo) => (await find(scheme, payTo))?.demands ?? null,
+
+    admitsIntents: async (scheme, { payTo, caller }) => {
+      const statement = await find(scheme, payTo)
+      // The amount of an intent is fixed when it is created.
+      if (statement?.demands.uniqueAmount === true) return false
+      if (scheme.publicProof === undefined) return true
+      return findForbidden(statement, { caller, isForSettle: true }) === null
+    },
+
+    findStatement: find,
   }
 }
 
 const messages = {
   keyed: 'This instance lets only callers with an API key claim payments that clients make themselves',
   ownKey: 'The recipient has stated that only an API key of its own project can claim its payments',
+  offer:
+    'The recipient has stated that claims show extra.offer with its unique amount, as POST /accepts issued both',
 } as const
 
-const refuse = (message: string): ClaimJudgement => ({ refusal: { reason: 'claim_not_permitted', message } })
+const refuse = (reason: Reason, message: string): ClaimJudgement => ({ refusal: { reason, message } })

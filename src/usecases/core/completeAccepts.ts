@@ -6,14 +6,16 @@ import type {
   RequirementsV1,
   RequirementsV2,
 } from '../../protocol/accepts.js'
+import { readUint256 } from '../../protocol/amount.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'
+import { noOffers, type Offers } from './offers.js'
 
 const defaultTimeoutSeconds = 300
 
 /** Completes each entry in the protocol version of the request; leaves out what cannot be settled now. */
 export const createCompleteAccepts =
-  (findTerms: FindTerms) =>
-  async (request: RequirementsToComplete): Promise<CompletedRequirements> => {
+  (findTerms: FindTerms, offers: Offers = noOffers) =>
+  async (request: RequirementsToComplete, caller = 'anonymous'): Promise<CompletedRequirements> => {
     const version = request.payVersion ?? request.x402Version ?? request.t402Version ?? 2
     const { resource } = request
     const described = typeof resource === 'string' ? { url: resource } : resource
@@ -23,16 +25,27 @@ export const createCompleteAccepts =
       const { scheme = 'exact', network, asset = null, payTo, extra } = draft
       const terms = await findTerms({ scheme, network, asset, payTo, extra, path: `accepts.${at}.` })
       if (terms === null) return null
+      const maxTimeoutSeconds = draft.maxTimeoutSeconds ?? defaultTimeoutSeconds
+      const drafted = readDrafted(draft)
+      const offer = await offers.issue(terms, {
+        scheme,
+        network,
+        payTo,
+        amount: readUint256(drafted),
+        maxTimeoutSeconds,
+        caller,
+        path: `accepts.${at}.`,
+      })
       const shared = {
         scheme,
         network,
         asset: terms.asset,
         payTo,
-        maxTimeoutSeconds: draft.maxTimeoutSeconds ?? defaultTimeoutSeconds,
-        extra: completeExtra(draft.extra, terms.extra),
+        maxTimeoutSeconds,
+        extra: completeExtra(draft.extra, { ...terms.extra, ...offer?.extra }),
         ...describePart(scheme, draft),
       }
-      const amount = readDrafted(draft)
+      const amount = offer === null ? drafted : `${offer.amount}`
       return version === 1 ? toVersion1(draft, { ...shared, amount }, url) : { ...shared, amount }
     }
 

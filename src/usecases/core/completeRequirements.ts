@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import { canonicalNetwork } from '../../protocol/network.js'
+import { createMemoPreimage, hashMemo, isMemoPreimage } from '../../schemes/exactDirect/memo.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { AssetTerms, Scheme } from '../../schemes/scheme.js'
 import { checkTerms } from './checkRequirements.js'
@@ -32,7 +33,7 @@ export interface FindTermsDependencies {
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
   /** Default: payments carry a signature. */
-  readonly claimRules?: Pick<ClaimRules, 'findDemands'>
+  readonly claimRules?: Pick<ClaimRules, 'findStatement'>
   /** Default: the scheme's own. */
   readonly describeAsset?: DescribeAsset
 }
@@ -51,12 +52,26 @@ export const createFindTerms =
     checkTerms(scheme, { asset, payTo, extra: extra ?? {} }, { path, callerNetwork: network })
     const bare = asset === null ? null : canonicalAsset(scheme.kind.network, asset)
     const terms = await readTerms(scheme, () => describeAsset(scheme, bare, payTo))
-    const demands = terms === null ? null : await claimRules.findDemands(scheme, payTo)
-    // Clients sign a claim where the requirements ask for one.
-    return terms === null || demands?.signedClaim !== true
-      ? terms
-      : { ...terms, extra: { ...terms.extra, requireSignedClaim: true } }
+    if (terms === null) return null
+    const statement = await claimRules.findStatement(scheme, payTo)
+    const isMemoHashed =
+      statement?.demands.memo === true ||
+      (scheme.publicProof !== undefined && isMemoPreimage(extra?.memoPreimage))
+    return {
+      ...terms,
+      extra: {
+        ...terms.extra,
+        ...(statement?.demands.signedClaim === true ? { requireSignedClaim: true } : {}),
+        ...(isMemoHashed ? describeMemo(extra ?? {}) : {}),
+      },
+    }
   }
+
+/** What the client writes, and what shows that the price was offered to it. A preimage that was drafted is kept. */
+const describeMemo = ({ memoPreimage }: Extra): Extra => {
+  const preimage = isMemoPreimage(memoPreimage) ? memoPreimage : createMemoPreimage()
+  return { memo: hashMemo(preimage), memoPreimage: preimage }
+}
 
 /** Failures of the chain are SERVICE_UNAVAILABLE. */
 export const readTerms = async <Terms>(scheme: Scheme, read: () => Promise<Terms>): Promise<Terms> => {

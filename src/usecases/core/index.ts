@@ -12,6 +12,7 @@ import type { Reservations } from '../../ports/reservations.js'
 import type { SettlementCounter } from '../../ports/settlementCounter.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenCount, SettlementOverview } from '../../ports/settlementOverview.js'
+import type { UniqueAmounts } from '../../ports/uniqueAmounts.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { createCheckReadiness } from './checkReadiness.js'
 import type { ClaimRules } from './claimRules.js'
@@ -25,6 +26,7 @@ import { createHoldAuthorization, type HoldAuthorization } from './holdAuthoriza
 import { createHoldFunds } from './holdFunds.js'
 import { createListSettlements } from './listSettlements.js'
 import { createListSupported } from './listSupported.js'
+import { createOffers } from './offers.js'
 import { createPaymentExtensions } from './paymentExtensions.js'
 import { createPriceAccepts } from './priceAccepts.js'
 import { createQuotaGate, type QuotaGate } from './quotaGate.js'
@@ -57,6 +59,7 @@ export interface CoreDependencies {
   readonly quotas: Quotas
   readonly reservations: Reservations
   readonly claimRules: ClaimRules
+  readonly uniqueAmounts: UniqueAmounts
   readonly limiter: RateLimiter
   readonly counter: SettlementCounter & { setOpenSettlements(counts: readonly OpenCount[]): void }
   readonly clock: Clock
@@ -71,7 +74,8 @@ export interface Core {
       | 'detectReorgs'
       | 'measureOpenSettlements'
       | 'purgeIdempotencyKeys'
-      | 'purgeReservations',
+      | 'purgeReservations'
+      | 'purgeUniqueAmounts',
       Job
     >
   >
@@ -104,6 +108,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
   })
   const extensions = createPaymentExtensions([paymentIdentifierExtension, ...dependencies.extensions], logger)
   const findTerms = createFindTerms({ registry, isServing: dependencies.isServing, claimRules })
+  const offers = createOffers({ registry, claimRules, uniqueAmounts: dependencies.uniqueAmounts, clock })
   const resolverDependencies = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
   const reconcileSettlements = createReconcileSettlements({ ...resolverDependencies, limits: spendingLimits })
   const reorgDependencies = { ...resolverDependencies, blocks: dependencies.confirmedBlocks }
@@ -137,8 +142,8 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       listSettlements: createListSettlements({ overview, journal, clock }),
       listSupported: createListSupported(registry, dependencies.isServing, extensions.keys),
       findRouter: createFindRouter(registry),
-      completeAccepts: createCompleteAccepts(findTerms),
-      priceAccepts: createPriceAccepts(findTerms),
+      completeAccepts: createCompleteAccepts(findTerms, offers),
+      priceAccepts: createPriceAccepts(findTerms, offers),
       checkReadiness: createCheckReadiness(dependencies.checks, clock),
       describeService: () => service,
     },
@@ -158,6 +163,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
         run: createMeasureOpenSettlements(overview, counter.setOpenSettlements),
       },
       purgeIdempotencyKeys: { everyMs: 3_600_000, isShared: true, run: idempotency.purge },
+      purgeUniqueAmounts: { everyMs: 600_000, isShared: true, run: dependencies.uniqueAmounts.purge },
       purgeReservations: { everyMs: 600_000, isShared: true, run: reservations.purge },
     },
   }

@@ -5,13 +5,14 @@ import { readDollars } from '../../protocol/dollars.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { AssetTerms } from '../../schemes/scheme.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'
+import { noOffers, type Offers } from './offers.js'
 
 const defaultTimeoutSeconds = 300
 
 /** Requirements of version 1 for a price, which middlewares of this dialect translate for their own clients. */
 export const createPriceAccepts =
-  (findTerms: FindTerms) =>
-  async (request: PriceRequest): Promise<PricedRequirements> => {
+  (findTerms: FindTerms, offers: Offers = noOffers) =>
+  async (request: PriceRequest, caller = 'anonymous'): Promise<PricedRequirements> => {
     const { network, price, routeConfig, recipientAddress, serverWalletAddress, resourceUrl } = request
     const payTo = recipientAddress ?? serverWalletAddress
     if (payTo == null) throw new AppError('INVALID_REQUEST', 'recipientAddress: is required')
@@ -24,7 +25,18 @@ export const createPriceAccepts =
         `network: this instance does not settle ${scheme} with this token there now`,
       )
     }
-    const amount = String(readAmount(price, terms))
+    const priced = readAmount(price, terms)
+    const maxTimeoutSeconds = routeConfig?.maxTimeoutSeconds ?? defaultTimeoutSeconds
+    const offer = await offers.issue(terms, {
+      scheme,
+      network,
+      payTo,
+      amount: priced,
+      maxTimeoutSeconds,
+      caller,
+      path: '',
+    })
+    const amount = `${offer?.amount ?? priced}`
     const eip712 = typeof price === 'object' ? price.asset.eip712 : null
     return {
       payVersion: 1,
@@ -43,14 +55,14 @@ export const createPriceAccepts =
           ...(routeConfig?.outputSchema == null ? {} : { outputSchema: routeConfig.outputSchema }),
           asset: terms.asset,
           payTo,
-          maxTimeoutSeconds: routeConfig?.maxTimeoutSeconds ?? defaultTimeoutSeconds,
+          maxTimeoutSeconds,
           extra: {
             ...completeExtra(
               {
                 ...request.extraMetadata,
                 ...(eip712 == null ? {} : { name: eip712.name, version: eip712.version }),
               },
-              terms.extra,
+              { ...terms.extra, ...offer?.extra },
             ),
             ...signatureType(scheme, network),
           },

@@ -94,7 +94,7 @@ export const createSettleAuthorization = ({
       }
       const admitted = await withSignal(
         claimRules.judge(scheme, {
-          payTo: payment.requirements.payTo,
+          requirements: payment.requirements,
           caller: context.caller,
           isForSettle: true,
         }),

@@ -82,10 +82,13 @@ export interface CoreUseCases {
   listSupported(): Supported
   /** Throws NOT_FOUND, and INVALID_REQUEST for a malformed recipient. */
   findRouter(query: RouterQuery): Promise<RouterView>
-  /** Throws INVALID_REQUEST if none can be settled now. */
-  completeAccepts(request: RequirementsToComplete): Promise<CompletedRequirements>
-  /** Throws INVALID_REQUEST if the price cannot be settled now. */
-  priceAccepts(request: PriceRequest): Promise<PricedRequirements>
+  /**
+   * Throws INVALID_REQUEST if none can be settled now, FORBIDDEN for a recipient whose unique amounts the caller may not
+   * issue.
+   */
+  completeAccepts(request: RequirementsToComplete, caller?: string): Promise<CompletedRequirements>
+  /** As `completeAccepts`. */
+  priceAccepts(request: PriceRequest, caller?: string): Promise<PricedRequirements>
   checkReadiness(): Promise<Readiness>
   describeService(): ServiceDescription
 }

@@ -89,8 +89,9 @@ export const createVerifyPayment = ({
     { caller, isAwaited }: Pick<VerifyRequest, 'caller' | 'isAwaited'>,
   ): Promise<Verification> => {
     if (scheme.publicProof === undefined) return await scheme.verify(payment, { isAwaited, caller })
-    const { payTo } = payment.requirements
-    const admitted = await readInTime(claimRules.judge(scheme, { payTo, caller, isForSettle: false }))
+    const { requirements } = payment
+    const attempt = { requirements, caller, isForSettle: false }
+    const admitted = await readInTime(claimRules.judge(scheme, attempt))
     if ('refusal' in admitted) {
       return { isValid: false, payer: findClaimedPayer(payment.proof), ...admitted.refusal }
     }

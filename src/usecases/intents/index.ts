@@ -76,10 +76,9 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
   const selectRoute = createSelectRoute({
     store,
     findTerms,
-    isForbidden: async ({ caller }, { scheme: name, network, payTo }) => {
+    isAdmitted: async ({ caller }, { scheme: name, network, payTo }) => {
       const scheme = registry.find(name, network)
-      if (scheme === null) return false
-      return 'refusal' in (await claimRules.judge(scheme, { payTo, caller, isForSettle: true }))
+      return scheme === null || (await claimRules.admitsIntents(scheme, { payTo, caller }))
     },
     clock,
   })

@@ -30,7 +30,7 @@ export type PlanRoutes = (intent: {
 export interface PlanRoutesDependencies {
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
-  readonly claimRules: Pick<ClaimRules, 'judge'>
+  readonly claimRules: Pick<ClaimRules, 'admitsIntents'>
   readonly readings: ChainReadings
   readonly failures: FailureLog
   /** For all readings of one plan together. */
@@ -119,9 +119,7 @@ const assess = async (
   }
 
   // A payer that sends the transfer itself must not pay what the creator of the intent cannot claim.
-  const admitted = await claimRules.judge(scheme, { payTo, caller, isForSettle: true })
-  // Requirements of intents name no memo.
-  if ('refusal' in admitted || admitted.demands?.memo === true) {
+  if (!(await claimRules.admitsIntents(scheme, { payTo, caller }))) {
     return describeProblem('claim_not_permitted', place)
   }
   const token = await inTime(findToken(candidate, readings), 'unavailable' as const)

@@ -12,8 +12,8 @@ import { viewIntent } from './viewIntent.js'
 export interface SelectRouteDependencies {
   readonly store: IntentStore
   readonly findTerms: FindTerms
-  /** Whether the creator of the intent may not claim payments to the payee. */
-  readonly isForbidden: (intent: Intent, route: IntentRoute) => Promise<boolean>
+  /** Whether the creator of the intent could claim the payment. */
+  readonly isAdmitted: (intent: Intent, route: IntentRoute) => Promise<boolean>
   readonly clock: Clock
 }
 
@@ -31,21 +31,21 @@ export type SelectRoute = (
 const authorizationSeconds = 300
 
 export const createSelectRoute =
-  ({ store, findTerms, isForbidden, clock }: SelectRouteDependencies): SelectRoute =>
+  ({ store, findTerms, isAdmitted, clock }: SelectRouteDependencies): SelectRoute =>
   async (intent, routeId, { isForTransfer = false } = {}) => {
     const route = intent.plan.routes.find(({ id }) => id === routeId)
     if (route === undefined) throw unknownRoute()
     // Before the chain is asked, so that an ended intent costs no reading. The newest state decides.
     if (!isForTransfer || !isLate(intent, { route }, clock.now())) requireOpen(intent, clock.now())
     // A transfer that was sent before is judged when it is executed.
-    if (!isForTransfer && (await isForbidden(intent, route))) {
+    if (!isForTransfer && !(await isAdmitted(intent, route))) {
       throw new AppError(
         'ROUTE_EXPIRED',
         'The payee has restricted who may claim its payments; refresh the intent',
       )
     }
     const maxTimeoutSeconds = findMaxTimeout(intent, route)
-    const selected = await completeRoute({ route, maxTimeoutSeconds }, findTerms)
+    const selected = await completeRoute({ intent, route, maxTimeoutSeconds }, findTerms)
     const command = { type: 'route', selected, isForTransfer } as const
     return await changeIntent(store, intent.id, { command, now: clock.now() })
   }
@@ -57,20 +57,24 @@ const findMaxTimeout = (intent: Intent, route: IntentRoute): number => {
 }
 
 interface Draft extends Pick<IntentRequirements, 'maxTimeoutSeconds'> {
+  readonly intent: Intent
   readonly route: IntentRoute
 }
 
 /** The requirements as `/accepts` completes them. */
 const completeRoute = async (
-  { route, maxTimeoutSeconds }: Draft,
+  { intent, route, maxTimeoutSeconds }: Draft,
   findTerms: FindTerms,
 ): Promise<SelectedRoute> => {
   const { scheme, network, asset, amount, payTo } = route
-  const terms = await findTerms({ scheme, network, asset, payTo, extra: null, path: '' })
+  // A memo that was issued for the route stays: the payer may have sent the transfer with it.
+  const { memoPreimage } = intent.selected?.route.id === route.id ? intent.selected.requirements.extra : {}
+  const drafted = memoPreimage === undefined ? null : { memoPreimage }
+  const terms = await findTerms({ scheme, network, asset, payTo, extra: drafted, path: '' })
   if (terms === null) {
     throw new AppError('ROUTE_EXPIRED', 'The route cannot be settled at the moment; refresh the intent')
   }
-  const extra = completeExtra(null, terms.extra)
+  const extra = completeExtra(drafted, terms.extra)
   return {
     route,
     requirements: { scheme, network, amount, asset: terms.asset, payTo, maxTimeoutSeconds, extra },

@@ -15,8 +15,9 @@ export interface ReadDraft {
 /** Throws INVALID_REQUEST. */
 export const readDraft = (registry: SchemeRegistry, draft: RecipientDraft): ReadDraft => {
   const { scheme, proof, payTo } = findRecipient(registry, draft)
-  const { memo = false, signedClaim = false, ownKey = false } = draft.claims
-  if (!memo && !signedClaim && !ownKey) {
+  const { memo = false, signedClaim = false, uniqueAmount = false, ownKey = false } = draft.claims
+  const demands = { memo, signedClaim, uniqueAmount, ownKey }
+  if (!Object.values(demands).includes(true)) {
     throw new AppError('INVALID_REQUEST', 'claims: at least one demand must be true')
   }
   if (memo && !proof.carriesMemo) {
@@ -26,7 +27,7 @@ export const readDraft = (registry: SchemeRegistry, draft: RecipientDraft): Read
     throw new AppError('INVALID_REQUEST', 'claims.signedClaim: wallets of the network sign no messages')
   }
   const { network } = scheme.kind
-  return { recipient: { network, payTo }, demands: { memo, signedClaim, ownKey }, proof }
+  return { recipient: { network, payTo }, demands, proof }
 }
 
 /** In normal form. Throws INVALID_REQUEST. */

@@ -39,8 +39,9 @@ export const writeRecipientMessage = (terms: MessageTerms): string => {
   })
 }
 
-const listDemands = ({ memo, signedClaim, ownKey }: ClaimDemands): readonly string[] => [
-  ...(memo ? ['a memo'] : []),
+const listDemands = ({ memo, signedClaim, uniqueAmount, ownKey }: ClaimDemands): readonly string[] => [
+  ...(memo ? ['the preimage of the memo'] : []),
   ...(signedClaim ? ['a claim signed by the payer'] : []),
+  ...(uniqueAmount ? ['a unique amount'] : []),
   ...(ownKey ? ['an API key of the account'] : []),
 ]

@@ -116,29 +116,42 @@ const state = async (shop: NearWallet, stating: Stating) => {
 }
 
 /** Alice pays the price to the shop. */
-const pay = async (shop: NearWallet, memo?: string) => {
+const pay = async (shop: NearWallet, changes: { readonly amount?: bigint; readonly memo?: string } = {}) => {
   const alice = createWallet(chain, newAccountId('alice'))
   token.mint(alice.id, 1_000_000n)
-  const transfer = { to: shop.id, amount, ...(memo === undefined ? {} : { memo }) }
+  const transfer = { to: shop.id, amount, ...changes }
   return { alice, txHash: await send(alice, tokenId, [transferCall(transfer)]) }
 }
 
 type Paid = Awaited<ReturnType<typeof pay>>
 
-const bodyOf = (
-  shop: NearWallet,
-  { alice, txHash }: Paid,
-  changes: { claim?: unknown; memo?: string } = {},
-) =>
+interface BodyChanges {
+  readonly amount?: bigint
+  readonly claim?: unknown
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+const bodyOf = (shop: NearWallet, { alice, txHash }: Paid, { claim, ...terms }: BodyChanges = {}) =>
   nearBody(
-    {
-      asset: tokenId,
-      payTo: shop.id,
-      amount,
-      extra: changes.memo === undefined ? {} : { memo: changes.memo },
-    },
-    { txHash, from: alice.id, ...(changes.claim === undefined ? {} : { claim: changes.claim }) },
+    { asset: tokenId, payTo: shop.id, amount, ...terms },
+    { txHash, from: alice.id, ...(claim === undefined ? {} : { claim }) },
   )
+
+const offers = z.object({
+  accepts: z.tuple([z.object({ amount: z.string(), extra: z.record(z.string(), z.unknown()) })]),
+})
+
+/** What the shop puts into a 402 answer for one client. */
+const offer = async (shop: NearWallet, key?: string) => {
+  const entry = { scheme: 'exact-direct', network, asset: tokenId, payTo: shop.id, amount: `${amount}` }
+  const { answer } = await call('/accepts', {
+    body: { accepts: [entry] },
+    ...(key === undefined ? {} : { key }),
+  })
+  const [{ amount: offered, extra }] = offers.parse(answer).accepts
+  const { memo } = z.object({ memo: z.string().default('') }).parse(extra)
+  return { amount: BigInt(offered), extra, memo }
+}
 
 /** What a stranger sends who watches the chain: the least amount, no memo, no claim, and a resource of its own. */
 const strangerBody = (shop: NearWallet, { alice, txHash }: Paid) => {
@@ -199,15 +212,68 @@ describe('a payment that a stranger saw on chain', () => {
     expect(await settle(bodyOf(shop, paid), { key })).toMatchObject({ success: true })
   })
 
-  it('is claimed by no request that names no memo once the recipient has stated that claims name one', async () => {
-    const [shop, key] = [createShop(), await register()]
+  it('is claimed by no stranger who reads its memo on chain once claims show the preimage', async () => {
+    const [shop, key, strangerKey] = [createShop(), await register(), await register()]
     await state(shop, { key, claims: { memo: true } })
-    const paid = await pay(shop, 'order 7')
-    expect(await settle(strangerBody(shop, paid))).toMatchObject({
-      errorReason: 'memo_mismatch',
+    const { extra, memo } = await offer(shop)
+    const paid = await pay(shop, { memo })
+    const others = await offer(shop)
+    for (const shown of [{}, { memo }, { memo: others.memo }, others.extra]) {
+      expect(await settle(bodyOf(shop, paid, { extra: shown }), { key: strangerKey })).toMatchObject({
+        errorReason: 'memo_mismatch',
+        retryable: false,
+      })
+    }
+    expect(await settle(strangerBody(shop, paid))).toMatchObject({ errorReason: 'memo_mismatch' })
+    expect(await settle(bodyOf(shop, paid, { extra }), { key })).toMatchObject({ success: true })
+  })
+
+  it('is claimed by no stranger who reads its amount on chain once amounts are unique', async () => {
+    const [shop, key, strangerKey] = [createShop(), await register(), await register()]
+    await state(shop, { key, claims: { uniqueAmount: true } })
+    const { amount: unique, extra } = await offer(shop, key)
+    expect(unique - amount).toBeGreaterThan(0n)
+    expect(unique - amount).toBeLessThan(10_000n)
+    const paid = await pay(shop, { amount: unique })
+    // The shop offers the stranger the same price.
+    const others = await offer(shop, key)
+    const claim = (terms: BodyChanges) => settle(bodyOf(shop, paid, terms), { key: strangerKey })
+    for (const unknown of [
+      { amount: 1n },
+      { amount: unique },
+      { amount: unique, extra: others.extra },
+      { amount: unique - 1n, extra },
+      { amount: 1n, extra },
+    ]) {
+      expect(await claim(unknown)).toMatchObject({ errorReason: 'offer_unknown', retryable: false })
+    }
+    expect(await claim(others)).toMatchObject({
+      errorReason: others.amount < unique ? 'amount_mismatch' : 'insufficient_amount',
       retryable: false,
     })
-    expect(await settle(bodyOf(shop, paid, { memo: 'order 7' }), { key })).toMatchObject({ success: true })
+    expect(await verify(strangerBody(shop, paid))).toMatchObject({ invalidReason: 'offer_unknown' })
+    expect(await settle(bodyOf(shop, paid, { amount: unique, extra }), { key })).toMatchObject({
+      success: true,
+      amount: `${unique}`,
+    })
+  })
+
+  it('pays no unique amount with more, nor with a transfer from before the offer', async () => {
+    const [shop, key] = [createShop(), await register()]
+    await state(shop, { key, claims: { uniqueAmount: true } })
+    const terms = await offer(shop, key)
+    const more = await pay(shop, { amount: terms.amount + 1n })
+    expect(await settle(bodyOf(shop, more, terms), { key })).toMatchObject({ errorReason: 'amount_mismatch' })
+    const paid = await pay(shop, { amount: terms.amount })
+    // As if the amount had been issued a minute after the transfer.
+    await database
+      .pool()
+      .query(`update unique_amounts set issued_at = issued_at + interval '1 minute' where pay_to = $1`, [
+        shop.id,
+      ])
+    expect(await settle(bodyOf(shop, paid, terms), { key })).toMatchObject({
+      errorReason: 'transaction_too_old',
+    })
   })
 
   it('can be claimed by a stranger without a statement, and the refusal of its payer says so', async () => {
@@ -328,6 +394,56 @@ describe('a statement for a recipient', () => {
       body: { accepts: [{ ...entry, extra: { requireSignedClaim: false } }] },
     })
     expect(answer.accepts).toMatchObject([{ extra: { requireSignedClaim: true } }])
+  })
+
+  it('reserves unique amounts for requests of the project that stated it', async () => {
+    const [shop, key, strangerKey] = [createShop(), await register(), await register()]
+    await state(shop, { key, claims: { uniqueAmount: true } })
+    const body = { accepts: [{ scheme: 'exact-direct', network, payTo: shop.id, amount: '10000' }] }
+    for (const attempt of [{}, { key: strangerKey }]) {
+      expect(await call('/accepts', { body, ...attempt })).toMatchObject({ status: 403 })
+    }
+    const { rows } = await database.pool().query('select 1 from unique_amounts where pay_to = $1', [shop.id])
+    expect(rows).toEqual([])
+  })
+
+  it('puts the memo into the requirements of an intent', async () => {
+    const [shop, key] = [createShop(), await register()]
+    const payer = createShop()
+    token.mint(payer.id, 1_000_000n)
+    await state(shop, { key, claims: { memo: true } })
+    const terms = {
+      payer: payer.id,
+      payee: shop.id,
+      amount: '10000',
+      asset: 'USDC',
+      sourceNetworks: [network],
+    }
+    const created = z
+      .object({
+        intent: z.object({ id: z.string() }),
+        availableRoutes: z.tuple([z.object({ id: z.string() })]),
+      })
+      .parse((await call('/v1/intent', { body: terms, key })).answer)
+    const path = `/v1/intent/${created.intent.id}`
+    const routeId = created.availableRoutes[0].id
+    const select = async () =>
+      z
+        .object({
+          paymentRequirements: z.looseObject({
+            extra: z.looseObject({ memo: z.string(), memoPreimage: z.string() }),
+          }),
+        })
+        .parse((await call(`${path}/route`, { body: { routeId }, key })).answer).paymentRequirements
+    const requirements = await select()
+    // The payer may already have sent the transfer.
+    expect(await select()).toEqual(requirements)
+    const txHash = await send(payer, tokenId, [
+      transferCall({ to: shop.id, amount, memo: requirements.extra.memo }),
+    ])
+    const payload = { txHash, from: payer.id, to: shop.id, amount: `${amount}` }
+    const body = { paymentPayload: { x402Version: 2, accepted: requirements, payload } }
+    expect((await call(`${path}/execute`, { body, key })).answer).toMatchObject({ status: 'completed' })
   })
 
   it('keeps intents of others from offering a route that could not be executed', async () => {

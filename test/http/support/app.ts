@@ -315,7 +315,7 @@ export const recipientUseCases = (given: Partial<RecipientUseCases> = {}): Recip
   stateRecipient: async (_account, { network, payTo }) => ({
     network,
     payTo,
-    claims: { memo: false, signedClaim: false, ownKey: true },
+    claims: { memo: false, signedClaim: false, uniqueAmount: false, ownKey: true },
     statedAt: '2026-01-01T00:00:00.000Z',
     isOverridden: false,
   }),

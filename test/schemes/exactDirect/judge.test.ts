@@ -11,6 +11,7 @@ const terms: Terms = {
   from: 'alice',
   to: 'bob',
   amount: 100n,
+  isExact: false,
   memo: null,
   notBefore: secondsAgo(60),
   notAfter: null,
@@ -28,6 +29,21 @@ const reasonOf = (found: LookUp, changes: Partial<Terms> = {}): string => {
   const judgement = judge(found, { ...terms, ...changes }, now)
   return judgement.state === 'paid' ? `paid ${judgement.amount}` : `${judgement.state} ${judgement.reason}`
 }
+
+describe('an amount that is unique', () => {
+  it.each<[string, bigint, string]>([
+    ['exactly', 100n, 'paid 100'],
+    ['with one unit more', 101n, 'refused amount_mismatch'],
+    ['with one unit less', 99n, 'refused insufficient_amount'],
+  ])('is paid %s: %s gives %s', (_, amount, expected) => {
+    expect(reasonOf(successful([{ ...paid, amount }]), { isExact: true })).toBe(expected)
+  })
+
+  it('is what the transaction moved less what came back', () => {
+    const returned = { ...paid, from: 'bob', to: 'alice', amount: 5n }
+    expect(reasonOf(successful([{ ...paid, amount: 105n }, returned]), { isExact: true })).toBe('paid 100')
+  })
+})
 
 describe('judge', () => {
   it.each<[string, LookUp, string]>([

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import type { Payment } from '../../../src/protocol/payment.js'
+import type { PaymentDemands } from '../../../src/protocol/recipients.js'
 import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import type { Authorized, Scheme } from '../../../src/schemes/scheme.js'
@@ -279,6 +281,84 @@ describe('exact-direct', () => {
       open({ carriesMemo: false })
       expect(contradictionOf(withMemo('order 7'))).toMatch(/carry no memo$/)
       expect(contradictionOf(createPayment())).toBeNull()
+    })
+  })
+
+  describe('what the recipient has stated', () => {
+    const none = { memo: false, signedClaim: false, exactSince: null }
+    const judgeWith = async (payment: Payment, demands: Partial<PaymentDemands>) => {
+      const options = { isAwaited: () => true, demands: { ...none, ...demands } }
+      const verdict = await scheme.verify(payment, options)
+      return verdict.isValid ? 'valid' : verdict.reason
+    }
+    const preimage = 'a-secret-that-only-the-client-was-offered'
+    const memo = createHash('sha256').update(preimage).digest('hex').slice(0, 32)
+    const withExtra = (extra: Payment['requirements']['extra']) => createPayment({}, { extra })
+
+    it('asks for the preimage of the memo, which is public itself', async () => {
+      toy.find(found([{ ...paid, memo }]))
+      expect(await judgeWith(withExtra({ memoPreimage: preimage }), { memo: true })).toBe('valid')
+      expect(await judgeWith(withExtra({ memo, memoPreimage: preimage }), { memo: true })).toBe('valid')
+      const others = { memoPreimage: 'another-secret-that-is-as-long-as-this' }
+      for (const extra of [{}, { memo }, others, { memo, memoPreimage: memo.slice(1) }]) {
+        expect(await judgeWith(withExtra(extra), { memo: true })).toBe('memo_mismatch')
+      }
+    })
+
+    it('is written into no row: the preimage stays with the requirements', async () => {
+      toy.find(found([{ ...paid, memo }]))
+      const verdict = await verify(withExtra({ memoPreimage: preimage }))
+      if (!verdict.isValid) throw new Error(verdict.reason)
+      expect(verdict.details).toMatchObject({ memo })
+      expect(JSON.stringify(verdict.details)).not.toContain(preimage)
+    })
+
+    it('fits with the memo of the requirements, or they contradict themselves', () => {
+      expect(contradictionOf(withExtra({ memo, memoPreimage: preimage }))).toBeNull()
+      expect(contradictionOf(withExtra({ memo: 'order 7', memoPreimage: preimage }))).toMatch(
+        /^extra\.memo: must be the first 32 hex digits/,
+      )
+      for (const memoPreimage of ['order 7', 'x'.repeat(31), 'x'.repeat(129), 7, `${'x'.repeat(32)}\n`]) {
+        expect(contradictionOf(withExtra({ memoPreimage }))).toMatch(/^extra\.memoPreimage: must be 32/)
+      }
+      open({ carriesMemo: false })
+      expect(contradictionOf(withExtra({ memoPreimage: preimage }))).toMatch(/carry no memo$/)
+    })
+
+    it('asks for a signed claim, whatever the requirements say', async () => {
+      toy.find(found())
+      const payment = withExtra({ requireSignedClaim: false })
+      expect(await judgeWith(payment, { signedClaim: true })).toBe('invalid_claim_signature')
+      const claim = { signature: `alice signs ${claimFor('tx-1')}` }
+      expect(await judgeWith(createPayment({ claim }), { signedClaim: true })).toBe('valid')
+    })
+
+    it('asks for exactly the amount, not before it was issued, also after a crash', async () => {
+      const exactSince = secondsAgo(10)
+      const since = async (ageSeconds: number, amount = 100n) => {
+        toy.find(found([{ ...paid, amount }], ageSeconds))
+        return await judgeWith(createPayment(), { exactSince })
+      }
+      expect(await since(10)).toBe('valid')
+      expect(await since(11)).toBe('transaction_too_old')
+      expect(await since(10, 101n)).toBe('amount_mismatch')
+      toy.find({ state: 'pending' })
+      const options = { isAwaited: () => true, isForSettle: true, demands: { ...none, exactSince } }
+      const verdict = await scheme.verify(createPayment(), options)
+      if (!verdict.isValid) throw new Error('It waits for the transaction')
+      const row = settlement({ details: verdict.details, createdAt: clock.now() })
+      const resolve = () => scheme.resolve(row, AbortSignal.timeout(waitLimitMs))
+      toy.find(found([{ ...paid, amount: 101n }]))
+      expect(await resolve()).toMatchObject({ state: 'failed', reason: 'amount_mismatch' })
+      toy.find(found([paid], 11))
+      expect(await resolve()).toMatchObject({ state: 'failed', reason: 'transaction_too_old' })
+      toy.find(found([paid], 10))
+      expect(await resolve()).toMatchObject({ state: 'confirmed' })
+    })
+
+    it('never makes an old transfer young enough', async () => {
+      toy.find(found([paid], 70))
+      expect(await judgeWith(createPayment(), { exactSince: secondsAgo(600) })).toBe('transaction_too_old')
     })
   })
 

@@ -12,7 +12,7 @@ export interface PurgeOptions {
 /** Deletes rows whose `expires_at` has passed. Skips rows that another statement is deleting: neither waits for the other. */
 export const purgeExpired = (
   pool: Pool,
-  table: 'reservations' | 'siwx_nonces' | 'sandbox_scenarios' | 'sandbox_inboxes',
+  table: 'reservations' | 'siwx_nonces' | 'sandbox_scenarios' | 'sandbox_inboxes' | 'unique_amounts',
   { stopped, unless = 'false' }: PurgeOptions = {},
 ): Promise<void> =>
   purgeInBatches(stopped, async () => {

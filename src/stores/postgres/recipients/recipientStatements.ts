@@ -10,19 +10,25 @@ const row = z.object({
   account_id: z.string(),
   memo: z.boolean(),
   signed_claim: z.boolean(),
+  unique_amount: z.boolean(),
   own_key: z.boolean(),
   stated_at: z.date(),
 })
 
-const columns = 'network, pay_to, account_id, memo, signed_claim, own_key, stated_at'
+const columns = 'network, pay_to, account_id, memo, signed_claim, unique_amount, own_key, stated_at'
 
 const readStatement = (value: unknown): StoredStatement => {
-  const { network, pay_to, account_id, memo, signed_claim, own_key, stated_at } = row.parse(value)
+  const { network, pay_to, account_id, memo, stated_at, ...demands } = row.parse(value)
   return {
     network,
     payTo: pay_to,
     accountId: account_id,
-    demands: { memo, signedClaim: signed_claim, ownKey: own_key },
+    demands: {
+      memo,
+      signedClaim: demands.signed_claim,
+      uniqueAmount: demands.unique_amount,
+      ownKey: demands.own_key,
+    },
     statedAt: stated_at,
   }
 }
@@ -51,14 +57,24 @@ export const createRecipientStatements = (pool: Pool): RecipientStatements => ({
       // Statements of one account are counted one after the other.
       await client.query('select from accounts where id = $1 for no key update', [accountId])
       const { rows } = await client.query(
-        `insert into recipient_statements as s (network, pay_to, account_id, memo, signed_claim, own_key)
-         select $1, $2, $3, $4, $5, $6
+        `insert into recipient_statements as s (network, pay_to, account_id, memo, signed_claim,
+           unique_amount, own_key)
+         select $1, $2, $3, $4, $5, $6, $7
          where (select count(*) from recipient_statements
-           where account_id = $3 and (network, pay_to) <> ($1, $2)) < $7
+           where account_id = $3 and (network, pay_to) <> ($1, $2)) < $8
          on conflict (network, pay_to) do update set account_id = excluded.account_id, memo = excluded.memo,
-           signed_claim = excluded.signed_claim, own_key = excluded.own_key, stated_at = now()
+           signed_claim = excluded.signed_claim, unique_amount = excluded.unique_amount, own_key = excluded.own_key, stated_at = now()
          returning ${columns}`,
-        [network, payTo, accountId, demands.memo, demands.signedClaim, demands.ownKey, maxStatements],
+        [
+          network,
+          payTo,
+          accountId,
+          demands.memo,
+          demands.signedClaim,
+          demands.uniqueAmount,
+          demands.ownKey,
+          maxStatements,
+        ],
       )
       if (rows[0] === undefined) return null
       const details = { network, payTo, claims: { ...demands } }

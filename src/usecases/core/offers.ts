@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { UniqueAmounts } from '../../ports/uniqueAmounts.js'
+import { canonicalNetwork } from '../../protocol/network.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { AssetTerms } from '../../schemes/scheme.js'
+import type { ClaimRules } from './claimRules.js'
+import { digestOffer, findPurse } from './findOffer.js'
+
+export interface OfferDraft {
+  readonly scheme: string
+  /** As the caller named it. */
+  readonly network: string
+  readonly payTo: string
+  /** Null if the draft has none that can be read. */
+  readonly amount: bigint | null
+  readonly maxTimeoutSeconds: number
+  /** Account id, or `anonymous`. */
+  readonly caller: string
+  /** Path of the draft in the request, for messages. */
+  readonly path: string
+}
+
+export interface Offer {
+  readonly amount: bigint
+  /** For `extra` of the requirements. */
+  readonly extra: { readonly offer: string }
+}
+
+export interface Offers {
+  /**
+   * Null where the recipient asks for no unique amounts. Throws FORBIDDEN for callers that may issue none, so that strangers
+   * cannot use up the amounts, and SERVICE_UNAVAILABLE while none is free.
+   */
+  issue(terms: AssetTerms, draft: OfferDraft): Promise<Offer | null>
+}
+
+export const noOffers: Offers = { issue: async () => null }
+
+export interface OffersDependencies {
+  readonly registry: SchemeRegistry
+  readonly claimRules: Pick<ClaimRules, 'findStatement'>
+  readonly uniqueAmounts: UniqueAmounts
+  readonly clock: Clock
+}
+
+const centDigits = 2
+const mostTails = 9_999
+const longestTimeoutSeconds = 3_600
+// A payment that was sent in time can be claimed until it is too old; then the amount rests.
+const restMs = 600_000
+
+export const createOffers = ({ registry, claimRules, uniqueAmounts, clock }: OffersDependencies): Offers => ({
+  issue: async ({ asset, decimals }, draft) => {
+    const { payTo, amount, maxTimeoutSeconds, caller, path } = draft
+    const scheme = registry.find(draft.scheme, canonicalNetwork(draft.network))
+    const statement = scheme === null ? null : await claimRules.findStatement(scheme, payTo)
+    if (scheme === null || statement?.demands.uniqueAmount !== true) return null
+    if (statement.accountId !== caller) {
+      throw new AppError(
+        'FORBIDDEN',
+        `${path}payTo: its recipient has unique amounts, which are issued only to API keys of its project`,
+      )
+    }
+    if (amount === null || amount === 0n) {
+      throw new AppError('INVALID_REQUEST', `${path}amount: must be a positive number of smallest units`)
+    }
+    const maxTail = decimals === null ? 0 : Math.min(10 ** Math.max(decimals - centDigits, 0) - 1, mostTails)
+    if (maxTail === 0) {
+      throw new AppError('INVALID_REQUEST', `${path}asset: has no units below a cent for unique amounts`)
+    }
+    const issuedAt = clock.now()
+    const validMs = 2 * Math.min(maxTimeoutSeconds, longestTimeoutSeconds) * 1_000
+    const offer = randomBytes(16).toString('hex')
+    const issued = await uniqueAmounts.issue({
+      purse: findPurse(scheme, payTo, asset),
+      base: amount,
+      maxTail,
+      digest: digestOffer(offer),
+      issuedAt,
+      expiresAt: new Date(issuedAt.getTime() + validMs + restMs),
+    })
+    if (issued !== null) return { amount: issued, extra: { offer } }
+    throw new AppError('SERVICE_UNAVAILABLE', `${path}amount: all its unique amounts are in use; retry`, {
+      retryAfterSeconds: 60,
+    })
+  },
+})
