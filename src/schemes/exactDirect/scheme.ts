@@ -1,6 +1,7 @@
 import { sleep } from '../../concurrency/deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Recorder } from '../../ports/settlementJournal.js'
+import { canonicalAsset } from '../../protocol/assetId.js'
 import type { Payment, PaymentRequirements } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { PaymentDemands } from '../../protocol/recipients.js'
@@ -165,7 +166,8 @@ export const createExactDirectScheme = (
     findContradiction: (asset, extra) => {
       const contradiction = findMemoContradiction(chain, extra)
       if (contradiction !== null) return contradiction
-      const normal = asset === null ? null : chain.readAsset(asset)
+      const named = asset ?? chain.describeAsset(null)?.asset ?? null
+      const normal = named === null ? null : chain.readAsset(canonicalAsset(network, named))
       return normal === null ? null : (chain.findContradiction?.(normal, extra) ?? null)
     },
     describeAsset: async (asset) => chain.describeAsset(asset === null ? null : chain.readAsset(asset)),

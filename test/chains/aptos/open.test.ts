@@ -144,6 +144,15 @@ describe('an Aptos network', () => {
     expect(chain.describeAsset(`0x${'7'.repeat(64)}`)).toBeNull()
   })
 
+  it('calls requirements contradictory whose extra names another asset', async () => {
+    const { scheme } = await open(testnetEnvironment(scene.chain.url))
+    const contradict = (metadataAddress: unknown) => scheme.findContradiction?.(usdt, { metadataAddress })
+    expect(scheme.findContradiction?.(usdt, {})).toBeNull()
+    expect(contradict(usdt)).toBeNull()
+    for (const other of [`0x${'7'.repeat(64)}`, null, 7])
+      expect(contradict(other)).toContain('metadataAddress')
+  })
+
   it('sends the API key as a bearer token', async () => {
     const seen = new Set<unknown>()
     const gateway = createServer((request, response) => {

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { checkRequirements } from '../../../src/usecases/core/checkRequirements.js'
 import { startCosmosChain } from '../../support/cosmos/cosmosChain.js'
 import { cosmosBody, createWallet, send, sendMessage } from '../../support/cosmos/payment.js'
-import { type DirectScheme, openDirectScheme } from '../../support/directScheme.js'
+import { type DirectScheme, openDirectScheme, readDirectBody } from '../../support/directScheme.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { startRpcProxy } from '../../support/rpcProxy.js'
@@ -70,6 +71,23 @@ describe('a Cosmos network', () => {
       extra: { assetDenom: voucher },
     })
     expect(await scheme.describeAsset('ustake', null)).toBeNull()
+  })
+
+  it.each(['denom', 'assetDenom'])('refuses requirements whose extra.%s is not the asset', async (field) => {
+    const { scheme } = await open(scene.chain.url)
+    const payTo = await scene.addMerchant()
+    const txHash = 'F'.repeat(64)
+    const check = (asset: string, extra: Readonly<Record<string, unknown>>) =>
+      checkRequirements(readDirectBody(scene.bodyOf(txHash, { payTo, asset, extra })), scheme)
+    const refused = { code: 'INVALID_REQUEST', message: expect.stringContaining(`extra.${field}`) }
+    for (const other of [voucher, 'UUSDC', null, 7, ['uusdc']]) {
+      expect(await rejectionOf((async () => check('uusdc', { [field]: other }))())).toMatchObject(refused)
+    }
+    check('uusdc', { [field]: 'uusdc' })
+    check(voucher, { [field]: voucher })
+    // The caller leaves the asset to the network's first token.
+    expect(scheme.findContradiction?.(null, { [field]: voucher })).toContain(`extra.${field}`)
+    expect(scheme.findContradiction?.(null, { [field]: 'uusdc' })).toBeNull()
   })
 
   it('can be another bank chain, by chain id, prefix and denomination', async () => {

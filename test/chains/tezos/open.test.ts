@@ -183,4 +183,17 @@ describe('a Tezos network', () => {
     expect(chain.describeAsset(`${usdt}:0`)).toEqual(terms)
     expect(chain.describeAsset(`${usdt}:1`)).toBeNull()
   })
+
+  it('calls requirements contradictory whose extra names another contract or token', async () => {
+    const { scheme } = await open(tzktAt(scene.chain.tzktUrl))
+    const contradict = (extra: Readonly<Record<string, unknown>>) =>
+      scheme.findContradiction?.(`${usdt}:0`, extra)
+    for (const same of [{}, { contractAddress: usdt }, { tokenId: 0 }, { tokenId: '0' }]) {
+      expect(contradict(same)).toBeNull()
+    }
+    for (const other of [scene.payTo, null]) {
+      expect(contradict({ contractAddress: other })).toContain('contractAddress')
+    }
+    for (const other of [1, '1', null, '00']) expect(contradict({ tokenId: other })).toContain('tokenId')
+  })
 })

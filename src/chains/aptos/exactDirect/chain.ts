@@ -43,6 +43,11 @@ export const createAptosChain = (
     if (metadataAddress === undefined || metadataAddress === null) return null
     return (typeof metadataAddress === 'string' ? readAptosAddress(metadataAddress) : null) ?? 'invalid'
   },
+  findContradiction: (asset, { metadataAddress }) =>
+    metadataAddress === undefined ||
+    (typeof metadataAddress === 'string' && readAptosAddress(metadataAddress) === asset)
+      ? null
+      : `extra.metadataAddress: clients would pay it, and it is not the asset ${asset}`,
   lookUp: createCheckedLookUp(node, lookUpAptos, crossCheckAmount),
   readBalance: (asset, owner) => readTokenBalance(node.ask, { asset, owner }),
   estimateFee: async () => ({

@@ -55,6 +55,12 @@ export const createCosmosChain = (
       if (denom === undefined || denom === null) return null
       return typeof denom === 'string' ? (readDenom(denom) ?? 'invalid') : 'invalid'
     },
+    findContradiction: (asset, extra) => {
+      const field = ['denom', 'assetDenom'].find((name) => extra[name] !== undefined && extra[name] !== asset)
+      return field === undefined
+        ? null
+        : `extra.${field}: clients would pay it, and it is not the asset ${asset}`
+    },
     lookUp: createCheckedLookUp(node, createReadTransaction({ chainId, prefix }), crossCheckAmount),
     readBalance: (denom, address) => readBankBalance(node.ask, { denom, address }),
     estimateFee,

@@ -36,6 +36,14 @@ export const createTezosChain = (
     formatAsset: (asset) => toCaip19(network, asset),
   }),
   readClaimedAsset,
+  findContradiction: (asset, { contractAddress, tokenId }) => {
+    const [contract, id] = asset.split(':')
+    const isContract = contractAddress === undefined || contractAddress === contract
+    const isToken = tokenId === undefined || tokenId === id || tokenId === Number(id)
+    if (isContract && isToken) return null
+    const field = isContract ? 'tokenId' : 'contractAddress'
+    return `extra.${field}: clients would pay it, and it is not of the asset ${asset}`
+  },
   lookUp: createCheckedLookUp(node, lookUpTezos, crossCheckAmount),
   readBalance: (asset, owner) => {
     const [contract = '', tokenId = ''] = asset.split(':')
