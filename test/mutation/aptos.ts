@@ -35,15 +35,15 @@ export const guards: readonly Guard[] = [
   {
     name: 'only primary stores count',
     file: transfers,
-    from: ' || getPrimaryStore(owner, asset) !== store',
+    from: ' && getPrimaryStore(owner, asset) === store',
     to: '',
     tests: [...pitfalls, ...evidence],
   },
   {
     name: 'what the recipient gave back is subtracted',
     file: transfers,
-    from: 'smaller(deposited - withdrawn,',
-    to: 'smaller(deposited,',
+    from: "kind === 'deposit' ? amount : -amount",
+    to: "kind === 'deposit' ? amount : 0n",
     tests: [...pitfalls, ...evidence],
   },
   {
@@ -63,8 +63,29 @@ export const guards: readonly Guard[] = [
   {
     name: 'only stores of the sender pay',
     file: transfers,
-    from: 'if (store.owner === sender) paid.set(store.asset, store.withdrawn)',
-    to: 'paid.set(store.asset, (paid.get(store.asset) ?? 0n) + store.withdrawn)',
+    from: 'if (store === from) ofSender += amount',
+    to: 'if (store !== to) ofSender += amount',
+    tests: pitfalls,
+  },
+  {
+    name: 'the sender is credited with what others gave last',
+    file: transfers,
+    from: 'const taken = smaller(amount, ofOthers)',
+    to: 'const taken = 0n',
+    tests: pitfalls,
+  },
+  {
+    name: 'another deposit takes from the sender first',
+    file: transfers,
+    from: 'const taken = smaller(amount, ofSender)',
+    to: 'const taken = 0n',
+    tests: pitfalls,
+  },
+  {
+    name: 'a minted deposit is no transfer',
+    file: transfers,
+    from: ' || changedSupplies.includes(credited)',
+    to: '',
     tests: pitfalls,
   },
   {

@@ -39,6 +39,83 @@ const runProgram = (name: string, program: Program) => {
   return call(scene.chain, scene.payer, { function: path, functionArguments: [] })
 }
 
+type Steps = (machine: Parameters<Program>[0]) => void
+
+/** The sender moves its own units beside a deposit that another store pays. */
+const escrowPrograms: readonly (readonly [string, Steps])[] = [
+  [
+    'after a transfer of the sender to itself',
+    ({ withdraw, deposit, primaryStore }) => {
+      withdraw(primaryStore(scene.from, usdt), 10_000n)
+      deposit(primaryStore(scene.from, usdt), 10_000n)
+      withdraw(primaryStore(vault, usdt), 10_000n)
+      deposit(primaryStore(scene.payTo, usdt), 10_000n)
+    },
+  ],
+  [
+    'before a transfer of the sender to itself',
+    ({ withdraw, deposit, primaryStore }) => {
+      withdraw(primaryStore(vault, usdt), 10_000n)
+      deposit(primaryStore(scene.payTo, usdt), 10_000n)
+      withdraw(primaryStore(scene.from, usdt), 10_000n)
+      deposit(primaryStore(scene.from, usdt), 10_000n)
+    },
+  ],
+  [
+    'within a transfer of the sender to itself',
+    ({ withdraw, deposit, primaryStore }) => {
+      withdraw(primaryStore(scene.from, usdt), 10_000n)
+      withdraw(primaryStore(vault, usdt), 10_000n)
+      deposit(primaryStore(scene.payTo, usdt), 10_000n)
+      deposit(primaryStore(scene.from, usdt), 10_000n)
+    },
+  ],
+  [
+    'beside a transfer of the sender to its own secondary store',
+    ({ withdraw, deposit, primaryStore }) => {
+      withdraw(primaryStore(vault, usdt), 10_000n)
+      withdraw(primaryStore(scene.from, usdt), 10_000n)
+      deposit(primaryStore(scene.payTo, usdt), 10_000n)
+      deposit(scene.chain.ledger.openStore(`0x${'a3'.repeat(32)}`, scene.from, usdt), 10_000n)
+    },
+  ],
+  [
+    'after a deposit to a third account, which the sender may have paid',
+    ({ withdraw, deposit, primaryStore }) => {
+      withdraw(primaryStore(scene.from, usdt), 10_000n)
+      withdraw(primaryStore(vault, usdt), 10_000n)
+      deposit(primaryStore(scene.elsewhere, usdt), 10_000n)
+      deposit(primaryStore(scene.payTo, usdt), 10_000n)
+    },
+  ],
+  [
+    'that the sender funded with the same amount for itself',
+    ({ withdraw, deposit, primaryStore }) => {
+      withdraw(primaryStore(scene.from, usdt), 10_000n)
+      deposit(primaryStore(vault, usdt), 10_000n)
+      withdraw(primaryStore(vault, usdt), 10_000n)
+      deposit(primaryStore(scene.payTo, usdt), 10_000n)
+    },
+  ],
+  [
+    'that repays the sender what it paid',
+    ({ withdraw, deposit, primaryStore }) => {
+      withdraw(primaryStore(scene.from, usdt), 10_000n)
+      deposit(primaryStore(scene.payTo, usdt), 10_000n)
+      withdraw(primaryStore(vault, usdt), 10_000n)
+      deposit(primaryStore(scene.from, usdt), 10_000n)
+    },
+  ],
+  [
+    'that is minted, beside what the sender burned',
+    ({ withdraw, deposit, primaryStore, changeSupply }) => {
+      withdraw(primaryStore(scene.from, usdt), 10_000n)
+      deposit(primaryStore(scene.payTo, usdt), 10_000n)
+      changeSupply(usdt)
+    },
+  ],
+]
+
 const accepted = { isValid: true, amount: 10_000n }
 
 describe('a transfer on Aptos', () => {
@@ -56,6 +133,21 @@ describe('a transfer on Aptos', () => {
   ] as const)('by %s counts with all its deposits', async (name, listArguments) => {
     const data = { function: name, functionArguments: [...listArguments()] }
     const transaction = await call(scene.chain, scene.payer, data)
+    expect(await scene.verify({ transaction })).toMatchObject(accepted)
+  })
+
+  it('counts beside what other stores pay to others, before and after', async () => {
+    const transaction = await runProgram('beside', ({ withdraw, deposit, primaryStore }) => {
+      const payOther = () => {
+        withdraw(primaryStore(vault, usdt), 7n)
+        deposit(primaryStore(scene.elsewhere, usdt), 7n)
+      }
+      payOther()
+      withdraw(primaryStore(scene.from, usdt), 10_100n)
+      deposit(primaryStore(scene.payTo, usdt), 10_000n)
+      deposit(primaryStore(scene.elsewhere, usdt), 100n)
+      payOther()
+    })
     expect(await scene.verify({ transaction })).toMatchObject(accepted)
   })
 
@@ -268,6 +360,16 @@ describe('refused on Aptos', () => {
 
   it.each(refusals)('is %s: %s', async (_, reason, prepare) => {
     expect(await scene.verify(await prepare())).toMatchObject({ isValid: false, reason })
+  })
+
+  it.each(escrowPrograms)('is a deposit of an escrow %s', async (_, program) => {
+    const name = `escrow${escrowPrograms.findIndex(([, each]) => each === program)}`
+    const transaction = await runProgram(name, program)
+    const verdict = await scene.verify({ transaction })
+    expect(verdict).toMatchObject({
+      isValid: false,
+      reason: expect.stringMatching(/^(no_matching_transfer|recipient_mismatch)$/),
+    })
   })
 
   it.each([

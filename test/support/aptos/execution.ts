@@ -22,6 +22,8 @@ export interface Execution {
   readonly vmStatus: string
   readonly events: readonly EmittedEvent[]
   readonly touched: readonly FungibleStore[]
+  /** Assets of which units were minted or burned. */
+  readonly changedSupplies: readonly string[]
 }
 
 /** What Move code can do here. */
@@ -30,6 +32,8 @@ export interface Machine {
   withdraw(store: FungibleStore, amount: bigint): void
   deposit(store: FungibleStore, amount: bigint): void
   emit(event: EmittedEvent): void
+  /** Mints what was deposited, or burns what was withdrawn; no event says so. */
+  changeSupply(asset: string): void
   primaryStore(owner: string, asset: string): FungibleStore
 }
 
@@ -53,6 +57,7 @@ export const executeTransaction = (transaction: DecodedTransaction, world: World
   const before = new Map([...world.stores].map(([address, store]) => [address, { ...store }]))
   const events: EmittedEvent[] = []
   const touched = new Set<FungibleStore>()
+  const changedSupplies = new Set<string>()
   const move = (kind: 'Withdraw' | 'Deposit', store: FungibleStore, amount: bigint) => {
     if (store.isFrozen) throw new MoveAbort('0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003)')
     touched.add(store)
@@ -72,6 +77,7 @@ export const executeTransaction = (transaction: DecodedTransaction, world: World
       store.balance += credited
     },
     emit: (event) => void events.push(event),
+    changeSupply: (asset) => void changedSupplies.add(asset),
     primaryStore: world.openPrimaryStore,
   }
   try {
@@ -81,11 +87,18 @@ export const executeTransaction = (transaction: DecodedTransaction, world: World
     world.stores.clear()
     for (const [address, store] of before) world.stores.set(address, store)
     const vmStatus = `Move abort in ${error.message}`
-    return { transaction, isSuccessful: false, vmStatus, events: [], touched: [] }
+    return { transaction, isSuccessful: false, vmStatus, events: [], touched: [], changedSupplies: [] }
   }
   // As they are now: later transactions change them.
   const written = [...touched].map((store) => ({ ...store }))
-  return { transaction, isSuccessful: true, vmStatus: 'Executed successfully', events, touched: written }
+  return {
+    transaction,
+    isSuccessful: true,
+    vmStatus: 'Executed successfully',
+    events,
+    touched: written,
+    changedSupplies: [...changedSupplies],
+  }
 }
 
 const run = (machine: Machine, transaction: DecodedTransaction, world: World): void => {

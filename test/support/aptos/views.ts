@@ -42,6 +42,20 @@ const writtenResources = (store: FungibleStore, write: AddressForm) =>
     type: 'write_resource',
   }))
 
+const writtenSupply = (asset: string, write: AddressForm) => {
+  const type = '0x1::fungible_asset::ConcurrentSupply'
+  const data = {
+    type,
+    data: { current: { value: '1000000', max_value: '340282366920938463463374607431768211455' } },
+  }
+  return {
+    address: write(asset),
+    state_key_hash: toHex(hashOf(asset, type)),
+    data,
+    type: 'write_resource',
+  }
+}
+
 const feeStatement = {
   guid,
   sequence_number: '0',
@@ -87,7 +101,7 @@ const toJsonRequest = (transaction: DecodedTransaction, write: AddressForm) => (
 
 export const toJsonTransaction = (found: DecodedTransaction | Committed, write: AddressForm) => {
   if (!('version' in found)) return { ...toJsonRequest(found, write), type: 'pending_transaction' }
-  const { transaction, version, timestampMs, isSuccessful, vmStatus, events, touched } = found
+  const { transaction, version, timestampMs, isSuccessful, vmStatus, events } = found
   const rootOf = (name: string) => toHex(hashOf(name, String(version)))
   return {
     version: String(version),
@@ -99,7 +113,10 @@ export const toJsonTransaction = (found: DecodedTransaction | Committed, write: 
     success: isSuccessful,
     vm_status: vmStatus,
     accumulator_root_hash: rootOf('accumulator'),
-    changes: touched.flatMap((store) => writtenResources(store, write)),
+    changes: [
+      ...found.touched.flatMap((store) => writtenResources(store, write)),
+      ...found.changedSupplies.map((asset) => writtenSupply(asset, write)),
+    ],
     events: [
       ...events.map(({ type, store, amount }) => ({
         guid,

@@ -58,7 +58,12 @@ const changeShape = z.union([
       address,
       data: z.object({ type: z.literal('0x1::object::ObjectCore'), data: z.object({ owner: address }) }),
     })
-    .transform(({ address: store, data }) => ({ store, owner: data.data.owner, metadata: null })),
+    .transform(({ address: store, data }) => ({
+      kind: 'store' as const,
+      store,
+      owner: data.data.owner,
+      metadata: null,
+    })),
   z
     .object({
       address,
@@ -67,7 +72,20 @@ const changeShape = z.union([
         data: z.object({ metadata: z.object({ inner: address }) }),
       }),
     })
-    .transform(({ address: store, data }) => ({ store, owner: null, metadata: data.data.metadata.inner })),
+    .transform(({ address: store, data }) => ({
+      kind: 'store' as const,
+      store,
+      owner: null,
+      metadata: data.data.metadata.inner,
+    })),
+  z
+    .object({
+      address,
+      data: z.object({
+        type: z.enum(['0x1::fungible_asset::Supply', '0x1::fungible_asset::ConcurrentSupply']),
+      }),
+    })
+    .transform(({ address: asset }) => ({ kind: 'supply' as const, asset })),
   z.unknown().transform(() => null),
 ])
 
@@ -96,7 +114,8 @@ const transactionShape = z.union([
       state: 'executed' as const,
       includedAt: timestamp,
       movements: events.filter(isPresent),
-      changes: changes.filter(isPresent),
+      changes: changes.filter((change) => change?.kind === 'store'),
+      changedSupplies: changes.flatMap((change) => (change?.kind === 'supply' ? [change.asset] : [])),
     })),
   z
     .object({ type: z.literal('pending_transaction'), hash })
