@@ -21,7 +21,7 @@ const connectionCounts = [16, 64, 200] as const
 const updatesPerRow = 24_000
 const limitMs = 20_000
 const commitsMs = 4_000
-const maximum = 1_000_000_000n
+const maximum = 900_000_000n
 // Pool size of the service.
 const maxConnections = 10
 

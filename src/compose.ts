@@ -138,7 +138,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     logger,
   )
   const { limiter, lanes } = stores
-  const { minPaymentGasShare } = config
+  const { minPaymentGasShare, requiresCrossCheck } = config
   const scenarios = stores.sandbox?.scenarios
   const chains = await openChains(config.chains, {
     clock,
@@ -146,6 +146,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     limiter,
     lanes,
     minPaymentGasShare,
+    requiresCrossCheck,
     ...(scenarios === undefined ? {} : { scenarios }),
   }).catch(async (error: unknown) => {
     await stores.close()

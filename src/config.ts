@@ -88,6 +88,10 @@ const environmentShape = z.object({
   EXACT_DIRECT_CLAIMS: z.enum(['keyed', 'open'], 'must be keyed or open').optional(),
   EXACT_DIRECT_RECIPIENTS: directRecipients.default([]),
   MIN_PAYMENT_GAS_SHARE: decimalNumber(100).default(0.1),
+  REQUIRE_CROSS_CHECK: z
+    .enum(['true', 'false'], 'must be true or false')
+    .transform((text) => text === 'true')
+    .default(true),
   SETTLES_AT_ONCE_PER_PAYER: wholeNumber(0, 100_000).default(16),
   SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
 })
@@ -202,6 +206,8 @@ export interface Config {
   }
   /** Share of a settlement's gas that a payment must be worth; 0: no minimum. */
   readonly minPaymentGasShare: number
+  /** Whether payments from the cross-check amount on need a network with endpoints of two hosts. */
+  readonly requiresCrossCheck: boolean
   readonly concurrency: {
     readonly settlesAtOncePerPayer: number
     readonly settlesAtOncePerCaller: number
@@ -362,6 +368,7 @@ export const readConfig = (
       recipients: variables.EXACT_DIRECT_RECIPIENTS,
     },
     minPaymentGasShare: variables.MIN_PAYMENT_GAS_SHARE,
+    requiresCrossCheck: variables.REQUIRE_CROSS_CHECK,
     concurrency: {
       settlesAtOncePerPayer: isSandbox ? 0 : variables.SETTLES_AT_ONCE_PER_PAYER,
       settlesAtOncePerCaller: variables.SETTLES_AT_ONCE_PER_CALLER,

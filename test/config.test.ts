@@ -94,6 +94,7 @@ describe('an environment without a chain', () => {
       },
       exactDirect: { claims: 'open', recipients: [] },
       minPaymentGasShare: 0.1,
+      requiresCrossCheck: true,
       concurrency: { settlesAtOncePerPayer: 16, settlesAtOncePerCaller: 2_000 },
       chains: [],
     })

@@ -48,6 +48,8 @@ export interface ChainContext {
   readonly limiter: RateLimiter
   /** Share of a settlement's cost that a payment must be worth where the operator sets no minimum; 0: none. */
   readonly minPaymentGasShare: number
+  /** Whether payments from the cross-check amount on need endpoints of two hosts. Absent: true. */
+  readonly requiresCrossCheck?: boolean
   /** Absent: the sandbox has fixed payers only. */
   readonly scenarios?: SandboxScenarios
 }

@@ -1,5 +1,6 @@
 import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
+import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { combineExactMethods } from './combineExactMethods.js'
 import { batchSettler } from './contracts/batchSettler.js'
@@ -68,7 +69,7 @@ const openNetwork = async (
   signers: Signers,
   context: ChainContext,
 ) => {
-  const { clock, lanes, limiter, logger, minPaymentGasShare } = context
+  const { clock, lanes, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true } = context
   const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
   const rpc = createRpc(network.network, endpoints, logger)
   if (network.usesPublicRpc) {
@@ -153,7 +154,13 @@ const openNetwork = async (
       contracts,
     }),
   ]
-  return { schemes, contracts, monitor, maintenance }
+  const crossCheck = { endpoints, crossCheckAmount, isRequired, logger }
+  return {
+    schemes: schemes.map((scheme) => requireCrossCheck(scheme, crossCheck)),
+    contracts,
+    monitor,
+    maintenance,
+  }
 }
 
 /** Every endpoint that answers must serve the chain that it was configured for. */

@@ -1,5 +1,6 @@
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
+import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createAssociatedAccounts } from './encoding/associatedAccount.js'
 import { createPrepare } from './exact/prepare.js'
@@ -35,7 +36,7 @@ const openNetwork = async (
   family: SolanaSettings,
   network: SolanaNetworkSettings,
   feePayers: FeePayers,
-  { clock, limiter, logger, minPaymentGasShare }: ChainContext,
+  { clock, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true }: ChainContext,
 ) => {
   const { maxComputeUnits, maxPriorityFeeLamports, lowBalanceSettlements } = family
   const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
@@ -82,5 +83,6 @@ const openNetwork = async (
     canPay: balances.canPay,
     minPaymentGasShare,
   })
-  return { scheme, monitor }
+  const { crossCheckAmount } = family
+  return { scheme: requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger }), monitor }
 }

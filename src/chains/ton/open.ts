@@ -1,6 +1,7 @@
 import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
 import { createHourlyBudget } from '../common/hourlyBudget.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
+import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createFindRequests } from './exact/findRequests.js'
 import { createExactScheme } from './exact/scheme.js'
@@ -34,7 +35,7 @@ const openNetwork = async (
   family: TonSettings,
   network: TonNetworkSettings,
   key: RelayKey,
-  { clock, lanes, limiter, logger, minPaymentGasShare }: ChainContext,
+  { clock, lanes, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true }: ChainContext,
 ) => {
   const { rpcTimeoutMs, expiryMarginSeconds } = family
   const headers = network.apiKey === null ? {} : { 'x-api-key': network.apiKey }
@@ -57,6 +58,7 @@ const openNetwork = async (
   const witnesses = endpoints.map((endpoint) => {
     const alone = createRpc(network, [endpoint], logger)
     return {
+      host: endpoint.host,
       rpc: alone,
       jettons: createJettonRegistry(alone, network),
       findRequests: createFindRequests(alone),
@@ -105,7 +107,9 @@ const openNetwork = async (
   const close = async () => {
     await Promise.all([monitor.close(), maintenance.close(), queue.close()])
   }
-  return { scheme, monitor, maintenance, close }
+  const { crossCheckAmount } = family
+  const checked = requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger })
+  return { scheme: checked, monitor, maintenance, close }
 }
 
 const reportHealth = ({ monitor, maintenance }: Awaited<ReturnType<typeof openNetwork>>): NetworkHealth => {

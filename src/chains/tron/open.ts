@@ -1,5 +1,6 @@
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
+import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { createEnergyDelegator } from './energy/energyDelegator.js'
 import { createExactScheme } from './exact/scheme.js'
 import { isRecoveryNative } from './exact/signature.js'
@@ -35,7 +36,7 @@ export const open = async (settings: TronSettings, context: ChainContext): Promi
 const openNetwork = async (
   family: TronSettings,
   network: TronNetworkSettings,
-  { clock, limiter, logger, minPaymentGasShare }: ChainContext,
+  { clock, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true }: ChainContext,
 ) => {
   const rpc = createRpc(network, { timeoutMs: family.rpcTimeoutMs, logger })
   const sponsor =
@@ -58,5 +59,10 @@ const openNetwork = async (
     clock,
     minPaymentGasShare,
   })
-  return { scheme, monitor, sponsor }
+  const { endpoints } = rpc
+  return {
+    scheme: requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger }),
+    monitor,
+    sponsor,
+  }
 }

@@ -40,6 +40,10 @@ export const commonReasons = {
     message: 'The payment is lower than the minimum of this facilitator on the network',
     remedy: 'retry_later',
   },
+  cross_check_unavailable: {
+    message: 'A payment of this amount must be confirmed by two nodes, and the network has one',
+    remedy: 'retry_later',
+  },
   settle_amount_required: {
     message: 'The scheme upto needs settleAmount to settle this payment',
     remedy: 'fix_request',

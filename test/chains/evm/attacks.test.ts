@@ -755,6 +755,51 @@ describe('A17: a node that returns false data', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
+  it('of a large payment is not asked of one endpoint alone, however often it is listed', async () => {
+    const rpcUrls = [scene.chain.url, `${scene.chain.url}/`]
+    const environment = { ...impatient, EVM_CROSS_CHECK_AMOUNT: '10000' }
+    const service = await scene.open({ rpcUrls, environment })
+    const { body, payTo } = await scene.plan()
+    const refusal = {
+      isValid: false,
+      invalidReason: 'cross_check_unavailable',
+      invalidMessage: expect.stringContaining('From 10000 on'),
+      retryable: true,
+    }
+    expect(await service.verify(body)).toMatchObject(refusal)
+    expect(await service.settle(body)).toMatchObject({
+      errorReason: 'cross_check_unavailable',
+      transaction: '',
+    })
+    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+    const below = await scene.plan({ amount: 9_999n })
+    expect(await service.settle(below.body)).toMatchObject({ success: true })
+
+    const trusting = await scene.open({
+      rpcUrls,
+      environment: { ...environment, REQUIRE_CROSS_CHECK: 'false' },
+    })
+    expect(await trusting.verify(body)).toMatchObject({ isValid: true })
+    expect(await trusting.settle(body)).toMatchObject({ success: true })
+  })
+
+  it('that two endpoints confirm and a third one contradicts earns no success for a large payment', async () => {
+    const [honest, liar] = [await scene.openProxy(), await scene.openProxy()]
+    liar.setFault(
+      'eth_getTransactionReceipt',
+      receiptOf((receipt) => ({ ...receipt, status: '0x0' })),
+    )
+    const service = await scene.open({
+      rpcUrls: [scene.chain.url, honest.url, liar.url],
+      environment: { ...impatient, EVM_CROSS_CHECK_AMOUNT: '10000' },
+    })
+    const { body } = await scene.plan()
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    liar.clearFaults()
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
   it('with a false status of a large payment is overruled by a second endpoint: money that moved', async () => {
     const liar = await scene.openProxy()
     const service = await scene.open({

@@ -91,8 +91,9 @@ describe('data that a payer controls', () => {
   })
 
   it('keeps no payment of others pending above the cross-check amount', async () => {
+    const second = await scene.openProxy()
     const service = await scene.open({
-      url: `${scene.chain.url},${scene.chain.url}/`,
+      url: `${scene.chain.url},${second.url}`,
       environment: { TRON_CROSS_CHECK_AMOUNT: '10000' },
     })
     const attack = await scene.plan()

@@ -96,9 +96,12 @@ describe('a TRON network', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
-  it('confirms a large payment on its only configured endpoint', async () => {
-    const service = await scene.open({ environment: { TRON_CROSS_CHECK_AMOUNT: '10000' } })
+  it('confirms a large payment on its only configured endpoint where the operator accepts that', async () => {
+    const environment = { TRON_CROSS_CHECK_AMOUNT: '10000' }
+    const careful = await scene.open({ environment })
     const { body } = await scene.plan()
+    expect(await careful.settle(body)).toMatchObject({ errorReason: 'cross_check_unavailable' })
+    const service = await scene.open({ environment: { ...environment, REQUIRE_CROSS_CHECK: 'false' } })
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 })

@@ -5,7 +5,7 @@ import type {
   LookUp,
   LookUpQuery,
 } from '../../../schemes/exactDirect/directChain.js'
-import { canCrossCheck, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
+import { canCrossCheck, collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import type { Ask, DirectNode } from './node.js'
 
@@ -21,15 +21,15 @@ export const createCheckedLookUp = (
   read: ReadTransaction,
   crossCheckAmount: bigint,
 ): DirectChain['lookUp'] => {
-  const configured = node.endpoints.length
+  const { endpoints } = node
 
   const isAgreed = async (query: LookUpQuery, found: LookUp): Promise<boolean> => {
-    const votes = await Promise.all(
-      node.listWitnesses().map((endpoint) => voteOf(read(query, askOnly(endpoint)), found)),
+    const ballots = await collectBallots(node.listWitnesses(), async (endpoint) =>
+      voteOn(await read(query, askOnly(endpoint)), found),
     )
     return passesCrossCheck({
-      votes,
-      configured,
+      ballots,
+      endpoints,
       outcome: found.state === 'failed' ? 'failure' : 'success',
     })
   }
@@ -43,7 +43,7 @@ export const createCheckedLookUp = (
         retryAfterSeconds: 10,
       })
     }
-    if (query.amount < crossCheckAmount || !canCrossCheck(configured)) return found
+    if (countAtStake(query, found) < crossCheckAmount || !canCrossCheck(endpoints)) return found
     return (await isAgreed(query, found)) ? found : { state: 'pending' }
   }
 }
@@ -53,14 +53,18 @@ const askOnly =
   (method, params, schema) =>
     endpoint.request(method, params, schema)
 
-const voteOf = async (reading: Promise<LookUp>, found: LookUp): Promise<Vote> => {
-  try {
-    const reported = await reading
-    if (reported.state === 'missing' || reported.state === 'pending') return 'unknown'
-    return isSameEvidence(reported, found) ? 'confirms' : 'contradicts'
-  } catch {
-    return 'unreachable'
-  }
+/** The larger of what is required and what would be credited: a surplus is recorded as paid too. */
+const countAtStake = ({ asset, from, to, amount }: LookUpQuery, found: LookUp): bigint => {
+  const transfers = found.state === 'successful' ? found.transfers : []
+  const credited = transfers
+    .filter((transfer) => transfer.asset === asset && transfer.from === from && transfer.to === to)
+    .reduce((sum, transfer) => sum + transfer.amount, 0n)
+  return credited > amount ? credited : amount
+}
+
+const voteOn = (reported: LookUp, found: LookUp): Vote => {
+  if (reported.state === 'missing' || reported.state === 'pending') return 'unknown'
+  return isSameEvidence(reported, found) ? 'confirms' : 'contradicts'
 }
 
 const isSameEvidence = (left: LookUp, right: LookUp): boolean => {

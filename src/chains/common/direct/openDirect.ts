@@ -4,6 +4,7 @@ import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../schemes/exactDirect/scheme.js'
 import type { ChainContext, OpenChain } from '../../chain.js'
 import { createNetworkMonitor, type MonitoredNetwork } from '../networkMonitor.js'
+import { requireCrossCheck } from '../requireCrossCheck.js'
 import type { DirectNode } from './node.js'
 import type { DirectNetworkSettings, DirectSettings } from './settings.js'
 
@@ -40,7 +41,7 @@ export const openDirectFamily = async <Own>(
   openNetwork: OpenDirectNetwork<Own>,
 ): Promise<OpenChain> => {
   const { rpcTimeoutMs, verifyWaitMs, crossCheckAmount } = settings
-  const { clock, logger } = context
+  const { clock, logger, requiresCrossCheck: isRequired = true } = context
   const opened = await Promise.all(
     settings.networks.map(async (network) => {
       const { chain, node, close } = openNetwork(network, { rpcTimeoutMs, crossCheckAmount, clock, logger })
@@ -52,7 +53,10 @@ export const openDirectFamily = async <Own>(
       }
       const monitor = createNetworkMonitor(createMonitoredNetwork(network, node), logger)
       await monitor.check()
-      return { chain, monitor, close, scheme: createExactDirectScheme(chain, { clock, verifyWaitMs }) }
+      const scheme = createExactDirectScheme(chain, { clock, verifyWaitMs })
+      const { endpoints } = node
+      const checked = requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger })
+      return { chain, monitor, close, scheme: checked }
     }),
   )
   return {

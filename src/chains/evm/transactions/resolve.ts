@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { Outcome } from '../../../schemes/scheme.js'
-import { passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
+import { collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import { asHex } from '../abi/words.js'
 import type { Block, Receipt, Rpc } from '../rpc/rpc.js'
 import { findReceipt, type ReceiptPolicy } from './receipts/findReceipt.js'
@@ -153,17 +153,15 @@ const proveFailure = async (
   const { outcome } = await examine(rpc, settlement, judge, final)
   if (outcome.state !== 'failed') return pending
   const witnesses = rpc.listWitnesses()
-  const votes =
+  const ballots =
     witnesses.length < 2
       ? []
-      : await Promise.all(
-          witnesses.map((witness) =>
-            examine(rpc.viewOf(witness), settlement, judge, final).then(voteOnFailure, (): Vote => 'unknown'),
-          ),
+      : await collectBallots(witnesses, (witness) =>
+          examine(rpc.viewOf(witness), settlement, judge, final).then(voteOnFailure, (): Vote => 'unknown'),
         )
   const isProven = isCrossChecked
-    ? passesCrossCheck({ votes, configured: rpc.endpoints.length, outcome: 'failure' })
-    : !votes.includes('contradicts')
+    ? passesCrossCheck({ ballots, endpoints: rpc.endpoints, outcome: 'failure' })
+    : ballots.every(({ vote }) => vote !== 'contradicts')
   return isProven ? outcome : pending
 }
 

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../../schemes/scheme.js'
-import { canCrossCheck, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
+import { canCrossCheck, collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Status } from '../rpc/wireShapes.js'
 
@@ -41,19 +41,17 @@ export const judgeStatus = async (
 }
 
 const isAgreedOn = async (rpc: Rpc, transaction: string, expected: Status): Promise<boolean> => {
-  const configured = rpc.endpoints.length
-  if (!canCrossCheck(configured)) return true
-  const votes = await Promise.all(
-    rpc.listWitnesses().map(async (endpoint): Promise<Vote> => {
-      // Not every endpoint has the ledger's history; every one has its newest 300 slots.
-      const [status] = await rpc
-        .getStatuses([transaction], { endpoint, searchesHistory: true })
-        .catch(() => rpc.getStatuses([transaction], { endpoint }))
-        .catch(() => [null])
-      if (status == null || !isDecisive(status)) return 'unknown'
-      const isSame = status.slot === expected.slot && hasFailed(status) === hasFailed(expected)
-      return isSame ? 'confirms' : 'contradicts'
-    }),
-  )
-  return passesCrossCheck({ votes, configured, outcome: hasFailed(expected) ? 'failure' : 'success' })
+  const { endpoints } = rpc
+  if (!canCrossCheck(endpoints)) return true
+  const ballots = await collectBallots(rpc.listWitnesses(), async (endpoint): Promise<Vote> => {
+    // Not every endpoint has the ledger's history; every one has its newest 300 slots.
+    const [status] = await rpc
+      .getStatuses([transaction], { endpoint, searchesHistory: true })
+      .catch(() => rpc.getStatuses([transaction], { endpoint }))
+      .catch(() => [null])
+    if (status == null || !isDecisive(status)) return 'unknown'
+    const isSame = status.slot === expected.slot && hasFailed(status) === hasFailed(expected)
+    return isSame ? 'confirms' : 'contradicts'
+  })
+  return passesCrossCheck({ ballots, endpoints, outcome: hasFailed(expected) ? 'failure' : 'success' })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
+import { collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { readClock } from '../rpc/clock.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -23,12 +23,13 @@ const slackMs = 30_000
  */
 export const hasExpired = async (rpc: Rpc, recorded: RecordedTransaction, now: Date): Promise<boolean> => {
   if (now.getTime() < recorded.recordedAfter.getTime() + slackMs) return false
-  const votes = await Promise.all(
-    rpc.listWitnesses().map((endpoint) => checkEndpoint(endpoint, recorded).catch((): Vote => 'unknown')),
+  const ballots = await collectBallots(rpc.listWitnesses(), (endpoint) =>
+    checkEndpoint(endpoint, recorded).catch((): Vote => 'unknown'),
   )
+  const votes = ballots.map(({ vote }) => vote)
   if (!votes.includes('confirms') || votes.includes('contradicts')) return false
   if (!recorded.isCrossChecked) return true
-  return passesCrossCheck({ votes, configured: rpc.endpoints.length, outcome: 'failure' })
+  return passesCrossCheck({ ballots, endpoints: rpc.endpoints, outcome: 'failure' })
 }
 
 const validityShape = inContext(z.boolean())

@@ -1,12 +1,16 @@
 import type { Outcome } from '../../../schemes/scheme.js'
-import { canCrossCheck, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
+import { canCrossCheck, collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { JudgeDependencies } from './judge.js'
 import { type Resolution, type ResolveQuery, resolvePayment } from './resolve.js'
 
+/** One endpoint; shares no state with another. */
+export interface Witness extends JudgeDependencies {
+  readonly host: string
+}
+
 /** Dependencies of a cross-checked resolution. */
 export interface CrossCheckDependencies extends JudgeDependencies {
-  /** One per endpoint, sharing no state. */
-  readonly witnesses: readonly JudgeDependencies[]
+  readonly witnesses: readonly Witness[]
   readonly crossCheckAmount: bigint
 }
 
@@ -18,25 +22,16 @@ export const resolveCrossChecked = async (
   const { witnesses, crossCheckAmount } = dependencies
   const resolution = await resolvePayment(dependencies, query)
   const { state } = resolution.outcome
-  const configured = witnesses.length
-  const isLarge = query.amount >= crossCheckAmount && canCrossCheck(configured)
+  const isLarge = query.amount >= crossCheckAmount && canCrossCheck(witnesses)
   if (!isLarge || state === 'pending') return resolution
-  const votes = await Promise.all(witnesses.map((witness) => voteOn(state, witness, query)))
+  const ballots = await collectBallots(witnesses, (witness) => voteOn(state, witness, query))
   const outcome = state === 'failed' ? 'failure' : 'success'
-  if (passesCrossCheck({ votes, configured, outcome })) return resolution
+  if (passesCrossCheck({ ballots, endpoints: witnesses, outcome })) return resolution
   return { outcome: { state: 'pending', transaction: query.transaction }, isWorthSending: false }
 }
 
-const voteOn = async (
-  expected: Outcome['state'],
-  witness: JudgeDependencies,
-  query: ResolveQuery,
-): Promise<Vote> => {
-  try {
-    const { state } = (await resolvePayment(witness, query)).outcome
-    if (state === 'pending') return 'unknown'
-    return state === expected ? 'confirms' : 'contradicts'
-  } catch {
-    return 'unreachable'
-  }
+const voteOn = async (expected: Outcome['state'], witness: Witness, query: ResolveQuery): Promise<Vote> => {
+  const { state } = (await resolvePayment(witness, query)).outcome
+  if (state === 'pending') return 'unknown'
+  return state === expected ? 'confirms' : 'contradicts'
 }

@@ -17,10 +17,9 @@ import type { RelayQueue } from '../transactions/relayQueue.js'
 import type { RelayWallet } from '../transactions/relayWallets.js'
 import { writeExternalMessage } from '../wallets/walletMessage.js'
 import { formatAuthorizationId, formatDetails, readDetails } from './authorizationId.js'
-import { resolveCrossChecked } from './crossCheck.js'
+import { resolveCrossChecked, type Witness } from './crossCheck.js'
 import { decodePayment, expiryOf, identityOf } from './decode.js'
 import type { FindRequests } from './findRequests.js'
-import type { JudgeDependencies } from './judge.js'
 import { readExactProof } from './payload.js'
 import { createPrepare, type Prepared } from './prepare.js'
 import { waitForOutcome } from './waitForOutcome.js'
@@ -32,7 +31,7 @@ export interface ExactDependencies {
   readonly jettons: JettonRegistry
   readonly findRequests: FindRequests
   /** One per endpoint: large payments require two. */
-  readonly witnesses: readonly JudgeDependencies[]
+  readonly witnesses: readonly Witness[]
   readonly wallets: readonly RelayWallet[]
   readonly queue: RelayQueue
   readonly clock: Clock

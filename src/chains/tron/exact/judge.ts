@@ -1,5 +1,5 @@
 import type { Outcome } from '../../../schemes/scheme.js'
-import { canCrossCheck, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
+import { canCrossCheck, collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { type TronAddress, toWord } from '../encoding/address.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -96,17 +96,15 @@ const isAgreedOn = async (
   outcome: 'success' | 'failure',
   query: ReceiptQuery,
 ): Promise<boolean> => {
-  const configured = rpc.endpoints.length
-  if (!canCrossCheck(configured)) return true
+  const { endpoints } = rpc
+  if (!canCrossCheck(endpoints)) return true
   const view = outcome === 'success' ? '/wallet' : '/walletsolidity'
-  const votes = await Promise.all(
-    rpc.listWitnesses().map(async (endpoint): Promise<Vote> => {
-      const judgement = await judgeAt(endpoint, view, query)
-      if (judgement === null) return 'unknown'
-      return (judgement === 'paid') === (outcome === 'success') ? 'confirms' : 'contradicts'
-    }),
-  )
-  return passesCrossCheck({ votes, configured, outcome })
+  const ballots = await collectBallots(rpc.listWitnesses(), async (endpoint): Promise<Vote> => {
+    const judgement = await judgeAt(endpoint, view, query)
+    if (judgement === null) return 'unknown'
+    return (judgement === 'paid') === (outcome === 'success') ? 'confirms' : 'contradicts'
+  })
+  return passesCrossCheck({ ballots, endpoints, outcome })
 }
 
 interface ReceiptQuery {

@@ -1,4 +1,4 @@
-import { passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
+import { collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { headerShape, receiptShapeOf } from '../rpc/wireShapes.js'
@@ -22,14 +22,12 @@ export const hasExpired = async (
   rpc: Rpc,
   { transaction, expiration, isCrossChecked }: RecordedTransfer,
 ): Promise<boolean> => {
-  const votes = await Promise.all(
-    rpc.listWitnesses().map(async (endpoint): Promise<Vote> => {
-      const isConfirmed = await confirmsExpiry(endpoint, transaction, expiration).catch(() => false)
-      return isConfirmed ? 'confirms' : 'unknown'
-    }),
-  )
-  if (votes.length === 0 || votes.some((vote) => vote !== 'confirms')) return false
-  return !isCrossChecked || passesCrossCheck({ votes, configured: rpc.endpoints.length, outcome: 'failure' })
+  const ballots = await collectBallots(rpc.listWitnesses(), async (endpoint): Promise<Vote> => {
+    const isConfirmed = await confirmsExpiry(endpoint, transaction, expiration).catch(() => false)
+    return isConfirmed ? 'confirms' : 'unknown'
+  })
+  if (ballots.length === 0 || ballots.some(({ vote }) => vote !== 'confirms')) return false
+  return !isCrossChecked || passesCrossCheck({ ballots, endpoints: rpc.endpoints, outcome: 'failure' })
 }
 
 const confirmsExpiry = async (

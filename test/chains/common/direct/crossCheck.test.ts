@@ -79,10 +79,22 @@ describe('a look-up', () => {
     ['the second does not answer', [paid(), new Error('down')], 'pending'],
     ['two report a failure', [{ state: 'failed' }, { state: 'failed' }], 'failed'],
     ['one of three contradicts a failure', [{ state: 'failed' }, { state: 'failed' }, paid()], 'pending'],
+    ['one of three contradicts a success', [paid(), paid(), { state: 'failed' }], 'pending'],
+    ['one of three reports another amount', [paid(), paid(), paid({ amount: 99n })], 'pending'],
     ['only one is configured', [paid()], 'successful'],
   ])('from the cross-check amount on, when %s', async (_name, reports, expected) => {
     const { lookUp } = setup(reports)
     expect(await lookUp(query(1_000n))).toMatchObject({ state: expected })
+  })
+
+  it('is compared by what would be credited, where that is more than what is required', async () => {
+    const surplus = paid({ amount: 1_000n })
+    expect(await setup([surplus, paid()]).lookUp(query(100n))).toEqual({ state: 'pending' })
+    expect(await setup([surplus, surplus]).lookUp(query(100n))).toEqual(surplus)
+    // Several transfers are credited together.
+    const half = { ...transfer, amount: 500n }
+    const twice: LookUp = { state: 'successful', includedAt, transfers: [half, half] }
+    expect(await setup([twice, paid()]).lookUp(query(100n))).toEqual({ state: 'pending' })
   })
 
   it('counts what is configured, so that an outage leaves no single witness', async () => {

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { sleep, withSignal } from '../../../../concurrency/deadline.js'
-import { canCrossCheck, passesCrossCheck, type Vote } from '../../../nodes/crossCheck.js'
+import { type Ballot, canCrossCheck, passesCrossCheck, type Vote } from '../../../nodes/crossCheck.js'
 import type { Endpoint } from '../../../nodes/endpoint.js'
 import type { Receipt, Rpc } from '../../rpc/rpc.js'
 
@@ -25,7 +25,7 @@ export const findReceipt = async (
   const [canonical, head, isBelieved] = await Promise.all([
     rpc.getBlock(receipt.blockNumber),
     confirmations > 1 ? rpc.getBlock('latest') : null,
-    isCrossChecked && canCrossCheck(rpc.endpoints.length)
+    isCrossChecked && canCrossCheck(rpc.endpoints)
       ? isConfirmedTwice(rpc, receipt)
       : isUncontradicted(rpc, receipt),
   ])
@@ -39,25 +39,33 @@ export const findReceipt = async (
   return isBelieved ? receipt : null
 }
 
-/** Enough healthy endpoints return the same receipt; the slower ones are not waited for. */
-const isConfirmedTwice = (rpc: Rpc, receipt: Receipt): Promise<boolean> =>
-  new Promise((resolve) => {
-    const witnesses = rpc.listWitnesses()
-    const votes: Vote[] = []
-    const isProven = () => passesCrossCheck({ votes, configured: rpc.endpoints.length, outcome: 'success' })
-    if (witnesses.length === 0) resolve(false)
-    for (const witness of witnesses) {
-      void rpc
+const contradictionWaitMs = 500
+
+/**
+ * Enough healthy endpoints return the same receipt, and none contradicts it. Once enough have, the others have a moment to
+ * contradict; silent ones are not waited for.
+ */
+const isConfirmedTwice = async (rpc: Rpc, receipt: Receipt): Promise<boolean> => {
+  const { endpoints } = rpc
+  const ballots: Ballot[] = []
+  const isProven = () => passesCrossCheck({ ballots, endpoints, outcome: 'success' })
+  const enough = new AbortController()
+  const voting = Promise.all(
+    rpc.listWitnesses().map(async (witness) => {
+      const vote = await rpc
         .getReceipt(receipt.transactionHash, witness)
         .then((other) => voteOnReceipt(other, receipt))
         .catch((): Vote => 'unknown')
-        .then((vote) => {
-          votes.push(vote)
-          if (isProven()) resolve(true)
-          else if (votes.length === witnesses.length) resolve(false)
-        })
-    }
-  })
+      ballots.push({ host: witness.host, vote })
+      if (isProven()) enough.abort()
+    }),
+  )
+  await withSignal(voting, enough.signal).catch(() => undefined)
+  const isOver = new AbortController()
+  if (isProven()) await Promise.race([voting, sleep(contradictionWaitMs, isOver.signal)])
+  isOver.abort()
+  return isProven()
+}
 
 const voteOnReceipt = (other: Receipt | null, receipt: Receipt): Vote => {
   if (other === null) return 'unknown'

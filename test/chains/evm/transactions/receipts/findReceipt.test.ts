@@ -66,6 +66,37 @@ describe('a receipt', () => {
     }
   })
 
+  it('that two endpoints return and a slower third one contradicts is rejected above the amount', async () => {
+    const endpoints = ['pinned', 'second', 'third'].map((name) => createFakeEndpoint(name))
+    const rpc = createRpc('eip155:84532', endpoints, silentLogger)
+    await rpc.probe()
+    for (const endpoint of endpoints) tell(endpoint, receiptIn(90))
+    expect(await findReceipt(rpc, transaction, above)).not.toBeNull()
+    let onSecond = () => {}
+    const second = new Promise<void>((resolve) => {
+      onSecond = resolve
+    })
+    endpoints[1]?.answer({
+      eth_getTransactionReceipt: () => {
+        onSecond()
+        return receiptIn(90)
+      },
+    })
+    endpoints[2]?.answer({
+      eth_getTransactionReceipt: () => second.then(() => receiptIn(90, { status: '0x0' })),
+    })
+    expect(await findReceipt(rpc, transaction, above)).toBeNull()
+  })
+
+  it('that two endpoints return is accepted while a third one is silent', async () => {
+    const endpoints = ['pinned', 'second', 'third'].map((name) => createFakeEndpoint(name))
+    const rpc = createRpc('eip155:84532', endpoints, silentLogger)
+    await rpc.probe()
+    for (const endpoint of endpoints) tell(endpoint, receiptIn(90))
+    endpoints[2]?.answer({ eth_getTransactionReceipt: hang })
+    expect(await findReceipt(rpc, transaction, above)).not.toBeNull()
+  })
+
   it('in a block that the other endpoint contradicts is rejected (A17)', async () => {
     const { pinned, other, rpc } = await openTwo()
     tell(pinned, receiptIn(90))

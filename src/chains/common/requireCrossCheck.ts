@@ -1,0 +1,52 @@
+import type { Logger } from '../../ports/logger.js'
+import type { Authorized, Scheme, Verification } from '../../schemes/scheme.js'
+import { canCrossCheck } from '../nodes/crossCheck.js'
+import type { Endpoint } from '../nodes/endpoint.js'
+
+interface CrossCheckTerms {
+  readonly endpoints: readonly Pick<Endpoint, 'host'>[]
+  /** In smallest units; of a token with more than 6 decimals, in millionths of it. */
+  readonly crossCheckAmount: bigint
+  /** False: the operator accepts the evidence of a single host. */
+  readonly isRequired: boolean
+  readonly logger: Logger
+}
+
+const usualDecimals = 6
+
+/**
+ * Refuses payments from the cross-check amount on where only one host is configured: it could report a payment that does
+ * not exist. Settlements that have begun are resolved by the evidence there is.
+ */
+export const requireCrossCheck = (
+  scheme: Scheme,
+  { endpoints, crossCheckAmount, isRequired, logger }: CrossCheckTerms,
+): Scheme => {
+  if (!isRequired || canCrossCheck(endpoints)) return scheme
+  const { network } = scheme.kind
+  logger.info(
+    { network, scheme: scheme.kind.scheme, amount: `${crossCheckAmount}` },
+    'network.single_endpoint: payments from this amount on are refused until the network has endpoints of two hosts',
+  )
+
+  const isLarge = async ({ amount }: Authorized, asset: string): Promise<boolean> => {
+    if (amount < crossCheckAmount) return false
+    const terms = await scheme.describeAsset(asset, null)
+    const excess = Math.max(0, (terms?.decimals ?? usualDecimals) - usualDecimals)
+    return amount >= crossCheckAmount * 10n ** BigInt(excess)
+  }
+
+  const verify: Scheme['verify'] = async (payment, options): Promise<Verification> => {
+    const verdict = await scheme.verify(payment, options)
+    if (!verdict.isValid || !(await isLarge(verdict, payment.requirements.asset))) return verdict
+    return {
+      isValid: false,
+      payer: verdict.payer,
+      reason: 'cross_check_unavailable',
+      message: `From ${crossCheckAmount} on (millionths of a token), two nodes must confirm a payment, and ${network} has one`,
+    }
+  }
+  // Inherits: a copy would freeze the scheme's getters.
+  const checked: Scheme = Object.create(scheme, { verify: { value: verify, enumerable: true } })
+  return checked
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { requireCrossCheck } from '../../../src/chains/common/requireCrossCheck.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import { readDirectBody } from '../../support/directScheme.js'
+import { createToyScheme, toyAuthorized, toyBody } from '../../support/toyScheme.js'
+
+const alone = [{ host: 'a.example' }, { host: 'a.example' }]
+const two = [{ host: 'a.example' }, { host: 'b.example' }]
+
+interface Given {
+  readonly amount: bigint
+  readonly decimals?: number | null
+  readonly endpoints?: typeof alone
+  readonly isRequired?: boolean
+}
+
+const reasonOf = async ({ amount, decimals = 6, endpoints = alone, isRequired = true }: Given) => {
+  const scheme = createToyScheme({
+    verify: async (payment) => toyAuthorized(payment, { amount }),
+    describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals, extra: {} }),
+  })
+  const checked = requireCrossCheck(scheme, {
+    endpoints,
+    crossCheckAmount: 1_000n,
+    isRequired,
+    logger: silentLogger,
+  })
+  const verdict = await checked.verify(readDirectBody(toyBody()), { isAwaited: () => true })
+  return verdict.isValid ? 'valid' : verdict.reason
+}
+
+describe('the amount that two hosts must confirm', () => {
+  it.each<[string, Given, string]>([
+    ['below it', { amount: 999n }, 'valid'],
+    ['at it', { amount: 1_000n }, 'cross_check_unavailable'],
+    ['at it, with two hosts', { amount: 1_000n, endpoints: two }, 'valid'],
+    ['at it, where the operator accepts one', { amount: 1_000n, isRequired: false }, 'valid'],
+    ['of unknown decimals', { amount: 1_000n, decimals: null }, 'cross_check_unavailable'],
+    ['of fewer decimals', { amount: 1_000n, decimals: 2 }, 'cross_check_unavailable'],
+    ['below it with 18 decimals', { amount: 10n ** 15n - 1n, decimals: 18 }, 'valid'],
+    ['at it with 18 decimals', { amount: 10n ** 15n, decimals: 18 }, 'cross_check_unavailable'],
+  ])('judges a payment %s', async (_name, given, reason) => {
+    expect(await reasonOf(given)).toBe(reason)
+  })
+
+  it('leaves the rest of the scheme as it is, with what it computes anew', () => {
+    let reads = 0
+    const scheme = createToyScheme()
+    const scripted = Object.defineProperty(scheme, 'kind', {
+      get: () => {
+        reads += 1
+        return { scheme: 'exact', network: 'toy:1', extra: { reads } }
+      },
+    })
+    const checked = requireCrossCheck(scripted, {
+      endpoints: alone,
+      crossCheckAmount: 1n,
+      isRequired: true,
+      logger: silentLogger,
+    })
+    expect(checked.kind.extra).not.toEqual(checked.kind.extra)
+    expect(checked.resolve).toBe(scheme.resolve)
+  })
+})
