@@ -4,6 +4,7 @@ const folder = 'src/chains/cosmos'
 const tests = 'test/chains/cosmos'
 const pitfalls = [`${tests}/exactDirect/pitfalls.test.ts`]
 const lookUp = [`${tests}/exactDirect/lookUp.test.ts`]
+const signers = [`${tests}/exactDirect/transactionSigner.test.ts`]
 const claims = [`${tests}/exactDirect/signedClaim.test.ts`]
 const opening = [`${tests}/open.test.ts`]
 const encoding = [`${tests}/encoding/encoding.test.ts`]
@@ -51,6 +52,27 @@ export const guards: readonly Guard[] = [
     from: 'const leafPrefix = Uint8Array.of(0)',
     to: 'const leafPrefix = Uint8Array.of(1)',
     tests: encoding,
+  },
+  {
+    name: 'the sender signed the transaction',
+    file: `${folder}/exactDirect/lookUp.ts`,
+    from: '!signer.isValid(await readAccountNumber(ask, from))',
+    to: '(await readAccountNumber(ask, from)) < 0n',
+    tests: signers,
+  },
+  {
+    name: 'the key of a signature is that of the sender',
+    file: `${folder}/exactDirect/transactionSigner.ts`,
+    from: 'addressOf(publicKey, prefix) === account',
+    to: 'publicKey !== undefined && prefix !== account',
+    tests: signers,
+  },
+  {
+    name: 'a multi-signature key has as many signatures as it requires',
+    file: `${folder}/exactDirect/transactionSigner.ts`,
+    from: 'signed.length < threshold ||',
+    to: '',
+    tests: signers,
   },
   {
     name: 'a transaction with a code has failed',
@@ -140,14 +162,14 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'the claim is signed',
-    file: `${folder}/exactDirect/signedClaim.ts`,
+    file: `${folder}/encoding/secp256k1.ts`,
     from: "return verify('sha256', message, { key: keyObject, dsaEncoding: 'ieee-p1363' }, rs)",
     to: 'return keyObject !== null',
     tests: claims,
   },
   {
     name: 'a claim has no second form',
-    file: `${folder}/exactDirect/signedClaim.ts`,
+    file: `${folder}/encoding/secp256k1.ts`,
     from: '> maxS) return false',
     to: '< 0n) return false',
     tests: claims,

@@ -222,6 +222,13 @@ const answerQuery = (ledger: Ledger, path: string, request: Uint8Array) => {
         encode('QueryAccountResponse', { account: { type_url: '/cosmos.auth.v1beta1.BaseAccount', value } }),
       )
     }
+    case '/cosmos.auth.v1beta1.Query/AccountInfo': {
+      const { address } = z.object({ address: z.string() }).parse(decode('QueryAccountRequest', request))
+      const account = ledger.findAccount(address)
+      if (account === null) return answer(null, 22, `account ${address} not found: key not found`)
+      const info = { address, account_number: account.number, sequence: account.sequence }
+      return answer(encode('QueryAccountInfoResponse', { info }))
+    }
     case '/cosmos.bank.v1beta1.Query/Balance': {
       const shape = z.object({ address: z.string(), denom: z.string() })
       const { address, denom } = shape.parse(decode('QueryBalanceRequest', request))

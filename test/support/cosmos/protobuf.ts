@@ -11,7 +11,11 @@ message TxRaw { bytes body_bytes = 1; bytes auth_info_bytes = 2; repeated bytes 
 message TxBody { repeated Any messages = 1; string memo = 2; uint64 timeout_height = 3; }
 message PubKey { bytes key = 1; }
 message Single { int32 mode = 1; }
-message ModeInfo { Single single = 1; }
+message CompactBitArray { uint32 extra_bits_stored = 1; bytes elems = 2; }
+message Multi { CompactBitArray bitarray = 1; repeated ModeInfo mode_infos = 2; }
+message ModeInfo { Single single = 1; Multi multi = 2; }
+message LegacyAminoPubKey { uint32 threshold = 1; repeated Any public_keys = 2; }
+message MultiSignature { repeated bytes signatures = 1; }
 message SignerInfo { Any public_key = 1; ModeInfo mode_info = 2; uint64 sequence = 3; }
 message Fee { repeated Coin amount = 1; uint64 gas_limit = 2; string payer = 3; string granter = 4; }
 message AuthInfo { repeated SignerInfo signer_infos = 1; Fee fee = 2; }
@@ -23,6 +27,7 @@ message MsgExec { string grantee = 1; repeated Any msgs = 2; }
 message BaseAccount { string address = 1; Any pub_key = 2; uint64 account_number = 3; uint64 sequence = 4; }
 message QueryAccountRequest { string address = 1; }
 message QueryAccountResponse { Any account = 1; }
+message QueryAccountInfoResponse { BaseAccount info = 1; }
 message ConfigResponse { string minimum_gas_price = 1; }
 message QueryBalanceRequest { string address = 1; string denom = 2; }
 message QueryBalanceResponse { Coin balance = 1; }

@@ -1,19 +1,36 @@
+import { AppError } from '../../../errors.js'
 import type { LookUp, LookUpQuery } from '../../../schemes/exactDirect/directChain.js'
 import type { Ask } from '../../common/direct/node.js'
-import { findTransaction, readHeader } from '../rpc/rpc.js'
+import { findTransaction, readAccountNumber, readHeader } from '../rpc/rpc.js'
+import { findTransactionSigner } from './transactionSigner.js'
 import { listTransfers } from './transfers.js'
 
 /**
- * Two requests. The bytes must have the hash, and be in the tree of which the block's header names the root. A block is
- * final as soon as there is one. Failed transactions are in blocks too, with a code.
+ * Three requests. The bytes must have the hash, be in the tree of which the block's header names the root, and be signed by
+ * the account that pays. A block is final as soon as there is one. Failed transactions are in blocks too, with a code.
  */
 export const createReadTransaction =
-  ({ chainId, prefix }: { readonly chainId: string; readonly prefix: string }) =>
-  async ({ transaction }: LookUpQuery, ask: Ask): Promise<LookUp> => {
+  (network: { readonly chainId: string; readonly prefix: string }) =>
+  async ({ transaction, from }: LookUpQuery, ask: Ask): Promise<LookUp> => {
+    const { chainId, prefix } = network
     const found = await findTransaction(ask, transaction)
     if (found === null) return { state: 'missing' }
     const { height, dataHash, code } = found
     const header = await readHeader(ask, { chainId, height, dataHash })
     if (code !== 0) return { state: 'failed' }
-    return { state: 'successful', includedAt: header.time, transfers: listTransfers(found, prefix) }
+    const transfers = listTransfers(found, prefix)
+    const isPaidBy = (transfer: { readonly from: string }) => transfer.from === from
+    const evidence = { state: 'successful', includedAt: header.time } as const
+    if (!transfers.some(isPaidBy)) return { ...evidence, transfers }
+    const signer = findTransactionSigner(found.bytes, from, network)
+    if (signer === null) return { ...evidence, transfers: transfers.filter((each) => !isPaidBy(each)) }
+    // No block of the chain holds a transaction with a wrong signature.
+    if (!signer.isValid(await readAccountNumber(ask, from))) {
+      throw new AppError(
+        'SERVICE_UNAVAILABLE',
+        `A node of cosmos:${chainId} returned a transaction that its sender did not sign`,
+        { operationalCode: 'SVC-2004', retryAfterSeconds: 10 },
+      )
+    }
+    return { ...evidence, transfers }
   }

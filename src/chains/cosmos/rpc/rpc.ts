@@ -1,8 +1,10 @@
+import { QueryAccountInfoRequest } from 'cosmjs-types/cosmos/auth/v1beta1/query'
 import { QueryBalanceRequest } from 'cosmjs-types/cosmos/bank/v1beta1/query'
 import { type Ask, askOrNull } from '../../common/direct/node.js'
 import type { Endpoint, RpcError } from '../../nodes/endpoint.js'
 import type { Proof } from '../../nodes/endpointHealth.js'
 import {
+  accountNumberShapeOf,
   balanceShapeOf,
   commitShapeOf,
   type FoundTransaction,
@@ -55,6 +57,17 @@ export const readBankBalance = (
   const request = QueryBalanceRequest.encode(QueryBalanceRequest.fromPartial({ address, denom })).finish()
   const data = Buffer.from(request).toString('hex')
   return ask('abci_query', { path: '/cosmos.bank.v1beta1.Query/Balance', data }, balanceShapeOf(denom))
+}
+
+/** Part of what the account signs; never changes. */
+export const readAccountNumber = (ask: Ask, address: string): Promise<bigint> => {
+  const request = QueryAccountInfoRequest.encode(QueryAccountInfoRequest.fromPartial({ address })).finish()
+  const data = Buffer.from(request).toString('hex')
+  return ask(
+    'abci_query',
+    { path: '/cosmos.auth.v1beta1.Query/AccountInfo', data },
+    accountNumberShapeOf(address),
+  )
 }
 
 /** As the node writes them. */

@@ -1,3 +1,4 @@
+import { QueryAccountInfoResponse } from 'cosmjs-types/cosmos/auth/v1beta1/query'
 import { QueryBalanceResponse } from 'cosmjs-types/cosmos/bank/v1beta1/query'
 import { ConfigResponse } from 'cosmjs-types/cosmos/base/node/v1beta1/query'
 import { z } from 'zod'
@@ -124,6 +125,12 @@ export const balanceShapeOf = (denom: string) =>
   queryShapeOf((response) => {
     const { balance } = QueryBalanceResponse.decode(response)
     return balance?.denom === denom && amountForm.test(balance.amount) ? BigInt(balance.amount) : null
+  })
+
+export const accountNumberShapeOf = (address: string) =>
+  queryShapeOf((response) => {
+    const { info } = QueryAccountInfoResponse.decode(response)
+    return info?.address === address ? info.accountNumber : null
   })
 
 /** Prices of gas below which the node passes no transaction on, as it writes them: `0.1uusdc,0.01stake`. */

@@ -16,7 +16,7 @@ afterEach(() => scene.proxy.clearFaults())
 afterAll(() => scene.close())
 
 describe('the look-up on a Cosmos chain', () => {
-  it('takes two requests: the transaction with its proof, and the header of its block', async () => {
+  it('takes three requests: the transaction with its proof, the header of its block, the sender’s account', async () => {
     const txHash = await scene.pay(payTo)
     scene.proxy.clearCalls()
     await scene.verify(scene.bodyOf(txHash, { payTo }))
@@ -24,6 +24,7 @@ describe('the look-up on a Cosmos chain', () => {
     expect(scene.proxy.calls.map(({ method, params }) => [method, ...params])).toEqual([
       ['tx', { hash: Buffer.from(txHash, 'hex').toString('base64'), prove: true }],
       ['commit', { height: `${height}` }],
+      ['abci_query', { path: '/cosmos.auth.v1beta1.Query/AccountInfo', data: expect.any(String) }],
     ])
   })
 

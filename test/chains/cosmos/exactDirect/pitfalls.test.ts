@@ -1,5 +1,6 @@
 import { TxRaw } from 'cosmjs-types/cosmos/tx/v1beta1/tx'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import {
   type CosmosTerms,
   execMessage,
@@ -9,6 +10,7 @@ import {
   sign,
   submit,
 } from '../../../support/cosmos/payment.js'
+import { decode, encode } from '../../../support/cosmos/protobuf.js'
 import { hashOf } from '../../../support/cosmos/transaction.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 import { amount, openScene, type Scene, voucher } from '../scene.js'
@@ -208,6 +210,22 @@ describe('a Cosmos node is not believed', () => {
     const bytes = await sign(scene.payer, [transfer()], { memo: 'never sent' })
     scene.chain.ledger.fabricate({ ...real, bytes, hash: hashOf(bytes) })
     await isOutage(hashOf(bytes))
+  })
+
+  it('when it serves a block with a transaction that its sender did not sign', async () => {
+    const { ledger } = scene.chain
+    const real = ledger.findExecuted(await scene.pay(payTo))
+    if (real === null) throw new Error('It was not executed')
+    const raw = z
+      .object({ body_bytes: z.instanceof(Uint8Array), auth_info_bytes: z.instanceof(Uint8Array) })
+      .parse(decode('TxRaw', real.bytes))
+    const forged = encode('TxRaw', { ...raw, signatures: [Buffer.alloc(64, 1)] })
+    ledger.fabricateBlock(forged, real)
+    await isOutage(hashOf(forged))
+    // The same block with the sender's signature.
+    const honest = await sign(scene.payer, [transfer()], { memo: 'held back' })
+    ledger.fabricateBlock(honest, real)
+    expect(await scene.verify(scene.bodyOf(hashOf(honest), { payTo }))).toMatchObject({ isValid: true })
   })
 
   it.each([
