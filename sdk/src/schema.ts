@@ -2911,7 +2911,7 @@ export interface components {
             routerAddress: string;
             /** @description False: the first settlement deploys it; the address is final */
             isDeployed: boolean;
-            /** @description Router for any recipient, who is chosen at settlement; absent where there is none */
+            /** @description Router for any recipient, who is chosen at settlement; absent unless the operator takes permits for it */
             sharedRouterAddress?: string;
         };
         SandboxAddress: {

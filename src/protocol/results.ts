@@ -204,7 +204,8 @@ export const router = z
       .boolean()
       .meta({ description: 'False: the first settlement deploys it; the address is final' }),
     sharedRouterAddress: z.string().optional().meta({
-      description: 'Router for any recipient, who is chosen at settlement; absent where there is none',
+      description:
+        'Router for any recipient, who is chosen at settlement; absent unless the operator takes permits for it',
     }),
   })
   .meta({ id: 'Router' })

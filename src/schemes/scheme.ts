@@ -115,6 +115,8 @@ export interface AssetTerms {
   readonly decimals: number | null
   /** What clients need in order to sign. */
   readonly extra: Readonly<Record<string, unknown>>
+  /** Addresses in `extra`, by field, that replace nothing: a draft that names one gets that of the terms. */
+  readonly overruled?: Readonly<Record<string, string>>
 }
 
 /** A token that a network settles. */

@@ -63,6 +63,8 @@ export interface EvmSettings {
   /** Pending for longer than this: replaced at a higher price. */
   readonly replaceAfterSeconds: number
   readonly deploysSmartWallets: boolean
+  /** Whether permits for the shared router are settled, which pays any recipient. */
+  readonly takesSharedRouterPermits: boolean
   readonly smartWalletFactories: readonly `0x${string}`[]
   /** From this amount on, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
@@ -150,6 +152,7 @@ const familyShape = {
   EVM_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(6),
   EVM_REPLACE_AFTER_SECONDS: wholeNumber(1, 3_600).default(30),
   DEPLOY_ERC4337_WITH_EIP6492: z.enum(['true', 'false'], 'must be true or false').default('false'),
+  EVM_SHARED_ROUTER_PERMITS: z.enum(['true', 'false'], 'must be true or false').default('false'),
   EVM_SMART_WALLET_FACTORIES: z
     .string()
     .transform((text, context) => {
@@ -230,6 +233,7 @@ export const readEvmSettings = (
       expiryMarginSeconds: family.EVM_EXPIRY_MARGIN_SECONDS,
       replaceAfterSeconds: family.EVM_REPLACE_AFTER_SECONDS,
       deploysSmartWallets: family.DEPLOY_ERC4337_WITH_EIP6492 === 'true',
+      takesSharedRouterPermits: family.EVM_SHARED_ROUTER_PERMITS === 'true',
       smartWalletFactories: family.EVM_SMART_WALLET_FACTORIES,
       crossCheckAmount: family.EVM_CROSS_CHECK_AMOUNT,
       lowBalanceSettlements: family.EVM_LOW_RUNWAY_SETTLES,

@@ -42,7 +42,7 @@ export const createCompleteAccepts =
         asset: terms.asset,
         payTo,
         maxTimeoutSeconds,
-        extra: completeExtra(draft.extra, { ...terms.extra, ...offer?.extra }),
+        extra: completeExtra(draft.extra, { ...terms, extra: { ...terms.extra, ...offer?.extra } }),
         ...describePart(scheme, draft),
       }
       const amount = offer === null ? drafted : `${offer.amount}`

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
+import { foldAddress } from '../../protocol/foldAddress.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { createMemoPreimage, hashMemo, isMemoPreimage } from '../../schemes/exactDirect/memo.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
@@ -89,9 +90,13 @@ export const readTerms = async <Terms>(scheme: Scheme, read: () => Promise<Terms
 const decidedByServer = ['assetTransferMethod', 'routerAddress', 'unit', 'unitPrice']
 
 /** `extra` of requirements: the scheme's terms replace what was drafted, except what the resource server decides. */
-export const completeExtra = (drafted: Extra | null | undefined, terms: Extra): Record<string, unknown> => {
-  const decided = Object.entries(drafted ?? {}).filter(
-    ([field, value]) => decidedByServer.includes(field) && value != null,
-  )
-  return { ...drafted, ...terms, ...Object.fromEntries(decided) }
+export const completeExtra = (
+  drafted: Extra | null | undefined,
+  { extra, overruled = {} }: Pick<AssetTerms, 'extra' | 'overruled'>,
+): Record<string, unknown> => {
+  const isOverruled = (field: string, value: unknown) =>
+    typeof value === 'string' && foldAddress(value) === foldAddress(overruled[field] ?? '')
+  const kept = Object.entries(drafted ?? {}).filter(([field, value]) => !isOverruled(field, value))
+  const decided = kept.filter(([field, value]) => decidedByServer.includes(field) && value != null)
+  return { ...Object.fromEntries(kept), ...extra, ...Object.fromEntries(decided) }
 }

@@ -62,7 +62,7 @@ export const createPriceAccepts =
                 ...request.extraMetadata,
                 ...(eip712 == null ? {} : { name: eip712.name, version: eip712.version }),
               },
-              { ...terms.extra, ...offer?.extra },
+              { ...terms, extra: { ...terms.extra, ...offer?.extra } },
             ),
             ...signatureType(scheme, network),
           },

@@ -74,7 +74,7 @@ const completeRoute = async (
   if (terms === null) {
     throw new AppError('ROUTE_EXPIRED', 'The route cannot be settled at the moment; refresh the intent')
   }
-  const extra = completeExtra(drafted, terms.extra)
+  const extra = completeExtra(drafted, terms)
   return {
     route,
     requirements: { scheme, network, amount, asset: terms.asset, payTo, maxTimeoutSeconds, extra },

@@ -63,6 +63,7 @@ describe('the EVM settings', () => {
   it('deploy no wallets by default, and only through well-known factories', () => {
     expect(read({ EVM_PRIVATE_KEY: key })).toMatchObject({
       deploysSmartWallets: false,
+      takesSharedRouterPermits: false,
       smartWalletFactories: wellKnownFactories,
       expiryMarginSeconds: 6,
     })

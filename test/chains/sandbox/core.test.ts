@@ -77,7 +77,7 @@ describe('the service on the sandbox', () => {
 
   it('settles a part of what a permit allows', async () => {
     const router = client.core.useCases.core.listSupported().kinds.find(({ scheme }) => scheme === 'upto')
-      ?.extra?.routerAddress as `0x${string}`
+      ?.extra?.facilitatorAddress as `0x${string}`
     const body = await uptoPayment({ chain, wallet: createEoa(), router })
     expect(await client.verify(body)).toMatchObject({ isValid: true })
     expect(await client.settle({ ...body, settleAmount: '2500' })).toMatchObject({ success: true })

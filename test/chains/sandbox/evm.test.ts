@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { findRecipientRouter } from '../../../src/chains/evm/contracts/findRecipientRouter.js'
 import { knownNetworks } from '../../../src/chains/evm/networks.js'
 import { randomAddress, randomHex, unixNow } from '../../support/evm/authorization.js'
 import { type ExactPaymentOptions, exactPayment, toFlat, toV1 } from '../../support/evm/payment.js'
@@ -184,21 +185,27 @@ describe('exact by Permit2', () => {
 })
 
 describe('upto', () => {
-  const routerOf = (): Hex => scene.find('upto', base.network).kind.extra?.routerAddress as Hex
+  const routerOf = (): Hex => scene.find('upto', base.network).kind.extra?.facilitatorAddress as Hex
   const upto = (options: Partial<UptoPaymentOptions> = {}) =>
     uptoPayment({ chain: base, wallet: createEoa(), router: routerOf(), ...options })
 
-  it('announces a router and a facilitator, and the router of each recipient', async () => {
+  it('announces a facilitator, and the router of each recipient', async () => {
     const scheme = scene.find('upto', base.network)
     const payTo = randomAddress()
     const router = await scheme.findRouter?.(payTo)
-    expect(scheme.kind.extra).toEqual({ routerAddress: router?.shared, facilitatorAddress: router?.shared })
+    expect(router).toEqual({
+      address: findRecipientRouter(routerOf(), payTo),
+      isDeployed: true,
+      shared: null,
+    })
+    expect(scheme.kind.extra).toEqual({ facilitatorAddress: routerOf() })
+    expect((await scheme.describeAsset(null, null))?.extra).not.toHaveProperty('routerAddress')
     const terms = await scheme.describeAsset(null, payTo)
     expect(terms).toMatchObject({ extra: { name: 'USDC', version: '2', routerAddress: router?.address } })
   })
 
-  it.each([true, false])('settles a part of a permit, bound to the recipient: %s', async (isBound) => {
-    const body = { ...(await upto({ isBound })), settleAmount: '2500' }
+  it('settles a part of a permit', async () => {
+    const body = { ...(await upto()), settleAmount: '2500' }
     expect(await scene.verify(body)).toMatchObject({
       isValid: true,
       amount: 2_500n,
@@ -222,6 +229,7 @@ describe('upto', () => {
 
   it.each([
     ['another spender', { permit: { spender: randomAddress() } }, 'invalid_permit_spender'],
+    ['the router for any recipient', { isBound: false }, 'invalid_permit_spender'],
     ['a value below the maximum', { permit: { value: 9_999n } }, 'permit_amount_mismatch'],
     ['a passed deadline', { permit: { deadline: 1n } }, 'permit_expired'],
     [

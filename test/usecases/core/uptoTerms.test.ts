@@ -27,16 +27,26 @@ const upto = (script: ToyScript = {}): Scheme =>
     ...script,
   })
 
+// As the scheme of a network whose router for any recipient is not settled through.
+const overruling: ToyScript = {
+  describeAsset: async () => ({
+    asset: '0xgold',
+    decimals: 6,
+    extra: { routerAddress: '0xb0b' },
+    overruled: { routerAddress: '0xABC' },
+  }),
+}
+
 const findTerms = (scheme = upto()) =>
   createFindTerms({ registry: createSchemeRegistry([scheme]), isServing: () => true })
 
-const complete = async (entry: Record<string, unknown>, version = 2) => {
+const complete = async (entry: Record<string, unknown>, version = 2, script: ToyScript = {}) => {
   const request = acceptsRequest.parse({
     x402Version: version,
     accepts: [{ scheme: 'upto', network: 'base-sepolia', payTo: '0xbob', ...entry }],
   })
   if (isPriceRequest(request)) throw new Error('This is a price')
-  return (await createCompleteAccepts(findTerms())(request)).accepts[0]
+  return (await createCompleteAccepts(findTerms(upto(script)))(request)).accepts[0]
 }
 
 const problemsOf = (entry: Record<string, unknown>) =>
@@ -89,6 +99,14 @@ describe('POST /accepts under upto', () => {
     expect(await complete({ maxAmount: '1', extra: { routerAddress: null } })).toMatchObject({
       extra: { routerAddress: 'router of 0xbob' },
     })
+  })
+
+  it.each([
+    ['overruled', '0xAbC', '0xb0b'],
+    ['not overruled', '0xdef', '0xdef'],
+  ])('keeps a router of the draft unless the scheme overrules it: %s', async (_name, routerAddress, kept) => {
+    const completed = await complete({ maxAmount: '1', extra: { routerAddress } }, 2, overruling)
+    expect(completed?.extra.routerAddress).toBe(kept)
   })
 
   it.each([

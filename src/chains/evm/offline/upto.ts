@@ -9,7 +9,7 @@ import { toDate, toRefusal } from '../paymentMethod.js'
 import { formatPermitId as formatPermit2Id } from '../permit2/payload.js'
 import { formatPermitId, readUptoProof } from '../upto/payload.js'
 import { createReadCandidate } from '../upto/readCandidate.js'
-import { foreignMessage, isTransferAuthorization } from '../upto/scheme.js'
+import { foreignMessage, isTransferAuthorization, nameRouter } from '../upto/scheme.js'
 import { createVouchers } from '../upto/vouchers.js'
 import { chargeOf, createFindFailedCheck } from '../uptoPermit2/checks.js'
 import { readUptoProof as readPermit2Proof } from '../uptoPermit2/payload.js'
@@ -33,6 +33,7 @@ const contracts = {
     findFor: (payTo: `0x${string}`) => findRecipientRouter(shared, payTo),
     isDeployed: async () => true,
   },
+  takesSharedRouterPermits: false,
   findPermitProblem: async () => null,
 }
 
@@ -80,7 +81,7 @@ export const createOfflineUpto = (offline: OfflineNetwork): OfflineScheme => {
     kind: {
       scheme: 'upto',
       network,
-      extra: { routerAddress: shared, facilitatorAddress: shared },
+      extra: { facilitatorAddress: shared },
     },
     signers: [offlineSigner],
     vouchers: createVouchers({ chainId, contracts: null }),
@@ -90,14 +91,17 @@ export const createOfflineUpto = (offline: OfflineNetwork): OfflineScheme => {
     describeAsset: async (asset, payTo) => {
       const terms = tokens.describe(asset)
       if (terms === null) return null
-      const recipient = readAddress(payTo)
-      const routerAddress = recipient === null ? shared : contracts.routers.findFor(recipient)
-      return { ...terms, extra: { ...terms.extra, routerAddress, facilitatorAddress: shared } }
+      const router = nameRouter(contracts.routers, readAddress(payTo), false)
+      return {
+        ...terms,
+        extra: { ...terms.extra, ...router, facilitatorAddress: shared },
+        overruled: { routerAddress: shared },
+      }
     },
     findRouter: async (payTo) => {
       const recipient = readAddress(payTo)
       if (recipient === null) return null
-      return { address: contracts.routers.findFor(recipient), isDeployed: true, shared }
+      return { address: contracts.routers.findFor(recipient), isDeployed: true, shared: null }
     },
     identify: (payment) => {
       if (isPermit2(payment)) {

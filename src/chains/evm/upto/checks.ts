@@ -11,18 +11,25 @@ export interface Candidate extends UptoProof {
   readonly token: Token
   readonly payTo: Hex
   /** Addresses that the permit may name as its spender. */
-  readonly routers: { readonly shared: Hex; readonly ofRecipient: Hex }
+  readonly routers: SpenderRouters
   readonly nowSeconds: bigint
   /** Minimum remaining validity. */
   readonly marginSeconds: bigint
+}
+
+export interface SpenderRouters {
+  readonly shared: Hex
+  readonly ofRecipient: Hex
+  /** Whether a permit for the shared router is settled: anyone who has seen it can present it for another recipient. */
+  readonly takesShared: boolean
 }
 
 /** A rule that needs no chain access; null when it holds. */
 type Rule = Check<Candidate, Reason>
 
 // Another spender is not ours, or pays another recipient.
-const permitsRouter: Rule = ({ permit, routers }) =>
-  isSameAddress(permit.spender, routers.ofRecipient) || isSameAddress(permit.spender, routers.shared)
+const permitsRouter: Rule = ({ permit: { spender }, routers: { shared, ofRecipient, takesShared } }) =>
+  isSameAddress(spender, ofRecipient) || (takesShared && isSameAddress(spender, shared))
     ? null
     : 'invalid_permit_spender'
 

@@ -3,7 +3,7 @@ import type { Payment } from '../../../protocol/payment.js'
 import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
 import { createPrepareAgain } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
-import type { EvmNetworkSettings } from '../settings.js'
+import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
 import { unwrapSignature } from '../signatures/unwrapSignature.js'
 import type { TokenRegistry } from '../tokens/tokenRegistry.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
@@ -21,6 +21,7 @@ export interface Prepared {
 }
 
 export const createPreparer = (dependencies: {
+  readonly family: Pick<EvmSettings, 'takesSharedRouterPermits'>
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
   readonly tokens: TokenRegistry
@@ -28,9 +29,10 @@ export const createPreparer = (dependencies: {
   readonly routers: Routers
   readonly findPermitProblem: FindPermitProblem
 }): Preparer<Prepared> => {
-  const { network, rpc, tokens, clock } = dependencies
+  const { family, network, rpc, tokens, clock } = dependencies
   const readCandidate = createReadCandidate({
     ...dependencies,
+    takesSharedRouterPermits: family.takesSharedRouterPermits,
     chainId: network.chainId,
     findToken: tokens.find,
   })

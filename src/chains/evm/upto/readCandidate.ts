@@ -1,7 +1,7 @@
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { readSettleAmount } from '../../../schemes/settleAmount.js'
-import { readAddress } from '../abi/address.js'
+import { isSameAddress, readAddress } from '../abi/address.js'
 import { signedDomain } from '../exact/checks.js'
 import { type Phase, type Preparation, toRefusal } from '../paymentMethod.js'
 import { readOccasion } from '../prepareAgain.js'
@@ -30,12 +30,14 @@ export const createReadCandidate =
     findToken,
     findPermitProblem,
     routers,
+    takesSharedRouterPermits,
     clock,
   }: {
     readonly chainId: number
     readonly findToken: FindToken
     readonly findPermitProblem: FindPermitProblem
     readonly routers: Pick<Routers, 'shared' | 'findFor' | 'isDeployed'>
+    readonly takesSharedRouterPermits: boolean
     readonly clock: Pick<Clock, 'now'>
   }): ReadCandidate =>
   async (payment, phase) => {
@@ -63,12 +65,19 @@ export const createReadCandidate =
       payment,
       token: finding.token,
       payTo,
-      routers: { shared: routers.shared, ofRecipient: routers.findFor(payTo) },
+      routers: {
+        shared: routers.shared,
+        ofRecipient: routers.findFor(payTo),
+        takesShared: takesSharedRouterPermits,
+      },
       nowSeconds: occasion.nowSeconds,
       marginSeconds: occasion.marginSeconds,
     }
     const failed = findFailedCheck(candidate)
-    if (failed !== null) return refuse({ reason: failed })
+    if (failed !== null) {
+      const isShared = failed === 'invalid_permit_spender' && isSameAddress(permit.spender, routers.shared)
+      return refuse({ reason: failed, ...(isShared ? { message: sharedRouter } : {}) })
+    }
     const settled = readSettleAmount(payment, {
       authorizedMaximum: payment.requirements.amount,
       isForSettle: phase.isForSettle,
@@ -82,4 +91,6 @@ export const createReadCandidate =
     return { prepared: { candidate, signature, amount: settled.amount } }
   }
 
+const sharedRouter =
+  'The permit names the router for any recipient, which this facilitator does not settle through; sign for the router of payTo, which GET /v1/router names'
 const unlisted = 'The token is not configured here: upto by permit takes configured tokens only'

@@ -29,6 +29,7 @@ export interface UptoDependencies extends MethodDependencies {
  */
 export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
   const { network, rpc, routers, accounts, presence, contracts } = dependencies
+  const { takesSharedRouterPermits } = dependencies.family
   const findPermitProblem = createFindPermitProblem(rpc)
   const permit = createPermitMethod({ ...dependencies, findPermitProblem })
   const permit2 = createUptoPermit2Method({ ...dependencies, facilitators: accounts, router: routers.shared })
@@ -51,7 +52,8 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       get extra() {
         const hasRouter = routers.wasDeployed()
         return {
-          ...(hasRouter ? { routerAddress: routers.shared } : {}),
+          // The router that payers sign for is that of the recipient.
+          ...(hasRouter && takesSharedRouterPermits ? { routerAddress: routers.shared } : {}),
           ...(presence.peek() ? describeFacilitator(hasRouter) : {}),
         }
       },
@@ -85,15 +87,16 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       const [hasRouter, hasProxy] = await Promise.all([routers.isDeployed(), presence.ask()])
       const takesPermit = hasRouter && (await findPermitProblem(token)) === null
       if (!takesPermit && !hasProxy) return null
-      const recipient = readAddress(payTo)
-      const router = recipient === null ? routers.shared : routers.findFor(recipient)
       return {
         ...terms,
         extra: {
           ...terms.extra,
-          ...(takesPermit ? { routerAddress: router } : { assetTransferMethod: 'permit2' }),
+          ...(takesPermit
+            ? nameRouter(routers, readAddress(payTo), takesSharedRouterPermits)
+            : { assetTransferMethod: 'permit2' }),
           ...(hasProxy ? describeFacilitator(hasRouter) : {}),
         },
+        ...(takesSharedRouterPermits ? {} : { overruled: { routerAddress: routers.shared } }),
       }
     },
 
@@ -101,9 +104,20 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       const recipient = readAddress(payTo)
       if (recipient === null || !(await routers.isDeployed())) return null
       const address = routers.findFor(recipient)
-      return { address, isDeployed: (await rpc.getCode(address)) !== '0x', shared: routers.shared }
+      const isDeployed = (await rpc.getCode(address)) !== '0x'
+      return { address, isDeployed, shared: takesSharedRouterPermits ? routers.shared : null }
     },
   }
+}
+
+/** `extra.routerAddress` of requirements; none while the recipient is unknown, unless the shared one may be named. */
+export const nameRouter = (
+  { shared, findFor }: Pick<Routers, 'shared' | 'findFor'>,
+  recipient: Hex | null,
+  takesSharedRouterPermits: boolean,
+): Readonly<Record<string, string>> => {
+  if (recipient !== null) return { routerAddress: findFor(recipient) }
+  return takesSharedRouterPermits ? { routerAddress: shared } : {}
 }
 
 export const foreignMessage =

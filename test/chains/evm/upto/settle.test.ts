@@ -1,5 +1,6 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { findRecipientRouter } from '../../../../src/chains/evm/contracts/findRecipientRouter.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { type UptoPaymentBody, uptoPayment } from '../../../support/evm/upto.js'
 import { uptoPayment as uptoPermit2Payment } from '../../../support/evm/uptoPermit2.js'
@@ -60,12 +61,14 @@ const frontRun = async ({ body }: PlannedUpto): Promise<void> => {
   expect(status).toBe('success')
 }
 
+const takesBoth = { EVM_SHARED_ROUTER_PERMITS: 'true' }
+
 describe('a payment by permit', () => {
   it.each([
     ['of the recipient', true],
     ['that is shared', false],
   ])('for the router %s moves what was used, and no more', async (_, isBound) => {
-    const service = await openUpto(scene)
+    const service = await openUpto(scene, { environment: takesBoth })
     const planned = await service.plan({ isBound })
     const { body, payer, payTo } = planned
     expect(await service.verify(body)).toMatchObject({ isValid: true, payer })
@@ -169,7 +172,7 @@ describe.each([
   ['that is shared', false],
 ])('a permit for the router %s that the payer cancelled', (_, isBound) => {
   it('by a permit for another spender draws nothing from what an earlier one left', async () => {
-    const service = await openUpto(scene)
+    const service = await openUpto(scene, { environment: takesBoth })
     const { payTo, second, sign } = await planSecond(service, isBound)
     await frontRun(await sign({ spender: createEoa().address, value: 0n }))
     expect(await service.verify(second.body)).toMatchObject({
@@ -187,7 +190,7 @@ describe.each([
   })
 
   it('as the documentation says is refused by the chain, too, while our transaction waits', async () => {
-    const { service, settleAfter } = await openSlowUpto()
+    const { service, settleAfter } = await openSlowUpto(takesBoth)
     const { payTo, second, spender, sign } = await planSecond(service, isBound)
     const cancelling = await sign({ spender, value: 0n })
     const pending = await settleAfter({ ...second.body, settleAmount: '1' }, () => frontRun(cancelling))
@@ -205,6 +208,66 @@ const groupByTransaction = (answers: readonly { readonly transaction: string }[]
   }
   return places
 }
+
+describe('a permit for the router of any recipient', () => {
+  const bodyFor = ({ body }: PlannedUpto, payTo: Hex): UptoPaymentBody => {
+    const requirements = { ...body.paymentRequirements, payTo }
+    return {
+      ...body,
+      paymentPayload: { ...body.paymentPayload, accepted: requirements },
+      paymentRequirements: requirements,
+    }
+  }
+
+  it('is refused for every recipient, and not offered', async () => {
+    const service = await openUpto(scene)
+    const planned = await service.plan({ isBound: false })
+    const thief = createEoa().address
+    for (const payTo of [thief, planned.payTo]) {
+      const body = bodyFor(planned, payTo)
+      expect(await service.verify(body)).toMatchObject({
+        isValid: false,
+        invalidReason: 'invalid_permit_spender',
+        invalidMessage: expect.stringContaining('GET /v1/router'),
+      })
+      expect(await settle(service, { body }, 10_000n)).toMatchObject({
+        errorReason: 'invalid_permit_spender',
+        transaction: '',
+      })
+      expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+    }
+    const { core } = service.core.useCases
+    const kind = core.listSupported().kinds.find(({ scheme }) => scheme === 'upto')
+    expect(kind?.extra).not.toHaveProperty('routerAddress')
+    const { network } = scene.chain
+    const { payTo } = planned
+    expect(await core.findRouter({ network, payTo })).not.toHaveProperty('sharedRouterAddress')
+    // Also for a draft that names it, such as one copied from an earlier /supported.
+    const routerAddress = service.router.toLowerCase()
+    const draft = { scheme: 'upto', network, maxAmount: '10000', payTo, extra: { routerAddress } }
+    expect(await core.completeAccepts({ accepts: [draft] })).toMatchObject({
+      accepts: [{ extra: { routerAddress: findRecipientRouter(service.router, payTo) } }],
+    })
+  })
+
+  it('is settled where the operator says so, also for a stranger', async () => {
+    const service = await openUpto(scene, { environment: takesBoth })
+    const planned = await service.plan({ isBound: false })
+    const stranger = createEoa().address
+    expect(await settle(service, { body: bodyFor(planned, stranger) }, 10_000n)).toMatchObject({
+      success: true,
+    })
+    expect(await scene.chain.balanceOf(stranger)).toBe(10_000n)
+    const { core } = service.core.useCases
+    expect(core.listSupported().kinds.find(({ scheme }) => scheme === 'upto')?.extra).toMatchObject({
+      routerAddress: service.router,
+    })
+    const { network } = scene.chain
+    expect(await core.findRouter({ network, payTo: stranger })).toMatchObject({
+      sharedRouterAddress: service.router,
+    })
+  })
+})
 
 describe('many payments', () => {
   it('of every form share transactions, also two equal ones of one payer', async () => {
@@ -404,8 +467,10 @@ describe('what changes between verify and settle', () => {
   })
 })
 
-const openSlowUpto = () =>
-  openSlowly(scene, (rpcUrls) => openUpto(scene, { rpcUrls, environment: quickFinality(scene) }))
+const openSlowUpto = (settings: Readonly<Record<string, string>> = {}) =>
+  openSlowly(scene, (rpcUrls) =>
+    openUpto(scene, { rpcUrls, environment: { ...quickFinality(scene), ...settings } }),
+  )
 
 const spendAll = async (wallet: ReturnType<typeof createEoa>): Promise<void> => {
   const { chain } = scene
