@@ -147,6 +147,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     lanes,
     minPaymentGasShare,
     requiresCrossCheck,
+    countPromised: stores.reservations.countPromised,
     ...(scenarios === undefined ? {} : { scenarios }),
   }).catch(async (error: unknown) => {
     await stores.close()

@@ -50,6 +50,11 @@ export interface ChainContext {
   readonly minPaymentGasShare: number
   /** Whether payments from the cross-check amount on need endpoints of two hosts. Absent: true. */
   readonly requiresCrossCheck?: boolean
+  /**
+   * Settlements of a network that were promised and have not ended, by account or `anonymous`: open streams, and what
+   * accounts have verified and hold. Absent: none.
+   */
+  readonly countPromised?: (network: string) => Promise<ReadonlyMap<string, number>>
   /** Absent: the sandbox has fixed payers only. */
   readonly scenarios?: SandboxScenarios
 }

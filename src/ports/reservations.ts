@@ -18,6 +18,8 @@ export interface Reservation {
   readonly amount: bigint
   /** When it ends by itself. */
   readonly expiresAt: Date
+  /** Whether its settlement is promised to the account. Absent: no. A renewal keeps it. */
+  readonly isPromised?: boolean
 }
 
 export interface Funds {
@@ -32,7 +34,7 @@ export interface Funds {
  * reservations of anonymous callers count only while they are settled.
  */
 export type ReservationResult =
-  | { readonly state: 'reserved' }
+  | { readonly state: 'reserved'; readonly isPromised?: true }
   | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }
   /** The authorization has a live reservation that does not yield, or another caller is settling it. */
   | { readonly state: 'taken'; readonly by: TakenBy }
@@ -60,6 +62,8 @@ export interface Reservations {
    * as much and as long as before. A reservation of an anonymous caller is replaced by that of an account.
    */
   reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
+  /** By account or `anonymous`: live reservations of a network that are promised, and whose settlement is not sent yet. */
+  countPromised(network: string): Promise<ReadonlyMap<string, number>>
   /** What keeps an authorization from a caller that would reserve nothing. */
   findTaker(asking: AskingForAuthorization): Promise<TakenBy | null>
   /** Gives the funds back, if this holder still has them. */

@@ -32,6 +32,13 @@ export interface Authorized {
   /** A scheme with holds can present the same authorization, so that one may have a hold. Absent: only where `hold` is set. */
   readonly isHoldable?: boolean
   /**
+   * Before a settlement is promised to a caller, whose service is rendered first. Throws SVC-3002 unless the facilitator's
+   * budget has room for it beside what is spent and promised. Absent: no budget bounds it.
+   */
+  checkPromise?(caller: string): Promise<void>
+  /** Its settlement was promised, with the hold that it has. */
+  readonly isPromised?: boolean
+  /**
    * Executes the verified payment and rechecks what can have changed. Records, then sends. Throws only before a
    * recording; afterwards an unknown outcome is `pending`. Verify-only schemes neither record nor send.
    */
@@ -96,6 +103,8 @@ export interface SettleOptions {
   readonly waitUntil: AbortSignal
   /** Account id, or `anonymous`: whose part of a budget the settlement uses. None unless stated. */
   readonly caller?: string | null
+  /** `checkPromise` passed when its funds were held: no budget refuses it now. */
+  readonly isPromised?: boolean
 }
 
 export interface ResolveOptions {

@@ -25,6 +25,12 @@ export const createMemoryReservations = (): MemoryReservations => {
   return {
     list: () => [...rows.values()],
     end: (authorizationId) => void rows.delete(authorizationId),
+    countPromised: async (network) => {
+      const promised = [...rows.values()].filter((row) => row.network === network && row.isPromised === true)
+      return new Map(
+        promised.map(({ account }) => [account, promised.filter((row) => row.account === account).length]),
+      )
+    },
     findTaker: async (asking) => findTaker(rows.get(asking.authorizationId), asking),
     release: async ({ authorizationId, holder }) => {
       if (rows.get(authorizationId)?.holder === holder) rows.delete(authorizationId)
@@ -56,8 +62,9 @@ export const createMemoryReservations = (): MemoryReservations => {
         own?.holder === 'settle' && reservation.holder === 'verify' ? 'settle' : reservation.holder
       const expiresAt = new Date(Math.max(reservation.expiresAt.getTime(), own?.expiresAt.getTime() ?? 0))
       const greatest = own !== undefined && own.amount > amount ? own.amount : amount
-      rows.set(authorizationId, { ...reservation, holder, expiresAt, amount: greatest })
-      return { state: 'reserved' }
+      const isPromised = reservation.isPromised === true || own?.isPromised === true
+      rows.set(authorizationId, { ...reservation, holder, expiresAt, amount: greatest, isPromised })
+      return isPromised ? { state: 'reserved', isPromised } : { state: 'reserved' }
     },
     purge: async () => undefined,
   }

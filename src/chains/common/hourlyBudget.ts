@@ -1,13 +1,20 @@
 import { AppError } from '../../errors.js'
 import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rateLimiter.js'
+import type { PromisedCost } from './promisedCost.js'
+
+/** Gives back a part of what was drawn; without a number, all of it. For one call. */
+export type GiveBack = (unused?: number) => void
 
 /** Limits what settlements cost the facilitator per hour, and how much of it one caller can use. */
 export interface HourlyBudget {
   /**
    * Draws a cost for a caller (account id or `anonymous`; null: our own maintenance). Throws SVC-3002 when the caller's
-   * part is spent. The returned function gives it back, for what was not sent.
+   * part is spent, or what is left is kept for promised settlements. A promised one is never refused: it had its place when
+   * it was promised.
    */
-  spend(cost: number, caller: string | null): Promise<() => void>
+  spend(cost: number, caller: string | null, isPromised?: boolean): Promise<GiveBack>
+  /** Throws SVC-3002 unless one more settlement of a caller can be promised beside what is spent and promised. */
+  checkPromise(caller: string): Promise<void>
 }
 
 export interface HourlyBudgetSettings {
@@ -17,6 +24,8 @@ export interface HourlyBudgetSettings {
   /** Key in the rate limiter; instances that share its store share the budget. */
   readonly key: string
   readonly limit: number
+  /** Absent: no settlement is promised. */
+  readonly promised?: PromisedCost
 }
 
 const hourMs = 3_600_000
@@ -29,66 +38,151 @@ const reservedShare = 0.2
 const perAccountShare = 0.04
 const anonymousShare = 0.2
 
+// Of the part for all: so much can be kept for promises, and half of that for those of one caller.
+const promisedShare = 0.5
+
+/** Of one window: what promises keep of it. */
+interface Draw extends LimitWindow {
+  readonly kept: 'all' | 'own' | 'none'
+}
+
 export const createHourlyBudget = (
   limiter: RateLimiter,
-  { network, purpose, key, limit }: HourlyBudgetSettings,
+  { network, purpose, key, limit, promised = nothingPromised }: HourlyBudgetSettings,
 ): HourlyBudget => {
   const reserved = Math.floor(limit * reservedShare)
   const anonymous = Math.floor(limit * anonymousShare)
   const common = limit - reserved - anonymous
+  const mostPromised = Math.floor(common * promisedShare)
 
-  const listChoices = (cost: number, caller: string | null): readonly (readonly LimitWindow[])[] => {
-    const window = (part: string, partLimit: number): LimitWindow => ({
+  const listChoices = (cost: number, caller: string | null): readonly (readonly Draw[])[] => {
+    const draw = (part: string, partLimit: number, kept: Draw['kept']): Draw => ({
       key: `${key}:${part}`,
       limit: partLimit,
       windowMs: hourMs,
       cost,
+      kept,
     })
-    const commonPart = [window('common', common)]
-    const reservedPart = window('reserved', reserved)
+    const commonPart = [draw('common', common, 'all')]
+    const reservedPart = draw('reserved', reserved, 'none')
     if (caller === null) return [commonPart, [reservedPart]]
-    if (caller === 'anonymous') return [[window('anonymous', anonymous)], commonPart]
-    const ofAccount = window(`account:${caller}`, Math.floor(limit * perAccountShare))
+    if (caller === 'anonymous') return [[draw('anonymous', anonymous, 'own')], commonPart]
+    const ofAccount = draw(`account:${caller}`, Math.floor(limit * perAccountShare), 'own')
     return [[ofAccount, reservedPart], commonPart]
   }
 
+  const spent = (): AppError =>
+    new AppError('SERVICE_UNAVAILABLE', `The hourly ${purpose} budget of ${network} is spent`, {
+      operationalCode: 'SVC-3002',
+      retryAfterSeconds: 60,
+    })
+
+  const take = async (windows: readonly LimitWindow[]): Promise<GiveBack | null> => {
+    const taken: RateLimitResult = await limiter.take(windows)
+    if (!taken.isAllowed) return null
+    return (unused) => {
+      const returned = windows.map((window) => ({
+        ...window,
+        cost: unused === undefined ? (window.cost ?? 1) : Math.min(window.cost ?? 1, Math.floor(unused)),
+      }))
+      void limiter.refund(returned, taken)
+    }
+  }
+
   return {
-    spend: async (cost, caller) => {
+    spend: async (cost, caller, isPromised = false) => {
+      // Maintenance serves what was sent, promised or not.
+      const kept = isPromised || caller === null ? 0 : Math.min((await promised.read()).total, mostPromised)
       for (const windows of listChoices(cost, caller)) {
-        const taken: RateLimitResult = await limiter.take(windows)
-        if (taken.isAllowed) return () => void limiter.refund(windows, taken)
+        const given = await take(windows.map((each) => (each.kept === 'all' ? without(each, kept) : each)))
+        if (given !== null) return given
       }
-      throw new AppError('SERVICE_UNAVAILABLE', `The hourly ${purpose} budget of ${network} is spent`, {
-        operationalCode: 'SVC-3002',
-        retryAfterSeconds: 60,
-      })
+      const [beyond] = isPromised ? listChoices(cost, null) : []
+      const given =
+        beyond === undefined ? null : await take(beyond.map((each) => ({ ...each, limit: unlimited })))
+      if (given === null) throw spent()
+      return given
+    },
+
+    checkPromise: async (caller) => {
+      const { cost, total, of } = await promised.read()
+      const own = of(caller)
+      if (total + cost > mostPromised || own + cost > mostPromised / 2) throw spent()
+      for (const windows of listChoices(0, caller)) {
+        const wanted = windows.map((each) => ({
+          ...each,
+          limit: each.limit - cost - { all: total, own, none: 0 }[each.kept],
+        }))
+        if (wanted.some((each) => each.limit < 0) || (await take(wanted)) === null) continue
+        promised.add(caller)
+        return
+      }
+      throw spent()
     },
   }
+}
+
+const unlimited = Number.MAX_SAFE_INTEGER
+
+const nothingPromised: PromisedCost = {
+  read: async () => ({ cost: 0, total: 0, of: () => 0 }),
+  add: () => undefined,
+}
+
+const without = (window: LimitWindow, kept: number): LimitWindow => ({
+  ...window,
+  limit: Math.max(0, window.limit - kept),
+})
+
+interface BudgetedItem {
+  readonly caller: string | null
+  readonly isPromised?: boolean
+}
+
+export interface DrawnForBatch<Item> {
+  /** Gives back what is beyond the cost that was used; without a function, everything. */
+  refund(usedOf?: (items: readonly Item[]) => number): void
 }
 
 /**
  * Draws the cost of a batch, each caller for its own items: a caller whose part is spent does not hold up the others.
  * With refused items nothing is drawn, and the rest is to be tried without them.
  */
-export const spendForBatch = async <Item extends { readonly caller: string | null }>(
+export const spendForBatch = async <Item extends BudgetedItem>(
   budget: HourlyBudget,
   items: readonly Item[],
   costOf: (items: readonly Item[]) => number,
-): Promise<{ readonly refund: () => void } | { readonly refused: ReadonlyMap<Item, unknown> }> => {
-  const refunds: (() => void)[] = []
-  const refund = () => {
-    for (const each of refunds) each()
-  }
+): Promise<DrawnForBatch<Item> | { readonly refused: ReadonlyMap<Item, unknown> }> => {
+  const draws: { readonly own: readonly Item[]; readonly cost: number; readonly giveBack: GiveBack }[] = []
   const refused = new Map<Item, unknown>()
-  for (const caller of new Set(items.map((item) => item.caller))) {
-    const own = items.filter((item) => item.caller === caller)
+  for (const own of groupByPurse(items)) {
+    const [first] = own
+    if (first === undefined) continue
+    const cost = costOf(own)
     try {
-      refunds.push(await budget.spend(costOf(own), caller))
+      draws.push({ own, cost, giveBack: await budget.spend(cost, first.caller, first.isPromised) })
     } catch (error) {
       for (const item of own) refused.set(item, error)
+    }
+  }
+  const refund: DrawnForBatch<Item>['refund'] = (usedOf) => {
+    for (const { own, cost, giveBack } of draws) {
+      if (usedOf === undefined) giveBack()
+      else if (usedOf(own) < cost) giveBack(cost - usedOf(own))
     }
   }
   if (refused.size === 0) return { refund }
   refund()
   return { refused }
+}
+
+const groupByPurse = <Item extends BudgetedItem>(items: readonly Item[]): Iterable<readonly Item[]> => {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const purse = `${item.isPromised === true} ${item.caller ?? ''}`
+    const group = groups.get(purse)
+    if (group === undefined) groups.set(purse, [item])
+    else group.push(item)
+  }
+  return groups.values()
 }

@@ -1,5 +1,6 @@
 import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
+import { createPromisedCost } from '../common/promisedCost.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { combineExactMethods } from './combineExactMethods.js'
@@ -19,7 +20,7 @@ import { createTokenRegistry, type TokenRegistry } from './tokens/tokenRegistry.
 import { createTransactionEngine } from './transactions/engine.js'
 import { createFeeOracle } from './transactions/fees/fees.js'
 import { createGasBalances } from './transactions/fees/gasBalances.js'
-import { createGasBudget } from './transactions/fees/gasBudget.js'
+import { createGasBudget, promisedGas, toGwei } from './transactions/fees/gasBudget.js'
 import { createLaneMaintenance } from './transactions/lanes/laneMaintenance.js'
 import { createNoncePool } from './transactions/lanes/noncePool.js'
 import { createReceiptWatcher } from './transactions/receipts/receiptWatcher.js'
@@ -69,7 +70,8 @@ const openNetwork = async (
   signers: Signers,
   context: ChainContext,
 ) => {
-  const { clock, lanes, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true } = context
+  const { clock, lanes, limiter, logger, minPaymentGasShare, countPromised } = context
+  const { requiresCrossCheck: isRequired = true } = context
   const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
   const rpc = createRpc(network.network, endpoints, logger)
   if (network.usesPublicRpc) {
@@ -118,7 +120,12 @@ const openNetwork = async (
   const { canPay } = monitored
   const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
   const pool = createNoncePool(accounts, canPay)
-  const budget = createGasBudget(network, limiter)
+  const promised = createPromisedCost({
+    count: async () => (await countPromised?.(network.network)) ?? new Map(),
+    costOfOne: () => toGwei((fees.findPrice() ?? 0n) * promisedGas),
+    clock,
+  })
+  const budget = createGasBudget(network, limiter, promised)
   const shared = { rpc, fees, lanes, pool, receipts, budget, clock, logger }
   const replaceAfterMs = family.replaceAfterSeconds * 1_000
   const maintenance = createLaneMaintenance(network, { ...shared, accounts, replaceAfterMs })

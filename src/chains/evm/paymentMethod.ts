@@ -36,6 +36,8 @@ interface PreparedCall {
   readonly call: SettlementCall
   /** Upper bound that the payer signed; absent where the call moves all of it. */
   readonly authorizedAmount?: bigint
+  /** What a charge of 0 must be worth, as its transaction costs gas; absent where it sends none. */
+  readonly maximum?: bigint
 }
 
 export type Preparation<Prepared> = { readonly prepared: Prepared } | { readonly refused: Refusal }
@@ -88,7 +90,9 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       amount,
       expiresAt: toDate(deadline),
       details: describe(prepared),
-      ...(describeHold === undefined ? {} : { hold: describeHold(prepared, reads) }),
+      ...(describeHold === undefined
+        ? {}
+        : { hold: describeHold(prepared, reads), checkPromise: engine.checkPromise }),
       ...(isHoldable ? { isHoldable } : {}),
       settle: async (recorder, options) => {
         const preparation = await prepareAgain(prepared, beforeSettle)
@@ -110,14 +114,14 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       const preparation = await prepare(payment, isForSettle ? beforeSettle : beforeVerify)
       if ('refused' in preparation) return preparation.refused
       if (!isAwaited()) throw new Error('The caller is gone')
-      const { call, candidate } = preparation.prepared
-      // Nothing moves: the authorization is only used up.
+      const { call, candidate, maximum = 0n } = preparation.prepared
+      const worth = call.amount > 0n ? call.amount : maximum
       const tooLow =
-        call.amount === 0n
+        worth === 0n
           ? null
           : minimum.refuse({
               asset: candidate.token.address,
-              amount: call.amount,
+              amount: worth,
               cost: engine.findTypicalCost(),
               isForSettle,
             })

@@ -131,6 +131,7 @@ export const createExecuteSettlement = ({
       outcome = await authorized.settle(recorder, {
         waitUntil: context.waitUntil,
         caller: context.caller,
+        isPromised: authorized.isPromised === true || context.isAdmitted === true,
       })
     } catch (error) {
       if (recorded === null) {

@@ -8,7 +8,7 @@ import type { HoldFunds } from './holdFunds.js'
 
 /**
  * Verifies a payment whose amount is a maximum and holds the maximum for one holder. Throws INVALID_REQUEST for malformed
- * requirements, and if the chain is unavailable. Has no deadline of its own.
+ * requirements, and if the chain is unavailable or the budget has no room for the settlement. Has no deadline of its own.
  */
 export type HoldAuthorization = (attempt: HoldAttempt) => Promise<Authorized | Refusal>
 
@@ -21,6 +21,8 @@ export interface HoldAttempt {
   /** When the hold ends by itself. */
   readonly findEnd: (authorized: Authorized) => Date
   readonly isAwaited: () => boolean
+  /** False for what was promised before. */
+  readonly isNew: boolean
 }
 
 export interface HoldAuthorizationDependencies {
@@ -31,7 +33,7 @@ export interface HoldAuthorizationDependencies {
 
 export const createHoldAuthorization =
   ({ registry, journal, holdFunds }: HoldAuthorizationDependencies): HoldAuthorization =>
-  async ({ payment, caller, holder, findEnd, isAwaited }) => {
+  async ({ payment, caller, holder, findEnd, isAwaited, isNew }) => {
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return { isValid: false, payer: null, reason: scheme }
     checkRequirements(payment, scheme)
@@ -54,7 +56,9 @@ export const createHoldAuthorization =
           'The payer must approve Permit2 before: a signature that grants it can end during the stream',
       }
     }
-    const held = await holdFunds(payment, verdict, { caller, holder, until: findEnd(verdict) })
+    if (isNew) await verdict.checkPromise?.(caller)
+    const terms = { caller, holder, until: findEnd(verdict), isPromised: verdict.checkPromise !== undefined }
+    const held = await holdFunds(payment, verdict, terms)
     // After the hold: no settlement can start meanwhile.
     const settlement = held.isValid ? await journal.findOpen(verdict.authorizationId) : null
     if (settlement === null) return held

@@ -16,6 +16,8 @@ export interface HoldTerms {
   readonly caller: string
   /** As in `Reservation`. */
   readonly holder: string
+  /** Whether the settlement is promised, as in `Reservation`. Default: no. */
+  readonly isPromised?: boolean
   /** When the hold ends by itself. Default: when the resource server stops to wait. */
   readonly until?: Date
 }
@@ -31,7 +33,7 @@ export const canBeHeld = ({ hold, isHoldable }: Authorized): boolean =>
 
 export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
-  async ({ requirements }, verdict, { caller, holder, until }) => {
+  async ({ requirements }, verdict, { caller, holder, until, isPromised = false }) => {
     if (!verdict.isValid || !canBeHeld(verdict)) return verdict
     const { hold, payer, authorizationId, amount } = verdict
     const asking = {
@@ -59,12 +61,13 @@ export const createHoldFunds =
         spender: foldHex(hold.spender),
         amount,
         expiresAt: until ?? findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
+        isPromised,
       },
       hold,
     )
     switch (result.state) {
       case 'reserved':
-        return verdict
+        return result.isPromised === true ? { ...verdict, isPromised: true } : verdict
       case 'exceeds':
         return {
           isValid: false,

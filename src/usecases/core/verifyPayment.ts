@@ -122,7 +122,9 @@ export const createVerifyPayment = ({
     }
 
     const judged = await judge(scheme, payment, { caller, isAwaited })
-    const verdict = await holdFunds(payment, judged, { caller, holder: 'verify' })
+    const isPromised = caller !== 'anonymous' && judged.isValid && judged.checkPromise !== undefined
+    if (isPromised) await judged.checkPromise?.(caller)
+    const verdict = await holdFunds(payment, judged, { caller, holder: 'verify', isPromised })
     const { network } = payment.requirements
     logger.info(
       verdict.isValid

@@ -73,6 +73,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
       holder: holderOf(id),
       findEnd,
       isAwaited: () => isAwaited() && !deadline.aborted,
+      isNew,
     })
     // Also what is held after the deadline.
     const giveBack = () => (authorizationId === null ? undefined : releaseHold({ id, authorizationId }))

@@ -1,13 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { createHourlyBudget, spendForBatch } from '../../../src/chains/common/hourlyBudget.js'
+import { createPromisedCost, type PromisedCost } from '../../../src/chains/common/promisedCost.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 
-const setup = (limit = 1_000) => {
+/** Ten settlements of 10 that were promised to a tenant, unless it says otherwise. */
+const promisedTo = (caller: string, count = 10): PromisedCost => {
+  const clock = createManualClock()
+  return createPromisedCost({ count: async () => new Map([[caller, count]]), costOfOne: () => 10, clock })
+}
+
+const setup = (limit = 1_000, promised?: PromisedCost) => {
   const clock = createManualClock()
   const limiter = createMemoryRateLimiter({ clock })
-  const budget = createHourlyBudget(limiter, { network: 'toy:1', purpose: 'gas', key: 'gas:toy:1', limit })
+  const budget = createHourlyBudget(limiter, {
+    network: 'toy:1',
+    purpose: 'gas',
+    key: 'gas:toy:1',
+    limit,
+    ...(promised === undefined ? {} : { promised }),
+  })
   /** Spends one at a time until nothing is left, and returns how much that was. */
   const exhaust = async (caller: string | null): Promise<number> => {
     for (let spent = 0; ; spent += 1) {
@@ -89,5 +102,50 @@ describe('A43: a batch', () => {
     const drawn = await spendForBatch(budget, items, costOf)
     expect('refused' in drawn && [...drawn.refused.keys()]).toEqual([items[0]])
     expect(await exhaust('tenant-2')).toBe(40)
+  })
+})
+
+describe('what is promised', () => {
+  it('is kept from new work of every caller, and drawn by promised settlements alone', async () => {
+    const { budget, exhaust } = setup(1_000, promisedTo('tenant-1'))
+    expect(await exhaust('tenant-1')).toBe(540)
+    expect(await exhaust('tenant-2')).toBe(40)
+    expect(await exhaust('anonymous')).toBe(200)
+    for (let settled = 0; settled < 10; settled += 1) await budget.spend(10, 'tenant-1', true)
+    await expect(budget.spend(1, 'tenant-1')).rejects.toThrow('spent')
+  })
+
+  it('is settled beyond the budget, should gas have become more expensive', async () => {
+    const { budget, exhaust } = setup(1_000, promisedTo('tenant-1'))
+    await exhaust('tenant-1')
+    await expect(budget.spend(500, 'tenant-1', true)).resolves.toBeTypeOf('function')
+  })
+
+  it('leaves half of the common part to new work, and half of the rest to other callers', async () => {
+    const many = setup(1_000, promisedTo('tenant-1', 1_000))
+    expect(await many.exhaust('tenant-2')).toBe(340)
+    const { budget } = setup(1_000, promisedTo('tenant-1', 14))
+    await budget.checkPromise('tenant-1')
+    await expect(budget.checkPromise('tenant-1')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
+    await expect(budget.checkPromise('tenant-2')).resolves.toBeUndefined()
+  })
+
+  it('needs a budget that is not spent: that of the account, or the common one', async () => {
+    const { budget, exhaust } = setup(1_000, promisedTo('tenant-1', 0))
+    await exhaust('tenant-1')
+    await expect(budget.checkPromise('tenant-1')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
+    await expect(budget.checkPromise('tenant-2')).resolves.toBeUndefined()
+  })
+})
+
+describe('a part that was not used', () => {
+  it('is given back to each caller of a batch', async () => {
+    const { budget, exhaust } = setup()
+    const items = [{ caller: 'tenant-1' }, { caller: 'tenant-2' }]
+    const drawn = await spendForBatch(budget, items, () => 40)
+    if ('refused' in drawn) throw new Error('It was refused')
+    drawn.refund(() => 30)
+    expect(await exhaust('tenant-1')).toBe(610)
+    expect(await exhaust('tenant-2')).toBe(10)
   })
 })

@@ -23,6 +23,10 @@ export const receiptShape = z.object({
   logs: z.array(logShape),
   /** Only reported: a node without it still proves the payment. */
   gasUsed: quantityShape.nullish().catch(null),
+  /** In wei. */
+  effectiveGasPrice: quantityShape.nullish().catch(null),
+  /** What a rollup charges for its data, in wei, beside the gas. */
+  l1Fee: quantityShape.nullish().catch(null),
 })
 
 export const blockShape = z.object({

@@ -26,6 +26,8 @@ export interface TransactionEngine {
   readTypicalCost(): Promise<bigint>
   /** The call of `settle`, in the latest state. */
   simulate(call: SettlementCall): Promise<Simulation>
+  /** As `Authorized.checkPromise`. */
+  checkPromise(caller: string): Promise<void>
   /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
   settle(call: SettlementCall, recorder: Recorder, options: SettleOptions): Promise<Outcome>
   /** As `Scheme.resolve`. */
@@ -50,7 +52,7 @@ export interface EngineDependencies extends SendCallsDependencies {
 
 export const createTransactionEngine = (dependencies: EngineDependencies): TransactionEngine => {
   const { network, rpc, signers, canPay, fees, multicall, clock, crossCheckAmount } = dependencies
-  const { expiryMarginSeconds } = dependencies
+  const { expiryMarginSeconds, budget } = dependencies
   const simulator = createSimulator(rpc, multicall)
   const batchContracts = [...dependencies.batchContracts, createMulticallBatch(multicall)]
   const submit = createSubmit({ ...dependencies, batchContracts })
@@ -74,8 +76,9 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
       if (sender === null) throw networkUnavailable(network.network)
       return await simulator.simulate(call, { sender: sender.address, fees: await fees.read() })
     },
-    settle: (call, recorder, { waitUntil, caller = null }) =>
-      settle({ call, recorder, waitUntil, caller }, policyFor(call.amount)),
+    checkPromise: (caller) => budget.checkPromise(caller),
+    settle: (call, recorder, { waitUntil, caller = null, isPromised = false }) =>
+      settle({ call, recorder, waitUntil, caller, isPromised }, policyFor(call.amount)),
     resolve: (settlement, judge, signal, { isReadOnly = false, takeOver } = {}) => {
       const policy: ResolvePolicy = {
         ...policyFor(settlement.amount),

@@ -16,6 +16,8 @@ export interface Submission {
   readonly recorder: Recorder
   /** Whose part of the gas budget it uses; null for none. */
   readonly caller: string | null
+  /** Its gas was promised: no budget refuses it. */
+  readonly isPromised?: boolean
   /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
   /** Must not share a transaction. */
@@ -68,7 +70,7 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
     throw settlementTooLate(network.network, waitMs)
   }
 
-  return async ({ call, recorder, caller, waitUntil, isUnbatched = false }) => {
+  return async ({ call, recorder, caller, isPromised = false, waitUntil, isUnbatched = false }) => {
     if (waitUntil.aborted) throw networkUnavailable(network.network)
     refuseHopeless(call.deadline)
     return await new Promise((resolve, reject) => {
@@ -81,6 +83,7 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
         recorder,
         isUnbatched,
         caller,
+        isPromised,
         waitUntil,
         resolve: (answer) => {
           end()

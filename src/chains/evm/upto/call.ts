@@ -23,7 +23,9 @@ export const createUptoCall = (
   candidate: Candidate,
   { amount, signature }: { readonly amount: bigint; readonly signature: DeployedSignature },
 ): SettlementCall => {
-  const { permit, token, payTo, paymentNonce, routers } = candidate
+  const { permit, token, payTo, paymentNonce, routers, payment } = candidate
+  // A charge of 0 costs gas too: who could not pay the maximum must not make the facilitator pay it.
+  const needed = amount > 0n ? amount : payment.requirements.amount
   const { owner, spender, value, deadline, nonce } = permit
   const asset = token.address
   const isEcdsa = signature.kind === 'ecdsa'
@@ -60,7 +62,7 @@ export const createUptoCall = (
     reads: planStateReads(asset, permit),
     probe: null,
     explainRevert: (failure, reads) => explainRevert(failure, decodePermitState(reads), { permit, amount }),
-    findContradiction: (reads) => findContradiction(decodePermitState(reads), { permit, amount }),
+    findContradiction: (reads) => findContradiction(decodePermitState(reads), { permit, amount, needed }),
     isTooEarly: () => false,
     judge: createJudge(rpc, { router: routers.shared, asset, owner, spender, nonce, payTo, amount }),
   }

@@ -57,13 +57,16 @@ const isOverridden = (
 ): boolean => nonce !== null && nonce > permit.nonce && allowance !== permit.value
 
 /** For what the router and the token would accept; null if the state allows the settlement. */
-export const findContradiction = (state: PermitState, { permit, amount }: Settled): RevertReason | null => {
+export const findContradiction = (
+  state: PermitState,
+  { permit, amount, needed }: Settled & { readonly needed: bigint },
+): RevertReason | null => {
   const { nonce, balance } = state
   if (nonce === null) return { reason: 'permit_not_supported' }
   // Without a transfer nothing is drawn.
   if (amount > 0n && isOverridden(state, permit)) return { reason: 'permit_allowance_changed' }
   // Some tokens transfer less than they are asked to.
-  return balance === null || balance < amount ? { reason: 'insufficient_funds' } : null
+  return balance === null || balance < needed ? { reason: 'insufficient_funds' } : null
 }
 
 // Errors of common implementations of permit, which the router passes on.

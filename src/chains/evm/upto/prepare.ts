@@ -18,6 +18,7 @@ export interface Prepared {
   readonly candidate: Candidate
   readonly call: SettlementCall
   readonly authorizedAmount: bigint
+  readonly maximum: bigint
 }
 
 export const createPreparer = (dependencies: {
@@ -48,7 +49,7 @@ export const createPreparer = (dependencies: {
       amount,
       signature: unwrapped,
     })
-    return { prepared: { candidate, call, authorizedAmount } }
+    return { prepared: { candidate, call, authorizedAmount, maximum: payment.requirements.amount } }
   }
 
   return {

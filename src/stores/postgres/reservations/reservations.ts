@@ -68,15 +68,26 @@ const listTakers = `
 // time come from the request, which the payer can repeat.
 const write = `
   insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
-    expires_at, reserved_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())
+    expires_at, is_promised, reserved_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())
   on conflict (network, asset, payer, authorization_id) do update
     set spender = excluded.spender, account = excluded.account, pay_to = excluded.pay_to,
       holder = case when r.holder = 'settle' and excluded.holder = 'verify' and ${isOwn} then r.holder
         else excluded.holder end,
       amount = case when ${isOwn} then greatest(r.amount, excluded.amount) else excluded.amount end,
       expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
-      reserved_at = excluded.reserved_at`
+      is_promised = excluded.is_promised or (${isOwn} and r.is_promised),
+      reserved_at = excluded.reserved_at
+  returning is_promised`
+
+// What is being settled has drawn its gas, or is about to.
+const listPromised = `
+  select r.account, count(*) from reservations r
+  where r.network = $1 and r.is_promised and r.account is not null and not ${hasEnded('r')} and not ${isBeingSettled('r')}
+  group by r.account`
+
+const promised = z.array(z.object({ account: z.string(), count: z.coerce.number() }))
+const written = z.array(z.object({ is_promised: z.boolean() }))
 
 /** Of streams that were never stored, because the process died, or that have ended. Opening one takes seconds. */
 const purgeLost = `
@@ -95,7 +106,11 @@ export const createReservations = (pool: Pool): Reservations => {
   // One connection of this process per payer: a flood for one payer leaves the pool to the others.
   const inTurn = createKeyQueue()
 
-  const decide = async (client: PoolClient, reservation: Reservation, funds: Funds) => {
+  const decide = async (
+    client: PoolClient,
+    reservation: Reservation,
+    funds: Funds,
+  ): Promise<ReservationResult> => {
     const { network, asset, payer, authorizationId, spender, account, holder, payTo, amount, expiresAt } =
       reservation
     const key = [network, asset, payer]
@@ -103,9 +118,11 @@ export const createReservations = (pool: Pool): Reservations => {
     await client.query(lock, [...key, authorizationId])
     const asked = [...key, authorizationId, spender, account, holder, payTo]
     const { rows } = await client.query(readHeld, asked)
-    const result = judge(reservation, funds, held.parse(rows[0]))
-    if (result.state === 'reserved') await client.query(write, [...asked, amount.toString(), expiresAt])
-    return result
+    const result = refuse(reservation, funds, held.parse(rows[0]))
+    if (result !== null) return result
+    const values = [...asked, amount.toString(), expiresAt, reservation.isPromised === true]
+    const [row] = written.parse((await client.query(write, values)).rows)
+    return row?.is_promised === true ? { state: 'reserved', isPromised: true } : { state: 'reserved' }
   }
 
   return {
@@ -113,6 +130,11 @@ export const createReservations = (pool: Pool): Reservations => {
       inTurn(`${reservation.network} ${reservation.asset} ${reservation.payer}`, () =>
         inTransaction(pool, (client) => decide(client, reservation, funds)),
       ),
+
+    countPromised: async (network) => {
+      const { rows } = await pool.query(listPromised, [network])
+      return new Map(promised.parse(rows).map(({ account, count }) => [account, count]))
+    },
 
     findTaker: async ({ authorizationId, account, holder, asset, payTo }) => {
       const { rows } = await pool.query(listTakers, [authorizationId, account, holder, asset, payTo])
@@ -133,13 +155,14 @@ export const createReservations = (pool: Pool): Reservations => {
   }
 }
 
-const judge = (
+/** Null: nothing keeps it from being reserved. */
+const refuse = (
   { amount }: Reservation,
   { balance, allowance }: Funds,
   { taken_by, own, count, by_payer, by_spender }: z.infer<typeof held>,
-): ReservationResult => {
+): ReservationResult | null => {
   if (taken_by !== null) return { state: 'taken', by: taken_by }
-  if (own !== null && BigInt(own) >= amount) return { state: 'reserved' }
+  if (own !== null && BigInt(own) >= amount) return null
   if (own === null && count >= maxLiveReservations) return { state: 'too_many' }
   const byPayer = BigInt(by_payer)
   if (byPayer + amount > balance) return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
@@ -147,5 +170,5 @@ const judge = (
   if (allowance !== null && bySpender + amount > allowance) {
     return { state: 'exceeds', limit: 'allowance', heldByOthers: bySpender }
   }
-  return { state: 'reserved' }
+  return null
 }

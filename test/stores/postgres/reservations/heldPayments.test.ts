@@ -91,6 +91,7 @@ const openInstance = async (
         holder,
         findEnd: later,
         isAwaited: () => true,
+        isNew: true,
       }),
     settleAs: (holder: string, nonce: string, amount: string) =>
       settleAuthorization({

@@ -686,3 +686,57 @@ describe('a claim of an authorization that is reserved', () => {
     expect(counts.claimed).toBeGreaterThan(0)
   })
 })
+
+describe('a promised settlement', () => {
+  const network = 'eip155:84532'
+  const promise = (authorizationId: string, changes: Partial<Reservation> = {}) =>
+    reservations.reserve(
+      reservation(authorizationId, { account: 'shop', holder: 'verify', isPromised: true, ...changes }),
+      funds(1_000n),
+    )
+  const count = async () => Object.fromEntries(await theirs.countPromised(network))
+
+  it('is counted for its account, in all instances, once', async () => {
+    await promise('a')
+    await promise('b', { account: 'rival' })
+    await promise('c', { account: 'anonymous', holder: 'stream:1' })
+    await promise('c', { account: 'anonymous', holder: 'stream:1' })
+    await promise('d', { isPromised: false })
+    expect(await count()).toEqual({ shop: 1, rival: 1, anonymous: 1 })
+    expect(await theirs.countPromised('eip155:1')).toEqual(new Map())
+  })
+
+  it('stays one when the account settles it, and is none for a settlement that was not verified', async () => {
+    await promise('a')
+    const settle = (id: string) =>
+      reservations.reserve(reservation(id, { account: 'shop', amount: 1n }), funds(1_000n))
+    expect(await settle('a')).toEqual({ state: 'reserved', isPromised: true })
+    expect(await settle('a')).toEqual({ state: 'reserved', isPromised: true })
+    expect(await settle('b')).toEqual(reserved)
+    expect(await settle('b')).toEqual(reserved)
+  })
+
+  it('is not taken over with the authorization by another caller', async () => {
+    await promise('a', { account: 'anonymous', holder: 'stream:1' })
+    expect(await reservations.reserve(reservation('a', { account: 'shop' }), funds(1_000n))).toEqual(reserved)
+    expect(await count()).toEqual({})
+  })
+
+  it('is not counted while it is settled, afterwards, or once its time is over', async () => {
+    await promise('a')
+    const { id } = await claimAsShop('a')
+    expect(await count()).toEqual({})
+    await journal.close(id, { state: 'confirmed', transaction: 'tx', settledAmount: 1n })
+    expect(await count()).toEqual({})
+    await promise('b')
+    expect(await count()).toEqual({ shop: 1 })
+    await expire()
+    expect(await count()).toEqual({})
+  })
+
+  const claimAsShop = async (authorizationId: string): Promise<Settlement> => {
+    const settlement = await claimAs('shop', authorizationId, { scheme: 'upto' })
+    if (settlement === null) throw new Error('The authorization has a settlement')
+    return settlement
+  }
+})

@@ -11,7 +11,7 @@ import type { EvmNetworkSettings } from '../../settings.js'
 import { encodeBuilderCodes, gasOfBuilderCodes, withBuilderCodes } from '../builderCodes.js'
 import { type FeeOracle, highestGasPrice } from '../fees/fees.js'
 import { createGasAllowance, gasForBatch } from '../fees/gasAllowance.js'
-import { type GasBudget, toGwei } from '../fees/gasBudget.js'
+import { costOf, type GasBudget, toGwei } from '../fees/gasBudget.js'
 import type { NoncePool, Slot } from '../lanes/noncePool.js'
 import { createSendInLane, type LaneDependencies, type LaneSending } from '../lanes/sendInLane.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
@@ -35,6 +35,8 @@ export interface OutgoingCall {
   readonly isUnbatched: boolean
   /** Whose part of the gas budget it uses; null for none. */
   readonly caller: string | null
+  /** Its gas was promised: no budget refuses it. */
+  readonly isPromised?: boolean
   /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
   /** Called once: sent, or why the simulation failed. */
@@ -125,15 +127,23 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     }
   }
 
+  /** Null unless the receipt arrives while a settlement waits for it; then the limit of the transaction stays drawn. */
+  const readCost = async (transaction: Hex, [first]: readonly OutgoingCall[]): Promise<bigint | null> => {
+    if (first === undefined) return null
+    const policy = { confirmations: 1, isCrossChecked: false }
+    const receipt = await receipts.wait(transaction, policy, first.waitUntil).catch(() => null)
+    return receipt === null ? null : costOf(receipt)
+  }
+
   const send = async (
     calls: readonly OutgoingCall[],
     sending: Omit<LaneSending, 'recorders'>,
   ): Promise<Step> => {
     // Payers decide how often gas is spent; the budget bounds how much.
     const cost = sending.gas * highestGasPrice(sending.fees)
-    const drawn = await spendForBatch(budget, calls, (own) =>
-      toGwei((cost * BigInt(own.length)) / BigInt(calls.length)),
-    )
+    const shareOf = (total: bigint) => (own: readonly OutgoingCall[]) =>
+      toGwei((total * BigInt(own.length)) / BigInt(calls.length))
+    const drawn = await spendForBatch(budget, calls, shareOf(cost))
     if ('refused' in drawn) {
       for (const [outgoing, error] of drawn.refused) outgoing.reject(error)
       return { ...done, groups: [calls.filter((each) => !drawn.refused.has(each))] }
@@ -144,6 +154,9 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
       const isShared = calls.length > 1
       const sender = sending.slot.account.address
       for (const { resolve } of calls) resolve({ transaction, isShared, sender, nonce: answer.sent.nonce })
+      void readCost(transaction, calls).then((used) => {
+        if (used !== null) drawn.refund(shareOf(used))
+      })
       return { ...done, transaction }
     }
     drawn.refund()
