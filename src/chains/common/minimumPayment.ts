@@ -31,6 +31,8 @@ export interface ProposedPayment {
 export interface MinimumPayment {
   /** Null when the payment is large enough. */
   refuse(payment: ProposedPayment): { readonly reason: Reason; readonly message: string } | null
+  /** The highest cost of a settlement that a payment is worth; null where its minimum does not follow the cost. */
+  findWorth(payment: Omit<ProposedPayment, 'cost'>): bigint | null
   /** Minimum by asset, in smallest units, at a cost; without assets that have none. */
   list(assets: readonly string[], cost: bigint | null): Readonly<Record<string, string>>
 }
@@ -64,6 +66,12 @@ export const createMinimumPayment = ({
         reason: 'payment_below_minimum',
         message: `The payment of ${amount} is lower than ${minimum}, the minimum of ${asset} on ${network} in smallest units`,
       }
+    },
+    findWorth: ({ asset, amount, isForSettle }) => {
+      const decimals = decimalsOf.get(asset)
+      if (fixed !== null || decimals === undefined || priceMillionths === 0n) return null
+      const covered = amount * (isForSettle ? settleDivisor : 1n)
+      return (covered * 10n ** BigInt(coinDecimals + 12)) / (priceMillionths * 10n ** BigInt(decimals))
     },
     list: (assets, cost) => {
       const minimums = assets.map((asset) => ({ asset, minimum: fixed ?? findShare(asset, cost) }))

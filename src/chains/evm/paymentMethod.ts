@@ -8,14 +8,16 @@ import { coinDecimals } from './networks.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import type { Token, TokenRegistry } from './tokens/tokenRegistry.js'
-import { type BuilderCodes, readBuilderCodes } from './transactions/builderCodes.js'
+import { readBuilderCodes } from './transactions/builderCodes.js'
 import type { TransactionEngine } from './transactions/engine.js'
+import { typicalGas } from './transactions/fees/gasBalances.js'
 import type {
   ReadAnswers,
   RevertReason,
   SettlementCall,
   SettlementJudge,
 } from './transactions/settlementCall.js'
+import { withMargin } from './transactions/simulation/simulate.js'
 
 export interface MethodDependencies {
   readonly family: EvmSettings
@@ -75,10 +77,22 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   const beforeSettle = { isForSettle: true, marginSeconds: family.expiryMarginSeconds }
   const beforeVerify = { isForSettle: false, marginSeconds: 0 }
 
+  /** Gas that an amount is worth, where that is less than the call may take; null: it is worth the most. */
+  const findWorthGas = (call: SettlementCall, payment: Parameters<MinimumPayment['findWorth']>[0]) => {
+    const worth = minimum.findWorth(payment)
+    const typicalCost = engine.findTypicalCost()
+    if (worth === null || typicalCost === null || typicalCost === 0n) return null
+    const paidGas = (worth * typicalGas) / typicalCost
+    // The published minimum is that of a usual payment, whose estimate is a little above what it uses.
+    const isUsual = paidGas <= usualEstimate
+    const gas = isUsual ? usualEstimate : paidGas
+    return gas < call.gasCap ? gas : null
+  }
+
   const authorize = (
     prepared: Prepared,
     reads: ReadAnswers,
-    builderCodes: BuilderCodes | null,
+    sent: Pick<SettlementCall, 'builderCodes' | 'worthGas'> | null,
   ): Authorized => {
     const { payer, id, amount, deadline } = prepared.call
     const { authorizedAmount = amount } = prepared
@@ -99,7 +113,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
         if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
         const outcome = await engine.settle(
           // Not spread where there are none: it costs several µs.
-          builderCodes === null ? preparation.prepared.call : { ...preparation.prepared.call, builderCodes },
+          sent === null ? preparation.prepared.call : { ...preparation.prepared.call, ...sent },
           recorder,
           options,
         )
@@ -115,20 +129,22 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       if ('refused' in preparation) return preparation.refused
       if (!isAwaited()) throw new Error('The caller is gone')
       const { call, candidate, maximum = 0n } = preparation.prepared
-      const worth = call.amount > 0n ? call.amount : maximum
-      const tooLow =
-        worth === 0n
-          ? null
-          : minimum.refuse({
-              asset: candidate.token.address,
-              amount: worth,
-              cost: engine.findTypicalCost(),
-              isForSettle,
-            })
+      const amount = call.amount > 0n ? call.amount : maximum
+      const paid = amount === 0n ? null : { asset: candidate.token.address, amount, isForSettle }
+      const tooLow = paid === null ? null : minimum.refuse({ ...paid, cost: engine.findTypicalCost() })
       if (tooLow !== null) return toRefusal(call.payer, tooLow)
       const simulation = await engine.simulate(call)
       if ('refused' in simulation) return toRefusal(call.payer, simulation.refused)
-      return authorize(preparation.prepared, simulation.reads, readBuilderCodes(payment))
+      // Only where the limit costs more than the payment is worth: an estimate costs the node several executions.
+      const worthGas = paid === null ? null : findWorthGas(call, paid)
+      const tooCostly = worthGas === null ? null : await engine.findCostRefusal({ ...call, worthGas })
+      if (tooCostly !== null) return toRefusal(call.payer, tooCostly)
+      const builderCodes = readBuilderCodes(payment)
+      const sent =
+        worthGas === null && builderCodes === null
+          ? null
+          : { builderCodes, ...(worthGas === null ? {} : { worthGas }) }
+      return authorize(preparation.prepared, simulation.reads, sent)
     },
     resolve: async (settlement, signal, options) =>
       withSettledAmount(
@@ -137,6 +153,8 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       ),
   }
 }
+
+const usualEstimate = withMargin(typicalGas)
 
 /** Stated where it can differ from what was authorized. */
 const withSettledAmount = (

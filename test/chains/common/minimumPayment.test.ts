@@ -106,3 +106,28 @@ describe('the minimum payment', () => {
     expect(create({ fixed: 0n }).list(['USDC'], cost1)).toEqual({})
   })
 })
+
+describe('what a payment is worth', () => {
+  it.each([false, true])(
+    'is the highest cost at which it is not refused, where isForSettle is %s',
+    (isForSettle) => {
+      const minimum = create()
+      for (const amount of [1n, 7n, 30_000n, 10n ** 12n]) {
+        const payment = { asset: 'USDC', amount, isForSettle }
+        const worth = minimum.findWorth(payment)
+        if (worth === null) throw new Error('It has a minimum that follows the cost')
+        expect(minimum.refuse({ ...payment, cost: worth })).toBeNull()
+        expect(minimum.refuse({ ...payment, cost: worth + worth / 100n + 1n })).not.toBeNull()
+      }
+    },
+  )
+
+  it.each<[string, Given, string]>([
+    ['a minimum of the operator', { fixed: 5n }, 'USDC'],
+    ['a share of 0', { gasShare: 0 }, 'USDC'],
+    ['no price of the coin', { coinUsd: null }, 'USDC'],
+    ['another token', {}, 'EURC'],
+  ])('has no bound with %s', (_case, given, asset) => {
+    expect(create(given).findWorth({ asset, amount: 1n, isForSettle: false })).toBeNull()
+  })
+})

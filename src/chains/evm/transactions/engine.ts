@@ -11,9 +11,9 @@ import type { ReceiptPolicy } from './receipts/findReceipt.js'
 import { type ResolvePolicy, resolveSettlement } from './resolve.js'
 import { createSendAgain } from './sendAgain.js'
 import { createSettle } from './settle.js'
-import type { SettlementCall, SettlementJudge } from './settlementCall.js'
+import type { RevertReason, SettlementCall, SettlementJudge } from './settlementCall.js'
 import type { MulticallPresence } from './simulation/multicallPresence.js'
-import type { Simulation } from './simulation/simulate.js'
+import { estimateCall, type Sending, type Simulation } from './simulation/simulate.js'
 import { createSimulator } from './simulation/simulator.js'
 import { createSubmit } from './submit.js'
 
@@ -26,6 +26,8 @@ export interface TransactionEngine {
   readTypicalCost(): Promise<bigint>
   /** The call of `settle`, in the latest state. */
   simulate(call: SettlementCall): Promise<Simulation>
+  /** Why the node's estimate of the call refuses it: it fails, or takes more gas than it is worth. Null: nothing. */
+  findCostRefusal(call: SettlementCall): Promise<RevertReason | null>
   /** As `Authorized.checkPromise`. */
   checkPromise(caller: string): Promise<void>
   /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
@@ -59,6 +61,12 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
   const settle = createSettle({ ...dependencies, submit })
   const sendAgain = createSendAgain({ ...dependencies, submit, batchContracts })
 
+  const chooseSending = async (call: SettlementCall): Promise<Sending> => {
+    const sender = signers.choose(call, canPay)
+    if (sender === null) throw networkUnavailable(network.network)
+    return { sender: sender.address, fees: await fees.read() }
+  }
+
   const policyFor = (amount: bigint): ReceiptPolicy => ({
     confirmations: network.confirmations,
     isCrossChecked: amount >= crossCheckAmount,
@@ -71,10 +79,10 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
       return price === null ? null : price * typicalGas
     },
     readTypicalCost: async () => (await fees.refresh()).price * typicalGas,
-    simulate: async (call) => {
-      const sender = signers.choose(call, canPay)
-      if (sender === null) throw networkUnavailable(network.network)
-      return await simulator.simulate(call, { sender: sender.address, fees: await fees.read() })
+    simulate: async (call) => await simulator.simulate(call, await chooseSending(call)),
+    findCostRefusal: async (call) => {
+      const estimate = await estimateCall(rpc, call, await chooseSending(call))
+      return 'reason' in estimate ? estimate : null
     },
     checkPromise: (caller) => budget.checkPromise(caller),
     settle: (call, recorder, { waitUntil, caller = null, isPromised = false }) =>

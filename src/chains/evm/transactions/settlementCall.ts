@@ -30,6 +30,8 @@ export interface SettlementCall extends ContractCall {
   readonly amount: bigint
   /** Gas limit. */
   readonly gasCap: bigint
+  /** Gas that the payment is worth: an estimate above it refuses the payment. Absent: it is worth the limit. */
+  readonly worthGas?: bigint
   /**
    * What the call needs beyond its estimate, at most, when a reorg takes back the earlier transactions that made it cheap:
    * a storage slot that is empty again costs 17,100 more (EIP-2200, EIP-2929), a contract its deployment.

@@ -1,6 +1,9 @@
+import { type Address, encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openStreamBody } from '../../../../src/protocol/streams.js'
-import { openScene, type Scene, type ServiceOptions } from '../scene.js'
+import { createEoa, createMoodyWallet, deployWallet, moods } from '../../../support/evm/wallets.js'
+import { pollUntil } from '../../../support/pollUntil.js'
+import { openScene, type Scene, type Service, type ServiceOptions } from '../scene.js'
 import { openUpto, type UptoService } from '../upto/scene.js'
 
 /* Whose gas is spent, and whose budget it comes from. */
@@ -76,6 +79,65 @@ describe('a charge of 0 by permit', () => {
     expect(await service.settle({ ...dust.body, settleAmount: '0' })).toMatchObject(refused)
     const enough = await service.plan({ maxAmount: 1_000_000n })
     expect(await service.settle({ ...enough.body, settleAmount: '0' })).toMatchObject({ success: true })
+  })
+})
+
+describe("a payer's wallet that burns gas", () => {
+  const worthIt = 1_000_000_000n
+  /** A share of the price of 103,000 gas. */
+  const findMinimum = ({ core }: Service) => {
+    const [kind] = core.useCases.core.listSupported().kinds
+    return BigInt(kind?.minimumPayments?.[mainnet.chain.token.verifyingContract] ?? 0)
+  }
+  const burnFromNowOn = async (wallet: Address) => {
+    const sender = createEoa()
+    await mainnet.chain.fundGas(sender.address)
+    const abi = parseAbi(['function setMood(uint8 next)'])
+    const data = encodeFunctionData({ abi, functionName: 'setMood', args: [moods.indexOf('burnsGas')] })
+    const { status } = await mainnet.chain.send({ account: sender.account, to: wallet, data })
+    expect(status).toBe('success')
+  }
+  const below = { errorReason: 'payment_below_minimum', transaction: '' }
+
+  it('pays for the gas of this call, not for that of a usual one', async () => {
+    const service = await openUpto(mainnet)
+    const minimum = findMinimum(service)
+    expect(minimum).toBeGreaterThan(10n)
+    const wallet = await deployWallet(mainnet.chain, await createMoodyWallet(mainnet.chain, 'burnsGas'))
+    const plan = (amount: bigint) => mainnet.plan({ wallet, amount })
+    const cheap = await plan(minimum)
+    expect(await service.verify(cheap.body)).toMatchObject({
+      isValid: false,
+      invalidReason: 'payment_below_minimum',
+    })
+    expect(await service.settle(cheap.body)).toMatchObject({ success: false, ...below })
+    expect(await mainnet.countTransfersTo(cheap.payTo)).toBe(0)
+    expect(await service.settle((await plan(worthIt)).body)).toMatchObject({ success: true })
+  })
+
+  it('and begins to after the settlement was verified is not sent', async () => {
+    const proxy = await mainnet.openProxy()
+    const service = await mainnet.open({ rpcUrls: [proxy.url] })
+    const moody = await createMoodyWallet(mainnet.chain, 'acceptsAll')
+    const wallet = await deployWallet(mainnet.chain, moody)
+    const minimum = findMinimum(service)
+    const { body, payTo } = await mainnet.plan({ wallet, amount: minimum })
+    const before = proxy.count('eth_estimateGas')
+    proxy.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 300 })
+    const settling = service.settle(body)
+    await pollUntil(() => (proxy.count('eth_estimateGas') > before ? true : null), 'the first estimate')
+    await burnFromNowOn(wallet.address)
+    expect(await settling).toMatchObject({ success: false, ...below })
+    expect(await mainnet.countTransfersTo(payTo)).toBe(0)
+  })
+
+  it('is no reason to estimate a payment by a key that is worth its limit', async () => {
+    const proxy = await mainnet.openProxy()
+    const service = await mainnet.open({ rpcUrls: [proxy.url] })
+    const { body } = await mainnet.plan({ amount: worthIt })
+    const before = proxy.count('eth_estimateGas')
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    expect(proxy.count('eth_estimateGas')).toBe(before)
   })
 })
 

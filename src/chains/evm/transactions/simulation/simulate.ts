@@ -35,11 +35,17 @@ export const estimateCall = async (
   call: SettlementCall,
   { sender, fees }: Sending,
 ): Promise<{ readonly gas: bigint } | RevertReason> => {
-  const { to, data, gasCap, reorgGas } = call
+  const { to, data, gasCap, worthGas = gasCap, reorgGas } = call
   const request = { from: sender, to, data, gasPrice: highestGasPrice(fees) }
   const estimate = await retryTooEarly(call, (at) => rpc.estimateGas({ ...request, ...at }))
   if (!estimate.succeeds) return call.explainRevert(estimate, await readAll(rpc, call))
   if (estimate.value > gasCap) return { reason: 'gas_limit_exceeded' }
+  if (estimate.value > worthGas) {
+    return {
+      reason: 'payment_below_minimum',
+      message: `The settlement takes ${estimate.value} gas, and the payment is worth ${worthGas} at most`,
+    }
+  }
   const roomy = withMargin(estimate.value) + reorgGas
   if (roomy > gasCap) return { gas: gasCap }
   return { gas: roomy }
