@@ -93,8 +93,21 @@ export interface StreamToSettle {
   readonly payment: unknown
 }
 
-/** `taken`: an open stream has the authorization. `exhausted`: open streams use up what is left of the month. */
-export type OpenedStream = 'opened' | 'taken' | 'exhausted'
+/**
+ * `taken`: an open stream has the authorization. `exhausted`: open streams use up what is left of the month. `crowded`: too
+ * many open streams have to be settled at the same time.
+ */
+export type OpenedStream = 'opened' | 'taken' | 'exhausted' | 'crowded'
+
+/** Spreads streams that have to be settled at the same time. */
+export interface StreamPace {
+  /** Counted are open streams of the network that end at most so long before or after it, */
+  readonly windowMs: number
+  /** and have at most so much time between their close and their end. */
+  readonly maxMarginMs: number
+  /** Places it beside so many others; null: there is no room. Called in the transaction that stores it. */
+  place(others: number): Pick<StreamOpening, 'stream' | 'event'> | null
+}
 
 export interface StreamQuota {
   readonly holder: string
@@ -109,6 +122,8 @@ export interface StreamOpening {
   readonly event: StreamEventRecord
   /** Null: unlimited. */
   readonly quota: StreamQuota | null
+  /** Replaces `stream` and `event`. Absent: its end needs no place among others. */
+  readonly pace?: StreamPace
 }
 
 export interface StreamStore {

@@ -31,6 +31,8 @@ export const streamLimits = {
   defaultLifetimeMs: 86_400_000,
   /** Left between the last moment of a stream and the end of its authorization. */
   marginMs: 60_000,
+  /** The most that is left where many streams end at the same time: with more of them, none is opened. */
+  maxMarginMs: 600_000,
 } as const
 
 /** Stays text: the state machine reads it. */

@@ -213,6 +213,11 @@ export interface Scheme {
   estimateFee?(): Promise<SettlementFee>
   /** Usual time from settle until the outcome is known. Absent: unknown. */
   readonly secondsToSettle?: number
+  /**
+   * How many promised settlements the network takes in a second, each in a transaction of its own. Absent: enough for
+   * whatever ends at the same time.
+   */
+  settlementsPerSecond?(): number
   /** Absent: payers cannot sign what they owe in a stream. */
   readonly vouchers?: Vouchers
   /** Whether a text has the form of an asset of the network. Absent: assets are addresses. */

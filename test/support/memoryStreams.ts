@@ -30,8 +30,19 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
     fail: (id) => {
       broken.add(id)
     },
-    open: async ({ stream }) => {
-      streams.set(stream.id, stream)
+    open: async (opening) => {
+      const { pace, stream: wanted } = opening
+      const others = list().filter(
+        ({ state, network, closesAt, settlesUntil }) =>
+          openStates.includes(state) &&
+          network === wanted.network &&
+          pace !== undefined &&
+          Math.abs(settlesUntil.getTime() - wanted.settlesUntil.getTime()) <= pace.windowMs &&
+          settlesUntil.getTime() - closesAt.getTime() <= pace.maxMarginMs,
+      )
+      const placed = pace === undefined ? opening : pace.place(others.length)
+      if (placed === null) return 'crowded'
+      streams.set(placed.stream.id, placed.stream)
       return 'opened'
     },
     change: async (id, decide) => {

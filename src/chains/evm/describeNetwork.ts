@@ -21,9 +21,13 @@ type NetworkFacts = Pick<
   | 'readBalance'
   | 'estimateFee'
   | 'secondsToSettle'
+  | 'settlementsPerSecond'
   | 'describeAsset'
   | 'getBlockStatus'
 >
+
+// Of networks whose pace is not known: that of Ethereum.
+const slowBlockSeconds = 12
 
 /** What all schemes of a network answer alike. */
 export const describeNetwork = (
@@ -32,6 +36,8 @@ export const describeNetwork = (
 ): NetworkFacts => ({
   ...describeChain({ network, engine }),
   signers: engine.signers,
+  settlementsPerSecond: () =>
+    engine.countPerSecond(findChainFacts(network.chainId).blockSeconds ?? slowBlockSeconds),
   extensions: [builderCodeExtension],
   listMinimums: () =>
     minimum.list(

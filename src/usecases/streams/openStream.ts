@@ -176,7 +176,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
       try {
         const control = caller === 'anonymous' ? createControlToken('qtn_stream_') : null
         const { scheme: name, network, asset, payTo } = payment.requirements
-        const stream: Stream = {
+        let stream: Stream = {
           ...unused,
           ...findTimes(authorized, requestedEnd, now),
           id,
@@ -196,8 +196,36 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
           createdAt: now,
           updatedAt: now,
         }
-        const event = { type: 'stream.opened', data: viewStream(stream) } as const
-        const state = await insert({ stream, payment: stored, event, quota: limitOf(quota) })
+        const describeOpening = () =>
+          ({ stream, event: { type: 'stream.opened', data: viewStream(stream) } }) as const
+        const perSecond = scheme.settlementsPerSecond?.()
+        const place = (others: number) => {
+          const closesAt = findPlace(stream, others / Math.max(perSecond ?? 0, leastPerSecond), clock.now())
+          if (closesAt === null) return null
+          stream = { ...stream, closesAt }
+          return describeOpening()
+        }
+        const state = await insert({
+          ...describeOpening(),
+          payment: stored,
+          quota: limitOf(quota),
+          ...(perSecond === undefined || getMarginMs(stream) >= streamLimits.maxMarginMs
+            ? {}
+            : {
+                pace: {
+                  windowMs: 2 * streamLimits.maxMarginMs,
+                  maxMarginMs: streamLimits.maxMarginMs,
+                  place,
+                },
+              }),
+        })
+        if (state === 'crowded') {
+          throw new AppError(
+            'SERVICE_UNAVAILABLE',
+            'Too many streams end when this authorization ends; use one that is valid for longer, or shorter',
+            { operationalCode: 'SVC-3002', retryAfterSeconds: quotaRetrySeconds },
+          )
+        }
         if (state === 'taken')
           throw refuse('duplicate_settlement', 'This authorization pays a stream that is open')
         if (state === 'exhausted') {
@@ -277,18 +305,42 @@ const findTimes = (
 ): Pick<Stream, 'closesAt' | 'settlesUntil'> => {
   const endMs = expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
   const closesAtMs = Math.min(requestedEnd.getTime(), endMs - streamLimits.marginMs)
-  if (closesAtMs <= now.getTime()) {
-    const margin = streamLimits.marginMs / 1_000
-    throw refuse(
-      'authorization_expired',
-      `The authorization ends within ${margin} s, which are needed to settle it`,
-    )
-  }
+  if (closesAtMs <= now.getTime()) throw refuseEnding(streamLimits.marginMs)
   return {
     closesAt: new Date(closesAtMs),
     settlesUntil: new Date(Math.min(endMs, closesAtMs + settlesForMs)),
   }
 }
+
+// Without a signer that can pay, nothing is known.
+const leastPerSecond = 0.05
+
+const getMarginMs = ({ closesAt, settlesUntil }: Pick<Stream, 'closesAt' | 'settlesUntil'>): number =>
+  settlesUntil.getTime() - closesAt.getTime()
+
+/**
+ * Streams with one end close one after the other, as fast as the network settles them. Of streams whose time to settle lies
+ * within any period, the one that was opened last counted all others: so the period has room for them. That includes those
+ * that could share transactions: a wallet can become a contract meanwhile. Null: there is no room. Throws PAYMENT_REFUSED
+ * if the authorization leaves no time.
+ */
+const findPlace = (
+  stream: Pick<Stream, 'closesAt' | 'settlesUntil'>,
+  secondsOfOthers: number,
+  now: Date,
+): Date | null => {
+  const marginMs = streamLimits.marginMs + Math.ceil(secondsOfOthers * 1_000)
+  if (marginMs > streamLimits.maxMarginMs) return null
+  const closesAtMs = Math.min(stream.closesAt.getTime(), stream.settlesUntil.getTime() - marginMs)
+  if (closesAtMs <= now.getTime()) throw refuseEnding(marginMs)
+  return new Date(closesAtMs)
+}
+
+const refuseEnding = (marginMs: number): AppError =>
+  refuse(
+    'authorization_expired',
+    `The authorization ends within ${Math.ceil(marginMs / 1_000)} s, which are needed to settle it`,
+  )
 
 const limitOf = (quota: QuotaClaim | null): StreamQuota | null =>
   quota === null || quota.tier.monthlyQuota < 0

@@ -6,6 +6,7 @@ import { type BatchContract, isBatch } from './batching/batchContract.js'
 import { createMulticallBatch } from './batching/multicallBatch.js'
 import type { SendCallsDependencies } from './batching/sendCalls.js'
 import { typicalGas } from './fees/gasBalances.js'
+import { maxInFlight } from './lanes/noncePool.js'
 import { getBlockStatus } from './receipts/blockStatus.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 import { type ResolvePolicy, resolveSettlement } from './resolve.js'
@@ -17,6 +18,9 @@ import { estimateCall, type Sending, type Simulation } from './simulation/simula
 import { createSimulator } from './simulation/simulator.js'
 import { createSubmit } from './submit.js'
 
+// Half of the places in all lanes; the others are left to payments that come meanwhile.
+const promisedShare = 0.5
+
 export interface TransactionEngine {
   /** The accounts that send. */
   readonly signers: readonly string[]
@@ -24,6 +28,8 @@ export interface TransactionEngine {
   findTypicalCost(): bigint | null
   /** The same at the current price, which is read if the last reading is old. */
   readTypicalCost(): Promise<bigint>
+  /** Calls that can be mined in a second beside other work, each in a transaction of its own, where blocks take so long. */
+  countPerSecond(blockSeconds: number): number
   /** The call of `settle`, in the latest state. */
   simulate(call: SettlementCall): Promise<Simulation>
   /** Why the node's estimate of the call refuses it: it fails, or takes more gas than it is worth. Null: nothing. */
@@ -54,7 +60,7 @@ export interface EngineDependencies extends SendCallsDependencies {
 
 export const createTransactionEngine = (dependencies: EngineDependencies): TransactionEngine => {
   const { network, rpc, signers, canPay, fees, multicall, clock, crossCheckAmount } = dependencies
-  const { expiryMarginSeconds, budget } = dependencies
+  const { expiryMarginSeconds, budget, pool } = dependencies
   const simulator = createSimulator(rpc, multicall)
   const batchContracts = [...dependencies.batchContracts, createMulticallBatch(multicall)]
   const submit = createSubmit({ ...dependencies, batchContracts })
@@ -79,6 +85,11 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
       return price === null ? null : price * typicalGas
     },
     readTypicalCost: async () => (await fees.refresh()).price * typicalGas,
+    countPerSecond: (blockSeconds) => {
+      const lanes = Math.max(1, signers.addresses.filter(canPay).length)
+      const inclusionMs = Math.max(pool.expectInclusionMs(), blockSeconds * 1_000)
+      return (lanes * maxInFlight * 1_000 * promisedShare) / inclusionMs
+    },
     simulate: async (call) => await simulator.simulate(call, await chooseSending(call)),
     findCostRefusal: async (call) => {
       const estimate = await estimateCall(rpc, call, await chooseSending(call))

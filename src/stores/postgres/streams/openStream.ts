@@ -1,6 +1,6 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { z } from 'zod'
-import type { OpenedStream, StreamOpening, StreamQuota } from '../../../ports/streamStore.js'
+import type { OpenedStream, StreamOpening, StreamPace, StreamQuota } from '../../../ports/streamStore.js'
 import { toMonth } from '../database/day.js'
 import { inTransaction } from '../database/transaction.js'
 import { insertStreamEvents } from './changeStreams.js'
@@ -28,13 +28,36 @@ const isExhausted = async (client: PoolClient, quota: StreamQuota, at: Date): Pr
   return open + used >= quota.monthlyQuota
 }
 
+// The streams of a network are placed one after the other.
+const countEnding = `
+  select count(*) as others from streams
+  where network = $1 and state in ('active', 'paused', 'closing')
+    and settles_until between $2::timestamptz - $3 * interval '1 millisecond' and $2::timestamptz + $3 * interval '1 millisecond'
+    and settles_until - closes_at <= $4 * interval '1 millisecond'`
+
+const ending = z.object({ others: z.coerce.number() })
+
+const place = async (
+  client: PoolClient,
+  { network, settlesUntil }: StreamOpening['stream'],
+  { windowMs, maxMarginMs, place: placeBeside }: StreamPace,
+): Promise<Pick<StreamOpening, 'stream' | 'event'> | null> => {
+  await client.query(lock, [`ending on ${network}`])
+  const { rows } = await client.query(countEnding, [network, settlesUntil, windowMs, maxMarginMs])
+  return placeBeside(ending.parse(rows[0]).others)
+}
+
 /** The unique index decides which of several streams gets an authorization. */
 export const openStream =
   (pool: Pool) =>
-  async ({ stream, payment, event, quota }: StreamOpening): Promise<OpenedStream> => {
+  async (opening: StreamOpening): Promise<OpenedStream> => {
+    const { payment, quota, pace } = opening
     try {
       return await inTransaction(pool, async (client) => {
-        if (quota !== null && (await isExhausted(client, quota, stream.createdAt))) return 'exhausted'
+        if (quota !== null && (await isExhausted(client, quota, opening.stream.createdAt))) return 'exhausted'
+        const placed = pace === undefined ? opening : await place(client, opening.stream, pace)
+        if (placed === null) return 'crowded'
+        const { stream, event } = placed
         await client.query(insert, [
           stream.id,
           stream.authorizationId,

@@ -252,3 +252,25 @@ describe('a stream on chain', () => {
     })
   })
 })
+
+describe('streams whose permits have one deadline', () => {
+  it('close one after the other, also where they are opened at once on two instances', async () => {
+    const services = await Promise.all([openStreams(), openStreams()])
+    const deadline = BigInt(Math.floor(Date.now() / 1_000) + 3 * 86_400)
+    const opened = await Promise.all(
+      Array.from({ length: 24 }, async (_, index) => {
+        const service = services[index % 2] ?? services[0]
+        const { body } = await service.plan({ permit: { deadline } })
+        return Date.parse((await service.open({ ...body, expiresAt: inDays(4) })).expiresAt)
+      }),
+    )
+    // Sixteen transactions in two seconds, half of them for streams.
+    const spaced = Array.from(
+      { length: 24 },
+      (_, index) => Number(deadline + 1n) * 1_000 - 60_000 - index * 250,
+    )
+    expect([...opened].sort((one, other) => other - one)).toEqual(spaced)
+  })
+})
+
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { openStreamBody } from '../../../src/protocol/streams.js'
+import { createSchemeRegistry } from '../../../src/schemes/registry.js'
+import { createOpenStream } from '../../../src/usecases/streams/openStream.js'
+import { createManualClock } from '../../support/manualClock.js'
+import { createMemoryStreams } from '../../support/memoryStreams.js'
+import { createToyScheme, toyAuthorized } from '../../support/toyScheme.js'
+
+const start = new Date('2026-01-01T00:00:00Z')
+const minutes = (count: number) => new Date(start.getTime() + count * 60_000)
+
+const bodyOf = (nonce: string) => ({
+  paymentPayload: { scheme: 'upto', network: 'toy:1', payload: { from: 'alice', nonce } },
+  paymentRequirements: {
+    scheme: 'upto',
+    network: 'toy:1',
+    asset: 'gold',
+    payTo: 'bob',
+    maxTimeoutSeconds: 60,
+    maxAmount: '10000',
+  },
+})
+
+const setup = (perSecond: number) => {
+  const clock = createManualClock(start)
+  const store = createMemoryStreams({})
+  const scheme = {
+    ...createToyScheme({ kind: { scheme: 'upto', network: 'toy:1' } }),
+    settlementsPerSecond: () => perSecond,
+  }
+  let end = minutes(60)
+  const openStream = createOpenStream({
+    store,
+    registry: createSchemeRegistry([scheme]),
+    holdAuthorization: async ({ payment }) => ({
+      ...toyAuthorized(payment),
+      expiresAt: end,
+    }),
+    releaseHold: async () => undefined,
+    quotaGate: async () => null,
+    spendingLimits: { spend: async () => () => undefined, countFailure: async () => undefined },
+    clock,
+    deadlineMs: 1_000,
+  })
+  let count = 0
+  const open = async (expiresAt?: Date) => {
+    count += 1
+    const body = {
+      ...bodyOf(`n${count}`),
+      ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
+    }
+    const request = { body: openStreamBody.parse(body), caller: 'shop', quota: null, isAwaited: () => true }
+    const { answer } = await openStream(request)
+    return store.get(answer.stream.id)
+  }
+  return {
+    open,
+    openMany: async (many: number) => {
+      const opened = []
+      for (let each = 0; each < many; each += 1) opened.push(await open())
+      return opened
+    },
+    endAt: (at: Date) => {
+      end = at
+    },
+  }
+}
+
+/** Settles one at a time, the most urgent first; returns how many seconds before its end each was settled. */
+const settleOneAfterTheOther = (
+  streams: readonly { readonly closesAt: Date; readonly settlesUntil: Date }[],
+  perSecond: number,
+) => {
+  const waiting = [...streams]
+  const left: number[] = []
+  for (let nowMs = start.getTime(); waiting.length > 0; nowMs += 1_000 / perSecond) {
+    const ready = waiting
+      .filter(({ closesAt }) => closesAt.getTime() <= nowMs)
+      .sort((one, other) => one.settlesUntil.getTime() - other.settlesUntil.getTime())
+    const [next] = ready
+    if (next === undefined) continue
+    waiting.splice(waiting.indexOf(next), 1)
+    left.push((next.settlesUntil.getTime() - nowMs) / 1_000)
+  }
+  return left
+}
+
+describe('streams whose authorizations end at the same time', () => {
+  it('are all settled in time, although each needs a transaction of its own', async () => {
+    const { openMany } = setup(1.1)
+    const streams = await openMany(130)
+    const left = settleOneAfterTheOther(streams, 1.1)
+    expect(left).toHaveLength(130)
+    expect(Math.min(...left)).toBeGreaterThan(50)
+  })
+
+  it('are settled in time beside others that end a little earlier or later', async () => {
+    const { open, endAt } = setup(1)
+    const streams = []
+    for (let count = 0; count < 300; count += 1) {
+      endAt(new Date(minutes(60).getTime() + ((count * 37) % 300) * 1_000))
+      streams.push(await open())
+    }
+    expect(Math.min(...settleOneAfterTheOther(streams, 1))).toBeGreaterThan(50)
+  })
+
+  it('are refused when there are more than can be settled in ten minutes', async () => {
+    const { open, openMany, endAt } = setup(0.1)
+    await openMany(55)
+    await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', operationalCode: 'SVC-3002' })
+    endAt(minutes(120))
+    expect((await open()).closesAt).toEqual(minutes(119))
+  })
+
+  it('are not in the way of one that closes long before its authorization ends', async () => {
+    const { open, openMany } = setup(0.1)
+    await openMany(55)
+    expect((await open(minutes(50))).closesAt).toEqual(minutes(50))
+  })
+})
+
+describe('a stream whose authorization ends soon', () => {
+  it('is refused where others leave no time for it', async () => {
+    const { open, openMany, endAt } = setup(1)
+    endAt(minutes(3))
+    const streams = await openMany(120)
+    expect(streams.at(-1)?.closesAt).toEqual(new Date(minutes(2).getTime() - 119_000))
+    await expect(open()).rejects.toMatchObject({
+      reason: 'authorization_expired',
+      message: 'The authorization ends within 180 s, which are needed to settle it',
+    })
+  })
+})
