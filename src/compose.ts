@@ -226,13 +226,18 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     clock,
     logger,
   })
+  // A stream closes by the chain's time where this machine's clock is behind it.
+  const streamClock: Clock = {
+    sleep: clock.sleep,
+    now: () => new Date(clock.now().getTime() + chains.getClockLagMs()),
+  }
   const streams = createStreams({
     ...stores,
     core,
     registry,
     gauges: metrics,
     verifyDeadlineMs: config.verifyDeadlineMs,
-    clock,
+    clock: streamClock,
     logger,
   })
   const intents = createIntents({

@@ -19,6 +19,8 @@ export interface NetworkHealth {
   readonly balanceLevel: 'ok' | 'low' | 'empty' | 'unknown'
   readonly signers: readonly SignerHealth[]
   readonly endpoints: readonly EndpointStatus[]
+  /** How far the process's clock is behind the newest block; 0 if it is not. Only where deadlines are block times. */
+  readonly clockLagMs?: number
   /** Signers that wait for too long for their next transaction; only where signers send one at a time. */
   readonly stuckLanes?: readonly string[]
 }
@@ -67,6 +69,8 @@ export interface OpenChain {
   readonly sandbox?: Sandbox
   /** Networks whose contracts can be asked whether they signed. */
   readonly contracts?: readonly ContractReader[]
+  /** The greatest `clockLagMs` of its networks; called often. */
+  getClockLagMs?(): number
   health(): readonly NetworkHealth[]
   close(): Promise<void>
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '../ports/logger.js'
 import type { ChainContext, ContractReader, Deploy, NetworkHealth, OpenChain, Sandbox } from './chain.js'
+import { maxCorrectionMs } from './common/chainClock.js'
 
 export interface EnabledChain {
   readonly namespace: string
@@ -12,6 +13,8 @@ export interface OpenChains extends Pick<OpenChain, 'schemes' | 'health' | 'clos
   readonly sandbox: Sandbox | null
   readonly contracts: readonly ContractReader[]
   isServing(network: string): boolean
+  /** How far the process's clock is behind the chain that is furthest ahead, as far as deadlines follow it. */
+  getClockLagMs(): number
 }
 
 /** Opens families in parallel; a failure stops the start and names the family. */
@@ -28,6 +31,8 @@ export const openChains = async (
     health,
     sandbox: chains.find(({ sandbox }) => sandbox !== undefined)?.sandbox ?? null,
     isServing: (network) => health().find((each) => each.network === network)?.isServing ?? false,
+    getClockLagMs: () =>
+      Math.min(maxCorrectionMs, Math.max(0, ...chains.map((chain) => chain.getClockLagMs?.() ?? 0))),
     close: async () => {
       await Promise.all(chains.map((chain) => chain.close()))
     },

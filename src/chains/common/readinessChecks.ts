@@ -1,5 +1,6 @@
 import type { ReadinessCheck } from '../../ports/readinessCheck.js'
 import type { NetworkHealth } from '../chain.js'
+import { notableLagMs } from './chainClock.js'
 
 export const listChainChecks = (readHealth: () => readonly NetworkHealth[]): readonly ReadinessCheck[] => [
   {
@@ -23,10 +24,23 @@ export const listChainChecks = (readHealth: () => readonly NetworkHealth[]): rea
     accepts: balanceLevels,
     probe: async () => readHealth().find((health) => health.network === network)?.balanceLevel ?? 'unknown',
   })),
+  ...readHealth().flatMap(({ network, clockLagMs }) =>
+    clockLagMs === undefined ? [] : [watchClock(network, readHealth)],
+  ),
   ...readHealth().flatMap(({ network, stuckLanes }) =>
     stuckLanes === undefined ? [] : [watchLanes(network, readHealth)],
   ),
 ]
+
+/** Never makes an instance unready: deadlines follow the chain's time meanwhile. */
+const watchClock = (network: string, readHealth: () => readonly NetworkHealth[]): ReadinessCheck => ({
+  name: `clock:${network}`,
+  accepts: ['ok', 'behind'],
+  probe: async () => {
+    const lagMs = readHealth().find((health) => health.network === network)?.clockLagMs ?? 0
+    return lagMs > notableLagMs ? 'behind' : 'ok'
+  },
+})
 
 /** Never makes an instance unready: other instances have the same lanes. */
 const watchLanes = (network: string, readHealth: () => readonly NetworkHealth[]): ReadinessCheck => ({

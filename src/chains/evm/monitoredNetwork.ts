@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import type { SignerLanes } from '../../ports/signerLanes.js'
+import type { ChainClock } from '../common/chainClock.js'
 import type { MonitoredNetwork } from '../common/networkMonitor.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings } from './settings.js'
@@ -22,9 +23,10 @@ export const createMonitoredNetwork = (
     readonly signers: Signers
     readonly balances: GasBalances
     readonly lanes: SignerLanes
+    readonly clock: ChainClock
   },
 ): MonitoredEvmNetwork => {
-  const { rpc, fees, signers, balances, lanes } = dependencies
+  const { rpc, fees, signers, balances, lanes, clock } = dependencies
   let areLanesOpen = false
 
   const openLanes = async () => {
@@ -36,12 +38,19 @@ export const createMonitoredNetwork = (
     areLanesOpen = true
   }
 
+  const readTime = async () => {
+    const heads = await Promise.all(
+      rpc.listWitnesses().map((endpoint) => rpc.getBlock('latest', endpoint).catch(() => null)),
+    )
+    clock.observe(heads.flatMap((head) => (head === null ? [] : [head.timestamp])))
+  }
+
   return {
     network,
     findProblem: async () => {
       if (!(await rpc.probe())) throw new Error('No endpoint responds')
       if (!areLanesOpen) await openLanes()
-      const reading = await fees.refresh()
+      const [reading] = await Promise.all([fees.refresh(), readTime()])
       await balances.measure(reading)
       if (reading.fees === null) {
         return maxFeePerGas === null

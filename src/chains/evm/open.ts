@@ -1,4 +1,5 @@
 import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
+import { createChainClock, notableLagMs } from '../common/chainClock.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { createPromisedCost } from '../common/promisedCost.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
@@ -46,6 +47,7 @@ export const open = async (settings: EvmSettings, context: ChainContext): Promis
   return {
     schemes: networks.flatMap(({ schemes }) => schemes),
     contracts: networks.map(({ contracts }) => contracts),
+    getClockLagMs: () => Math.max(0, ...networks.map(({ chainClock }) => chainClock.getLagMs())),
     health: () => networks.map(reportHealth),
     close: async () => {
       await Promise.all(
@@ -55,13 +57,17 @@ export const open = async (settings: EvmSettings, context: ChainContext): Promis
   }
 }
 
-const reportHealth = ({ monitor, maintenance }: Awaited<ReturnType<typeof openNetwork>>): NetworkHealth => {
+const reportHealth = ({
+  monitor,
+  maintenance,
+  chainClock,
+}: Awaited<ReturnType<typeof openNetwork>>): NetworkHealth => {
   const health = monitor.health()
   const signers = health.signers.map((signer) => ({
     ...signer,
     laneRepairs: maintenance.countRepairs(signer.signer),
   }))
-  return { ...health, signers }
+  return { ...health, signers, clockLagMs: chainClock.getLagMs() }
 }
 
 const openNetwork = async (
@@ -82,6 +88,7 @@ const openNetwork = async (
   }
   await refuseWrongChains(rpc, network)
 
+  const chainClock = createChainClock(clock)
   const fees = createFeeOracle(network, rpc, clock)
   const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
   const balances = createGasBalances(network.network, {
@@ -91,13 +98,26 @@ const openNetwork = async (
     lowBalanceSettlements: family.lowBalanceSettlements,
     logger,
   })
-  const monitored = createMonitoredNetwork(network, { rpc, fees, signers, balances, lanes })
+  const monitored = createMonitoredNetwork(network, {
+    rpc,
+    fees,
+    signers,
+    balances,
+    lanes,
+    clock: chainClock,
+  })
   const monitor = createNetworkMonitor(monitored, logger)
   const tokens = createTokenRegistry(network, rpc)
   const multicall = createMulticallPresence(rpc)
   const routers = createRouters(rpc, signers.addresses)
   const transferBatch = createTransferBatch(createContractPresence(rpc, batchSettler))
   await monitor.check()
+  if (chainClock.getLagMs() > notableLagMs) {
+    logger.warn(
+      { network: network.network, lagMs: chainClock.getLagMs() },
+      'clock.behind_chain: synchronize the clock of this machine; deadlines follow the chain meanwhile',
+    )
+  }
   if (monitor.health().isRpcReachable) {
     const [hasBatchContract, , hasRouter] = await Promise.all([
       transferBatch.isDeployed(),
@@ -133,6 +153,7 @@ const openNetwork = async (
   const { expiryMarginSeconds, crossCheckAmount, builderCode } = family
   const engine = createTransactionEngine({
     ...shared,
+    deadlineClock: chainClock,
     network,
     signers,
     canPay,
@@ -143,7 +164,7 @@ const openNetwork = async (
     builderCode,
     highestGasCap: gasPerSettlement,
   })
-  const dependencies = { family, network, rpc, tokens, engine, clock, minPaymentGasShare }
+  const dependencies = { family, network, rpc, tokens, engine, clock: chainClock, minPaymentGasShare }
   const exact = combineExactMethods({
     eip3009: createExactScheme(dependencies),
     permit2: createPermit2Method({ ...dependencies, router: routers.shared }),
@@ -167,6 +188,7 @@ const openNetwork = async (
     contracts,
     monitor,
     maintenance,
+    chainClock,
   }
 }
 

@@ -145,6 +145,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
   let isShut = false
   const engine = createTransactionEngine({
     ...shared,
+    deadlineClock: clock,
     network,
     signers,
     canPay,

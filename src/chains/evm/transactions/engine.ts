@@ -1,4 +1,5 @@
 import { withSignal } from '../../../concurrency/deadline.js'
+import type { Clock } from '../../../ports/clock.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { BlockStatus, Outcome, ResolveOptions, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
@@ -49,6 +50,7 @@ export interface TransactionEngine {
 }
 
 export interface EngineDependencies extends SendCallsDependencies {
+  readonly clock: Clock
   readonly multicall: MulticallPresence
   /** Of the schemes, in order of preference; Multicall3 makes what they cannot. */
   readonly batchContracts: readonly BatchContract[]

@@ -35,7 +35,7 @@ const maxQueueLength = 5_000
 
 /** Calls that wait together share a transaction. */
 export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
-  const { network, pool, signers, canPay, clock, expiryMarginSeconds } = dependencies
+  const { network, pool, signers, canPay, deadlineClock, expiryMarginSeconds } = dependencies
   const sendCalls = createSendCalls(dependencies)
 
   const queue = createCallQueue<OutgoingCall>({
@@ -63,7 +63,7 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
   }
 
   const refuseHopeless = (deadline: bigint): void => {
-    const nowMs = clock.now().getTime()
+    const nowMs = deadlineClock.now().getTime()
     const waitMs = expectedWaitMs()
     const remainingMs = Number(deadline) * 1_000 - nowMs - expiryMarginSeconds * 1_000
     if (queue.length < maxQueueLength && waitMs <= remainingMs) return

@@ -59,7 +59,8 @@ export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' 
   readonly pool: NoncePool
   /** In order of preference: the first that is deployed and can carry a call makes it. */
   readonly batchContracts: readonly BatchContract[]
-  readonly clock: Clock
+  /** The later of the process's time and the chain's. */
+  readonly deadlineClock: Pick<Clock, 'now'>
   /** Minimum remaining time until a call's deadline. */
   readonly expiryMarginSeconds: number
   /** Our own code, which every transaction names; null for none. */
@@ -90,7 +91,7 @@ const maxConflictWaitMs = 10_000
 
 export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls => {
   const { network, rpc, signers, canPay, pool, fees, budget, receipts, batchContracts } = dependencies
-  const { clock, expiryMarginSeconds, builderCode } = dependencies
+  const { deadlineClock, expiryMarginSeconds, builderCode } = dependencies
   const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...dependencies, network: network.network, chainId: network.chainId })
 
@@ -104,7 +105,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
 
   /** Rejects calls that waited too long; returns the others. */
   const keepTimely = (calls: readonly OutgoingCall[]): readonly OutgoingCall[] => {
-    const earliest = BigInt(Math.floor(clock.now().getTime() / 1_000) + expiryMarginSeconds)
+    const earliest = BigInt(Math.floor(deadlineClock.now().getTime() / 1_000) + expiryMarginSeconds)
     const cancelled = calls.filter(({ waitUntil }) => waitUntil.aborted)
     const late = calls.filter((each) => !cancelled.includes(each) && each.call.deadline <= earliest)
     rejectAll(cancelled, networkUnavailable(network.network))

@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openStreamBody } from '../../../../src/protocol/streams.js'
+import { pollUntil } from '../../../support/pollUntil.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
+import { openScene, type Scene } from '../scene.js'
+import { openUpto } from '../upto/scene.js'
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterEach(() => scene.reset())
+afterAll(() => scene.close())
+
+const caller = 'account-of-a-shop'
+const inSeconds = (seconds: number) => BigInt(Math.floor(Date.now() / 1_000) + seconds)
+
+/** A service whose clock is behind the chain. */
+const openBehind = async (seconds: number) => {
+  const clock = shiftedClock()
+  clock.shift(-seconds * 1_000)
+  await scene.chain.control.mine()
+  const service = await openUpto(scene, { clock })
+  const { streams, core } = service.core.useCases
+  return {
+    ...service,
+    checkReadiness: core.checkReadiness,
+    open: async (body: object) => {
+      const request = { caller, quota: null, isAwaited: () => true }
+      const { answer } = await streams.openStream({ body: openStreamBody.parse(body), ...request })
+      return answer.stream
+    },
+    use: (streamId: string) => streams.updateStream({ caller, token: null }, { streamId, amount: '1234' }),
+    waitForEnd: (id: string) =>
+      pollUntil(async () => {
+        const job = service.core.jobs.find(({ name }) => name === 'closeStreams')
+        await job?.run(new AbortController().signal)
+        const { stream } = await streams.getStream({ caller, token: null }, id)
+        return stream.closedAt !== undefined && stream
+      }, 'the stream to end'),
+  }
+}
+
+describe('a service whose clock is 70 seconds behind the chain', () => {
+  it('settles a stream before its authorization ends on chain', async () => {
+    const service = await openBehind(70)
+    const { body } = await service.plan({ permit: { deadline: inSeconds(66) } })
+    const { id } = await service.open(body)
+    await service.use(id)
+    expect(await service.waitForEnd(id)).toMatchObject({ status: 'closed', settledAmount: '1234' })
+  })
+
+  it('opens no stream whose authorization ends too soon on chain', async () => {
+    const service = await openBehind(70)
+    const { body } = await service.plan({ permit: { deadline: inSeconds(55) } })
+    await expect(service.open(body)).rejects.toMatchObject({ reason: 'authorization_expired' })
+  })
+
+  it('refuses to settle what has expired on chain', async () => {
+    const service = await openBehind(70)
+    const { body } = await scene.plan({ authorization: { validBefore: String(inSeconds(4)) } })
+    expect(await service.settle(body)).toMatchObject({
+      success: false,
+      errorReason: 'invalid_exact_evm_payload_authorization_valid_before',
+    })
+  })
+
+  it('says so in /ready, and stays ready', async () => {
+    const behind = await openBehind(70)
+    const { status, checks } = await behind.checkReadiness()
+    expect(status).toBe('ready')
+    expect(checks[`clock:${scene.chain.network}`]).toBe('behind')
+    const exact = await openBehind(0)
+    expect((await exact.checkReadiness()).checks[`clock:${scene.chain.network}`]).toBe('ok')
+  })
+})
