@@ -35,5 +35,6 @@ export const takenBy = (row: string, { account, holder, asset, payTo }: Asking):
   when ${row}.holder not in ('verify', 'settle') and ${row}.holder <> ${holder} then 'stream'
   when lower(${row}.asset) <> lower(${asset}::text) then 'asset'
   when lower(${row}.pay_to) <> lower(${payTo}::text) then 'recipient'
-  when ${row}.holder = 'settle' and ${holder} not in ('verify', 'settle') then 'settlement'
+  when ${holder} not in ('verify', 'settle')
+    and (${row}.holder = 'settle' or (${row}.holder = 'verify' and ${isBeingSettled(row)})) then 'settlement'
 end`

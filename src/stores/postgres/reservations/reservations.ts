@@ -64,20 +64,22 @@ const listTakers = `
     from reservations r where authorization_id = $1 and not ${hasEnded('r')}) t
   where taken_by is not null`
 
-// A verification renews what a settlement holds, which stays with the settlement. A renewal lowers nothing: its amount and
-// time come from the request, which the payer can repeat.
+// Until its claim, a settlement keeps what it holds, also from a verification that renews it. From then on the claim keeps
+// it, and what a verification renews is the verification's: the settlement that fails next ends its own hold only. A renewal
+// lowers nothing: its amount and time come from the request, which the payer can repeat.
+const staysOfSettlement = `r.holder = 'settle' and excluded.holder = 'verify' and ${isOwn} and not ${isBeingSettled('r')}`
+
 const write = `
   insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
     expires_at, is_promised, reserved_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())
   on conflict (network, asset, payer, authorization_id) do update
     set spender = excluded.spender, account = excluded.account, pay_to = excluded.pay_to,
-      holder = case when r.holder = 'settle' and excluded.holder = 'verify' and ${isOwn} then r.holder
-        else excluded.holder end,
+      holder = case when ${staysOfSettlement} then r.holder else excluded.holder end,
       amount = case when ${isOwn} then greatest(r.amount, excluded.amount) else excluded.amount end,
       expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
       is_promised = excluded.is_promised or (${isOwn} and r.is_promised),
-      reserved_at = excluded.reserved_at
+      reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end
   returning is_promised`
 
 // What is being settled has drawn its gas, or is about to.

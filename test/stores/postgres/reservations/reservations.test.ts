@@ -21,6 +21,7 @@ import { decideHere } from '../../../../src/usecases/streams/control.js'
 import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { streamOf } from '../../../support/streamOf.js'
 
@@ -485,6 +486,7 @@ describe('the holder of an authorization', () => {
 describe('the account of a reservation', () => {
   const stream = 'stream:1'
   const taken = { state: 'taken', by: 'account' }
+  const exceeds = { state: 'exceeds', limit: 'balance', heldByOthers: 100n }
   const readRow = async () =>
     (await pool.query('select account, holder, pay_to, amount from reservations')).rows[0]
 
@@ -550,6 +552,50 @@ describe('the account of a reservation', () => {
       heldByOthers: 200n,
     })
     expect(await reservations.reserve(reservation('c'), funds(299n))).toMatchObject({ heldByOthers: 200n })
+  })
+
+  it.each(['anonymous', 'shop'])(
+    'that is %s keeps no settlement alive by a verification during its failing close',
+    async (account) => {
+      await reservations.reserve(reservation('a', { account }), funds(100n))
+      const settlement = await claimAs(account, 'a')
+      const blocker = await database.otherPool().connect()
+      try {
+        await blocker.query('begin; select from settlements for update')
+        const closing = journal.close(settlement?.id ?? '', {
+          state: 'failed',
+          reason: 'transaction_failed',
+        })
+        await pollUntil(async () => {
+          const { rows } = await pool.query(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+          return rows.length > 0
+        }, 'the close to wait for the row')
+        const renewal = reservation('a', { account, holder: 'verify' })
+        expect(await theirs.reserve(renewal, funds(100n))).toEqual(reserved)
+        await blocker.query('commit')
+        expect(await closing).toBe(true)
+      } finally {
+        blocker.release()
+      }
+      // What the verification of an account promised stays reserved; without an account it binds no account.
+      const next = await reservations.reserve(reservation('b', { account: 'other' }), funds(100n))
+      expect(next).toEqual(account === 'shop' ? exceeds : reserved)
+    },
+  )
+
+  it.each([
+    ['a verification renewed it', 'verify'],
+    ['another settlement renewed it', 'settle'],
+  ])('keeps its authorization from streams while it is settled, also after %s', async (_name, holder) => {
+    await reservations.reserve(reservation('a'), funds(100n))
+    await claim('a')
+    await reservations.reserve(reservation('a', { holder }), funds(100n))
+    expect(await reservations.reserve(reservation('a', { holder: stream }), funds(100n))).toEqual({
+      state: 'taken',
+      by: 'settlement',
+    })
   })
 
   it('cannot reserve what another caller is settling', async () => {
