@@ -29,12 +29,21 @@ export interface Funds {
   readonly allowance: bigint | null
 }
 
+/** Names what one request wrote. */
+export interface HoldReceipt {
+  readonly authorizationId: string
+  /** No live reservation of its account was renewed. */
+  readonly isNew: boolean
+  readonly reservedAt: string
+  readonly version: string
+}
+
 /**
  * `heldByOthers`: sum of the payer's other live reservations; beside `allowance`, those of the same spender. For an account,
- * reservations of anonymous callers count only while they are settled.
+ * reservations of anonymous callers count only while they are settled, and for a minute while their claim may follow.
  */
 export type ReservationResult =
-  | { readonly state: 'reserved'; readonly isPromised?: true }
+  | { readonly state: 'reserved'; readonly receipt: HoldReceipt; readonly isPromised?: true }
   | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }
   /** The authorization has a live reservation that does not yield, or another caller is settling it. */
   | { readonly state: 'taken'; readonly by: TakenBy }
@@ -68,6 +77,11 @@ export interface Reservations {
   findTaker(asking: AskingForAuthorization): Promise<TakenBy | null>
   /** Gives the funds back, if this holder still has them. */
   release(reservation: Pick<Reservation, 'authorizationId' | 'holder'>): Promise<void>
+  /**
+   * Undoes what was reserved for a settlement that no claim followed. What the request renewed, or what was verified since,
+   * stays as the reservation of a verification. Nothing changes if another settlement renewed it, or is open.
+   */
+  releaseUnclaimed(receipt: HoldReceipt): Promise<void>
   /**
    * Deletes what has expired and is not being settled, and, ten minutes after it was reserved, what is held for a stream
    * that is not open.

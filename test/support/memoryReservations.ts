@@ -9,6 +9,8 @@ import type {
 export interface MemoryReservations extends Reservations {
   list(): readonly Reservation[]
   end(authorizationId: string): void
+  /** How often one was made. */
+  reserved(): number
 }
 
 const findTaker = (own: Reservation | undefined, asking: AskingForAuthorization): TakenBy | null => {
@@ -22,7 +24,9 @@ const findTaker = (own: Reservation | undefined, asking: AskingForAuthorization)
 
 export const createMemoryReservations = (): MemoryReservations => {
   const rows = new Map<string, Reservation>()
+  let reserved = 0
   return {
+    reserved: () => reserved,
     list: () => [...rows.values()],
     end: (authorizationId) => void rows.delete(authorizationId),
     countPromised: async (network) => {
@@ -64,7 +68,15 @@ export const createMemoryReservations = (): MemoryReservations => {
       const greatest = own !== undefined && own.amount > amount ? own.amount : amount
       const isPromised = reservation.isPromised === true || own?.isPromised === true
       rows.set(authorizationId, { ...reservation, holder, expiresAt, amount: greatest, isPromised })
-      return isPromised ? { state: 'reserved', isPromised } : { state: 'reserved' }
+      reserved += 1
+      const receipt = { authorizationId, isNew: own === undefined, reservedAt: '', version: '' }
+      return { state: 'reserved', receipt, ...(isPromised ? { isPromised } : {}) }
+    },
+    releaseUnclaimed: async ({ authorizationId, isNew }) => {
+      const row = rows.get(authorizationId)
+      if (row?.holder !== 'settle') return
+      if (isNew) rows.delete(authorizationId)
+      else rows.set(authorizationId, { ...row, holder: 'verify' })
     },
     purge: async () => undefined,
   }

@@ -9,7 +9,12 @@ import type { Authorized, Hold, Refusal, Verification } from '../../schemes/sche
  * if the payer's other authorizations hold too much of the balance or the allowance, and as `duplicate_settlement` if the
  * authorization is held for another.
  */
-export type HoldFunds = (payment: Payment, verdict: Verification, terms: HoldTerms) => Promise<Verification>
+export type HoldFunds = (payment: Payment, verdict: Verification, terms: HoldTerms) => Promise<Held | Refusal>
+
+export type Held = Authorized & {
+  /** Undoes a hold of `settle` that no claim followed. Absent where nothing was reserved, or for another holder. */
+  readonly releaseUnclaimed?: () => Promise<void>
+}
 
 export interface HoldTerms {
   /** Account id, or `anonymous`. */
@@ -23,7 +28,7 @@ export interface HoldTerms {
 }
 
 export interface HoldFundsDependencies {
-  readonly reservations: Pick<Reservations, 'reserve' | 'findTaker'>
+  readonly reservations: Pick<Reservations, 'reserve' | 'findTaker' | 'releaseUnclaimed'>
   readonly clock: Clock
 }
 
@@ -67,7 +72,13 @@ export const createHoldFunds =
     )
     switch (result.state) {
       case 'reserved':
-        return result.isPromised === true ? { ...verdict, isPromised: true } : verdict
+        return {
+          ...verdict,
+          ...(result.isPromised === true ? { isPromised: true } : {}),
+          ...(holder === 'settle'
+            ? { releaseUnclaimed: () => reservations.releaseUnclaimed(result.receipt) }
+            : {}),
+        }
       case 'exceeds':
         return {
           isValid: false,

@@ -17,7 +17,7 @@ import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findDollarDecimals } from './findDollarDecimals.js'
 import { findScheme } from './findScheme.js'
-import { canBeHeld, type HoldFunds } from './holdFunds.js'
+import { canBeHeld, type Held, type HoldFunds } from './holdFunds.js'
 import { createJoinSettlement } from './joinSettlement.js'
 import { refuseSettle } from './settleAnswers.js'
 import {
@@ -133,12 +133,14 @@ export const createSettleAuthorization = ({
           )
       let isSent = false
       let refund: (() => void) | null = null
+      let unclaimed: Promise<Held | Refusal> | null = null
       try {
         if (!isAdmitted) {
           refund = await limits.spend(payment, { payer: verified.payer, caller: context.caller })
         }
         // Directly before the claim: what is refused for another reason must not hold the payer's funds.
-        const held = await withSignal(holdFunds(payment, verified, terms), waitUntil)
+        unclaimed = holdFunds(payment, verified, terms)
+        const held = await withSignal(unclaimed, waitUntil)
         if (!held.isValid) {
           const refused = await refuse(held)
           if (refused === null) continue
@@ -149,6 +151,7 @@ export const createSettleAuthorization = ({
           isSent = true
         }
         if (claimed === null) continue
+        unclaimed = null
         const denied = await deny(claimed, context)
         if (denied !== null) return denied
         return await execute(claimed, held, { ...context, onSent })
@@ -156,11 +159,22 @@ export const createSettleAuthorization = ({
         // A claim over quota, a duplicate or a failed simulation costs no gas.
         if (!isSent) refund?.()
         releaseSlot()
+        if (unclaimed !== null) await releaseHold(unclaimed)
       }
     }
     throw new AppError('SERVICE_UNAVAILABLE', 'Other requests are settling this authorization; retry', {
       retryAfterSeconds: 2,
     })
+  }
+
+  /** Also what is held after the attempt has ended. A hold that stays ends by itself. */
+  const releaseHold = async (holding: Promise<Held | Refusal>): Promise<void> => {
+    const released = holding.then((held) => (held.isValid ? held.releaseUnclaimed?.() : undefined))
+    try {
+      await withShortDeadline(released)
+    } catch (error) {
+      logger.warn({ error }, 'hold.release_failed')
+    }
   }
 
   /** What `onClaimed` refuses, or fails to record, is not sent. A failed `abandon` leaves the row to the reconciler. */

@@ -17,9 +17,14 @@ const holdForAYear = async (limits: Pick<Authorized, 'expiresAt'> & Pick<Hold, '
     reservations: {
       reserve: async (reservation) => {
         reserved.push(reservation)
-        return { state: 'reserved' }
+        const { authorizationId } = reservation
+        return {
+          state: 'reserved',
+          receipt: { authorizationId, isNew: true, reservedAt: '', version: '' },
+        }
       },
       findTaker: async () => null,
+      releaseUnclaimed: async () => undefined,
     },
   })
   const { maxMs, expiresAt } = limits

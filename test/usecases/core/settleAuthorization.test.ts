@@ -13,14 +13,16 @@ import {
   createConcurrencyLimits,
 } from '../../../src/usecases/core/concurrencyLimits.js'
 import { findDollarDecimals } from '../../../src/usecases/core/findDollarDecimals.js'
-import type { HoldFunds } from '../../../src/usecases/core/holdFunds.js'
+import { createHoldFunds, type HoldFunds } from '../../../src/usecases/core/holdFunds.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
 import type { SettleAttempt } from '../../../src/usecases/core/settlementContext.js'
 import type { SpendingLimits } from '../../../src/usecases/core/spendingLimits.js'
-import { drainEventLoop } from '../../support/manualClock.js'
+import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { createMemoryReservations } from '../../support/memoryReservations.js'
 import { noSpendingLimits } from '../../support/noSpendingLimits.js'
+import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import {
   createToyScheme,
@@ -82,7 +84,7 @@ const setup = ({
       fingerprint?: string
       consumer?: string
       isAwaited?: () => boolean
-    } & Pick<SettleAttempt, 'onClaimed' | 'isBodyBound'> & {
+    } & Pick<SettleAttempt, 'onClaimed' | 'isBodyBound' | 'holder'> & {
         isAdmitted?: boolean
         admit?: NonNullable<SettleAttempt['admit']>
       } = {},
@@ -1253,5 +1255,79 @@ describe('an attempt of an account that is bound to its body', () => {
       errorReason: 'duplicate_settlement',
     })
     expect(await attempt({ caller, isBodyBound: isFirstBound })).toMatchObject({ success: true })
+  })
+})
+
+describe('a hold that a settlement took', () => {
+  const hold = { spender: 'router', balance: 10_000n, allowance: null }
+  const holding: ToyScript = { verify: async (payment) => toyAuthorized(payment, { hold }) }
+  const exhausted = new AppError('QUOTA_EXCEEDED', "This month's quota is used up")
+
+  const hasHold = (world: World = {}) => {
+    const reservations = createMemoryReservations()
+    const holdFunds = createHoldFunds({ reservations, clock: createManualClock() })
+    return { reservations, holdFunds, ...setup({ scheme: holding, holdFunds, ...world }) }
+  }
+
+  it.each([
+    ['exceeds the quota', async () => Promise.reject(exhausted)],
+    ['fails', async () => Promise.reject(new Error('The connection was lost'))],
+    ['is refused each time', async () => null],
+  ])('is released when its claim %s', async (_name, claim) => {
+    const { reservations, attempt } = hasHold({ journal: () => ({ claim }) })
+    await rejectionOf(attempt())
+    expect(reservations.list()).toEqual([])
+  })
+
+  it('is released when it comes after the wait has ended', async () => {
+    const { reservations, holdFunds } = hasHold()
+    let isOver = () => undefined as undefined
+    const over = new Promise<undefined>((resolve) => {
+      isOver = () => void resolve(undefined)
+    })
+    const { attempt } = setup({
+      waitMs: 20,
+      scheme: holding,
+      holdFunds: async (...asked) => {
+        await over
+        return await holdFunds(...asked)
+      },
+    })
+    await rejectionOf(attempt())
+    expect(reservations.list()).toEqual([])
+    isOver()
+    await pollUntil(() => reservations.reserved() === 1 && reservations.list().length === 0, 'the release')
+  })
+
+  it('stays as the hold of the verification that it renewed', async () => {
+    const { reservations, holdFunds, attempt } = hasHold({
+      journal: () => ({ claim: () => Promise.reject(exhausted) }),
+    })
+    const { paymentPayload, paymentRequirements } = toyBody()
+    const payment = readPayment({ paymentPayload, paymentRequirements })
+    if (isRefused(payment)) throw new Error(payment.reason)
+    await holdFunds(payment, toyAuthorized(payment, { hold }), { caller: 'anonymous', holder: 'verify' })
+    await rejectionOf(attempt())
+    expect(reservations.list()).toMatchObject([{ holder: 'verify', amount: 10_000n }])
+  })
+
+  it('stays while its settlement is open, and with a stream', async () => {
+    const pending = hasHold({
+      scheme: {
+        verify: async (payment) =>
+          toyAuthorized(payment, {
+            hold,
+            settle: async (recorder) => {
+              await recorder.record(sent)
+              return { state: 'pending', transaction: 'tx-1' }
+            },
+          }),
+      },
+    })
+    expect(await pending.attempt()).toMatchObject(pendingAnswer)
+    expect(pending.reservations.list()).toHaveLength(1)
+    const stream = hasHold({ journal: () => ({ claim: () => Promise.reject(exhausted) }) })
+    await rejectionOf(stream.attempt({ holder: 'stream:1' }))
+    expect(stream.reservations.list()).toMatchObject([{ holder: 'stream:1' }])
   })
 })

@@ -35,7 +35,8 @@ const lock = `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::t
 /**
  * Deletes what has ended, so that no more rows are read than can be live. An authorization may be reserved under another
  * asset too. Reservations of anonymous callers bind no account, or anyone who saw a signature could keep the payer's funds
- * from accounts; what is being settled leaves the wallet, for any caller.
+ * from accounts; what is being settled leaves the wallet, for any caller. A claim follows its reservation at once, so that
+ * after a minute without one the process has died.
  */
 const readHeld = `
   with ended as (
@@ -44,7 +45,8 @@ const readHeld = `
   ), live as (
     select r.authorization_id, r.account, r.spender, r.amount from reservations r
     where network = $1 and asset = $2 and payer = $3 and authorization_id not in (select authorization_id from ended)
-      and (authorization_id = $4 or $6 = 'anonymous' or account is distinct from 'anonymous' or holder = 'settle'
+      and (authorization_id = $4 or $6 = 'anonymous' or account is distinct from 'anonymous'
+        or (holder = 'settle' and reserved_at > now() - interval '1 minute')
         or ${isBeingSettled('r')})
   )
   select coalesce(
@@ -80,7 +82,9 @@ const write = `
       expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
       is_promised = excluded.is_promised or (${isOwn} and r.is_promised),
       reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end
-  returning is_promised`
+  returning is_promised, reserved_at::text as reserved_at, xmin::text as version`
+
+const written = z.object({ is_promised: z.boolean(), reserved_at: z.string(), version: z.string() })
 
 // What is being settled has drawn its gas, or is about to.
 const listPromised = `
@@ -89,7 +93,19 @@ const listPromised = `
   group by r.account`
 
 const promised = z.array(z.object({ account: z.string(), count: z.coerce.number() }))
-const written = z.array(z.object({ is_promised: z.boolean() }))
+
+// The row that a settlement wrote, as long as no other settlement has renewed or claimed it.
+const isUnclaimed = `r.authorization_id = $1 and r.holder = 'settle' and r.reserved_at = $2::timestamptz
+  and not ${isBeingSettled('r')}`
+// A verification that came since has another version, and keeps the time.
+const isUndone = '($4 and r.xmin::text = $3)'
+
+const releaseUnclaimed = `
+  with undone as (
+    delete from reservations r where ${isUnclaimed} and ${isUndone}
+  )
+  update reservations r set holder = 'verify', reserved_at = clock_timestamp()
+  where ${isUnclaimed} and not ${isUndone}`
 
 /** Of streams that were never stored, because the process died, or that have ended. Opening one takes seconds. */
 const purgeLost = `
@@ -120,11 +136,14 @@ export const createReservations = (pool: Pool): Reservations => {
     await client.query(lock, [...key, authorizationId])
     const asked = [...key, authorizationId, spender, account, holder, payTo]
     const { rows } = await client.query(readHeld, asked)
-    const result = refuse(reservation, funds, held.parse(rows[0]))
-    if (result !== null) return result
+    const state = held.parse(rows[0])
+    const refusal = judge(reservation, funds, state)
+    if (refusal !== null) return refusal
     const values = [...asked, amount.toString(), expiresAt, reservation.isPromised === true]
-    const [row] = written.parse((await client.query(write, values)).rows)
-    return row?.is_promised === true ? { state: 'reserved', isPromised: true } : { state: 'reserved' }
+    const { rows: wrote } = await client.query(write, values)
+    const { is_promised, reserved_at: reservedAt, version } = written.parse(wrote[0])
+    const receipt = { authorizationId, isNew: state.own === null, reservedAt, version }
+    return { state: 'reserved', receipt, ...(is_promised ? { isPromised: true } : {}) }
   }
 
   return {
@@ -150,6 +169,13 @@ export const createReservations = (pool: Pool): Reservations => {
       ])
     },
 
+    releaseUnclaimed: ({ authorizationId, reservedAt, version, isNew }) =>
+      inTransaction(pool, async (client) => {
+        // As a claim does: its settlement is seen, or it comes after.
+        await client.query('select pg_advisory_xact_lock(hashtextextended($1, 13))', [authorizationId])
+        await client.query(releaseUnclaimed, [authorizationId, reservedAt, version, isNew])
+      }),
+
     purge: async (stopped) => {
       await purgeExpired(pool, 'reservations', { stopped, unless: isBeingSettled('reservations') })
       if (stopped?.aborted !== true) await pool.query(purgeLost)
@@ -157,12 +183,12 @@ export const createReservations = (pool: Pool): Reservations => {
   }
 }
 
-/** Null: nothing keeps it from being reserved. */
-const refuse = (
+/** Null: reserved. */
+const judge = (
   { amount }: Reservation,
   { balance, allowance }: Funds,
   { taken_by, own, count, by_payer, by_spender }: z.infer<typeof held>,
-): ReservationResult | null => {
+): Exclude<ReservationResult, { readonly state: 'reserved' }> | null => {
   if (taken_by !== null) return { state: 'taken', by: taken_by }
   if (own !== null && BigInt(own) >= amount) return null
   if (own === null && count >= maxLiveReservations) return { state: 'too_many' }

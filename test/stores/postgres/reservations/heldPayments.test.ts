@@ -27,7 +27,7 @@ afterAll(() => database.drop())
 beforeEach(async () => {
   await database
     .pool()
-    .query('truncate settlements, broadcasts, broadcast_settlements, instances, reservations')
+    .query('truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses')
 })
 
 const openInstance = async (
@@ -102,6 +102,14 @@ const openInstance = async (
         consumer: holder,
         holder,
       }),
+    settleOverQuota: (nonce: string, amount: string) =>
+      settleAuthorization({
+        payment: paymentOf(nonce, amount),
+        caller: 'shop',
+        quota: { accountId: 'shop', tier: { monthlyQuota: 0, feeRate: 0 } },
+        fingerprint: nonce,
+        consumer: nonce,
+      }),
     verify: async (nonce: string, as = 'anonymous') =>
       (await verifyPayment({ body: body(nonce), ...caller, caller: as })).isValid,
     settle: async (nonce: string, amount: string) =>
@@ -172,6 +180,14 @@ it('a payment that does not fit cannot be settled without a verify either', asyn
     errorReason: 'insufficient_funds',
     errorMessage: expect.stringContaining('hold 20000 of it'),
   })
+})
+
+it('a payment whose settle is over quota leaves its funds to other merchants', async () => {
+  const { settleOverQuota, verify } = await openInstance()
+  for (const nonce of ['a', 'b']) {
+    await expect(settleOverQuota(nonce, '10000')).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' })
+  }
+  expect([await verify('c', 'other'), await verify('d', 'other')]).toEqual([true, true])
 })
 
 describe('an authorization that a stream holds', () => {

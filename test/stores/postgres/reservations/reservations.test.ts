@@ -44,7 +44,7 @@ const reservation = (authorizationId: string, changes: Partial<Reservation> = {}
 })
 
 const funds = (balance: bigint, allowance: bigint | null = null): Funds => ({ balance, allowance })
-const reserved = { state: 'reserved' }
+const reserved = expect.objectContaining({ state: 'reserved' })
 const isReserved = ({ state }: ReservationResult): boolean => state === 'reserved'
 
 let database: TestDatabase
@@ -375,6 +375,75 @@ describe('live reservations of one payer', () => {
     expect(await reservations.reserve(reservation('after', { amount: 1n }), funds(10_000n))).toEqual({
       state: 'too_many',
     })
+  })
+})
+
+describe('a reservation for a settlement that no claim follows', () => {
+  const reserve = async (changes: Partial<Reservation> = {}, by = reservations) => {
+    const result = await by.reserve(reservation('a', changes), funds(100n))
+    if (result.state !== 'reserved') throw new Error(result.state)
+    return result.receipt
+  }
+  const listHolders = async () =>
+    (await pool.query('select account, holder from reservations')).rows.map(
+      ({ account, holder }) => `${account} ${holder}`,
+    )
+  const verification = { holder: 'verify' }
+
+  it('is deleted', async () => {
+    await reservations.releaseUnclaimed(await reserve())
+    expect(await listHolders()).toEqual([])
+  })
+
+  it('stays as that of the verification before it', async () => {
+    await reserve(verification)
+    await theirs.releaseUnclaimed(await reserve())
+    expect(await listHolders()).toEqual(['anonymous verify'])
+  })
+
+  it('stays as that of the verification after it', async () => {
+    const receipt = await reserve()
+    await reserve(verification, theirs)
+    await reservations.releaseUnclaimed(receipt)
+    expect(await listHolders()).toEqual(['anonymous verify'])
+  })
+
+  it('stays with the settlement that renewed it', async () => {
+    const receipt = await reserve()
+    const theirReceipt = await reserve({}, theirs)
+    await reservations.releaseUnclaimed(receipt)
+    expect(await listHolders()).toEqual(['anonymous settle'])
+    await theirs.releaseUnclaimed(theirReceipt)
+    expect(await listHolders()).toEqual(['anonymous verify'])
+  })
+
+  it('stays while a settlement is open', async () => {
+    const receipt = await reserve()
+    await claim('a')
+    await reservations.releaseUnclaimed(receipt)
+    expect(await listHolders()).toEqual(['anonymous settle'])
+  })
+
+  it('stays with the account or the stream that took it', async () => {
+    for (const [taker, held] of [
+      [{ account: 'shop' }, 'shop settle'],
+      [{ account: 'shop', holder: 'stream:1' }, 'shop stream:1'],
+    ] as const) {
+      await pool.query('truncate reservations')
+      const receipt = await reserve()
+      await reserve(taker, theirs)
+      await reservations.releaseUnclaimed(receipt)
+      expect(await listHolders()).toEqual([held])
+    }
+  })
+
+  it('binds no account for longer than a minute, whatever verifies it', async () => {
+    await reserve({ amount: 60n })
+    const shop = reservation('b', { account: 'shop' })
+    expect(await reservations.reserve(shop, funds(100n))).toMatchObject({ heldByOthers: 60n })
+    await pool.query("update reservations set reserved_at = now() - interval '61 seconds'")
+    await reserve({ ...verification, amount: 60n })
+    expect(await reservations.reserve(shop, funds(100n))).toEqual(reserved)
   })
 })
 
