@@ -23,8 +23,8 @@ export interface Reservation {
 }
 
 export interface Funds {
-  /** Of the payer in the asset. */
-  readonly balance: bigint
+  /** Of the payer in the asset; null: no sum over all spenders limits. */
+  readonly balance: bigint | null
   /** What the spender may take; null: not limited beside the balance. */
   readonly allowance: bigint | null
 }

@@ -52,9 +52,9 @@ export interface Authorized {
 export interface Hold {
   /** Who draws on the allowance. */
   readonly spender: string
-  /** Balance of the payer in the asset. */
-  readonly balance: bigint
-  /** What the spender may take from the payer; null if the authorization itself grants it. */
+  /** Of the payer in the asset; null if the payer has several accounts, of which `spender` is the one that is spent. */
+  readonly balance: bigint | null
+  /** What the spender may take from the payer; null if the authorization itself grants it. Of an account: its balance. */
   readonly allowance: bigint | null
   /** The settlement grants it first, by a second signature of the payer, which can end earlier than the authorization. */
   readonly isGrantedAtSettle?: boolean

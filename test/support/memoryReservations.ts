@@ -56,7 +56,9 @@ export const createMemoryReservations = (): MemoryReservations => {
         )
         const sum = (held: readonly Reservation[]) => held.reduce((total, row) => total + row.amount, 0n)
         const byPayer = sum(others)
-        if (byPayer + amount > balance) return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
+        if (balance !== null && byPayer + amount > balance) {
+          return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
+        }
         const bySpender = sum(others.filter((row) => row.spender === spender))
         if (allowance !== null && bySpender + amount > allowance) {
           return { state: 'exceeds', limit: 'allowance', heldByOthers: bySpender }

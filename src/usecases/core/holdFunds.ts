@@ -121,7 +121,7 @@ const describeExcess = (
   { balance, allowance }: Hold,
   { limit, heldByOthers }: Extract<ReservationResult, { state: 'exceeds' }>,
 ): string => {
-  const [name, available] =
-    limit === 'balance' ? ["The payer's balance", balance] : ['The allowance of the payer', allowance ?? 0n]
+  const limiting = balance === null ? "The balance of the payer's account" : 'The allowance of the payer'
+  const [name, available] = limit === 'balance' ? ["The payer's balance", balance] : [limiting, allowance]
   return `${name} is ${available}; other authorizations that are not settled yet hold ${heldByOthers} of it, which leaves too little for ${amount}`
 }

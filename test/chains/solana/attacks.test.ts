@@ -475,6 +475,42 @@ describe('one balance for many settlements', () => {
     expect(answers.map(({ success }) => success)).toEqual([true, true, true])
   })
 
+  it('is that of the account which is spent: each account of a payer covers its own settlements', async () => {
+    const [one, two] = [await open(), await scene.open()]
+    const { chain } = scene
+    chain.behaviour.landSlots = 3
+    const parties = createParties(chain, 30_000n)
+    const owner = parties.payer.publicKey.toBase58()
+    const second = chain.give({
+      owner,
+      amount: 10_000n,
+      address: Keypair.generate().publicKey.toBase58(),
+    })
+    const payFrom = (source: string | null) =>
+      solanaPayment({
+        chain,
+        ...parties,
+        amount: 10_000n,
+        change: ([limit, price, transfer, ...rest]) => {
+          const [account] = transfer?.keys ?? []
+          if (account !== undefined && source !== null) account.pubkey = new PublicKey(source)
+          return [limit, price, transfer, ...rest].filter((each) => each !== undefined)
+        },
+      })
+    const bodies = [null, null, null, second, second, second].map(payFrom)
+    const answers = await Promise.all(
+      bodies.map((body, index) => (index % 2 === 0 ? one : two).settle(body, 'shop')),
+    )
+    const [first, rest] = [answers.slice(0, 3), answers.slice(3)]
+    expect(first.map(({ success }) => success)).toEqual([true, true, true])
+    expect(rest.filter(({ success }) => success)).toHaveLength(1)
+    for (const { errorMessage, transaction } of rest.filter(({ success }) => !success)) {
+      expect(errorMessage).toMatch(/^The balance of the payer's account is 10000; .* hold 10000 of it/)
+      expect(transaction).toBe('')
+    }
+    expect(chain.holdingOf(parties.payTo)).toBe(40_000n)
+  })
+
   it('is free again after a settlement', async () => {
     await open()
     const { chain } = scene

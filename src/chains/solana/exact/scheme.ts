@@ -49,11 +49,11 @@ const secondsToSettle = 2
 // Longer after the verification, a settlement is simulated again.
 const maxReuseMs = 1_000
 
-/** Transactions that the payer signed; we add the fee payer's signature. */
 // A hold is made directly before the claim, and lasts as long as the settlement is open. Where no claim follows, it must
 // not keep the payer's balance from other merchants: the blockhash is the only end of the transfer.
 const claimWithinMs = 15_000
 
+/** Transactions that the payer signed; we add the fee payer's signature. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { family, network, rpc, feePayers, prepare, simulate, submit, limiter, clock, canPay } = dependencies
   const { findAssociatedAccount } = dependencies
@@ -130,9 +130,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       // The recorded bytes are sufficient to resolve.
       details: {},
       // Each simulation sees the whole balance, and we pay for a transfer that fails in a block: settlements that are
-      // open at once must fit beside each other.
+      // open at once must fit beside each other. An owner can have several accounts of a mint.
       ...(isForSettle
-        ? { hold: { spender: source, balance: verified.balance, allowance: null, maxMs: claimWithinMs } }
+        ? { hold: { spender: source, balance: null, allowance: verified.balance, maxMs: claimWithinMs } }
         : {}),
       settle: (recorder, options) => settle(verified, recorder, options),
     }

@@ -193,7 +193,9 @@ const judge = (
   if (own !== null && BigInt(own) >= amount) return null
   if (own === null && count >= maxLiveReservations) return { state: 'too_many' }
   const byPayer = BigInt(by_payer)
-  if (byPayer + amount > balance) return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
+  if (balance !== null && byPayer + amount > balance) {
+    return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
+  }
   const bySpender = BigInt(by_spender)
   if (allowance !== null && bySpender + amount > allowance) {
     return { state: 'exceeds', limit: 'allowance', heldByOthers: bySpender }

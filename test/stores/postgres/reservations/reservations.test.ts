@@ -123,6 +123,16 @@ describe('a reservation', () => {
     expect(await reservations.reserve(of('d', '0x1'), funds(400n))).toEqual(reserved)
   })
 
+  it('fits the account that is spent, where the payer has several', async () => {
+    const of = (id: string, spender: string, by = reservations) =>
+      by.reserve(reservation(id, { spender }), { balance: null, allowance: 100n })
+    expect(await of('a', 'first')).toEqual(reserved)
+    expect(await of('b', 'second', theirs)).toEqual(reserved)
+    for (const account of ['first', 'second']) {
+      expect(await of('c', account)).toEqual({ state: 'exceeds', limit: 'allowance', heldByOthers: 100n })
+    }
+  })
+
   it.each([
     ['network', { network: 'eip155:1' }],
     ['asset', { asset: '0xother' }],
