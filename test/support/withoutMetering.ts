@@ -3,8 +3,8 @@ import { withoutCredit } from './withoutCredit.js'
 /**
  * Undoes `0017_holders_and_wallets.sql`, `0018_streams.sql`, `0019_intents.sql`, `0020_credit.sql`,
  * `0021_reconciliation.sql`, `0022_accounts_of_holds.sql`, `0023_intent_control.sql`,
- * `0024_returned_credit.sql`, `0025_recipient_statements.sql`, `0026_unique_amounts.sql`, `0027_promised_holds.sql` and
- * `0028_streams_ending.sql`, for tests of upgrades.
+ * `0024_returned_credit.sql`, `0025_recipient_statements.sql`, `0026_unique_amounts.sql`, `0027_promised_holds.sql`,
+ * `0028_streams_ending.sql` and `0029_wait_for_holds.sql`, for tests of upgrades.
  */
 export const withoutMetering = `
   drop table unique_amounts, recipient_statements;
@@ -15,4 +15,4 @@ export const withoutMetering = `
   drop index reservations_by_authorization;
   alter table reservations drop column holder, drop column account, drop column is_promised;
   alter table settlements drop column payer_wallet, drop column payee_wallet, drop column dollar_decimals;
-  delete from schema_migration where number between 17 and 28`
+  delete from schema_migration where number between 17 and 29`

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg'
+import { DatabaseError, type Pool } from 'pg'
 import { z } from 'zod'
 import type { QuotaCharge } from '../../../ports/quotas.js'
 import type { ClaimedHold, Settlement, SettlementClaim } from '../../../ports/settlementJournal.js'
@@ -18,7 +18,7 @@ export interface ClaimRequest {
   readonly hold: ClaimedHold | null
 }
 
-/** `held`: from this caller. `uncounted`: the month's quota row is missing. `undecided`: depends on an earlier claim; retry. */
+/** `held`: from this caller, or another request decides on it. `uncounted`: the month's quota row is missing. `undecided`: depends on an earlier claim; retry. */
 export type ClaimResult =
   | { readonly state: 'opened'; readonly settlement: Settlement }
   | { readonly state: 'duplicate' | 'held' | 'exhausted' | 'uncounted' | 'undecided' }
@@ -33,8 +33,26 @@ const row = z.object({
   has_quota_left: z.boolean().nullable(),
 })
 
-/** One row per authorization: the first claim in the batch gets it. Quotas are used in order of arrival. */
-export const claimSettlements =
+/**
+ * One row per authorization: the first claim in the batch gets it. Quotas are used in order of arrival. Rejects when the lock
+ * of one authorization is not free within a second, so that the others are claimed alone.
+ */
+export const claimSettlements = (pool: Pool, instance: Instance): RunBatch<ClaimRequest, ClaimResult> => {
+  const claim = claimTogether(pool, instance)
+  return async (claims) => {
+    try {
+      return await claim(claims)
+    } catch (error) {
+      const isLocked = error instanceof DatabaseError && error.code === lockNotAvailable
+      if (isLocked && claims.length === 1) return [{ state: 'held' }]
+      throw error
+    }
+  }
+}
+
+const lockNotAvailable = '55P03'
+
+const claimTogether =
   (pool: Pool, instance: Instance): RunBatch<ClaimRequest, ClaimResult> =>
   async (claims) => {
     const first = new Map(claims.toReversed().map((each) => [each.claim.authorizationId, each]))

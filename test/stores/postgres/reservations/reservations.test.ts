@@ -775,6 +775,25 @@ describe('a claim of an authorization that is reserved', () => {
     expect(claims.map((settlement) => settlement?.caller ?? null)).toEqual([null, null, 'shop', 'anonymous'])
   })
 
+  it('waits a second for a lock, and keeps no other claim of the statement waiting', async () => {
+    const blocker = await database.otherPool().connect()
+    try {
+      await blocker.query("begin; select pg_advisory_xact_lock(hashtextextended('a', 13))")
+      const claims = await Promise.all(['a', 'b', 'c', 'a', 'd'].map((id) => claimAs('anonymous', id)))
+      expect(claims.map((settlement) => settlement?.authorizationId ?? null)).toEqual([
+        null,
+        'b',
+        'c',
+        null,
+        'd',
+      ])
+      await blocker.query('commit')
+    } finally {
+      blocker.release()
+    }
+    expect(await claimAs('anonymous', 'a')).not.toBeNull()
+  })
+
   it('never deadlocks with claims of the same authorizations in another order', async () => {
     const find = (by: Pool, ids: readonly string[]) => by.query('select * from find_holds($1, $1)', [ids])
     for (let round = 0; round < 50; round++) {
