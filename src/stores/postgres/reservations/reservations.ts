@@ -107,18 +107,18 @@ const releaseUnclaimed = `
   update reservations r set holder = 'verify', reserved_at = clock_timestamp()
   where ${isUnclaimed} and not ${isUndone}`
 
-/** Of streams that were never stored, because the process died, or that have ended. Opening one takes seconds. */
+/**
+ * Of streams that were never stored, because the process died, or that have ended. Opening one takes seconds. Skips rows that
+ * a decision deletes: neither waits for the other.
+ */
 const purgeLost = `
-  with streams_holding as (
-    select network, asset, payer, authorization_id, reserved_at,
-      case when holder ~ '^stream:[0-9a-f-]{36}$' then substr(holder, 8)::uuid end as stream_id
-    from reservations where holder like 'stream:%' and reserved_at < now() - interval '10 minutes'
-  )
-  delete from reservations r using streams_holding h
-  where (r.network, r.asset, r.payer, r.authorization_id, r.reserved_at)
-    = (h.network, h.asset, h.payer, h.authorization_id, h.reserved_at)
-    and not exists (select 1 from streams s
-      where s.id = h.stream_id and s.state in ('active', 'paused', 'closing'))`
+  delete from reservations where ctid in (
+    select ctid from reservations r
+    where holder like 'stream:%' and reserved_at < now() - interval '10 minutes'
+      and not exists (select 1 from streams s
+        where s.id = case when r.holder ~ '^stream:[0-9a-f-]{36}$' then substr(r.holder, 8)::uuid end
+          and s.state in ('active', 'paused', 'closing'))
+    for update skip locked)`
 
 export const createReservations = (pool: Pool): Reservations => {
   // One connection of this process per payer: a flood for one payer leaves the pool to the others.

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type {
@@ -86,6 +87,11 @@ const confirm = async (authorizationId: string) =>
     settledAmount: 1n,
   })
 const expire = () => pool.query("update reservations set expires_at = now() - interval '1 hour'")
+const isAnyLockAwaited = async () => {
+  const waiting =
+    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+  return (await pool.query(waiting)).rows.length > 0
+}
 const countRows = async () => Number((await pool.query('select count(*) from reservations')).rows[0]?.count)
 
 describe('a reservation', () => {
@@ -493,6 +499,31 @@ describe('the purge', () => {
     expect(rows.map((row) => row.authorization_id)).toEqual(['of a settle', 'open', 'young'])
   })
 
+  it('never deadlocks with a decision that deletes the same rows in another order', async () => {
+    const ids = ['a', 'b', 'c']
+    for (const id of ids) {
+      const held = reservation(id, { holder: `stream:${randomUUID()}`, amount: 1n })
+      await reservations.reserve(held, funds(1_000n))
+    }
+    await pool.query("update reservations set reserved_at = now() - interval '11 minutes'")
+    const deciding = await database.otherPool().connect()
+    try {
+      await deciding.query("begin; delete from reservations where authorization_id = 'b'")
+      let isPurged = false
+      const purging = reservations.purge().then(() => {
+        isPurged = true
+      })
+      await pollUntil(async () => isPurged || (await isAnyLockAwaited()), 'the purge')
+      const deleting = deciding.query("delete from reservations where authorization_id in ('a', 'c')")
+      // Postgres would end one of them with an error.
+      await Promise.all([purging, deleting.then(() => deciding.query('commit'))])
+    } finally {
+      deciding.release()
+    }
+    await reservations.purge()
+    expect(await countRows()).toBe(0)
+  })
+
   it('goes on after a full batch, and ends when it is stopped', async () => {
     await pool.query(
       `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, amount, reserved_at, expires_at)
@@ -645,12 +676,7 @@ describe('the account of a reservation', () => {
           state: 'failed',
           reason: 'transaction_failed',
         })
-        await pollUntil(async () => {
-          const { rows } = await pool.query(
-            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-          )
-          return rows.length > 0
-        }, 'the close to wait for the row')
+        await pollUntil(isAnyLockAwaited, 'the close to wait for the row')
         const renewal = reservation('a', { account, holder: 'verify' })
         expect(await theirs.reserve(renewal, funds(100n))).toEqual(reserved)
         await blocker.query('commit')
