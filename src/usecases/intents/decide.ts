@@ -7,19 +7,23 @@ import type {
   SelectedRoute,
 } from '../../ports/intentStore.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
-import type { IntentRequirements, IntentStatus, RouteProblem } from '../../protocol/intents.js'
+import type { IntentStatus, RouteProblem } from '../../protocol/intents.js'
 import { findEnd, isSentByPayer } from './sentByPayer.js'
 import { eventOf, isOverdue } from './viewIntent.js'
 
 export type IntentCommand =
-  /** `isForTransfer`: to execute a transfer that the payer may have sent before the intent ended. */
-  | { readonly type: 'route'; readonly selected: SelectedRoute; readonly isForTransfer?: boolean }
+  | { readonly type: 'route'; readonly selected: SelectedRoute }
   | { readonly type: 'refresh'; readonly plan: IntentPlan }
   | { readonly type: 'cancel' }
-  /** Asks whether a payment may be executed; changes nothing. Null: it does not fit the selected route. */
-  | { readonly type: 'execute'; readonly authorizationId: string | null }
+  /** Asks whether a payment may be executed; changes nothing. Null: it does not fit the route. */
+  | {
+      readonly type: 'execute'
+      readonly authorizationId: string | null
+      /** That the payment pays. Default: the selected one. */
+      readonly paid?: SelectedRoute | null
+    }
   /** A settlement was claimed for what was required; nothing is sent yet. */
-  | { readonly type: 'bind'; readonly payment: IntentPayment; readonly requirements: IntentRequirements }
+  | { readonly type: 'bind'; readonly payment: IntentPayment; readonly paid: SelectedRoute }
   /** The settlement as the journal has it now. */
   | { readonly type: 'finish'; readonly settlement: Settlement }
   | { readonly type: 'expire' }
@@ -28,9 +32,7 @@ export type IntentCommand =
 export const decide = (intent: Intent, command: IntentCommand, now: Date): IntentChange => {
   switch (command.type) {
     case 'route':
-      return command.isForTransfer === true && isLate(intent, command.selected, now)
-        ? routeLate(intent, command.selected, now)
-        : route(intent, command.selected, now)
+      return route(intent, command.selected, now)
     case 'refresh':
       return refresh(intent, command.plan, now)
     case 'cancel':
@@ -38,9 +40,9 @@ export const decide = (intent: Intent, command: IntentCommand, now: Date): Inten
       requireOpen(intent, now)
       return change({ ...intent, status: 'cancelled', closedAt: now }, now)
     case 'execute':
-      return checkExecution(intent, command.authorizationId, now)
+      return checkExecution(intent, command, now)
     case 'bind':
-      return bind(intent, command.payment, command.requirements, now)
+      return bind(intent, command, now)
     case 'finish':
       return finish(intent, command.settlement, now)
     case 'expire':
@@ -90,16 +92,6 @@ export const findPaidBefore = (intent: Intent, now: Date): Date | null => {
   return intent.status === 'expired' || isOverdue(intent, now) ? intent.endsAt : null
 }
 
-/** The state stays: only an execution ends the cancellation or the expiry. */
-const routeLate = (intent: Intent, selected: SelectedRoute, now: Date): IntentChange => {
-  const planned = intent.plan.routes.find(({ id }) => id === selected.route.id)
-  if (planned === undefined) throw unknownRoute()
-  const ended = isOverdue(intent, now)
-    ? change({ ...intent, status: 'expired', closedAt: now }, now)
-    : unchanged(intent)
-  return { ...ended, intent: { ...ended.intent, selected: { ...selected, route: planned } } }
-}
-
 /** A selected route that is no longer offered is selected no more, unless the payer may have sent the funds. */
 const refresh = (intent: Intent, plan: IntentPlan, now: Date): IntentChange => {
   requireOpen(intent, now)
@@ -140,10 +132,14 @@ const isImpossible = ({ route: selected }: SelectedRoute, { unavailable }: Inten
       !passingProblems.includes(reason),
   )
 
-const checkExecution = (intent: Intent, authorizationId: string | null, now: Date): IntentChange => {
+const checkExecution = (
+  intent: Intent,
+  { authorizationId, paid = intent.selected }: Extract<IntentCommand, { type: 'execute' }>,
+  now: Date,
+): IntentChange => {
   // A repeated request joins its settlement, and is answered its result.
   if (intent.payment !== null && intent.payment.authorizationId === authorizationId) return unchanged(intent)
-  if (intent.selected !== null && isLate(intent, intent.selected, now)) return unchanged(intent)
+  if (paid !== null && isLate(intent, paid, now)) return unchanged(intent)
   requireUnended(intent, intent.endsAt, now)
   if (intent.selected === null) {
     throw new AppError('NO_ROUTE_SELECTED', 'Select a route first, and sign what it requires')
@@ -152,21 +148,22 @@ const checkExecution = (intent: Intent, authorizationId: string | null, now: Dat
   return unchanged(intent)
 }
 
+/** A late payment selects its route: any other one cannot be paid any more, and strangers may know the intent. */
 const bind = (
   intent: Intent,
-  payment: IntentPayment,
-  requirements: IntentRequirements,
+  { payment, paid }: Extract<IntentCommand, { type: 'bind' }>,
   now: Date,
 ): IntentChange => {
   if (intent.payment?.settlementId === payment.settlementId) return unchanged(intent)
   // Not `requireOpen`: it began in time.
-  const isEnded = intent.selected !== null && isLate(intent, intent.selected, now)
-  if (intent.status !== 'routed' && !isEnded) throw notPending(intent.status)
-  if (!isSame({ requirements }, intent.selected)) {
+  const isAfterEnd = isLate(intent, paid, now)
+  if (intent.status !== 'routed' && !isAfterEnd) throw notPending(intent.status)
+  if (!isAfterEnd && !isSame(paid, intent.selected)) {
     throw new AppError('INTENT_NOT_PENDING', 'Another route was selected meanwhile; sign what it requires')
   }
   const cancelledAt = intent.status === 'cancelled' ? intent.closedAt : null
-  return change({ ...intent, status: 'executing', payment, closedAt: null, cancelledAt }, now)
+  const selected = isSame(paid, intent.selected) ? intent.selected : paid
+  return change({ ...intent, status: 'executing', selected, payment, closedAt: null, cancelledAt }, now)
 }
 
 const isPaidByPayer = ({ selected }: Intent): boolean => selected !== null && isSentByPayer(selected.route)

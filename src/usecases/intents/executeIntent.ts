@@ -57,11 +57,10 @@ export const createExecuteIntent = ({
       admit: async (authorized) => findForeignPayer(registry, selected, attempt.payment, authorized),
       onClaimed: async ({ id: settlementId, authorizationId, payer }) => {
         const payment = { settlementId, authorizationId }
-        const { requirements } = selected
         try {
           // A payment that a crash left behind has ended by now, but the intent may still name it.
           await finishNewest({ id: intent.id, caller: intent.caller })
-          const command = { type: 'bind', payment, requirements } as const
+          const command = { type: 'bind', payment, paid: selected } as const
           await changeIntent(store, intent.id, { command, now: clock.now() })
           return null
         } catch (error) {
@@ -75,19 +74,25 @@ export const createExecuteIntent = ({
   const finishNewest = async (call: IntentCall): Promise<Intent> =>
     await finishIntent(await getOwnIntent(store, call))
 
-  const prepare = async ({ routeId, ...call }: ExecuteRequest): Promise<Intent> => {
+  /** The intent, and the route that is paid. */
+  const prepare = async ({ routeId, ...call }: ExecuteRequest): Promise<Prepared> => {
     const intent = await finishNewest(call)
-    return routeId === undefined || routeId === intent.selected?.route.id
-      ? intent
-      : await selectRoute(intent, routeId, { isForTransfer: true })
+    if (routeId === undefined || routeId === intent.selected?.route.id) {
+      return { intent, selected: intent.selected }
+    }
+    // After the end only a transfer moves the intent, when it is bound: an id alone, which strangers may know, does not.
+    const late = await selectRoute.findLate(intent, routeId)
+    if (late !== null) return { intent, selected: late }
+    const routed = await selectRoute.select(intent, routeId, { isForTransfer: true })
+    return { intent: routed, selected: routed.selected }
   }
 
   return async (request) => {
-    const intent = await prepare(request)
-    const { selected } = intent
+    const { intent, selected } = await prepare(request)
     const payment = selected === null ? null : readPayload(request, selected)
     const authorizationId = payment === null ? null : identify(registry, payment)
-    decide(intent, { type: 'execute', authorizationId }, clock.now())
+    const command = { type: 'execute', authorizationId, paid: selected } as const
+    decide(intent, command, clock.now())
     if (selected === null || payment === null) throw new Error('An intent without a route is not executed')
     if (isRefused(payment)) throw refuse(payment.reason, payment.message)
     if (intent.status === 'completed' || intent.status === 'failed') return answer(intent, clock.now())
@@ -104,7 +109,7 @@ export const createExecuteIntent = ({
       return answer(newest, clock.now())
     }
     // The newest state says more than the refusal of the losing payment.
-    decide(newest, { type: 'execute', authorizationId }, clock.now())
+    decide(newest, command, clock.now())
     if (result.errorReason === 'transaction_too_late') requireUnended(newest, newest.endsAt, clock.now())
     if (result.errorReason === 'settlement_pending') {
       throw new AppError('SERVICE_UNAVAILABLE', 'Another request is executing the intent; retry', {
@@ -113,6 +118,11 @@ export const createExecuteIntent = ({
     }
     throw refuse(result.errorReason, result.errorMessage)
   }
+}
+
+interface Prepared {
+  readonly intent: Intent
+  readonly selected: SelectedRoute | null
 }
 
 interface Attempt extends Pick<ExecuteRequest, 'quota'> {

@@ -17,38 +17,52 @@ export interface SelectRouteDependencies {
   readonly clock: Clock
 }
 
-/**
- * Selects a route of an intent. Throws as `IntentUseCases.selectRoute`. `isForTransfer`: also after the intent ended, for a
- * transfer that the payer may have sent before.
- */
-export type SelectRoute = (
-  intent: Intent,
-  routeId: string,
-  options?: { readonly isForTransfer?: boolean },
-) => Promise<Intent>
+export interface SelectRoute {
+  /** Throws as `IntentUseCases.selectRoute`. */
+  select(intent: Intent, routeId: string, options?: { readonly isForTransfer?: boolean }): Promise<Intent>
+  /** The route of a transfer that can still pay the intent after its end; changes nothing. Null: it is too early for that. */
+  findLate(intent: Intent, routeId: string): Promise<SelectedRoute | null>
+}
 
 /** How long an authorization may be valid. */
 const authorizationSeconds = 300
 
-export const createSelectRoute =
-  ({ store, findTerms, isAdmitted, clock }: SelectRouteDependencies): SelectRoute =>
-  async (intent, routeId, { isForTransfer = false } = {}) => {
-    const route = intent.plan.routes.find(({ id }) => id === routeId)
-    if (route === undefined) throw unknownRoute()
-    // Before the chain is asked, so that an ended intent costs no reading. The newest state decides.
-    if (!isForTransfer || !isLate(intent, { route }, clock.now())) requireOpen(intent, clock.now())
-    // A transfer that was sent before is judged when it is executed.
-    if (!isForTransfer && !(await isAdmitted(intent, route))) {
-      throw new AppError(
-        'ROUTE_EXPIRED',
-        'The payee has restricted who may claim its payments; refresh the intent',
-      )
-    }
-    const maxTimeoutSeconds = findMaxTimeout(intent, route)
-    const selected = await completeRoute({ intent, route, maxTimeoutSeconds }, findTerms)
-    const command = { type: 'route', selected, isForTransfer } as const
-    return await changeIntent(store, intent.id, { command, now: clock.now() })
+export const createSelectRoute = ({
+  store,
+  findTerms,
+  isAdmitted,
+  clock,
+}: SelectRouteDependencies): SelectRoute => {
+  const complete = (intent: Intent, route: IntentRoute): Promise<SelectedRoute> =>
+    completeRoute({ intent, route, maxTimeoutSeconds: findMaxTimeout(intent, route) }, findTerms)
+
+  return {
+    select: async (intent, routeId, { isForTransfer = false } = {}) => {
+      const route = getRoute(intent, routeId)
+      // Before the chain is asked, so that an ended intent costs no reading. The newest state decides.
+      requireOpen(intent, clock.now())
+      // A transfer that was sent before is judged when it is executed.
+      if (!isForTransfer && !(await isAdmitted(intent, route))) {
+        throw new AppError(
+          'ROUTE_EXPIRED',
+          'The payee has restricted who may claim its payments; refresh the intent',
+        )
+      }
+      const selected = await complete(intent, route)
+      return await changeIntent(store, intent.id, { command: { type: 'route', selected }, now: clock.now() })
+    },
+    findLate: async (intent, routeId) => {
+      const route = getRoute(intent, routeId)
+      return isLate(intent, { route }, clock.now()) ? await complete(intent, route) : null
+    },
   }
+}
+
+const getRoute = ({ plan }: Intent, routeId: string): IntentRoute => {
+  const route = plan.routes.find(({ id }) => id === routeId)
+  if (route === undefined) throw unknownRoute()
+  return route
+}
 
 const findMaxTimeout = (intent: Intent, route: IntentRoute): number => {
   if (!isSentByPayer(route)) return authorizationSeconds
@@ -90,7 +104,7 @@ export const createSelectRouteUseCase =
     readonly selectRoute: SelectRoute
   }): IntentUseCases['selectRoute'] =>
   async ({ routeId, ...call }) => {
-    const intent = await selectRoute(await getOwnIntent(store, call), routeId)
+    const intent = await selectRoute.select(await getOwnIntent(store, call), routeId)
     const { selected } = intent
     if (selected === null) throw new Error('A routed intent has a route')
     return {

@@ -18,7 +18,7 @@ const directRoute = routeOf({ id: 'route_direct', scheme: 'exact-direct' })
 const direct = { route: directRoute, requirements: requirementsOf(directRoute) }
 const plan = intentOf().plan
 const payment = { settlementId: 'another', authorizationId: 'toy:1/nonce-2' }
-const bind: IntentCommand = { type: 'bind', payment, requirements: requirementsOf() }
+const bind: IntentCommand = { type: 'bind', payment, paid: selected }
 
 /** The new status and the event, or the error. */
 const outcomeOf = (intent: Intent, command: IntentCommand, now: Date = inTime): string => {
@@ -230,8 +230,11 @@ describe('an intent', () => {
     const closedAt = inTime
     const intent = intentOf({ status, selected: direct, closedAt })
     expect(outcomeOf(intent, paidBy('toy:1/tx-1'), graceOver)).toBe('unchanged')
-    const bound = decide(intent, { ...bind, requirements: direct.requirements }, graceOver).intent
+    const bound = decide(intent, { ...bind, paid: direct }, graceOver).intent
     expect(bound).toMatchObject({ status: 'executing', closedAt: null })
+    // Of another route, too: the payment selects it.
+    const unselected = { ...intent, selected }
+    expect(decide(unselected, { ...bind, paid: direct }, graceOver).intent).toEqual(bound)
     const failed = own(bound, { state: 'failed', reason: 'transaction_failed', broadcasts })
     const after = decide(bound, failed, graceOver).intent
     // What expired is written down as expired by the job.

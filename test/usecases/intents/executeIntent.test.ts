@@ -621,7 +621,8 @@ describe('an intent', () => {
 
   describe('that the payer pays with a transfer of its own', () => {
     /** Finds one after the other; the last one again and again. */
-    const openDirect = async (...found: readonly LookUp[]) => {
+    const openDirect = (...found: readonly LookUp[]) => openDirectBeside([], ...found)
+    const openDirectBeside = async (schemes: readonly Scheme[], ...found: readonly LookUp[]) => {
       let balance = 50_000n
       const left = [...found]
       const lookUp = async (): Promise<LookUp> => {
@@ -629,7 +630,7 @@ describe('an intent', () => {
         return next ?? { state: 'missing' }
       }
       const { chain } = createToyDirectChain({ lookUp, readBalance: async () => balance })
-      const opened = await open({ direct: chain })
+      const opened = await open({ direct: chain, schemes })
       const spend = () => {
         balance = 0n
       }
@@ -781,6 +782,37 @@ describe('an intent', () => {
         status: 'completed',
       })
     })
+
+    it.each(['cancelled', 'expired', 'in its last minutes'] as const)(
+      '%s keeps its route, whatever routes strangers who know its id name without a payment',
+      async (ending) => {
+        const { chain } = createToyDirectChain({
+          network: 'toy:2',
+          lookUp: async () => ({ state: 'missing' }),
+        })
+        const { useCases, create, execute, clock, find } = await openDirectBeside(
+          [createExactDirectScheme(chain, { clock: createManualClock() })],
+          { state: 'missing' },
+        )
+        const { intent, availableRoutes, intentToken = null } = await create({ expiresIn: 600 })
+        const [mine, other] = ['toy:1', 'toy:2'].map((network) =>
+          availableRoutes.find((route) => route.network === network && route.scheme === 'exact-direct'),
+        )
+        const call = { id: intent.id, caller, token: intentToken }
+        const selected = await useCases.selectRoute({ ...call, routeId: mine?.id ?? '' })
+        await clock.advance(60_000)
+        if (ending === 'cancelled') await useCases.cancelIntent(call)
+        await clock.advance((ending === 'in its last minutes' ? 700 : hour) * 1_000)
+        const foreign = { ...selected.paymentRequirements, network: 'toy:2' }
+        await rejectionOf(execute(intent.id, proofOf(foreign), caller, other?.id))
+        const after = (await useCases.getIntent(call)).intent
+        expect(after.selectedRoute).toEqual(selected.selectedRoute)
+        find(includedAfter(1))
+        expect(await execute(intent.id, proofOf(selected.paymentRequirements))).toMatchObject({
+          status: 'completed',
+        })
+      },
+    )
 
     it.each([
       ['found at once', [includedAfter(-61)]],
