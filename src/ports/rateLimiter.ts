@@ -5,6 +5,8 @@ export interface LimitWindow {
   readonly windowMs: number
   /** Default 1. */
   readonly cost?: number
+  /** Counts what has happened already: never refused, and forgotten last where a store is full. */
+  readonly isUnrefusable?: boolean
 }
 
 export interface WindowState {

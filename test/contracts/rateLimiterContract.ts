@@ -237,6 +237,14 @@ export const describeRateLimiter = (
         expect(await remainingOf([minute(1)])).toEqual([1])
       })
 
+      it('count what is not refusable beyond a limit, and refuse others by it', async () => {
+        const windows = [bucket({ key: 'a', limit: 1 }), bucket({ key: 'b', limit: 5 })]
+        const forced = windows.map((each) => ({ ...each, isUnrefusable: true }))
+        for (const _ of [1, 2, 3]) expect((await limiter.take(forced)).isAllowed).toBe(true)
+        expect(await limiter.take(windows)).toMatchObject({ isAllowed: false, refusedBy: 0 })
+        expect(await remainingOf(windows)).toEqual([0, 2])
+      })
+
       it('can be empty, which is allowed', async () => {
         expect(await limiter.take([])).toEqual({ isAllowed: true, refusedBy: null, windows: [] })
       })

@@ -185,7 +185,8 @@ export const createMemoryRateLimiter = ({
   })
 
   const findRefusal = (draws: readonly Draw[], nowMs: number): number | null => {
-    const index = draws.findIndex(({ id, limit, cost }, position) => {
+    const index = draws.findIndex(({ id, limit, cost, isUnrefusable }, position) => {
+      if (isUnrefusable) return false
       const used = buckets.find(id, nowMs)?.used ?? 0
       return used + drawnBefore(draws, position) + cost > limit
     })
@@ -197,11 +198,13 @@ export const createMemoryRateLimiter = ({
     if (bucket !== null) buckets.raise(bucket, exhaustedLevel)
   }
 
-  const draw = ({ id, limit, windowMs, cost }: Draw, nowMs: number): void => {
+  const draw = ({ id, limit, windowMs, cost, isUnrefusable }: Draw, nowMs: number): void => {
     if (cost === 0) return
     const bucket = buckets.find(id, nowMs) ?? buckets.start(id, windowMs, nowMs)
     bucket.used += cost
-    buckets.raise(bucket, levelOf(bucket.used, limit))
+    const level = levelOf(bucket.used, limit)
+    // A flood of new clients must not evict what was counted before it reaches its limit.
+    buckets.raise(bucket, isUnrefusable ? Math.max(level, exhaustedLevel - 1) : level)
   }
 
   return {
@@ -238,13 +241,15 @@ interface Draw {
   readonly limit: number
   readonly windowMs: number
   readonly cost: number
+  readonly isUnrefusable: boolean
 }
 
-const toDraw = ({ key, limit, windowMs, cost = 1 }: LimitWindow): Draw => ({
+const toDraw = ({ key, limit, windowMs, cost = 1, isUnrefusable = false }: LimitWindow): Draw => ({
   id: `${windowMs}:${key}`,
   limit,
   windowMs,
   cost,
+  isUnrefusable,
 })
 
 // A request can draw from one bucket twice; the second draw includes the first.

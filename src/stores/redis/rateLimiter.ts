@@ -20,14 +20,15 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local used, resetsAt, drawn, refusedBy = {}, {}, {}, 0
 for i, key in ipairs(KEYS) do
-  local limit, window, cost = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
+  local limit, window = tonumber(ARGV[4 * i - 3]), tonumber(ARGV[4 * i - 2])
+  local cost, isRefusable = tonumber(ARGV[4 * i - 1]), ARGV[4 * i] == '1'
   if not used[key] then
     local bucket = redis.call('HMGET', key, 'used', 'resetsAt')
     local count, ends = tonumber(bucket[1] or nil), tonumber(bucket[2] or nil)
     if not ends or ends <= now or ends > now + window then count, ends = 0, now + window end
     used[key], resetsAt[key], drawn[key] = count, ends, 0
   end
-  if refusedBy == 0 and used[key] + drawn[key] + cost > limit then refusedBy = i end
+  if refusedBy == 0 and isRefusable and used[key] + drawn[key] + cost > limit then refusedBy = i end
   drawn[key] = drawn[key] + cost
 end
 if refusedBy == 0 then
@@ -43,7 +44,7 @@ if refusedBy == 0 then
 end
 local answer = { refusedBy }
 for i, key in ipairs(KEYS) do
-  answer[2 * i] = math.max(0, tonumber(ARGV[3 * i - 2]) - used[key])
+  answer[2 * i] = math.max(0, tonumber(ARGV[4 * i - 3]) - used[key])
   answer[2 * i + 1] = resetsAt[key]
 end
 return answer
@@ -72,7 +73,12 @@ export const createRedisRateLimiter = ({
 
   const draw = async (windows: readonly LimitWindow[]): Promise<RateLimitResult> => {
     const keys = keysOf(windows)
-    const values = windows.flatMap(({ limit, windowMs, cost = 1 }) => [limit, windowMs, cost])
+    const values = windows.flatMap(({ limit, windowMs, cost = 1, isUnrefusable = false }) => [
+      limit,
+      windowMs,
+      cost,
+      isUnrefusable ? 0 : 1,
+    ])
     return readAnswer(await evaluate(redis, keys, values), windows.length)
   }
 

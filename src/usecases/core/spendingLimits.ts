@@ -87,14 +87,11 @@ export const createSpendingLimits = (
 
     countFailure: async ({ transaction, ...parties }, reason) => {
       if (transaction === null || !isFailedOnChain(reason)) return
-      // What has failed is counted beyond the limit, too.
-      const windows = listFailureWindows(parties).map((window) => ({ ...window, limit: unlimited }))
+      const windows = listFailureWindows(parties).map((window) => ({ ...window, isUnrefusable: true }))
       if (windows.length > 0) await limiter.take(windows).catch(() => undefined)
     },
   }
 }
-
-const unlimited = Number.MAX_SAFE_INTEGER
 
 const toWindow = ({ key, limit }: Pick<LimitWindow, 'key' | 'limit'>): readonly LimitWindow[] =>
   limit > 0 ? [{ key, limit, windowMs: hourMs }] : []

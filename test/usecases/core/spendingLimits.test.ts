@@ -15,10 +15,11 @@ const paymentOn = (network = 'toy:1', payTo = 'bob') => {
 const setup = (
   settlesPerPayerPerHour: number,
   settlesPerRecipientPerHour: number,
-  failures: { readonly perPayer?: number; readonly perRecipient?: number } = {},
+  failures: { readonly perPayer?: number; readonly perRecipient?: number; readonly maxBuckets?: number } = {},
 ) => {
   const clock = createManualClock()
-  const limiter = createMemoryRateLimiter({ clock })
+  const { maxBuckets = 100_000 } = failures
+  const limiter = createMemoryRateLimiter({ clock, maxBuckets })
   const { spend, countFailure } = createSpendingLimits(limiter, clock, {
     settlesPerPayerPerHour,
     settlesPerRecipientPerHour,
@@ -169,5 +170,27 @@ describe('settlements that failed on chain', () => {
     await fail({ payer: 'alice' })
     await fail({ payer: 'alice' })
     await expect(spend(paymentOn(), by('alice'))).rejects.toMatchObject(failed)
+  })
+})
+
+describe('failures that were counted', () => {
+  it.each([
+    ['all at once', [2, 0]],
+    ['one before the flood, and one after it', [1, 1]],
+  ])('are not forgotten in a flood of other payers: %s', async (_name, [before = 0, after = 0]) => {
+    const { spend, fail } = setup(1_000, 1_000, { perPayer: 2, maxBuckets: 50 })
+    const failTimes = async (times: number) => {
+      for (let time = 0; time < times; time++) await fail({ payer: 'alice' })
+    }
+    await failTimes(before)
+    for (let payer = 0; payer < 200; payer++) await spend(paymentOn(), by(`payer ${payer}`))
+    await failTimes(after)
+    await expect(spend(paymentOn(), by('alice'))).rejects.toMatchObject(refusal)
+  })
+
+  it('count beyond the limit, and for the recipient although the payer is beyond it', async () => {
+    const { spend, fail } = setup(1_000, 1_000, { perPayer: 1, perRecipient: 3 })
+    for (const _ of [1, 2, 3]) await fail({ payer: 'alice' })
+    await expect(spend(paymentOn(), by('carol'))).rejects.toMatchObject(refusal)
   })
 })
