@@ -45,7 +45,7 @@ export const intentColumns = Object.keys(row.shape)
   .join(', ')
 
 export const readIntent = (value: unknown): Intent => {
-  const parsed = row.parse(value)
+  const parsed = keepCancelled(row.parse(value))
   const { settlement_id: settlementId, authorization_id: authorizationId } = parsed
   return {
     id: parsed.id,
@@ -70,6 +70,15 @@ export const readIntent = (value: unknown): Intent => {
     controlDigest: parsed.control_digest,
   }
 }
+
+/**
+ * Versions before the migration that added `cancelled_at` may run beside this one. They end a payment without reading it: what
+ * was cancelled is routed again, and expires.
+ */
+const keepCancelled = (parsed: z.infer<typeof row>): z.infer<typeof row> =>
+  parsed.cancelled_at !== null && (parsed.status === 'routed' || parsed.status === 'expired')
+    ? { ...parsed, status: 'cancelled', closed_at: parsed.cancelled_at }
+    : parsed
 
 /** Columns that change, in the order of `changingValues`. */
 export const changingColumns = [

@@ -52,7 +52,8 @@ export const createIntentStore = (pool: Pool, views: Pool = pool): IntentStore =
       if (rows[0] === undefined) return null
       const before = readIntent(rows[0])
       const { intent, event } = decide(before)
-      if (intent === before) return intent
+      // What an older version wrote may be read as another status.
+      if (intent === before && rows[0].status === before.status) return intent
       await client.query(updateIntent, [id, ...changingValues(intent)])
       await addEvent(client, intent, event)
       return intent
@@ -64,7 +65,7 @@ export const createIntentStore = (pool: Pool, views: Pool = pool): IntentStore =
       // An intent whose time is over is shown as expired, also before its row says so.
       `select ${intentColumns} from intents i
        where i.caller = $1 and ($2::text is null or i.status = $2)
-         and ($2::text is null or $2 not in ('pending', 'routed') or i.ends_at > $5)
+         and ($2::text is null or $2 not in ('pending', 'routed') or (i.ends_at > $5 and i.cancelled_at is null))
          and ($3::uuid is null or (i.created_at, i.id) <
            (select created_at, id from intents where id = $3 and caller = $1))
        order by i.created_at desc, i.id desc limit $4`,

@@ -5,7 +5,7 @@ import { createIntentStore } from '../../../../src/stores/postgres/intents/inten
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
-import { intentOf } from '../../../support/intentOf.js'
+import { intentOf, requirementsOf, routeOf } from '../../../support/intentOf.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 const now = new Date('2026-01-01T00:30:00Z')
@@ -131,6 +131,25 @@ describe('intents in Postgres', () => {
     expect(overdue.map(({ id }) => id).toSorted()).toEqual([pending.id, routed.id].toSorted())
     expect((await open().listOverdue(later, 10)).map(({ id }) => id)).toContain(sentByPayer.id)
   })
+
+  it.each(['routed', 'expired'] as const)(
+    'stay cancelled where an older version, which does not know of the cancellation, made them %s',
+    async (status) => {
+      const cancelledAt = new Date('2026-01-01T00:10:00Z')
+      const { id } = await add({
+        status,
+        selected: { route: routeOf(), requirements: requirementsOf() },
+        cancelledAt,
+      })
+      expect(await open().find(id)).toMatchObject({ status: 'cancelled', closedAt: cancelledAt })
+      const listed = await open().list({ caller: 'anonymous', limit: 10, now })
+      expect(listed).toMatchObject([{ status: 'cancelled' }])
+      // The job that ends what is overdue writes it down.
+      await open().change(id, (intent) => ({ intent, event: null }))
+      const { rows } = await database.pool().query('select status, closed_at from intents')
+      expect(rows).toEqual([{ status: 'cancelled', closed_at: cancelledAt }])
+    },
+  )
 
   it('are settled when their settlement ended', async () => {
     const journal = createSettlementJournal(database.pool(), await addInstance(database.pool()))
