@@ -10,6 +10,7 @@ import { keepFacts } from './returnedFlow.js'
 // Of 200 pairs: more than a reorg takes back in a second.
 const roundsPerRead = 10
 const scoredAtOnce = 1_000
+const waysPerChange = 1_000
 
 const behind = z.object({ is_behind: z.boolean() })
 const changedRow = z.object({ wallet: z.string() })
@@ -19,6 +20,19 @@ const earliest = z.tuple([z.object({ first_at: z.date().nullable() })])
 const findPaid = `
   select b.is_behind, p.* from (select exists (select 1 from credit_pairs) as is_behind) b
     left join (${selectPaid('credit_wallets w')} where w.wallet = any($1)) p on true`
+
+// The wallets that a change between two others concerns: they paid the one that paid, and were paid by the other one. A reorg
+// may have taken that payment back. Of each changed wallet a bounded number of ways is looked at; wallets that these leave out
+// are scored again when their score is old.
+const findPayersAround = `
+  select distinct o.payer as wallet from unnest($1::text[]) as c (wallet)
+  cross join lateral (
+    select i.payee from (
+      select payee from credit_edges where payer = c.wallet order by payee limit ${waysPerChange}) m
+    join credit_edges i on i.payer = m.payee and i.payments > 0 and i.payee <> c.wallet
+    limit ${waysPerChange}) w
+  join credit_edges o on o.payer = w.payee and o.payee = c.wallet and o.payments > 0
+  limit ${scoredAtOnce}`
 
 /** `reads` must not be behind `pool`, as a replica is. */
 export const createCreditStore = (pool: Pool, reads: Pool = pool): CreditStore => {
@@ -60,13 +74,19 @@ export const createCreditStore = (pool: Pool, reads: Pool = pool): CreditStore =
            select id from credit_changes order by id limit $1)) returning wallet`,
           [scoredAtOnce],
         )
+        // Statements after the deletion: their snapshots include what committed the changes.
+        const around = await client.query(findPayersAround, [
+          [...new Set(changed.rows.map((row) => changedRow.parse(row).wallet))],
+        ])
+        const agedAtOnce = scoredAtOnce - around.rows.length
         const aged = await client.query(
           'select wallet from credit_scores where scored_at < $2 order by scored_at limit $1',
-          [scoredAtOnce, before],
+          [agedAtOnce, before],
         )
-        const listed = [...changed.rows, ...aged.rows].map((row) => changedRow.parse(row).wallet)
+        const listed = [...changed.rows, ...around.rows, ...aged.rows].map(
+          (row) => changedRow.parse(row).wallet,
+        )
         if (listed.length === 0) return false
-        // A new snapshot: includes what committed the changes.
         const { rows } = await client.query(`${selectPaid('credit_wallets w')} where w.wallet = any($1)`, [
           [...new Set(listed)],
         ])
@@ -77,7 +97,7 @@ export const createCreditStore = (pool: Pool, reads: Pool = pool): CreditStore =
          on conflict (wallet) do update set score = excluded.score, scored_at = excluded.scored_at`,
           [found.map(({ wallet }) => wallet), found.map(({ facts }) => score(facts))],
         )
-        return changed.rows.length === scoredAtOnce || aged.rows.length === scoredAtOnce
+        return changed.rows.length === scoredAtOnce || aged.rows.length === agedAtOnce
       }),
 
     listTop: async (limit) => {

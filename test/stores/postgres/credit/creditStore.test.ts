@@ -381,6 +381,33 @@ describe('the credit store', () => {
       expect(await store.listTop(1)).toHaveLength(1)
     })
 
+    it('scores wallets again whose payments a payee passed on to a wallet that paid them', async () => {
+      await pay('ada', 'shop')
+      await pay('cy', 'dan')
+      await pay('eve', 'cy')
+      expect(await rank()).toHaveLength(3)
+      const later = { number: 8n, hash: '0x8' }
+      const id = await open({ payer: 'dan', payee: 'eve' })
+      await journal.close(id, { state: 'confirmed', transaction: id, block: later })
+      expect(await rank()).toEqual([['eip155:ada', 1]])
+      await blocks.reopen({ network, scheme: 'exact', block: later })
+      expect(await rank()).toHaveLength(3)
+    })
+
+    it('scores no other wallets again where a payee pays', async () => {
+      await pay('cy', 'dan')
+      await pay('eve', 'fay')
+      await rank()
+      let scored = 0
+      await pay('dan', 'eve')
+      await store.rescore(() => {
+        scored += 1
+        return 1
+      }, longAgo)
+      // Who paid, and who was paid and has paid: cy gets nothing back.
+      expect(scored).toBe(2)
+    })
+
     it('scores changed wallets, and those whose score is old', async () => {
       await pay('ada', 'shop')
       await rank()
