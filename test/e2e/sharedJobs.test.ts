@@ -33,7 +33,11 @@ describe('background work of three instances', () => {
 
   it('is done by one of them, and by another one once that one is gone', async () => {
     const first = await start()
-    await pollUntil(async () => (await listHolders()).length === 17, 'the leases of all shared jobs')
+    await pollUntil(
+      async () => (await listHolders()).length === 18,
+      'the leases of all shared jobs',
+      listHolders,
+    )
     const others = [await start(), await start()]
     const [holder] = [...new Set((await listHolders()).map((each) => each.holder))]
     expect((await listHolders()).every((each) => each.holder === holder)).toBe(true)
