@@ -18,6 +18,8 @@ export interface Draft {
   readonly asset: string | null
   readonly payTo: string
   readonly extra: Extra | null | undefined
+  /** Used where the recipient demands a memo and `extra` has no preimage. Default: a random one. */
+  readonly memoPreimage?: string
   /** Path of the draft in the request, for messages. */
   readonly path: string
 }
@@ -47,7 +49,7 @@ export const createFindTerms =
     claimRules = noClaimRules,
     describeAsset = (scheme, ...asset) => scheme.describeAsset(...asset),
   }: FindTermsDependencies): FindTerms =>
-  async ({ scheme: name, network, asset, payTo, extra, path }) => {
+  async ({ scheme: name, network, asset, payTo, extra, memoPreimage, path }) => {
     const scheme = registry.find(name, canonicalNetwork(network))
     if (scheme === null || !isServing(scheme.kind.network)) return null
     checkTerms(scheme, { asset, payTo, extra: extra ?? {} }, { path, callerNetwork: network })
@@ -63,14 +65,14 @@ export const createFindTerms =
       extra: {
         ...terms.extra,
         ...(statement?.demands.signedClaim === true ? { requireSignedClaim: true } : {}),
-        ...(isMemoHashed ? describeMemo(extra ?? {}) : {}),
+        ...(isMemoHashed ? describeMemo(extra ?? {}, memoPreimage) : {}),
       },
     }
   }
 
 /** What the client writes, and what shows that the price was offered to it. A preimage that was drafted is kept. */
-const describeMemo = ({ memoPreimage }: Extra): Extra => {
-  const preimage = isMemoPreimage(memoPreimage) ? memoPreimage : createMemoPreimage()
+const describeMemo = ({ memoPreimage }: Extra, preset: string | undefined): Extra => {
+  const preimage = isMemoPreimage(memoPreimage) ? memoPreimage : (preset ?? createMemoPreimage())
   return { memo: hashMemo(preimage), memoPreimage: preimage }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Intent, IntentStore, SelectedRoute } from '../../ports/intentStore.js'
@@ -81,10 +82,18 @@ const completeRoute = async (
   findTerms: FindTerms,
 ): Promise<SelectedRoute> => {
   const { scheme, network, asset, amount, payTo } = route
-  // A memo that was issued for the route stays: the payer may have sent the transfer with it.
+  // Versions before the derivation drew the preimage: one that was issued stays, because the transfer may carry its hash.
   const { memoPreimage } = intent.selected?.route.id === route.id ? intent.selected.requirements.extra : {}
   const drafted = memoPreimage === undefined ? null : { memoPreimage }
-  const terms = await findTerms({ scheme, network, asset, payTo, extra: drafted, path: '' })
+  const terms = await findTerms({
+    scheme,
+    network,
+    asset,
+    payTo,
+    extra: drafted,
+    memoPreimage: deriveMemoPreimage(intent, route),
+    path: '',
+  })
   if (terms === null) {
     throw new AppError('ROUTE_EXPIRED', 'The route cannot be settled at the moment; refresh the intent')
   }
@@ -94,6 +103,15 @@ const completeRoute = async (
     requirements: { scheme, network, amount, asset: terms.asset, payTo, maxTimeoutSeconds, extra },
   }
 }
+
+/**
+ * The same for every selection of the route, so that a transfer still pays after another route was selected. Where the intent
+ * has a token, strangers who know the id cannot derive it.
+ */
+const deriveMemoPreimage = ({ id, controlDigest }: Intent, route: IntentRoute): string =>
+  createHash('sha256')
+    .update(JSON.stringify(['memo of an intent', id, controlDigest, route.id]))
+    .digest('hex')
 
 export const createSelectRouteUseCase =
   ({

@@ -5,11 +5,13 @@ import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { IntentRequest, IntentRequirements } from '../../../src/protocol/intents.js'
 import { specificationTiers } from '../../../src/protocol/tiers.js'
 import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
+import { hashMemo } from '../../../src/schemes/exactDirect/memo.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createIntentStore } from '../../../src/stores/postgres/intents/intentStore.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
+import { type ClaimRules, noClaimRules } from '../../../src/usecases/core/claimRules.js'
 import { createReconcileSettlements } from '../../../src/usecases/core/reconcileSettlements.js'
 import { createIntents } from '../../../src/usecases/intents/index.js'
 import { addInstance } from '../../support/instances.js'
@@ -43,6 +45,14 @@ const sendOnce: ToySettle = async (_payment, recorder) => {
   return { state: 'confirmed', transaction }
 }
 
+const memoRules: ClaimRules = {
+  ...noClaimRules,
+  findStatement: async ({ kind }, payTo) =>
+    kind.scheme === 'exact-direct'
+      ? { network: kind.network, payTo, accountId: null, demands: { memo: true } }
+      : null,
+}
+
 const payloadFor = (
   requirements: IntentRequirements,
   proof: { readonly nonce?: string; readonly from?: string } = {},
@@ -66,6 +76,8 @@ describe('an intent', () => {
     readonly watch?: (journal: SettlementJournal) => SettlementJournal
     /** Adds an `exact-direct` route. */
     readonly direct?: DirectChain
+    /** The payee has stated that claims show the preimage of the memo. */
+    readonly demandsMemo?: boolean
     /** Of reads of a network. */
     readonly deadlineMs?: number
   }
@@ -75,6 +87,7 @@ describe('an intent', () => {
     schemes = [],
     watch = (journal) => journal,
     direct,
+    demandsMemo = false,
     deadlineMs = waitLimitMs,
   }: World = {}) => {
     const journal = watch(createSettlementJournal(database.pool(), await addInstance(database.pool())))
@@ -100,6 +113,7 @@ describe('an intent', () => {
       registry,
       isServing,
       settleAuthorization,
+      ...(demandsMemo ? { claimRules: memoRules } : {}),
       clock,
       logger,
       deadlineMs,
@@ -722,6 +736,67 @@ describe('an intent', () => {
         expect(await statusOf(intent.id)).toBe(expected === 'completed' ? 'completed' : 'expired')
       },
     )
+
+    describe('whose payee demands a memo', () => {
+      it('has one preimage per route, whichever route was selected meanwhile', async () => {
+        const { routeDirect, useCases } = await open({
+          direct: createToyDirectChain({ lookUp: async () => includedAfter(1) }).chain,
+          demandsMemo: true,
+        })
+        const { intent, paymentRequirements, selectedRoute } = await routeDirect()
+        const { memo, memoPreimage } = paymentRequirements.extra
+        expect(memo).toBe(hashMemo(String(memoPreimage)))
+        const other = (await useCases.getIntent({ id: intent.id, caller })).availableRoutes.find(
+          ({ scheme }) => scheme !== 'exact-direct',
+        )
+        await useCases.selectRoute({ id: intent.id, caller, routeId: other?.id ?? '' })
+        const again = await useCases.selectRoute({ id: intent.id, caller, routeId: selectedRoute.id })
+        expect(again.paymentRequirements).toEqual(paymentRequirements)
+        const another = await routeDirect()
+        expect(another.paymentRequirements.extra.memoPreimage).not.toBe(memoPreimage)
+      })
+
+      it('is completed by the transfer of a route that was replaced', async () => {
+        let memo = ''
+        const lookUp = async (): Promise<LookUp> => ({
+          state: 'successful',
+          includedAt: new Date(createdAtMs + 1_000),
+          transfers: [{ ...transfer, memo }],
+        })
+        const { routeDirect, useCases, execute, clock } = await open({
+          direct: createToyDirectChain({ lookUp }).chain,
+          demandsMemo: true,
+        })
+        const { intent, paymentRequirements, selectedRoute } = await routeDirect()
+        memo = String(paymentRequirements.extra.memo)
+        const { availableRoutes } = await useCases.getIntent({ id: intent.id, caller })
+        const other = availableRoutes.find(({ scheme }) => scheme !== 'exact-direct')
+        await useCases.selectRoute({ id: intent.id, caller, routeId: other?.id ?? '' })
+        await clock.advance(3_000)
+        const executed = await execute(intent.id, proofOf(paymentRequirements), caller, selectedRoute.id)
+        expect(executed).toMatchObject({ status: 'completed' })
+      })
+
+      it('keeps a preimage that an older version has drawn', async () => {
+        const { routeDirect, useCases } = await open({
+          direct: createToyDirectChain().chain,
+          demandsMemo: true,
+        })
+        const { intent, selectedRoute } = await routeDirect()
+        const drawn = 'f'.repeat(64)
+        await database
+          .pool()
+          .query(
+            "update intents set selected = jsonb_set(selected::jsonb, '{requirements,extra,memoPreimage}', $2::jsonb) where id = $1",
+            [intent.id, JSON.stringify(drawn)],
+          )
+        const again = await useCases.selectRoute({ id: intent.id, caller, routeId: selectedRoute.id })
+        expect(again.paymentRequirements.extra).toMatchObject({
+          memoPreimage: drawn,
+          memo: hashMemo(drawn),
+        })
+      })
+    })
 
     it('is completed by a transfer of the first hour in its last minute', async () => {
       const { routeDirect, execute, clock } = await openDirect(includedAfter(1))
