@@ -23,9 +23,12 @@ export const createReadTransaction =
     const evidence = { state: 'successful', includedAt: header.time } as const
     if (!transfers.some(isPaidBy)) return { ...evidence, transfers }
     const signer = findTransactionSigner(found.bytes, from, network)
-    if (signer === null) return { ...evidence, transfers: transfers.filter((each) => !isPaidBy(each)) }
+    const signature = signer === null ? 'unsupported' : signer.check(await readAccountNumber(ask, from))
+    if (signature === 'unsupported') {
+      return { ...evidence, transfers: transfers.filter((each) => !isPaidBy(each)) }
+    }
     // No block of the chain holds a transaction with a wrong signature.
-    if (!signer.isValid(await readAccountNumber(ask, from))) {
+    if (signature === 'forged') {
       throw new AppError(
         'SERVICE_UNAVAILABLE',
         `A node of cosmos:${chainId} returned a transaction that its sender did not sign`,

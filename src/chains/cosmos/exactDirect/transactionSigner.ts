@@ -11,8 +11,11 @@ import { hashKey, isSignedByKey } from '../encoding/secp256k1.js'
 /** Part of a transaction by which one account signed it. */
 export interface TransactionSigner {
   /** `accountNumber` is that of the account on this chain. */
-  isValid(accountNumber: bigint): boolean
+  check(accountNumber: bigint): SignatureState
 }
+
+/** `unsupported`: the chain may accept it, but what the key signed is not known. */
+export type SignatureState = 'signed' | 'forged' | 'unsupported'
 
 interface Network {
   readonly chainId: string
@@ -51,16 +54,28 @@ export const findTransactionSigner = (
         return null
     }
   }
-  const isSigned = (part: Part, accountNumber: bigint): boolean => {
+  const checkPart = (part: Part, accountNumber: bigint): SignatureState => {
     const message = writeMessage(part.mode, accountNumber)
-    return message !== null && isSignedByKey(part.key, message, part.signature)
+    if (message === null) return 'unsupported'
+    if (isSignedByKey(part.key, message, part.signature)) return 'signed'
+    const isJson = part.mode === SignMode.SIGN_MODE_LEGACY_AMINO_JSON
+    return isJson && hasUnknownFields(bodyBytes, authInfo) ? 'unsupported' : 'forged'
   }
   return {
-    isValid: (accountNumber) => {
+    check: (accountNumber) => {
       const parts = listParts(signer, signature) ?? []
-      return parts.length > 0 && parts.every((part) => isSigned(part, accountNumber))
+      const states = parts.map((part) => checkPart(part, accountNumber))
+      if (states.length === 0 || states.includes('forged')) return 'forged'
+      return states.includes('unsupported') ? 'unsupported' : 'signed'
     },
   }
+}
+
+/** Whether the JSON that was signed can have more fields than `writeAminoSignDocument` writes. Versions of the SDK differ. */
+const hasUnknownFields = (bodyBytes: Uint8Array, { tip }: AuthInfo): boolean => {
+  const { messages, memo, timeoutHeight } = TxBody.decode(bodyBytes)
+  const known = TxBody.encode(TxBody.fromPartial({ messages, memo, timeoutHeight })).finish()
+  return tip !== undefined || !Buffer.from(known).equals(bodyBytes)
 }
 
 type Key = SignerInfo['publicKey']

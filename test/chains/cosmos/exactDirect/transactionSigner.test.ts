@@ -1,5 +1,6 @@
 import type { EncodeObject } from '@cosmjs/proto-signing'
-import { TxRaw } from 'cosmjs-types/cosmos/tx/v1beta1/tx'
+import { SignMode } from 'cosmjs-types/cosmos/tx/signing/v1beta1/signing'
+import { AuthInfo, ModeInfo, TxBody, TxRaw } from 'cosmjs-types/cosmos/tx/v1beta1/tx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectAminoSigner } from '../../../support/cosmos/aminoSigner.js'
 import { feeDenom } from '../../../support/cosmos/ledger.js'
@@ -30,6 +31,8 @@ const keyOf = (seed: number) => Uint8Array.from(Buffer.alloc(32, seed))
 const fee = { amount: [{ denom: feeDenom, amount: '20000' }], gas: '200000' }
 const memo = 'a < b & c > d “e”'
 
+const noPayment = { isValid: false, reason: 'no_matching_transfer' }
+
 const verify = (txHash: string, from: string) => scene.verify(scene.bodyOf(txHash, { payTo }, from))
 
 describe('a transaction that an account signed as amino JSON', () => {
@@ -45,6 +48,46 @@ describe('a transaction that an account signed as amino JSON', () => {
     const { address, sign } = await openSigner()
     const txHash = await publish(await sign([sendMessage({ from: address, to: payTo, amount })]))
     expect(await verify(txHash, address)).toMatchObject({ isValid: true, payer: address })
+  })
+
+  it('is no payment of it with messages of other modules', async () => {
+    const { address, sign } = await openSigner()
+    const raw = TxRaw.decode(await sign([sendMessage({ from: address, to: payTo, amount })]))
+    const body = TxBody.decode(raw.bodyBytes)
+    const messages = [
+      ...body.messages,
+      { typeUrl: '/ibc.core.client.v1.MsgUpdateClient', value: new Uint8Array() },
+    ]
+    const bodyBytes = TxBody.encode({ ...body, messages }).finish()
+    const txHash = await publish(TxRaw.encode({ ...raw, bodyBytes }).finish())
+    expect(await verify(txHash, address)).toMatchObject(noPayment)
+  })
+
+  it('is no payment of it with a field that the JSON would have in another version', async () => {
+    const { address, sign } = await openSigner()
+    const raw = TxRaw.decode(await sign([sendMessage({ from: address, to: payTo, amount })]))
+    // `unordered`, of Cosmos SDK 0.53: the key signed another document than the one that is known here.
+    const bodyBytes = Uint8Array.from([...raw.bodyBytes, 0x20, 0x01])
+    const signatures = [Buffer.alloc(64, 1)]
+    const txHash = await publish(TxRaw.encode({ ...raw, bodyBytes, signatures }).finish())
+    expect(await verify(txHash, address)).toMatchObject(noPayment)
+  })
+
+  it.each([
+    ['SIGN_MODE_TEXTUAL', SignMode.SIGN_MODE_TEXTUAL],
+    ['SIGN_MODE_EIP_191', SignMode.SIGN_MODE_EIP_191],
+    ['a mode of a later version', 99],
+  ])('is no payment of it if it states %s', async (_, mode) => {
+    const { address, sign } = await openSigner()
+    const raw = TxRaw.decode(await sign([sendMessage({ from: address, to: payTo, amount })]))
+    const authInfo = AuthInfo.decode(raw.authInfoBytes)
+    const stated = authInfo.signerInfos.map((info) => ({
+      ...info,
+      modeInfo: ModeInfo.fromPartial({ single: { mode } }),
+    }))
+    const authInfoBytes = AuthInfo.encode({ ...authInfo, signerInfos: stated }).finish()
+    const txHash = await publish(TxRaw.encode({ ...raw, authInfoBytes }).finish())
+    expect(await verify(txHash, address)).toMatchObject(noPayment)
   })
 
   it('is an outage if one byte of the memo is another', async () => {
