@@ -226,7 +226,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     clock,
     logger,
   })
-  // A stream closes by the chain's time where this machine's clock is behind it.
+  // A stream closes by the chains' time where this machine's clock is behind it.
   const streamClock: Clock = {
     sleep: clock.sleep,
     now: () => new Date(clock.now().getTime() + chains.getClockLagMs()),
@@ -238,6 +238,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     gauges: metrics,
     verifyDeadlineMs: config.verifyDeadlineMs,
     clock: streamClock,
+    processClock: clock,
     logger,
   })
   const intents = createIntents({

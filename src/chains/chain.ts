@@ -69,8 +69,8 @@ export interface OpenChain {
   readonly sandbox?: Sandbox
   /** Networks whose contracts can be asked whether they signed. */
   readonly contracts?: readonly ContractReader[]
-  /** The greatest `clockLagMs` of its networks; called often. */
-  getClockLagMs?(): number
+  /** How far the process's clock is behind each network; null: not known at the moment. Called often. */
+  listClockLagsMs?(): readonly (number | null)[]
   health(): readonly NetworkHealth[]
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../ports/logger.js'
 import type { ChainContext, ContractReader, Deploy, NetworkHealth, OpenChain, Sandbox } from './chain.js'
-import { maxCorrectionMs } from './common/chainClock.js'
+import { findCommonLagMs } from './common/chainClock.js'
 
 export interface EnabledChain {
   readonly namespace: string
@@ -13,7 +13,7 @@ export interface OpenChains extends Pick<OpenChain, 'schemes' | 'health' | 'clos
   readonly sandbox: Sandbox | null
   readonly contracts: readonly ContractReader[]
   isServing(network: string): boolean
-  /** How far the process's clock is behind the chain that is furthest ahead, as far as deadlines follow it. */
+  /** How far the process's clock is behind every network that was observed lately, as far as deadlines follow it. */
   getClockLagMs(): number
 }
 
@@ -31,8 +31,7 @@ export const openChains = async (
     health,
     sandbox: chains.find(({ sandbox }) => sandbox !== undefined)?.sandbox ?? null,
     isServing: (network) => health().find((each) => each.network === network)?.isServing ?? false,
-    getClockLagMs: () =>
-      Math.min(maxCorrectionMs, Math.max(0, ...chains.map((chain) => chain.getClockLagMs?.() ?? 0))),
+    getClockLagMs: () => findCommonLagMs(chains.flatMap((chain) => chain.listClockLagsMs?.() ?? [])),
     close: async () => {
       await Promise.all(chains.map((chain) => chain.close()))
     },

@@ -7,8 +7,8 @@ import type { Clock } from '../../ports/clock.js'
 export interface ChainClock extends Clock {
   /** Timestamps of the newest blocks, in Unix seconds, one per endpoint; none: nothing is known at the moment. */
   observe(heads: readonly bigint[]): void
-  /** How far the process's clock is behind the newest block; 0 if it is not. */
-  getLagMs(): number
+  /** How far the process's clock is behind the newest block; 0 if it is not, null if no network time was observed within a minute. */
+  getLagMs(): number | null
 }
 
 /** No more is added, whatever nodes say: a wrong time must not end payments that are valid for longer. */
@@ -17,8 +17,14 @@ export const maxCorrectionMs = 600_000
 // A block gets older until the next one: the greatest of the recent differences is closest to the real one.
 const memoryMs = 60_000
 
+interface Observation {
+  readonly atMs: number
+  /** Of the newest block; negative: it is older. */
+  readonly aheadMs: number
+}
+
 export const createChainClock = (clock: Clock): ChainClock => {
-  let observed: readonly { readonly atMs: number; readonly lagMs: number }[] = []
+  let observed: readonly Observation[] = []
   let lagMs = 0
   return {
     sleep: clock.sleep,
@@ -30,13 +36,28 @@ export const createChainClock = (clock: Clock): ChainClock => {
       const median = sorted[Math.floor((sorted.length - 1) / 2)]
       if (median === undefined) return
       const atMs = clock.now().getTime()
-      const newest = { atMs, lagMs: Math.max(0, Number(median) * 1_000 - atMs) }
+      const newest = { atMs, aheadMs: Number(median) * 1_000 - atMs }
       // Set forward or back, the clock is another one.
       observed = [...observed.filter((each) => Math.abs(atMs - each.atMs) < memoryMs), newest]
-      lagMs = Math.max(...observed.map((each) => each.lagMs))
+      lagMs = Math.max(0, ...observed.map(({ aheadMs }) => aheadMs))
     },
-    getLagMs: () => lagMs,
+    getLagMs: () => {
+      const nowMs = clock.now().getTime()
+      // A chain that stands still shows nothing of our clock.
+      const shows = ({ atMs, aheadMs }: Observation): boolean =>
+        Math.abs(nowMs - atMs) < memoryMs && aheadMs > -maxCorrectionMs
+      return observed.some(shows) ? lagMs : null
+    },
   }
+}
+
+/**
+ * How far the process's clock is behind all networks; 0 while none is known. A slow clock shows on every network, a wrong
+ * block time on one.
+ */
+export const findCommonLagMs = (lags: readonly (number | null)[]): number => {
+  const known = lags.filter((lag) => lag !== null)
+  return known.length === 0 ? 0 : Math.min(maxCorrectionMs, ...known)
 }
 
 /** From here on the process's clock is reported: blocks of some networks are stamped seconds ahead. */

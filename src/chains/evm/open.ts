@@ -47,7 +47,7 @@ export const open = async (settings: EvmSettings, context: ChainContext): Promis
   return {
     schemes: networks.flatMap(({ schemes }) => schemes),
     contracts: networks.map(({ contracts }) => contracts),
-    getClockLagMs: () => Math.max(0, ...networks.map(({ chainClock }) => chainClock.getLagMs())),
+    listClockLagsMs: () => networks.map(({ chainClock }) => chainClock.getLagMs()),
     health: () => networks.map(reportHealth),
     close: async () => {
       await Promise.all(
@@ -67,7 +67,7 @@ const reportHealth = ({
     ...signer,
     laneRepairs: maintenance.countRepairs(signer.signer),
   }))
-  return { ...health, signers, clockLagMs: chainClock.getLagMs() }
+  return { ...health, signers, clockLagMs: chainClock.getLagMs() ?? 0 }
 }
 
 const openNetwork = async (
@@ -112,9 +112,10 @@ const openNetwork = async (
   const routers = createRouters(rpc, signers.addresses)
   const transferBatch = createTransferBatch(createContractPresence(rpc, batchSettler))
   await monitor.check()
-  if (chainClock.getLagMs() > notableLagMs) {
+  const lagMs = chainClock.getLagMs() ?? 0
+  if (lagMs > notableLagMs) {
     logger.warn(
-      { network: network.network, lagMs: chainClock.getLagMs() },
+      { network: network.network, lagMs },
       'clock.behind_chain: synchronize the clock of this machine; deadlines follow the chain meanwhile',
     )
   }

@@ -25,6 +25,8 @@ export interface StreamsDependencies {
   readonly gauges: { setOpenStreams(counts: readonly OpenStreamCount[]): void }
   readonly verifyDeadlineMs: number
   readonly clock: Clock
+  /** Without the corrections of `clock`. */
+  readonly processClock: Pick<Clock, 'now'>
   readonly logger: Logger
 }
 
@@ -37,9 +39,18 @@ export interface Streams {
 
 export const createStreams = (dependencies: StreamsDependencies): Streams => {
   const { streams: store, journal, core, registry, gauges, clock, logger, verifyDeadlineMs } = dependencies
+  const { processClock } = dependencies
   const releaseHold = createReleaseHold(dependencies.reservations, logger)
   const { settleAuthorization } = core
-  const settleStream = createSettleStream({ store, journal, settleAuthorization, releaseHold, clock, logger })
+  const settleStream = createSettleStream({
+    store,
+    journal,
+    settleAuthorization,
+    releaseHold,
+    clock,
+    processClock,
+    logger,
+  })
   const closeStreams = createCloseStreams({ store, settleStream, releaseHold, clock, logger })
   return {
     useCases: {

@@ -18,6 +18,8 @@ export interface SettleStreamDependencies {
   readonly settleAuthorization: SettleAuthorization
   readonly releaseHold: ReleaseHold
   readonly clock: Clock
+  /** Alone decides whether a stream ends unpaid: `clock` follows block times, and those can be wrong. */
+  readonly processClock: Pick<Clock, 'now'>
   readonly logger: Logger
 }
 
@@ -59,6 +61,7 @@ export const createSettleStream = ({
   settleAuthorization,
   releaseHold,
   clock,
+  processClock,
   logger,
 }: SettleStreamDependencies): SettleStream => {
   const failures = createFailureLog({
@@ -139,8 +142,10 @@ export const createSettleStream = ({
     const { settlement, reverted, refusal, newestId } = findings
     if (settlement !== null) return judgeSettlement(stream, settlement, newestId)
     const now = clock.now()
-    const reason = reverted?.reason ?? refusal
-    if (now.getTime() >= stream.settlesUntil.getTime()) {
+    const isOver = processClock.now().getTime() >= stream.settlesUntil.getTime()
+    const isPremature = !isOver && refusal !== null && isExpiry.has(refusal)
+    const reason = reverted?.reason ?? (isPremature ? null : refusal)
+    if (isOver) {
       return {
         kind: 'fail',
         reason: reason ?? stream.reason ?? 'authorization_expired_unsettled',
@@ -194,6 +199,13 @@ export const createSettleStream = ({
     return recorded
   }
 }
+
+/** By the block time of the network, which can be wrong: they are repeated until the process's own time has come. */
+const isExpiry: ReadonlySet<Reason> = new Set([
+  'authorization_expired',
+  'permit_expired',
+  'permit2_deadline_expired',
+])
 
 /** Log fields; never the payload. */
 const describeStream = ({ id, network, payer, finalAmount, settlementId, reason }: Stream) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createChainClock } from '../../../src/chains/common/chainClock.js'
+import { createChainClock, findCommonLagMs } from '../../../src/chains/common/chainClock.js'
 import { createManualClock } from '../../support/manualClock.js'
 
 const start = new Date('2026-01-01T00:00:00Z')
@@ -24,6 +24,27 @@ describe('the time that deadlines follow', () => {
     ['all nodes are far ahead', [9_000], 600],
   ])('where %s is the later of both, within bounds', (_case, heads, expected) => {
     expect(secondsAhead(setup(...heads).chainClock.now())).toBe(expected)
+  })
+
+  it('is not known before the first block, and a minute after the last', async () => {
+    expect(setup().chainClock.getLagMs()).toBeNull()
+    const { clock, chainClock } = setup(-12)
+    expect(chainClock.getLagMs()).toBe(0)
+    await clock.advance(60_000)
+    expect(chainClock.getLagMs()).toBeNull()
+  })
+
+  it('is not known from a chain that stands still', () => {
+    expect(setup(-601).chainClock.getLagMs()).toBeNull()
+  })
+
+  it.each([
+    ['no network is known', [null, null], 0],
+    ['one network is wrong', [500_000, 0], 0],
+    ['the process is behind all', [70_000, 64_000, null], 64_000],
+    ['the only network is far ahead', [9_000_000], 600_000],
+  ])('where %s is behind all networks by the least lag', (_case, lags, expected) => {
+    expect(findCommonLagMs(lags)).toBe(expected)
   })
 
   it('goes on with the clock of the process', async () => {

@@ -49,7 +49,12 @@ const memoRules: ClaimRules = {
   ...noClaimRules,
   findStatement: async ({ kind }, payTo) =>
     kind.scheme === 'exact-direct'
-      ? { network: kind.network, payTo, accountId: null, demands: { memo: true } }
+      ? {
+          network: kind.network,
+          payTo,
+          accountId: null,
+          demands: { memo: true, signedClaim: false, uniqueAmount: false, ownKey: false },
+        }
       : null,
 }
 

@@ -42,7 +42,8 @@ const chainIsDown: Attempt = async () => {
   throw new Error('The chain does not answer')
 }
 
-const setup = (attempt: Attempt) => {
+/** `aheadMs`: of block times. */
+const setup = (attempt: Attempt, aheadMs = 0) => {
   const clock = createManualClock(start)
   const store = createMemoryStreams(payment)
   const journal = createMemoryJournal()
@@ -53,11 +54,12 @@ const setup = (attempt: Attempt) => {
   const shared = {
     store,
     releaseHold: async ({ id }: Pick<Stream, 'id'>) => void released.push(id),
-    clock,
+    clock: { ...clock, now: () => new Date(clock.now().getTime() + aheadMs) },
     logger,
   }
   const settleStream = createSettleStream({
     ...shared,
+    processClock: clock,
     journal,
     settleAuthorization: async (each) => {
       attempts.push(each)
@@ -105,6 +107,23 @@ const closing = (change: Partial<Stream> = {}): Stream =>
   streamOf({ state: 'closing', amount: 500n, finalAmount: 500n, attendAt: start, ...change })
 
 describe('the job that closes streams', () => {
+  it.each(['authorization_expired', 'permit_expired', 'permit2_deadline_expired'] as const)(
+    'ends none unpaid because a block time is wrong and says %s',
+    async (reason) => {
+      const { store, clock, round } = setup(refuse(reason), 600_000)
+      const stream = closing({ settlesUntil: new Date(start.getTime() + 60_000) })
+      store.put(stream)
+      for (let each = 0; each < 5; each++) {
+        await round()
+        await clock.advance(2_000)
+      }
+      expect(store.get(stream.id)).toMatchObject({ state: 'closing' })
+      await clock.advance(60_000)
+      await round()
+      expect(store.get(stream.id)).toMatchObject({ state: 'failed', reason })
+    },
+  )
+
   it('settles what was used, under a name that is the same for every attempt', async () => {
     const { store, round, attempts, script, settleIn } = setup(chainIsDown)
     const stream = streamOf({
