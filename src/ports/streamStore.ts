@@ -95,7 +95,7 @@ export interface StreamToSettle {
 
 /**
  * `taken`: an open stream has the authorization. `exhausted`: open streams use up what is left of the month. `crowded`: too
- * many open streams have to be settled at the same time.
+ * many open streams, of all callers or of this one, have to be settled at the same time.
  */
 export type OpenedStream = 'opened' | 'taken' | 'exhausted' | 'crowded'
 
@@ -105,8 +105,11 @@ export interface StreamPace {
   readonly windowMs: number
   /** and have at most so much time between their close and their end. */
   readonly maxMarginMs: number
-  /** Places it beside so many others; null: there is no room. Called in the transaction that stores it. */
-  place(others: number): Pick<StreamOpening, 'stream' | 'event'> | null
+  /** Places it beside so many others, `own` of them of its caller; null: there is no room. Called in the transaction that stores it. */
+  place(counted: {
+    readonly others: number
+    readonly own: number
+  }): Pick<StreamOpening, 'stream' | 'event'> | null
 }
 
 export interface StreamQuota {

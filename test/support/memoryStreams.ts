@@ -40,7 +40,8 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
           Math.abs(settlesUntil.getTime() - wanted.settlesUntil.getTime()) <= pace.windowMs &&
           settlesUntil.getTime() - closesAt.getTime() <= pace.maxMarginMs,
       )
-      const placed = pace === undefined ? opening : pace.place(others.length)
+      const own = others.filter(({ caller }) => caller === wanted.caller)
+      const placed = pace === undefined ? opening : pace.place({ others: others.length, own: own.length })
       if (placed === null) return 'crowded'
       streams.set(placed.stream.id, placed.stream)
       return 'opened'

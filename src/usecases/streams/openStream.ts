@@ -199,8 +199,10 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
         const describeOpening = () =>
           ({ stream, event: { type: 'stream.opened', data: viewStream(stream) } }) as const
         const perSecond = scheme.settlementsPerSecond?.()
-        const place = (others: number) => {
-          const closesAt = findPlace(stream, others / Math.max(perSecond ?? 0, leastPerSecond), clock.now())
+        const secondsOf = (count: number) => count / Math.max(perSecond ?? 0, leastPerSecond)
+        const place = ({ others, own }: { readonly others: number; readonly own: number }) => {
+          if (secondsOf(own) * 1_000 >= maxOwnMs) return null
+          const closesAt = findPlace(stream, secondsOf(others), clock.now())
           if (closesAt === null) return null
           stream = { ...stream, closesAt }
           return describeOpening()
@@ -222,7 +224,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
         if (state === 'crowded') {
           throw new AppError(
             'SERVICE_UNAVAILABLE',
-            'Too many streams end when this authorization ends; use one that is valid for longer, or shorter',
+            'Too many streams, of all callers or of yours, end when this authorization ends; use one that is valid for longer, or shorter',
             { operationalCode: 'SVC-3002', retryAfterSeconds: quotaRetrySeconds },
           )
         }
@@ -314,6 +316,9 @@ const findTimes = (
 
 // Without a signer that can pay, nothing is known.
 const leastPerSecond = 0.05
+
+/** Of the time in which streams with one end settle, at most so much is for those of one caller. */
+const maxOwnMs = (streamLimits.maxMarginMs - streamLimits.marginMs) / 4
 
 const getMarginMs = ({ closesAt, settlesUntil }: Pick<Stream, 'closesAt' | 'settlesUntil'>): number =>
   settlesUntil.getTime() - closesAt.getTime()

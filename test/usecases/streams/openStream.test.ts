@@ -43,13 +43,19 @@ const setup = (perSecond: number) => {
     deadlineMs: 1_000,
   })
   let count = 0
-  const open = async (expiresAt?: Date) => {
+  /** By one of five callers, unless it is named. */
+  const open = async (expiresAt?: Date, by?: string) => {
     count += 1
     const body = {
       ...bodyOf(`n${count}`),
       ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
     }
-    const request = { body: openStreamBody.parse(body), caller: 'shop', quota: null, isAwaited: () => true }
+    const request = {
+      body: openStreamBody.parse(body),
+      caller: by ?? `shop ${count % 5}`,
+      quota: null,
+      isAwaited: () => true,
+    }
     const { answer } = await openStream(request)
     return store.get(answer.stream.id)
   }
@@ -110,6 +116,13 @@ describe('streams whose authorizations end at the same time', () => {
     await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', operationalCode: 'SVC-3002' })
     endAt(minutes(120))
     expect((await open()).closesAt).toEqual(minutes(119))
+  })
+
+  it('are at most a quarter of one caller', async () => {
+    const { open } = setup(0.1)
+    for (let own = 0; own < 14; own += 1) await open(undefined, 'greedy')
+    await expect(open(undefined, 'greedy')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
+    expect((await open(undefined, 'modest')).caller).toBe('modest')
   })
 
   it('are not in the way of one that closes long before its authorization ends', async () => {

@@ -2,7 +2,9 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { z } from 'zod'
 import type { OpenedStream, StreamOpening, StreamPace, StreamQuota } from '../../../ports/streamStore.js'
 import { toMonth } from '../database/day.js'
+import { databaseUnavailable } from '../database/mapDatabaseErrors.js'
 import { inTransaction } from '../database/transaction.js'
+import { createKeyQueue } from '../reservations/keyQueue.js'
 import { insertStreamEvents } from './changeStreams.js'
 
 const insert = `
@@ -30,67 +32,91 @@ const isExhausted = async (client: PoolClient, quota: StreamQuota, at: Date): Pr
 
 // The streams of a network are placed one after the other.
 const countEnding = `
-  select count(*) as others from streams
+  select count(*) as others, count(*) filter (where caller = $5) as own from streams
   where network = $1 and state in ('active', 'paused', 'closing')
     and settles_until between $2::timestamptz - $3 * interval '1 millisecond' and $2::timestamptz + $3 * interval '1 millisecond'
     and settles_until - closes_at <= $4 * interval '1 millisecond'`
 
-const ending = z.object({ others: z.coerce.number() })
+const ending = z.object({ others: z.coerce.number(), own: z.coerce.number() })
 
 const place = async (
   client: PoolClient,
-  { network, settlesUntil }: StreamOpening['stream'],
+  { network, settlesUntil, caller }: StreamOpening['stream'],
   { windowMs, maxMarginMs, place: placeBeside }: StreamPace,
 ): Promise<Pick<StreamOpening, 'stream' | 'event'> | null> => {
   await client.query(lock, [`ending on ${network}`])
-  const { rows } = await client.query(countEnding, [network, settlesUntil, windowMs, maxMarginMs])
-  return placeBeside(ending.parse(rows[0]).others)
+  const { rows } = await client.query(countEnding, [network, settlesUntil, windowMs, maxMarginMs, caller])
+  return placeBeside(ending.parse(rows[0]))
 }
 
-/** The unique index decides which of several streams gets an authorization. */
-export const openStream =
-  (pool: Pool) =>
-  async (opening: StreamOpening): Promise<OpenedStream> => {
-    const { payment, quota, pace } = opening
-    try {
-      return await inTransaction(pool, async (client) => {
-        if (quota !== null && (await isExhausted(client, quota, opening.stream.createdAt))) return 'exhausted'
-        const placed = pace === undefined ? opening : await place(client, opening.stream, pace)
+const maxLockWaitMs = 1_000
+const lockNotAvailable = '55P03'
+
+/**
+ * The unique index decides which of several streams gets an authorization. Streams that need a place wait for each other here,
+ * one connection per network: a flood of them leaves the pool to others. For those of other instances they wait a second.
+ */
+export const openStream = (pool: Pool) => {
+  const inTurn = createKeyQueue()
+
+  const store = ({ stream: wanted, event, payment, quota, pace }: StreamOpening): Promise<OpenedStream> =>
+    inTransaction(
+      pool,
+      async (client) => {
+        if (quota !== null && (await isExhausted(client, quota, wanted.createdAt))) return 'exhausted'
+        const placed = pace === undefined ? { stream: wanted, event } : await place(client, wanted, pace)
         if (placed === null) return 'crowded'
-        const { stream, event } = placed
-        await client.query(insert, [
-          stream.id,
-          stream.authorizationId,
-          stream.caller,
-          stream.controlDigest,
-          stream.fingerprint,
-          stream.quota?.holder ?? null,
-          stream.quota?.feeRate ?? null,
-          stream.scheme,
-          stream.network,
-          stream.asset,
-          stream.payer,
-          stream.payTo,
-          stream.maxAmount.toString(),
-          stream.metadata,
-          stream.createdAt,
-          stream.closesAt,
-          stream.settlesUntil,
-          stream.state,
-          stream.amount.toString(),
-          stream.sequence,
-          stream.updates,
-          stream.updatedAt,
-        ])
-        await client.query('insert into stream_payments (stream_id, payment) values ($1, $2)', [
-          stream.id,
-          JSON.stringify(payment),
-        ])
-        await insertStreamEvents(client, [{ stream, event }])
+        await write(client, placed, payment)
         return 'opened'
-      })
+      },
+      { lockTimeoutMs: maxLockWaitMs },
+    )
+
+  return async (opening: StreamOpening): Promise<OpenedStream> => {
+    try {
+      return opening.pace === undefined
+        ? await store(opening)
+        : await inTurn(opening.stream.network, () => store(opening))
     } catch (error) {
-      if (error instanceof DatabaseError && error.constraint === 'streams_of_authorization') return 'taken'
-      throw error
+      if (!(error instanceof DatabaseError)) throw error
+      if (error.constraint === 'streams_of_authorization') return 'taken'
+      throw error.code === lockNotAvailable ? databaseUnavailable(error) : error
     }
   }
+}
+
+const write = async (
+  client: PoolClient,
+  { stream, event }: Pick<StreamOpening, 'stream' | 'event'>,
+  payment: unknown,
+): Promise<void> => {
+  await client.query(insert, [
+    stream.id,
+    stream.authorizationId,
+    stream.caller,
+    stream.controlDigest,
+    stream.fingerprint,
+    stream.quota?.holder ?? null,
+    stream.quota?.feeRate ?? null,
+    stream.scheme,
+    stream.network,
+    stream.asset,
+    stream.payer,
+    stream.payTo,
+    stream.maxAmount.toString(),
+    stream.metadata,
+    stream.createdAt,
+    stream.closesAt,
+    stream.settlesUntil,
+    stream.state,
+    stream.amount.toString(),
+    stream.sequence,
+    stream.updates,
+    stream.updatedAt,
+  ])
+  await client.query('insert into stream_payments (stream_id, payment) values ($1, $2)', [
+    stream.id,
+    JSON.stringify(payment),
+  ])
+  await insertStreamEvents(client, [{ stream, event }])
+}

@@ -7,7 +7,9 @@ import { createStreamStore } from '../../../../src/stores/postgres/streams/strea
 import { decideHere } from '../../../../src/usecases/streams/control.js'
 import type { StreamCommand } from '../../../../src/usecases/streams/decide.js'
 import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { rejectionOf } from '../../../support/rejectionOf.js'
 import { streamOf } from '../../../support/streamOf.js'
 
 let database: TestDatabase
@@ -120,6 +122,82 @@ describe('a stored stream', () => {
     expect(await store.findPayment(stream.id)).toEqual(payment)
     await change(stream.id, settled)
     expect(await store.findPayment(stream.id)).toBeNull()
+  })
+})
+
+describe('a stream that is placed among others', () => {
+  const settlesUntil = new Date('2026-01-01T02:00:00Z')
+  const closesAt = new Date('2026-01-01T01:55:00Z')
+  const openPlaced = async (
+    change: Partial<Stream> = {},
+    { by = store, onPlace = () => undefined }: { by?: StreamStore; onPlace?: (counted: object) => void } = {},
+  ) => {
+    const stream = streamOf({ settlesUntil, closesAt, ...change })
+    const event = { type: 'stream.opened', data: viewStream(stream) } as const
+    const place = (counted: object) => {
+      onPlace(counted)
+      return { stream, event }
+    }
+    const pace = { windowMs: 1_200_000, maxMarginMs: 600_000, place }
+    return await by.open({ stream, payment, event, quota: null, pace })
+  }
+
+  it('is placed by all that end with it, and by those of its caller', async () => {
+    await openPlaced({ caller: 'one' })
+    await openPlaced({ caller: 'two' })
+    await openPlaced({ caller: 'one' })
+    const counts: object[] = []
+    await openPlaced({ caller: 'one' }, { onPlace: (counted) => void counts.push(counted) })
+    expect(counts).toEqual([{ others: 3, own: 2 }])
+  })
+
+  describe('while another instance places one of the network', () => {
+    const hold = async (network: string) => {
+      const client = await database.otherPool().connect()
+      await client.query('begin')
+      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 18))', [`ending on ${network}`])
+      return async () => {
+        await client.query('rollback')
+        client.release()
+      }
+    }
+
+    it('waits a second for it, then the answer is 503', async () => {
+      const release = await hold('toy:1')
+      const since = performance.now()
+      try {
+        expect(await rejectionOf(openPlaced({ network: 'toy:1' }))).toMatchObject({
+          code: 'SERVICE_UNAVAILABLE',
+        })
+        expect(performance.now() - since).toBeLessThan(5_000)
+      } finally {
+        await release()
+      }
+      expect(await openPlaced({ network: 'toy:1' })).toBe('opened')
+    })
+
+    it('takes one connection, however many wait', async () => {
+      const release = await hold('toy:1')
+      const waiting = Array.from({ length: 40 }, () =>
+        openPlaced({ network: 'toy:1' }).catch(() => 'refused'),
+      )
+      try {
+        await pollUntil(async () => (await countWaiting()) > 0, 'a wait for the lock')
+        expect(await countWaiting()).toBe(1)
+        expect(await openPlaced({ network: 'toy:2' })).toBe('opened')
+      } finally {
+        await release()
+      }
+      await Promise.all(waiting)
+    })
+
+    const countWaiting = async () => {
+      const { rows } = await database.otherPool().query(
+        `select count(*)::integer as count from pg_locks where locktype = 'advisory' and not granted
+             and database = (select oid from pg_database where datname = current_database())`,
+      )
+      return Number(rows[0].count)
+    }
   })
 })
 
