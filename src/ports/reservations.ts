@@ -18,7 +18,10 @@ export interface Reservation {
   readonly amount: bigint
   /** When it ends by itself. */
   readonly expiresAt: Date
-  /** Whether its settlement is promised to the account. Absent: no. A renewal keeps it. */
+  /**
+   * Whether its settlement is promised to the account: for an hour, or while a stream holds it. Absent: no. A renewal keeps
+   * an earlier promise, and its end.
+   */
   readonly isPromised?: boolean
 }
 

@@ -13,6 +13,6 @@ export const withoutMetering = `
   drop table intents, stream_payments, streams;
   drop function find_holds;
   drop index reservations_by_authorization;
-  alter table reservations drop column holder, drop column account, drop column is_promised;
+  alter table reservations drop column holder, drop column account, drop column promised_at;
   alter table settlements drop column payer_wallet, drop column payee_wallet, drop column dollar_decimals;
   delete from schema_migration where number between 17 and 29`

@@ -38,8 +38,10 @@ const reservedShare = 0.2
 const perAccountShare = 0.04
 const anonymousShare = 0.2
 
-// Of the part for all: so much can be kept for promises, and half of that for those of one caller.
+// Of the part for all: so much can be kept for promises.
 const promisedShare = 0.5
+// Of that for those of one caller, so that it takes eight to use it up.
+const promisedPerCaller = 0.125
 
 /** Of one window: what promises keep of it. */
 interface Draw extends LimitWindow {
@@ -54,6 +56,8 @@ export const createHourlyBudget = (
   const anonymous = Math.floor(limit * anonymousShare)
   const common = limit - reserved - anonymous
   const mostPromised = Math.floor(common * promisedShare)
+  /** One in any case, or a small budget would promise nothing. */
+  const mostOfCaller = (cost: number): number => Math.max(cost, mostPromised * promisedPerCaller)
 
   const listChoices = (cost: number, caller: string | null): readonly (readonly Draw[])[] => {
     const draw = (part: string, partLimit: number, kept: Draw['kept']): Draw => ({
@@ -107,7 +111,7 @@ export const createHourlyBudget = (
     checkPromise: async (caller) => {
       const { cost, total, of } = await promised.read()
       const own = of(caller)
-      if (total + cost > mostPromised || own + cost > mostPromised / 2) throw spent()
+      if (total + cost > mostPromised || own + cost > mostOfCaller(cost)) throw spent()
       for (const windows of listChoices(0, caller)) {
         const wanted = windows.map((each) => ({
           ...each,

@@ -121,13 +121,29 @@ describe('what is promised', () => {
     await expect(budget.spend(500, 'tenant-1', true)).resolves.toBeTypeOf('function')
   })
 
-  it('leaves half of the common part to new work, and half of the rest to other callers', async () => {
+  it('leaves half of the common part to new work', async () => {
     const many = setup(1_000, promisedTo('tenant-1', 1_000))
     expect(await many.exhaust('tenant-2')).toBe(340)
-    const { budget } = setup(1_000, promisedTo('tenant-1', 14))
+  })
+
+  it('leaves its part to a caller while seven others are promised all that they can be', async () => {
+    const { budget } = setup(1_000, promisedTo('tenant-0', 0))
+    const promiseAll = async (caller: string): Promise<number> => {
+      for (let count = 0; ; count += 1) {
+        const isPromised = await budget.checkPromise(caller).then(
+          () => true,
+          () => false,
+        )
+        if (!isPromised) return count
+      }
+    }
+    for (let tenant = 1; tenant <= 8; tenant += 1) expect(await promiseAll(`tenant-${tenant}`)).toBe(3)
+  })
+
+  it('is one settlement for each caller where the budget is small', async () => {
+    const { budget } = setup(100, promisedTo('tenant-1', 0))
     await budget.checkPromise('tenant-1')
     await expect(budget.checkPromise('tenant-1')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
-    await expect(budget.checkPromise('tenant-2')).resolves.toBeUndefined()
   })
 
   it('needs a budget that is not spent: that of the account, or the common one', async () => {

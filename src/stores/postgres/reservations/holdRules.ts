@@ -25,6 +25,10 @@ export const hasEnded = (row: string): string => `(
       and (s.reason <> 'settlement_abandoned' or coalesce(${row}.account, 'anonymous') = 'anonymous')`,
   )})`
 
+/** For an hour, or while a stream holds it: gas that is kept for longer would cost the caller nothing. */
+export const isPromised = (row: string): string =>
+  `(${row}.promised_at > now() - interval '1 hour' or (${row}.promised_at is not null and ${row}.holder like 'stream:%'))`
+
 /**
  * A `TakenBy`, or null where a live reservation yields. Reservations of anonymous callers yield to accounts; those whose
  * account is null, to everyone that the release which made them let them yield to.

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Funds, Reservation, ReservationResult, Reservations } from '../../../ports/reservations.js'
 import { purgeExpired } from '../database/purgeExpired.js'
 import { inTransaction } from '../database/transaction.js'
-import { hasEnded, isBeingSettled, takenBy } from './holdRules.js'
+import { hasEnded, isBeingSettled, isPromised, takenBy } from './holdRules.js'
 import { createKeyQueue } from './keyQueue.js'
 
 /**
@@ -73,23 +73,23 @@ const staysOfSettlement = `r.holder = 'settle' and excluded.holder = 'verify' an
 
 const write = `
   insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
-    expires_at, is_promised, reserved_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())
+    expires_at, promised_at, reserved_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, case when $11 then statement_timestamp() end, clock_timestamp())
   on conflict (network, asset, payer, authorization_id) do update
     set spender = excluded.spender, account = excluded.account, pay_to = excluded.pay_to,
       holder = case when ${staysOfSettlement} then r.holder else excluded.holder end,
       amount = case when ${isOwn} then greatest(r.amount, excluded.amount) else excluded.amount end,
       expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
-      is_promised = excluded.is_promised or (${isOwn} and r.is_promised),
+      promised_at = case when ${isOwn} and ${isPromised('r')} then r.promised_at else excluded.promised_at end,
       reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end
-  returning is_promised, reserved_at::text as reserved_at, xmin::text as version`
+  returning promised_at is not null as is_promised, reserved_at::text as reserved_at, xmin::text as version`
 
 const written = z.object({ is_promised: z.boolean(), reserved_at: z.string(), version: z.string() })
 
 // What is being settled has drawn its gas, or is about to.
 const listPromised = `
   select r.account, count(*) from reservations r
-  where r.network = $1 and r.is_promised and r.account is not null and not ${hasEnded('r')} and not ${isBeingSettled('r')}
+  where r.network = $1 and ${isPromised('r')} and r.account is not null and not ${hasEnded('r')} and not ${isBeingSettled('r')}
   group by r.account`
 
 const promised = z.array(z.object({ account: z.string(), count: z.coerce.number() }))

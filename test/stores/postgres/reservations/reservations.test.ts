@@ -906,6 +906,35 @@ describe('a promised settlement', () => {
     expect(await count()).toEqual({})
   })
 
+  const passHour = () =>
+    pool.query("update reservations set promised_at = promised_at - interval '61 minutes'")
+
+  it('ends an hour after its verification, however long the server waits', async () => {
+    await promise('a', { expiresAt: new Date(Date.now() + 365 * 24 * anHour) })
+    await pool.query("update reservations set promised_at = promised_at - interval '59 minutes'")
+    expect(await count()).toEqual({ shop: 1 })
+    // A renewal does not prolong it.
+    await promise('a')
+    await pool.query("update reservations set promised_at = promised_at - interval '2 minutes'")
+    expect(await count()).toEqual({})
+    const settled = await reservations.reserve(
+      reservation('a', { account: 'shop', amount: 1n }),
+      funds(1_000n),
+    )
+    expect(settled).toMatchObject({ state: 'reserved' })
+    expect(settled).not.toHaveProperty('isPromised')
+  })
+
+  it('can be promised again after that, and lasts as long as a stream that holds it', async () => {
+    await promise('a')
+    await passHour()
+    expect(await promise('a')).toMatchObject({ isPromised: true })
+    expect(await count()).toEqual({ shop: 1 })
+    await promise('a', { holder: 'stream:1' })
+    await passHour()
+    expect(await count()).toEqual({ shop: 1 })
+  })
+
   const claimAsShop = async (authorizationId: string): Promise<Settlement> => {
     const settlement = await claimAs('shop', authorizationId, { scheme: 'upto' })
     if (settlement === null) throw new Error('The authorization has a settlement')
