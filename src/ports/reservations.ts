@@ -46,7 +46,12 @@ export interface HoldReceipt {
  * reservations of anonymous callers count only while they are settled, and for a minute while their claim may follow.
  */
 export type ReservationResult =
-  | { readonly state: 'reserved'; readonly receipt: HoldReceipt; readonly isPromised?: true }
+  | {
+      readonly state: 'reserved'
+      readonly receipt: HoldReceipt
+      readonly isPromised?: true
+      readonly isNewPromise?: true
+    }
   | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }
   /** The authorization has a live reservation that does not yield, or another caller is settling it. */
   | { readonly state: 'taken'; readonly by: TakenBy }
@@ -76,6 +81,8 @@ export interface Reservations {
   reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
   /** By account or `anonymous`: live reservations of a network that are promised, and whose settlement is not sent yet. */
   countPromised(network: string): Promise<ReadonlyMap<string, number>>
+  /** False where a settlement of the authorization is promised to the account already, is open or was successful. */
+  needsPromise(asking: Pick<Reservation, 'authorizationId' | 'account'>): Promise<boolean>
   /** What keeps an authorization from a caller that would reserve nothing. */
   findTaker(asking: AskingForAuthorization): Promise<TakenBy | null>
   /** Gives the funds back, if this holder still has them. */

@@ -33,9 +33,10 @@ export interface Authorized {
   readonly isHoldable?: boolean
   /**
    * Before a settlement is promised to a caller, whose service is rendered first. Throws SVC-3002 unless the facilitator's
-   * budget has room for it beside what is spent and promised. Absent: no budget bounds it.
+   * budget has room for it beside what is spent and promised. Counts it as promised until the returned function is called,
+   * with whether it was stored as a new promise. Absent: no budget bounds it.
    */
-  checkPromise?(caller: string): Promise<void>
+  checkPromise?(caller: string): Promise<(isStored: boolean) => void>
   /** Its settlement was promised, with the hold that it has. */
   readonly isPromised?: boolean
   /**

@@ -35,6 +35,10 @@ export const createMemoryReservations = (): MemoryReservations => {
         promised.map(({ account }) => [account, promised.filter((row) => row.account === account).length]),
       )
     },
+    needsPromise: async ({ authorizationId, account }) => {
+      const own = rows.get(authorizationId)
+      return own?.isPromised !== true || own.account !== account
+    },
     findTaker: async (asking) => findTaker(rows.get(asking.authorizationId), asking),
     release: async ({ authorizationId, holder }) => {
       if (rows.get(authorizationId)?.holder === holder) rows.delete(authorizationId)
@@ -68,11 +72,17 @@ export const createMemoryReservations = (): MemoryReservations => {
         own?.holder === 'settle' && reservation.holder === 'verify' ? 'settle' : reservation.holder
       const expiresAt = new Date(Math.max(reservation.expiresAt.getTime(), own?.expiresAt.getTime() ?? 0))
       const greatest = own !== undefined && own.amount > amount ? own.amount : amount
-      const isPromised = reservation.isPromised === true || own?.isPromised === true
+      const isNewPromise = reservation.isPromised === true && own?.isPromised !== true
+      const isPromised = isNewPromise || own?.isPromised === true
       rows.set(authorizationId, { ...reservation, holder, expiresAt, amount: greatest, isPromised })
       reserved += 1
       const receipt = { authorizationId, isNew: own === undefined, reservedAt: '', version: '' }
-      return { state: 'reserved', receipt, ...(isPromised ? { isPromised } : {}) }
+      return {
+        state: 'reserved',
+        receipt,
+        ...(isPromised ? { isPromised } : {}),
+        ...(isNewPromise ? { isNewPromise } : {}),
+      }
     },
     releaseUnclaimed: async ({ authorizationId, isNew }) => {
       const row = rows.get(authorizationId)

@@ -13,8 +13,11 @@ export interface HourlyBudget {
    * it was promised.
    */
   spend(cost: number, caller: string | null, isPromised?: boolean): Promise<GiveBack>
-  /** Throws SVC-3002 unless one more settlement of a caller can be promised beside what is spent and promised. */
-  checkPromise(caller: string): Promise<void>
+  /**
+   * Throws SVC-3002 unless one more settlement of a caller can be promised beside what is spent and promised. Counts it as
+   * promised until the returned function is called, with whether it was stored as a new one.
+   */
+  checkPromise(caller: string): Promise<(isStored: boolean) => void>
 }
 
 export interface HourlyBudgetSettings {
@@ -96,7 +99,7 @@ export const createHourlyBudget = (
   return {
     spend: async (cost, caller, isPromised = false) => {
       // Maintenance serves what was sent, promised or not.
-      const kept = isPromised || caller === null ? 0 : Math.min((await promised.read()).total, mostPromised)
+      const kept = isPromised || caller === null ? 0 : Math.min((await promised.read()).ofAll(), mostPromised)
       for (const windows of listChoices(cost, caller)) {
         const given = await take(windows.map((each) => (each.kept === 'all' ? without(each, kept) : each)))
         if (given !== null) return given
@@ -109,19 +112,24 @@ export const createHourlyBudget = (
     },
 
     checkPromise: async (caller) => {
-      const { cost, total, of } = await promised.read()
-      const own = of(caller)
+      const { cost, ofAll, of } = await promised.read()
+      // Until it has begun, nothing may be awaited: requests at the same time count each other.
+      const [total, own] = [ofAll(), of(caller)]
       if (total + cost > mostPromised || own + cost > mostOfCaller(cost)) throw spent()
-      for (const windows of listChoices(0, caller)) {
-        const wanted = windows.map((each) => ({
-          ...each,
-          limit: each.limit - cost - { all: total, own, none: 0 }[each.kept],
-        }))
-        if (wanted.some((each) => each.limit < 0) || (await take(wanted)) === null) continue
-        promised.add(caller)
-        return
+      const end = promised.begin(caller)
+      try {
+        for (const windows of listChoices(0, caller)) {
+          const wanted = windows.map((each) => ({
+            ...each,
+            limit: each.limit - cost - { all: total, own, none: 0 }[each.kept],
+          }))
+          if (wanted.every((each) => each.limit >= 0) && (await take(wanted)) !== null) return end
+        }
+        throw spent()
+      } catch (error) {
+        end(false)
+        throw error
       }
-      throw spent()
     },
   }
 }
@@ -129,8 +137,8 @@ export const createHourlyBudget = (
 const unlimited = Number.MAX_SAFE_INTEGER
 
 const nothingPromised: PromisedCost = {
-  read: async () => ({ cost: 0, total: 0, of: () => 0 }),
-  add: () => undefined,
+  read: async () => ({ cost: 0, ofAll: () => 0, of: () => 0 }),
+  begin: () => () => undefined,
 }
 
 const without = (window: LimitWindow, kept: number): LimitWindow => ({

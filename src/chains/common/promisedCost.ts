@@ -3,16 +3,16 @@ import type { Clock } from '../../ports/clock.js'
 /** What the settlements cost that were promised and are not settled yet. */
 export interface PromisedCost {
   read(): Promise<PromisedReading>
-  /** Counts one more until the next reading. */
-  add(caller: string): void
+  /** Counts one more until the returned function is called; if it was stored by then, until the next reading counts it. */
+  begin(caller: string): (isStored: boolean) => void
 }
 
 export interface PromisedReading {
   /** Of one settlement. */
   readonly cost: number
-  /** Of all that were promised. */
-  readonly total: number
-  /** Of those that were promised to a caller. */
+  /** Of all that are promised when it is called. */
+  ofAll(): number
+  /** Of those that are promised to a caller. */
   of(caller: string): number
 }
 
@@ -30,6 +30,7 @@ const maxAgeMs = 1_000
 /** Concurrent readings share a request. */
 export const createPromisedCost = ({ count, costOfOne, clock }: PromisedCostDependencies): PromisedCost => {
   let known: { readonly counts: Map<string, number>; readonly at: number } | null = null
+  const begun = new Map<string, number>()
   let asking: Promise<ReadonlyMap<string, number>> | null = null
 
   const ask = async (): Promise<ReadonlyMap<string, number>> => {
@@ -52,11 +53,27 @@ export const createPromisedCost = ({ count, costOfOne, clock }: PromisedCostDepe
     read: async () => {
       const counts = await readCounts()
       const cost = costOfOne()
-      const total = [...counts.values()].reduce((sum, each) => sum + each, 0) * cost
-      return { cost, total, of: (caller) => (counts.get(caller) ?? 0) * cost }
+      return {
+        cost,
+        ofAll: () => (sumOf(counts) + sumOf(begun)) * cost,
+        of: (caller) => ((counts.get(caller) ?? 0) + (begun.get(caller) ?? 0)) * cost,
+      }
     },
-    add: (caller) => {
-      known?.counts.set(caller, (known.counts.get(caller) ?? 0) + 1)
+    begin: (caller) => {
+      add(begun, caller, 1)
+      return (isStored) => {
+        add(begun, caller, -1)
+        if (isStored && known !== null) add(known.counts, caller, 1)
+      }
     },
   }
+}
+
+const sumOf = (counts: ReadonlyMap<string, number>): number =>
+  [...counts.values()].reduce((sum, each) => sum + each, 0)
+
+const add = (counts: Map<string, number>, caller: string, more: number): void => {
+  const count = (counts.get(caller) ?? 0) + more
+  if (count === 0) counts.delete(caller)
+  else counts.set(caller, count)
 }

@@ -56,9 +56,8 @@ export const createHoldAuthorization =
           'The payer must approve Permit2 before: a signature that grants it can end during the stream',
       }
     }
-    if (isNew) await verdict.checkPromise?.(caller)
-    const terms = { caller, holder, until: findEnd(verdict), isPromised: verdict.checkPromise !== undefined }
-    const held = await holdFunds(payment, verdict, terms)
+    const promise = isNew ? 'new' : 'kept'
+    const held = await holdFunds(payment, verdict, { caller, holder, until: findEnd(verdict), promise })
     // After the hold: no settlement can start meanwhile.
     const settlement = held.isValid ? await journal.findOpen(verdict.authorizationId) : null
     if (settlement === null) return held

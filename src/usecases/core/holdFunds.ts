@@ -21,14 +21,17 @@ export interface HoldTerms {
   readonly caller: string
   /** As in `Reservation`. */
   readonly holder: string
-  /** Whether the settlement is promised, as in `Reservation`. Default: no. */
-  readonly isPromised?: boolean
+  /**
+   * Whether the settlement is promised, as in `Reservation`. `new`: if the budget has room, unless it is promised already;
+   * `kept`: it was promised before. Default: `none`.
+   */
+  readonly promise?: 'none' | 'new' | 'kept'
   /** When the hold ends by itself. Default: when the resource server stops to wait. */
   readonly until?: Date
 }
 
 export interface HoldFundsDependencies {
-  readonly reservations: Pick<Reservations, 'reserve' | 'findTaker' | 'releaseUnclaimed'>
+  readonly reservations: Pick<Reservations, 'reserve' | 'needsPromise' | 'findTaker' | 'releaseUnclaimed'>
   readonly clock: Clock
 }
 
@@ -38,7 +41,7 @@ export const canBeHeld = ({ hold, isHoldable }: Authorized): boolean =>
 
 export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
-  async ({ requirements }, verdict, { caller, holder, until, isPromised = false }) => {
+  async ({ requirements }, verdict, { caller, holder, until, promise = 'none' }) => {
     if (!verdict.isValid || !canBeHeld(verdict)) return verdict
     const { hold, payer, authorizationId, amount } = verdict
     const asking = {
@@ -58,7 +61,10 @@ export const createHoldFunds =
       const taker = await reservations.findTaker(asking)
       return taker === null ? verdict : refuse(taker)
     }
-    const result = await reservations.reserve(
+    const isBounded = verdict.checkPromise !== undefined
+    const isNeeded = isBounded && promise === 'new' && (await reservations.needsPromise(asking))
+    const endPromise = isNeeded ? await verdict.checkPromise?.(caller) : undefined
+    const reserving = reservations.reserve(
       {
         ...asking,
         network: requirements.network,
@@ -66,10 +72,15 @@ export const createHoldFunds =
         spender: foldHex(hold.spender),
         amount,
         expiresAt: until ?? findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
-        isPromised,
+        isPromised: isNeeded || (isBounded && promise === 'kept'),
       },
       hold,
     )
+    const result = await reserving.catch((error: unknown) => {
+      endPromise?.(false)
+      throw error
+    })
+    endPromise?.(result.state === 'reserved' && result.isNewPromise === true)
     switch (result.state) {
       case 'reserved':
         return {

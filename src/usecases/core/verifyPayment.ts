@@ -122,9 +122,8 @@ export const createVerifyPayment = ({
     }
 
     const judged = await judge(scheme, payment, { caller, isAwaited })
-    const isPromised = caller !== 'anonymous' && judged.isValid && judged.checkPromise !== undefined
-    if (isPromised) await judged.checkPromise?.(caller)
-    const verdict = await holdFunds(payment, judged, { caller, holder: 'verify', isPromised })
+    const promise = caller === 'anonymous' ? 'none' : 'new'
+    const verdict = await holdFunds(payment, judged, { caller, holder: 'verify', promise })
     const { network } = payment.requirements
     logger.info(
       verdict.isValid

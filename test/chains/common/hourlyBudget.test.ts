@@ -140,6 +140,19 @@ describe('what is promised', () => {
     for (let tenant = 1; tenant <= 8; tenant += 1) expect(await promiseAll(`tenant-${tenant}`)).toBe(3)
   })
 
+  it('is bounded for requests at the same time, and free again where nothing was stored', async () => {
+    const { budget } = setup(1_000, promisedTo('tenant-0', 0))
+    const checkTen = () =>
+      Promise.allSettled(Array.from({ length: 10 }, () => budget.checkPromise('tenant-1')))
+    const isPassed = (result: PromiseSettledResult<unknown>) => result.status === 'fulfilled'
+    const first = await checkTen()
+    expect(first.filter(isPassed)).toHaveLength(3)
+    for (const [index, result] of first.filter((each) => each.status === 'fulfilled').entries()) {
+      result.value(index === 0)
+    }
+    expect((await checkTen()).filter(isPassed)).toHaveLength(2)
+  })
+
   it('is one settlement for each caller where the budget is small', async () => {
     const { budget } = setup(100, promisedTo('tenant-1', 0))
     await budget.checkPromise('tenant-1')
@@ -150,7 +163,7 @@ describe('what is promised', () => {
     const { budget, exhaust } = setup(1_000, promisedTo('tenant-1', 0))
     await exhaust('tenant-1')
     await expect(budget.checkPromise('tenant-1')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
-    await expect(budget.checkPromise('tenant-2')).resolves.toBeUndefined()
+    await expect(budget.checkPromise('tenant-2')).resolves.toBeTypeOf('function')
   })
 })
 

@@ -23,6 +23,7 @@ const holdForAYear = async (limits: Pick<Authorized, 'expiresAt'> & Pick<Hold, '
           receipt: { authorizationId, isNew: true, reservedAt: '', version: '' },
         }
       },
+      needsPromise: async () => true,
       findTaker: async () => null,
       releaseUnclaimed: async () => undefined,
     },

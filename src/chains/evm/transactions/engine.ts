@@ -36,7 +36,7 @@ export interface TransactionEngine {
   /** Why the node's estimate of the call refuses it: it fails, or takes more gas than it is worth. Null: nothing. */
   findCostRefusal(call: SettlementCall): Promise<RevertReason | null>
   /** As `Authorized.checkPromise`. */
-  checkPromise(caller: string): Promise<void>
+  checkPromise(caller: string): Promise<(isStored: boolean) => void>
   /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
   settle(call: SettlementCall, recorder: Recorder, options: SettleOptions): Promise<Outcome>
   /** As `Scheme.resolve`. */

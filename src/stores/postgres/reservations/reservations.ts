@@ -82,15 +82,31 @@ const write = `
       expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
       promised_at = case when ${isOwn} and ${isPromised('r')} then r.promised_at else excluded.promised_at end,
       reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end
-  returning promised_at is not null as is_promised, reserved_at::text as reserved_at, xmin::text as version`
+  returning promised_at is not null as is_promised,
+    promised_at is not distinct from statement_timestamp() as is_new_promise, reserved_at::text as reserved_at, xmin::text as version`
 
-const written = z.object({ is_promised: z.boolean(), reserved_at: z.string(), version: z.string() })
+const written = z.object({
+  is_promised: z.boolean(),
+  is_new_promise: z.boolean(),
+  reserved_at: z.string(),
+  version: z.string(),
+})
 
 // What is being settled has drawn its gas, or is about to.
 const listPromised = `
   select r.account, count(*) from reservations r
   where r.network = $1 and ${isPromised('r')} and r.account is not null and not ${hasEnded('r')} and not ${isBeingSettled('r')}
   group by r.account`
+
+const needsPromise = `
+  select not exists (
+      select from reservations r
+      where r.authorization_id = $1 and r.account = $2 and ${isPromised('r')} and not ${hasEnded('r')})
+    and not exists (
+      select from settlements s
+      where s.authorization_id = $1 and s.state in ('claimed', 'pending', 'confirmed')) as is_needed`
+
+const need = z.object({ is_needed: z.boolean() })
 
 const promised = z.array(z.object({ account: z.string(), count: z.coerce.number() }))
 
@@ -141,9 +157,14 @@ export const createReservations = (pool: Pool): Reservations => {
     if (refusal !== null) return refusal
     const values = [...asked, amount.toString(), expiresAt, reservation.isPromised === true]
     const { rows: wrote } = await client.query(write, values)
-    const { is_promised, reserved_at: reservedAt, version } = written.parse(wrote[0])
+    const { is_promised, is_new_promise, reserved_at: reservedAt, version } = written.parse(wrote[0])
     const receipt = { authorizationId, isNew: state.own === null, reservedAt, version }
-    return { state: 'reserved', receipt, ...(is_promised ? { isPromised: true } : {}) }
+    return {
+      state: 'reserved',
+      receipt,
+      ...(is_promised ? { isPromised: true } : {}),
+      ...(is_new_promise ? { isNewPromise: true } : {}),
+    }
   }
 
   return {
@@ -155,6 +176,11 @@ export const createReservations = (pool: Pool): Reservations => {
     countPromised: async (network) => {
       const { rows } = await pool.query(listPromised, [network])
       return new Map(promised.parse(rows).map(({ account, count }) => [account, count]))
+    },
+
+    needsPromise: async ({ authorizationId, account }) => {
+      const { rows } = await pool.query(needsPromise, [authorizationId, account])
+      return need.parse(rows[0]).is_needed
     },
 
     findTaker: async ({ authorizationId, account, holder, asset, payTo }) => {

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createHourlyBudget } from '../../../../src/chains/common/hourlyBudget.js'
+import { createPromisedCost } from '../../../../src/chains/common/promisedCost.js'
 import { systemClock } from '../../../../src/platform/clock.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { isRefused, readPayment } from '../../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../../src/schemes/registry.js'
-import type { Hold, Outcome } from '../../../../src/schemes/scheme.js'
+import type { Authorized, Hold, Outcome } from '../../../../src/schemes/scheme.js'
+import { createMemoryRateLimiter } from '../../../../src/stores/memory/rateLimiter.js'
 import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createReservations } from '../../../../src/stores/postgres/reservations/reservations.js'
@@ -13,6 +16,7 @@ import { createHoldFunds } from '../../../../src/usecases/core/holdFunds.js'
 import { createSettlePayment } from '../../../../src/usecases/core/settlePayment.js'
 import { createVerifyPayment } from '../../../../src/usecases/core/verifyPayment.js'
 import { addInstance } from '../../../support/instances.js'
+import { createManualClock } from '../../../support/manualClock.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { createUnlimitedSettle } from '../../../support/settleAuthorization.js'
 import { createToyScheme, toyAuthorized } from '../../../support/toyScheme.js'
@@ -34,6 +38,7 @@ const openInstance = async (
   pool = database.pool(),
   settled: Outcome['state'] = 'confirmed',
   hold: Partial<Hold> = {},
+  limits: Pick<Authorized, 'checkPromise'> = {},
 ) => {
   const instance = await addInstance(pool)
   const journal = createSettlementJournal(pool, instance)
@@ -44,6 +49,7 @@ const openInstance = async (
         authorizedAmount: 10_000n,
         amount: payment.settleAmount ?? 10_000n,
         hold: { spender: 'router', balance: 25_000n, allowance: null, ...hold },
+        ...limits,
         settle: async (recorder) => {
           const transaction = `transaction of ${recorder.settlementId}`
           await recorder.record({ transaction, bytes: `bytes of ${recorder.settlementId}` })
@@ -112,8 +118,8 @@ const openInstance = async (
       }),
     verify: async (nonce: string, as = 'anonymous') =>
       (await verifyPayment({ body: body(nonce), ...caller, caller: as })).isValid,
-    settle: async (nonce: string, amount: string) =>
-      (await settlePayment({ body: body(nonce, amount), ...caller })).result,
+    settle: async (nonce: string, amount: string, as = 'anonymous') =>
+      (await settlePayment({ body: body(nonce, amount), ...caller, caller: as })).result,
   }
 }
 
@@ -150,6 +156,48 @@ describe('payments that were verified', () => {
     expect([await verify('a'), await verify('b')]).toEqual([true, true])
     expect(await settle('a', '9000')).toMatchObject({ errorReason: 'settlement_pending' })
     expect(await verify('c')).toBe(false)
+  })
+})
+
+describe('what is promised to an account that can have one settlement promised', () => {
+  const openBudgeted = async (settled: Outcome['state'] = 'confirmed') => {
+    const pool = database.pool()
+    const clock = createManualClock()
+    const { countPromised } = createReservations(pool)
+    const promised = createPromisedCost({
+      count: () => countPromised('toy:1'),
+      costOfOne: () => 10,
+      clock,
+    })
+    const limiter = createMemoryRateLimiter({ clock })
+    const terms = { network: 'toy:1', purpose: 'gas', key: 'gas', limit: 300, promised }
+    const { checkPromise } = createHourlyBudget(limiter, terms)
+    return { ...(await openInstance(pool, settled, {}, { checkPromise })), clock }
+  }
+  const spent = { operationalCode: 'SVC-3002' }
+
+  it('is verified again, and nothing beside it', async () => {
+    const { verify } = await openBudgeted()
+    expect(await verify('n1', 'shop')).toBe(true)
+    await expect(verify('n2', 'shop')).rejects.toMatchObject(spent)
+    expect(await verify('n1', 'shop')).toBe(true)
+    expect(await verify('n2', 'rival')).toBe(true)
+  })
+
+  it('is verified while it is settled, whatever was promised since', async () => {
+    const { verify, settle, clock } = await openBudgeted('pending')
+    expect(await verify('n1', 'shop')).toBe(true)
+    expect(await settle('n1', '10000', 'shop')).toMatchObject({ errorReason: 'settlement_pending' })
+    await clock.advance(1_100)
+    expect(await verify('n2', 'shop')).toBe(true)
+    expect(await verify('n1', 'shop')).toBe(true)
+  })
+
+  it('does not include what could not be held', async () => {
+    const { verify } = await openBudgeted()
+    expect(await verify('n1', 'rival')).toBe(true)
+    expect(await verify('n1', 'shop')).toBe(false)
+    expect(await verify('n2', 'shop')).toBe(true)
   })
 })
 
