@@ -11,7 +11,7 @@ import type { EvmNetworkSettings } from '../../settings.js'
 import { encodeBuilderCodes, gasOfBuilderCodes, withBuilderCodes } from '../builderCodes.js'
 import { type FeeOracle, highestGasPrice } from '../fees/fees.js'
 import { createGasAllowance, gasForBatch } from '../fees/gasAllowance.js'
-import { costOf, type GasBudget, toGwei } from '../fees/gasBudget.js'
+import { costOf, type GasBudget, type OfferedGas, toGwei } from '../fees/gasBudget.js'
 import type { NoncePool, Slot } from '../lanes/noncePool.js'
 import { createSendInLane, type LaneDependencies, type LaneSending } from '../lanes/sendInLane.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
@@ -129,11 +129,15 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
   }
 
   /** Null unless the receipt arrives while a settlement waits for it; then the limit of the transaction stays drawn. */
-  const readCost = async (transaction: Hex, [first]: readonly OutgoingCall[]): Promise<bigint | null> => {
+  const readCost = async (
+    transaction: Hex,
+    [first]: readonly OutgoingCall[],
+    offered: OfferedGas,
+  ): Promise<bigint | null> => {
     if (first === undefined) return null
     const policy = { confirmations: 1, isCrossChecked: false }
     const receipt = await receipts.wait(transaction, policy, first.waitUntil).catch(() => null)
-    return receipt === null ? null : costOf(receipt)
+    return receipt === null ? null : costOf(receipt, offered)
   }
 
   const send = async (
@@ -155,7 +159,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
       const isShared = calls.length > 1
       const sender = sending.slot.account.address
       for (const { resolve } of calls) resolve({ transaction, isShared, sender, nonce: answer.sent.nonce })
-      void readCost(transaction, calls).then((used) => {
+      void readCost(transaction, calls, sending).then((used) => {
         if (used !== null) drawn.refund(shareOf(used))
       })
       return { ...done, transaction }

@@ -12,7 +12,7 @@ export interface GasAllowance {
 // A first payment to a recipient takes Circle's USDC about 82k in a batch.
 const minGasPerCall = 100_000n
 // Every transaction pays this once, so the estimate of a single call includes it (yellow paper, appendix G).
-const transactionGas = 21_000n
+export const transactionGas = 21_000n
 
 /**
  * Learns from single estimates: some chains charge calldata as gas, which only an estimate shows, and
