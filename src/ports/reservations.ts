@@ -61,6 +61,8 @@ export type ReservationResult =
 /** What keeps an authorization from a caller: one nonce pays one recipient, in one asset, for one account. */
 export type TakenBy = 'account' | 'recipient' | 'asset' | 'stream' | 'settlement'
 
+export type HeldPayment = Pick<Reservation, 'authorizationId' | 'account' | 'asset' | 'payTo' | 'amount'>
+
 export type AskingForAuthorization = Pick<
   Reservation,
   'authorizationId' | 'account' | 'holder' | 'asset' | 'payTo'
@@ -85,6 +87,8 @@ export interface Reservations {
   needsPromise(asking: Pick<Reservation, 'authorizationId' | 'account'>): Promise<boolean>
   /** What keeps an authorization from a caller that would reserve nothing. */
   findTaker(asking: AskingForAuthorization): Promise<TakenBy | null>
+  /** Whether the account has a live reservation of the authorization, for the recipient, of at least the amount. */
+  covers(held: HeldPayment): Promise<boolean>
   /** Gives the funds back, if this holder still has them. */
   release(reservation: Pick<Reservation, 'authorizationId' | 'holder'>): Promise<void>
   /**

@@ -87,6 +87,11 @@ export type BlockStatus = 'final' | 'canonical' | 'orphaned' | 'unknown'
 export interface VerifyOptions {
   /** Before a settlement: also refuses what would expire before it can be settled. */
   readonly isForSettle?: boolean
+  /**
+   * It was verified before and its funds are held since: rules that a later version or configuration adds for new payments
+   * do not refuse it. Absent: it is new.
+   */
+  readonly isAdmitted?: boolean
   /** False once the caller disconnected: chain reads can be skipped. */
   readonly isAwaited: () => boolean
   /** As in `SettleOptions`: what a settlement may cost can depend on it. */

@@ -40,6 +40,12 @@ export const createMemoryReservations = (): MemoryReservations => {
       return own?.isPromised !== true || own.account !== account
     },
     findTaker: async (asking) => findTaker(rows.get(asking.authorizationId), asking),
+    covers: async ({ authorizationId, account, payTo, amount }) => {
+      const own = rows.get(authorizationId)
+      return (
+        own?.account === account && account !== 'anonymous' && own.payTo === payTo && own.amount >= amount
+      )
+    },
     release: async ({ authorizationId, holder }) => {
       if (rows.get(authorizationId)?.holder === holder) rows.delete(authorizationId)
     },

@@ -16,7 +16,7 @@ const usualDecimals = 6
 
 /**
  * Refuses payments from the cross-check amount on where only one host is configured: it could report a payment that does
- * not exist. Settlements that have begun are resolved by the evidence there is.
+ * not exist. What was admitted before is settled, and resolved, by the evidence there is.
  */
 export const requireCrossCheck = (
   scheme: Scheme,
@@ -38,7 +38,12 @@ export const requireCrossCheck = (
 
   const verify: Scheme['verify'] = async (payment, options): Promise<Verification> => {
     const verdict = await scheme.verify(payment, options)
-    if (!verdict.isValid || !(await isLarge(verdict, payment.requirements.asset))) return verdict
+    if (
+      !verdict.isValid ||
+      options.isAdmitted === true ||
+      !(await isLarge(verdict, payment.requirements.asset))
+    )
+      return verdict
     return {
       isValid: false,
       payer: verdict.payer,

@@ -53,6 +53,8 @@ export interface Preparer<Prepared> {
 
 export interface Phase {
   readonly isForSettle: boolean
+  /** As in `VerifyOptions`. */
+  readonly isAdmitted?: boolean
   /** Minimum remaining validity. */
   readonly marginSeconds: number
 }
@@ -76,6 +78,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   const { prepare, prepareAgain, identify, describe, readJudge, describeHold, isHoldable = false } = facts
   const beforeSettle = { isForSettle: true, marginSeconds: family.expiryMarginSeconds }
   const beforeVerify = { isForSettle: false, marginSeconds: 0 }
+  const beforeAdmittedSettle = { ...beforeSettle, isAdmitted: true }
 
   /** Gas that an amount is worth, where that is less than the call may take; null: it is worth the most. */
   const findWorthGas = (call: SettlementCall, payment: Parameters<MinimumPayment['findWorth']>[0]) => {
@@ -93,6 +96,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
     prepared: Prepared,
     reads: ReadAnswers,
     sent: Pick<SettlementCall, 'builderCodes' | 'worthGas'> | null,
+    beforeSending: Phase,
   ): Authorized => {
     const { payer, id, amount, deadline } = prepared.call
     const { authorizedAmount = amount } = prepared
@@ -109,7 +113,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
         : { hold: describeHold(prepared, reads), checkPromise: engine.checkPromise }),
       ...(isHoldable ? { isHoldable } : {}),
       settle: async (recorder, options) => {
-        const preparation = await prepareAgain(prepared, beforeSettle)
+        const preparation = await prepareAgain(prepared, beforeSending)
         if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
         const outcome = await engine.settle(
           // Not spread where there are none: it costs several µs.
@@ -124,8 +128,12 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
 
   return {
     identify,
-    verify: async (payment, { isAwaited, isForSettle = false }) => {
-      const preparation = await prepare(payment, isForSettle ? beforeSettle : beforeVerify)
+    verify: async (payment, { isAwaited, isForSettle = false, isAdmitted = false }) => {
+      const beforeSending = isAdmitted ? beforeAdmittedSettle : beforeSettle
+      const preparation = await prepare(
+        payment,
+        isForSettle ? beforeSending : { ...beforeVerify, isAdmitted },
+      )
       if ('refused' in preparation) return preparation.refused
       if (!isAwaited()) throw new Error('The caller is gone')
       const { call, candidate, maximum = 0n } = preparation.prepared
@@ -144,7 +152,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
         worthGas === null && builderCodes === null
           ? null
           : { builderCodes, ...(worthGas === null ? {} : { worthGas }) }
-      return authorize(preparation.prepared, simulation.reads, sent)
+      return authorize(preparation.prepared, simulation.reads, sent, beforeSending)
     },
     resolve: async (settlement, signal, options) =>
       withSettledAmount(

@@ -37,7 +37,7 @@ export const createHoldAuthorization =
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return { isValid: false, payer: null, reason: scheme }
     checkRequirements(payment, scheme)
-    const verdict = await scheme.verify(payment, { isAwaited })
+    const verdict = await scheme.verify(payment, { isAwaited, isAdmitted: !isNew })
     if (!verdict.isValid) return verdict
     if (verdict.hold === undefined) {
       return {

@@ -39,6 +39,21 @@ export interface HoldFundsDependencies {
 export const canBeHeld = ({ hold, isHoldable }: Authorized): boolean =>
   hold !== undefined || isHoldable === true
 
+/** Whether the account's funds are held for the payment, of which the verdict moves at most what is held. */
+export type IsHeld = (payment: Payment, verdict: Authorized, caller: string) => Promise<boolean>
+
+export const createIsHeld =
+  (reservations: Pick<Reservations, 'covers'>): IsHeld =>
+  async ({ requirements }, { authorizationId, amount }, caller) =>
+    caller !== 'anonymous' &&
+    (await reservations.covers({
+      authorizationId,
+      account: caller,
+      asset: foldHex(requirements.asset),
+      payTo: foldHex(requirements.payTo),
+      amount,
+    }))
+
 export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
   async ({ requirements }, verdict, { caller, holder, until, promise = 'none' }) => {

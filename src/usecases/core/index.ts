@@ -23,7 +23,7 @@ import { createDetectReorgs } from './detectReorgs.js'
 import { createFindRouter } from './findRouter.js'
 import { createGetSettlement } from './getSettlement.js'
 import { createHoldAuthorization, type HoldAuthorization } from './holdAuthorization.js'
-import { createHoldFunds } from './holdFunds.js'
+import { createHoldFunds, createIsHeld } from './holdFunds.js'
 import { createListSettlements } from './listSettlements.js'
 import { createListSupported } from './listSupported.js'
 import { createOffers } from './offers.js'
@@ -99,6 +99,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     registry,
     journal,
     holdFunds,
+    isHeld: createIsHeld(reservations),
     claimRules,
     limits: spendingLimits,
     concurrency: createConcurrencyLimits(settings.concurrency),

@@ -5,9 +5,10 @@ import type { Logger } from '../../ports/logger.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { findClaimedPayer } from '../../protocol/claimedPayer.js'
+import type { Reason } from '../../protocol/reasons.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Authorized, Refusal } from '../../schemes/scheme.js'
+import type { Authorized, Refusal, Verification, VerifyOptions } from '../../schemes/scheme.js'
 import { normalizeWith } from '../../schemes/spelling.js'
 import { createAnswerFromSettlement } from './answerFromSettlement.js'
 import { checkRequirements } from './checkRequirements.js'
@@ -17,7 +18,7 @@ import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import { findDollarDecimals } from './findDollarDecimals.js'
 import { findScheme } from './findScheme.js'
-import { canBeHeld, type Held, type HoldFunds } from './holdFunds.js'
+import { canBeHeld, type Held, type HoldFunds, type IsHeld } from './holdFunds.js'
 import { createJoinSettlement } from './joinSettlement.js'
 import { refuseSettle } from './settleAnswers.js'
 import {
@@ -36,6 +37,8 @@ export interface SettleAuthorizationDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly holdFunds: HoldFunds
+  /** Default: nothing is held before. */
+  readonly isHeld?: IsHeld
   /** Default: payments carry a signature. */
   readonly claimRules?: ClaimRules
   readonly limits: SpendingLimits
@@ -52,6 +55,9 @@ const maxRounds = 4
 
 const defaultHolder = 'settle'
 
+/** Of rules that pass what was admitted. */
+const rulesForNew: ReadonlySet<Reason> = new Set(['cross_check_unavailable', 'invalid_permit_spender'])
+
 const chargeOf = ({ accountId, holder = accountId, tier }: QuotaClaim) => ({ holder, tier })
 
 /** Order: find or join an earlier attempt, verify, claim, record, send, close. */
@@ -59,6 +65,7 @@ export const createSettleAuthorization = ({
   registry,
   journal,
   holdFunds,
+  isHeld = async () => false,
   claimRules = noClaimRules,
   limits,
   concurrency,
@@ -114,10 +121,11 @@ export const createSettleAuthorization = ({
         isAwaited: () => !waitUntil.aborted,
         caller: context.caller,
         isForSettle: true,
+        isAdmitted: context.holder !== undefined,
         paidAfter,
         paidBefore,
       }
-      const verified = await withSignal(scheme.verify(payment, options), waitUntil)
+      const verified = await withSignal(verify(context, options), waitUntil)
       if (!verified.isValid) {
         const refused = await refuse(verified)
         if (refused === null) continue
@@ -165,6 +173,18 @@ export const createSettleAuthorization = ({
     throw new AppError('SERVICE_UNAVAILABLE', 'Other requests are settling this authorization; retry', {
       retryAfterSeconds: 2,
     })
+  }
+
+  /** What rules for new payments refuse is verified again as admitted, if the caller's earlier verification holds it. */
+  const verify = async (
+    { payment, scheme, caller }: Pick<SettlementContext, 'payment' | 'scheme' | 'caller'>,
+    options: VerifyOptions,
+  ): Promise<Verification> => {
+    const verdict = await scheme.verify(payment, options)
+    const isAsked = !verdict.isValid && rulesForNew.has(verdict.reason) && caller !== 'anonymous'
+    if (!isAsked || options.isAdmitted === true) return verdict
+    const admitted = await scheme.verify(payment, { ...options, isAdmitted: true })
+    return admitted.isValid && (await isHeld(payment, admitted, caller)) ? admitted : verdict
   }
 
   /** Also what is held after the attempt has ended. A hold that stays ends by itself. */

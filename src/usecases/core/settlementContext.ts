@@ -17,7 +17,7 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
    * a consumer that can ask again.
    */
   readonly isAwaited?: () => boolean
-  /** Who holds the funds, as in `Reservation`. Default: `settle`. */
+  /** Who holds the funds since they were verified, as in `Reservation`. Default: `settle`, which holds them now. */
   readonly holder?: string
   /** When the hold ends by itself; default: when the resource server stops to wait. */
   readonly holdUntil?: Date

@@ -12,9 +12,16 @@ interface Given {
   readonly decimals?: number | null
   readonly endpoints?: typeof alone
   readonly isRequired?: boolean
+  readonly isAdmitted?: boolean
 }
 
-const reasonOf = async ({ amount, decimals = 6, endpoints = alone, isRequired = true }: Given) => {
+const reasonOf = async ({
+  amount,
+  decimals = 6,
+  endpoints = alone,
+  isRequired = true,
+  isAdmitted,
+}: Given) => {
   const scheme = createToyScheme({
     verify: async (payment) => toyAuthorized(payment, { amount }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals, extra: {} }),
@@ -25,7 +32,10 @@ const reasonOf = async ({ amount, decimals = 6, endpoints = alone, isRequired = 
     isRequired,
     logger: silentLogger,
   })
-  const verdict = await checked.verify(readDirectBody(toyBody()), { isAwaited: () => true })
+  const verdict = await checked.verify(readDirectBody(toyBody()), {
+    isAwaited: () => true,
+    ...(isAdmitted === undefined ? {} : { isAdmitted }),
+  })
   return verdict.isValid ? 'valid' : verdict.reason
 }
 
@@ -34,6 +44,7 @@ describe('the amount that two hosts must confirm', () => {
     ['below it', { amount: 999n }, 'valid'],
     ['at it', { amount: 1_000n }, 'cross_check_unavailable'],
     ['at it, with two hosts', { amount: 1_000n, endpoints: two }, 'valid'],
+    ['at it, admitted before', { amount: 1_000n, isAdmitted: true }, 'valid'],
     ['at it, where the operator accepts one', { amount: 1_000n, isRequired: false }, 'valid'],
     ['of unknown decimals', { amount: 1_000n, decimals: null }, 'cross_check_unavailable'],
     ['of fewer decimals', { amount: 1_000n, decimals: 2 }, 'cross_check_unavailable'],

@@ -42,6 +42,8 @@ export interface Service {
 export interface ServiceOptions {
   /** Default: one. */
   readonly signerCount?: number
+  /** Those of another service, in place of new ones. */
+  readonly signers?: readonly FacilitatorKey[]
   /** Replaces the chain's endpoint. */
   readonly rpcUrls?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
@@ -94,8 +96,8 @@ export const openScene = async (options: LocalChainOptions = {}): Promise<Scene>
   return {
     chain,
     database,
-    open: async ({ signerCount = 1, rpcUrls = [chain.url], prepare, ...rest } = {}) => {
-      const signers = await createSigners(chain, signerCount)
+    open: async ({ signerCount = 1, signers: given, rpcUrls = [chain.url], prepare, ...rest } = {}) => {
+      const signers = given ?? (await createSigners(chain, signerCount))
       await prepare?.(signers)
       const core = await openCore({
         chain: { chainId: chain.chainId, url: rpcUrls.join(','), facilitators: signers },

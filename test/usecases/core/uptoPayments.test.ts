@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { Hold, Refusal, SettleOptions } from '../../../src/schemes/scheme.js'
+import type { Hold, Refusal, SettleOptions, VerifyOptions } from '../../../src/schemes/scheme.js'
 import { readSettleAmount } from '../../../src/schemes/settleAmount.js'
 import { createConcurrencyLimits } from '../../../src/usecases/core/concurrencyLimits.js'
-import { createHoldFunds } from '../../../src/usecases/core/holdFunds.js'
+import { createHoldFunds, createIsHeld } from '../../../src/usecases/core/holdFunds.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
 import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js'
 import { createVerifyPayment } from '../../../src/usecases/core/verifyPayment.js'
@@ -24,7 +24,7 @@ interface World {
   readonly settle?: ToySettle
   readonly expiresAt?: Date
   /** Called at each look at the chain; may refuse for it. */
-  readonly onVerify?: () => Refusal | undefined
+  readonly onVerify?: (options: VerifyOptions) => Refusal | undefined
 }
 
 /** A scheme `upto` whose payers sign 10000 and which takes both dialects. */
@@ -42,8 +42,9 @@ const setup = ({ hold, settle, expiresAt, onVerify }: World = {}) => {
   let sent = 0
   const scheme = createToyScheme({
     kind: { scheme: 'upto', network: 'toy:1' },
-    verify: async (payment, { isForSettle = false }) => {
-      const refused = onVerify?.()
+    verify: async (payment, options) => {
+      const { isForSettle = false } = options
+      const refused = onVerify?.(options)
       if (refused !== undefined) return refused
       const reading = readSettleAmount(payment, {
         authorizedMaximum: 10_000n,
@@ -75,6 +76,7 @@ const setup = ({ hold, settle, expiresAt, onVerify }: World = {}) => {
     registry,
     journal,
     holdFunds,
+    isHeld: createIsHeld(reservations),
     limits: noSpendingLimits,
     concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
     clock,
@@ -409,6 +411,55 @@ describe('funds between verify and settle', () => {
       { amount: 10_000n, spender: '0xrouter' },
       { amount: 10_000n, spender: '0xrouter' },
     ])
+  })
+
+  describe('where a rule refuses new payments since', () => {
+    const setupRule = () => {
+      const rule = { isActive: false }
+      const world = setup({
+        hold,
+        onVerify: ({ isAdmitted }) =>
+          rule.isActive && isAdmitted !== true
+            ? { isValid: false, payer: 'alice', reason: 'cross_check_unavailable' }
+            : undefined,
+      })
+      return { ...world, rule }
+    }
+    const refused = { success: false, errorReason: 'cross_check_unavailable' }
+
+    it('settle the payment that an account verified before', async () => {
+      const { rule, verify, settle } = setupRule()
+      await verify(t402(), 'shop')
+      rule.isActive = true
+      const body = t402({ settleAmount: '10000' })
+      expect(await settle(body)).toMatchObject(refused)
+      expect(await settle(body, { caller: 'rival' })).toMatchObject(refused)
+      expect(await settle(body, { caller: 'shop' })).toMatchObject({ success: true })
+    })
+
+    it.each([
+      ['without an account', 'anonymous', t402({ settleAmount: '10000' })],
+      ['for another recipient', 'shop', t402({ settleAmount: '1' }, { required: { payTo: 'carol' } })],
+    ])('settle no payment that was verified %s', async (_, caller, body) => {
+      const { rule, verify, settle } = setupRule()
+      await verify(t402(), caller)
+      rule.isActive = true
+      expect(await settle(body, { caller })).toMatchObject(refused)
+    })
+
+    it('settle no more than they hold', async () => {
+      const { rule, reservations, verify, settle } = setupRule()
+      await verify(t402({}, { required: { maxAmount: '10000' } }), 'shop')
+      const [held] = reservations.list()
+      if (held === undefined) throw new Error('Nothing is held')
+      reservations.end(held.authorizationId)
+      await reservations.reserve({ ...held, amount: 9_999n }, { balance: null, allowance: null })
+      rule.isActive = true
+      expect(await settle(t402({ settleAmount: '10000' }), { caller: 'shop' })).toMatchObject(refused)
+      expect(await settle(t402({ settleAmount: '9999' }), { caller: 'shop' })).toMatchObject({
+        success: true,
+      })
+    })
   })
 
   it('are held at settle too, without a verify, for what is charged', async () => {

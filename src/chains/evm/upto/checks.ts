@@ -20,7 +20,10 @@ export interface Candidate extends UptoProof {
 export interface SpenderRouters {
   readonly shared: Hex
   readonly ofRecipient: Hex
-  /** Whether a permit for the shared router is settled: anyone who has seen it can present it for another recipient. */
+  /**
+   * Whether a permit for the shared router is settled: anyone who has seen it can present it for another recipient, unless
+   * it is held for this one.
+   */
   readonly takesShared: boolean
 }
 

@@ -68,7 +68,7 @@ export const createReadCandidate =
       routers: {
         shared: routers.shared,
         ofRecipient: routers.findFor(payTo),
-        takesShared: takesSharedRouterPermits,
+        takesShared: takesSharedRouterPermits || phase.isAdmitted === true,
       },
       nowSeconds: occasion.nowSeconds,
       marginSeconds: occasion.marginSeconds,

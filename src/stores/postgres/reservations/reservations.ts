@@ -24,6 +24,13 @@ const held = z.object({
   by_spender: z.string(),
 })
 
+const readCover = `
+  select exists (select 1 from reservations r
+    where authorization_id = $1 and account = $2 and account <> 'anonymous' and lower(asset) = lower($3)
+      and lower(pay_to) = lower($4) and amount >= $5::numeric and not ${hasEnded('r')}) as covers`
+
+const cover = z.object({ covers: z.boolean() })
+
 // Of a reservation that is written again.
 const isOwn = '(r.account is null or r.account = excluded.account)'
 
@@ -186,6 +193,12 @@ export const createReservations = (pool: Pool): Reservations => {
     findTaker: async ({ authorizationId, account, holder, asset, payTo }) => {
       const { rows } = await pool.query(listTakers, [authorizationId, account, holder, asset, payTo])
       return takers.parse(rows)[0]?.taken_by ?? null
+    },
+
+    covers: async ({ authorizationId, account, asset, payTo, amount }) => {
+      const asked = [authorizationId, account, asset, payTo, amount.toString()]
+      const { rows } = await pool.query(readCover, asked)
+      return cover.parse(rows[0]).covers
     },
 
     release: async ({ authorizationId, holder }) => {

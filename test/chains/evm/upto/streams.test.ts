@@ -133,6 +133,25 @@ describe('a stream on chain', () => {
     expect(await chain.balanceOf(payTo)).toBe(800n)
   })
 
+  it.each([
+    ['its permit is for the shared router', { isBound: false }],
+    ['only one host is left to confirm it', {}],
+  ])('that was opened before a rule is settled at its close, also where %s', async (_, plan) => {
+    const environment = { EVM_CROSS_CHECK_AMOUNT: '10000' }
+    const before = await openStreams({
+      environment: { ...environment, REQUIRE_CROSS_CHECK: 'false', EVM_SHARED_ROUTER_PERMITS: 'true' },
+    })
+    const { body, payTo } = await before.plan(plan)
+    const { id } = await before.open(body)
+    await before.use(id, 10_000n)
+
+    const { signers } = before
+    const after = await openStreams({ environment, signers, prepare: async () => undefined })
+    expect(await after.verify((await after.plan(plan)).body)).toMatchObject({ isValid: false })
+    expect(await after.close(id)).toMatchObject({ status: 'closed', settledAmount: '10000' })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+  })
+
   it('is settled by no other request while it is open', async () => {
     const service = await openStreams()
     const { body, payTo } = await service.plan()

@@ -857,6 +857,29 @@ describe('a claim of an authorization that is reserved', () => {
   })
 })
 
+describe('what covers a payment', () => {
+  it('is a live reservation of the account, for the recipient, of at least the amount', async () => {
+    const held = reservation('a', { account: 'shop', holder: 'verify', amount: 50n })
+    await reservations.reserve(held, funds(100n))
+    expect(await theirs.covers(held)).toBe(true)
+    expect(await theirs.covers({ ...held, amount: 51n })).toBe(false)
+    expect(await theirs.covers({ ...held, account: 'rival' })).toBe(false)
+    expect(await theirs.covers({ ...held, payTo: 'carol' })).toBe(false)
+    expect(await theirs.covers({ ...held, asset: 'silver' })).toBe(false)
+    await reservations.release(held)
+    expect(await theirs.covers(held)).toBe(false)
+  })
+
+  it('is no reservation of an anonymous caller, and none that has expired', async () => {
+    const anonymous = reservation('a', { account: 'anonymous', holder: 'verify' })
+    await reservations.reserve(anonymous, funds(100n))
+    expect(await theirs.covers(anonymous)).toBe(false)
+    const expired = reservation('b', { account: 'shop', expiresAt: new Date(0) })
+    await reservations.reserve(expired, funds(100n))
+    expect(await theirs.covers(expired)).toBe(false)
+  })
+})
+
 describe('a promised settlement', () => {
   const network = 'eip155:84532'
   const promise = (authorizationId: string, changes: Partial<Reservation> = {}) =>
