@@ -152,9 +152,9 @@ describe('an Aptos network', () => {
     const { scheme } = await open(testnetEnvironment(scene.chain.url))
     const contradict = (metadataAddress: unknown) => scheme.findContradiction?.(usdt, { metadataAddress })
     expect(scheme.findContradiction?.(usdt, {})).toBeNull()
+    expect(contradict(null)).toBeNull()
     expect(contradict(usdt)).toBeNull()
-    for (const other of [`0x${'7'.repeat(64)}`, null, 7])
-      expect(contradict(other)).toContain('metadataAddress')
+    for (const other of [`0x${'7'.repeat(64)}`, 7]) expect(contradict(other)).toContain('metadataAddress')
   })
 
   it('sends the API key as a bearer token', async () => {

@@ -44,7 +44,7 @@ export const createAptosChain = (
     return (typeof metadataAddress === 'string' ? readAptosAddress(metadataAddress) : null) ?? 'invalid'
   },
   findContradiction: (asset, { metadataAddress }) =>
-    metadataAddress === undefined ||
+    metadataAddress == null ||
     (typeof metadataAddress === 'string' && readAptosAddress(metadataAddress) === asset)
       ? null
       : `extra.metadataAddress: clients would pay it, and it is not the asset ${asset}`,

@@ -56,7 +56,7 @@ export const createCosmosChain = (
       return typeof denom === 'string' ? (readDenom(denom) ?? 'invalid') : 'invalid'
     },
     findContradiction: (asset, extra) => {
-      const field = ['denom', 'assetDenom'].find((name) => extra[name] !== undefined && extra[name] !== asset)
+      const field = ['denom', 'assetDenom'].find((name) => extra[name] != null && extra[name] !== asset)
       return field === undefined
         ? null
         : `extra.${field}: clients would pay it, and it is not the asset ${asset}`

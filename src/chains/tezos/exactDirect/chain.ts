@@ -38,8 +38,8 @@ export const createTezosChain = (
   readClaimedAsset,
   findContradiction: (asset, { contractAddress, tokenId }) => {
     const [contract, id] = asset.split(':')
-    const isContract = contractAddress === undefined || contractAddress === contract
-    const isToken = tokenId === undefined || tokenId === id || tokenId === Number(id)
+    const isContract = contractAddress == null || contractAddress === contract
+    const isToken = tokenId == null || tokenId === id || tokenId === Number(id)
     if (isContract && isToken) return null
     const field = isContract ? 'tokenId' : 'contractAddress'
     return `extra.${field}: clients would pay it, and it is not of the asset ${asset}`
