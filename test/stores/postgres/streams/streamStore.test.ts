@@ -164,12 +164,12 @@ describe('a stream that is placed among others', () => {
 
     it('waits a second for it, then the answer is 503', async () => {
       const release = await hold('toy:1')
-      const since = performance.now()
       try {
+        // By the time-out of the lock, not by that of the statement, which is ten times as long.
         expect(await rejectionOf(openPlaced({ network: 'toy:1' }))).toMatchObject({
           code: 'SERVICE_UNAVAILABLE',
+          cause: { code: '55P03' },
         })
-        expect(performance.now() - since).toBeLessThan(5_000)
       } finally {
         await release()
       }
