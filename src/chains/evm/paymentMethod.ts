@@ -4,6 +4,7 @@ import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Authorized, Hold, Outcome, Refusal, Scheme } from '../../schemes/scheme.js'
 import { createMinimumPayment, type MinimumPayment } from '../common/minimumPayment.js'
+import { larger } from './abi/bigints.js'
 import { coinDecimals } from './networks.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
@@ -11,6 +12,7 @@ import type { Token, TokenRegistry } from './tokens/tokenRegistry.js'
 import { readBuilderCodes } from './transactions/builderCodes.js'
 import type { TransactionEngine } from './transactions/engine.js'
 import { typicalGas } from './transactions/fees/gasBalances.js'
+import { promisedGas } from './transactions/fees/gasBudget.js'
 import type {
   ReadAnswers,
   RevertReason,
@@ -80,6 +82,10 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   const beforeVerify = { isForSettle: false, marginSeconds: 0 }
   const beforeAdmittedSettle = { ...beforeSettle, isAdmitted: true }
 
+  /** Gas that an amount is worth at least: what was promised with a hold is settled for the published minimum. */
+  const findLeastGas = (isForSettle: boolean): bigint =>
+    isForSettle && describeHold !== undefined ? promisedGas : usualEstimate
+
   /** Gas that an amount is worth, where that is less than the call may take; null: it is worth the most. */
   const findWorthGas = (call: SettlementCall, payment: Parameters<MinimumPayment['findWorth']>[0]) => {
     const worth = minimum.findWorth(payment)
@@ -87,8 +93,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
     if (worth === null || typicalCost === null || typicalCost === 0n) return null
     const paidGas = (worth * typicalGas) / typicalCost
     // The published minimum is that of a usual payment, whose estimate is a little above what it uses.
-    const isUsual = paidGas <= usualEstimate
-    const gas = isUsual ? usualEstimate : paidGas
+    const gas = larger(paidGas, findLeastGas(payment.isForSettle))
     return gas < call.gasCap ? gas : null
   }
 

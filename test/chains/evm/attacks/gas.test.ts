@@ -82,6 +82,20 @@ describe('a charge of 0 by permit', () => {
   })
 })
 
+describe('a charge by permit that deploys the router of its recipient', () => {
+  it('is settled at the published minimum, as the service was rendered', async () => {
+    const service = await openUpto(mainnet)
+    const asset = mainnet.chain.token.verifyingContract
+    const published = service.core.useCases.core.listSupported().kinds.find(({ scheme }) => scheme === 'upto')
+      ?.minimumPayments?.[asset]
+    const { body } = await service.plan({ maxAmount: 1_000_000n })
+    expect(await service.verify(body, shop)).toMatchObject({ isValid: true })
+    // Half of it: gas may have become twice as expensive since.
+    const settleAmount = String(BigInt(published ?? 0) / 2n + 1n)
+    expect(await service.settle({ ...body, settleAmount }, shop)).toMatchObject({ success: true })
+  })
+})
+
 describe("a payer's wallet that burns gas", () => {
   const worthIt = 1_000_000_000n
   // Of an amount that two nodes confirm otherwise.
