@@ -2894,7 +2894,7 @@ export interface components {
             nextCursor?: string;
         };
         /** @enum {string} */
-        RouteProblem: "network_not_served" | "network_unavailable" | "bridge_needed" | "testnet" | "unsupported_asset" | "amount_not_exact" | "payment_below_minimum" | "no_payer_address" | "no_payee_address" | "ambiguous_address" | "claim_not_permitted" | "self_payment" | "balance_unknown" | "insufficient_balance";
+        RouteProblem: "network_not_served" | "network_unavailable" | "bridge_needed" | "testnet" | "unsupported_asset" | "amount_not_exact" | "payment_below_minimum" | "cross_check_unavailable" | "no_payer_address" | "no_payee_address" | "ambiguous_address" | "claim_not_permitted" | "self_payment" | "balance_unknown" | "insufficient_balance";
         RouteSelection: {
             routeId: string;
         };

@@ -113,6 +113,8 @@ export const routeProblems = {
   unsupported_asset: 'This facilitator does not settle the asset on the network',
   amount_not_exact: 'The token cannot express the amount exactly',
   payment_below_minimum: 'The amount is below the lowest payment of the network',
+  cross_check_unavailable:
+    'From this amount on, two nodes must confirm a payment, and this facilitator has one on the network',
   no_payer_address: 'The payer has no address of the network',
   no_payee_address: 'The payee has no address of the network',
   ambiguous_address: 'The address could be one of several chains: name its network or namespace',

@@ -199,6 +199,11 @@ export interface Scheme {
   readonly signers: readonly string[]
   /** Lowest payments by asset, in smallest units; they may follow the price of gas. */
   listMinimums?(): Readonly<Record<string, string>>
+  /**
+   * Whether payments of the amount are refused as `cross_check_unavailable`; decimals of the asset, null if unknown. Who
+   * sends the transfer itself must know it before. Absent: none are.
+   */
+  isTooLarge?(amount: bigint, decimals: number | null): boolean
   /** Whether a text has the form of an address of the network; `payTo` must. */
   isAddress(text: string): boolean
   /**

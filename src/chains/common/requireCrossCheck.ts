@@ -29,21 +29,23 @@ export const requireCrossCheck = (
     'network.single_endpoint: payments from this amount on are refused until the network has endpoints of two hosts',
   )
 
-  const isLarge = async ({ amount }: Authorized, asset: string): Promise<boolean> => {
+  const isTooLarge = (amount: bigint, decimals: number | null): boolean =>
+    amount >= crossCheckAmount * 10n ** BigInt(Math.max(0, (decimals ?? usualDecimals) - usualDecimals))
+
+  const isLarge = async (amount: bigint, asset: string): Promise<boolean> => {
     if (amount < crossCheckAmount) return false
     const terms = await scheme.describeAsset(asset, null)
-    const excess = Math.max(0, (terms?.decimals ?? usualDecimals) - usualDecimals)
-    return amount >= crossCheckAmount * 10n ** BigInt(excess)
+    return isTooLarge(amount, terms?.decimals ?? null)
   }
 
   const verify: Scheme['verify'] = async (payment, options): Promise<Verification> => {
     const verdict = await scheme.verify(payment, options)
-    if (
-      !verdict.isValid ||
-      options.isAdmitted === true ||
-      !(await isLarge(verdict, payment.requirements.asset))
-    )
+    const { asset, amount } = payment.requirements
+    if (!verdict.isValid || options.isAdmitted === true || !(await isLarge(verdict.amount, asset))) {
       return verdict
+    }
+    // The transfer is sent: its surplus must not keep what is required from counting.
+    if (scheme.publicProof !== undefined && !(await isLarge(amount, asset))) return limitTo(amount, verdict)
     return {
       isValid: false,
       payer: verdict.payer,
@@ -52,6 +54,20 @@ export const requireCrossCheck = (
     }
   }
   // Inherits: a copy would freeze the scheme's getters.
-  const checked: Scheme = Object.create(scheme, { verify: { value: verify, enumerable: true } })
+  const checked: Scheme = Object.create(scheme, {
+    verify: { value: verify, enumerable: true },
+    isTooLarge: { value: isTooLarge, enumerable: true },
+  })
   return checked
 }
+
+/** Records no more than what is required. */
+const limitTo = (amount: bigint, verdict: Authorized): Authorized => ({
+  ...verdict,
+  amount,
+  authorizedAmount: amount,
+  settle: async (recorder, options) => {
+    const outcome = await verdict.settle(recorder, options)
+    return outcome.state === 'confirmed' ? { ...outcome, settledAmount: amount } : outcome
+  },
+})

@@ -21,12 +21,20 @@ export const createCompleteAccepts =
     const described = typeof resource === 'string' ? { url: resource } : resource
     const url = described?.url ?? request.accepts.find((each) => each.resource !== undefined)?.resource ?? ''
 
+    let isTooLarge = false
     const complete = async (draft: RequirementsDraft, at: number) => {
       const { scheme = 'exact', network, asset = null, payTo, extra } = draft
       const terms = await findTerms({ scheme, network, asset, payTo, extra, path: `accepts.${at}.` })
       if (terms === null) return null
       const maxTimeoutSeconds = draft.maxTimeoutSeconds ?? defaultTimeoutSeconds
       const drafted = readDrafted(draft)
+      const refuses = (amount: bigint | null): boolean => {
+        const isRefused = amount !== null && terms.isTooLarge?.(amount) === true
+        if (isRefused) isTooLarge = true
+        return isRefused
+      }
+      // Before an amount is issued, which can still make it too large.
+      if (refuses(readUint256(drafted))) return null
       const offer = await offers.issue(terms, {
         scheme,
         network,
@@ -36,6 +44,7 @@ export const createCompleteAccepts =
         caller,
         path: `accepts.${at}.`,
       })
+      if (offer !== null && refuses(offer.amount)) return null
       const shared = {
         scheme,
         network,
@@ -52,7 +61,12 @@ export const createCompleteAccepts =
     const completed = await Promise.all(request.accepts.map(complete))
     const accepts = completed.filter((each) => each !== null)
     if (accepts.length === 0) {
-      throw new AppError('INVALID_REQUEST', 'accepts: this instance settles none of them now; see /supported')
+      throw new AppError(
+        'INVALID_REQUEST',
+        isTooLarge
+          ? `accepts: ${tooLarge}`
+          : 'accepts: this instance settles none of them now; see /supported',
+      )
     }
     return {
       payVersion: version,
@@ -63,6 +77,9 @@ export const createCompleteAccepts =
       accepts,
     }
   }
+
+export const tooLarge =
+  'this instance has nodes of one host there, and settles no amount this large until it has two (cross_check_unavailable)'
 
 const readDrafted = ({ amount, maxAmountRequired, maxAmount }: RequirementsDraft): string =>
   amount ?? maxAmountRequired ?? maxAmount ?? ''

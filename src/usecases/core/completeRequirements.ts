@@ -24,8 +24,13 @@ export interface Draft {
   readonly path: string
 }
 
+export interface DraftTerms extends AssetTerms {
+  /** As in `Scheme`. Absent: no amount is. */
+  readonly isTooLarge?: (amount: bigint) => boolean
+}
+
 /** Null if this instance does not settle such payments now. Throws INVALID_REQUEST for a malformed address. */
-export type FindTerms = (draft: Draft) => Promise<AssetTerms | null>
+export type FindTerms = (draft: Draft) => Promise<DraftTerms | null>
 
 type DescribeAsset = (
   scheme: Scheme,
@@ -62,6 +67,9 @@ export const createFindTerms =
       (scheme.publicProof !== undefined && isMemoPreimage(extra?.memoPreimage))
     return {
       ...terms,
+      ...(scheme.isTooLarge === undefined
+        ? {}
+        : { isTooLarge: (amount: bigint) => scheme.isTooLarge?.(amount, terms.decimals) === true }),
       extra: {
         ...terms.extra,
         ...(statement?.demands.signedClaim === true ? { requireSignedClaim: true } : {}),

@@ -4,6 +4,7 @@ import { readUint256 } from '../../protocol/amount.js'
 import { readDollars } from '../../protocol/dollars.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { AssetTerms } from '../../schemes/scheme.js'
+import { tooLarge } from './completeAccepts.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'
 import { noOffers, type Offers } from './offers.js'
 
@@ -26,6 +27,10 @@ export const createPriceAccepts =
       )
     }
     const priced = readAmount(price, terms)
+    const checkSize = (size: bigint): void => {
+      if (terms.isTooLarge?.(size) === true) throw new AppError('INVALID_REQUEST', `price: ${tooLarge}`)
+    }
+    checkSize(priced)
     const maxTimeoutSeconds = routeConfig?.maxTimeoutSeconds ?? defaultTimeoutSeconds
     const offer = await offers.issue(terms, {
       scheme,
@@ -36,6 +41,7 @@ export const createPriceAccepts =
       caller,
       path: '',
     })
+    checkSize(offer?.amount ?? priced)
     const amount = `${offer?.amount ?? priced}`
     const eip712 = typeof price === 'object' ? price.asset.eip712 : null
     return {

@@ -131,6 +131,9 @@ const assess = async (
   if (amount === null) return describeProblem('amount_not_exact', place)
   const minimum = findMinimum(scheme, asset)
   if (amount < minimum) return describeProblem('payment_below_minimum', place, `${minimum} smallest units`)
+  if (scheme.isTooLarge?.(amount, token.decimals) === true) {
+    return describeProblem('cross_check_unavailable', place)
+  }
 
   const [balance, fee] = await Promise.all([
     inTime(readings.readBalance(scheme, asset, payer), 'unknown' as const),

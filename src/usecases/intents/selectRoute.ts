@@ -34,8 +34,8 @@ export const createSelectRoute = ({
   isAdmitted,
   clock,
 }: SelectRouteDependencies): SelectRoute => {
-  const complete = (intent: Intent, route: IntentRoute): Promise<SelectedRoute> =>
-    completeRoute({ intent, route, maxTimeoutSeconds: findMaxTimeout(intent, route) }, findTerms)
+  const complete = (intent: Intent, route: IntentRoute, isSent: boolean): Promise<SelectedRoute> =>
+    completeRoute({ intent, route, maxTimeoutSeconds: findMaxTimeout(intent, route), isSent }, findTerms)
 
   return {
     select: async (intent, routeId, { isForTransfer = false } = {}) => {
@@ -49,12 +49,12 @@ export const createSelectRoute = ({
           'The payee has restricted who may claim its payments; refresh the intent',
         )
       }
-      const selected = await complete(intent, route)
+      const selected = await complete(intent, route, isForTransfer)
       return await changeIntent(store, intent.id, { command: { type: 'route', selected }, now: clock.now() })
     },
     findLate: async (intent, routeId) => {
       const route = getRoute(intent, routeId)
-      return isLate(intent, { route }, clock.now()) ? await complete(intent, route) : null
+      return isLate(intent, { route }, clock.now()) ? await complete(intent, route, true) : null
     },
   }
 }
@@ -74,11 +74,13 @@ const findMaxTimeout = (intent: Intent, route: IntentRoute): number => {
 interface Draft extends Pick<IntentRequirements, 'maxTimeoutSeconds'> {
   readonly intent: Intent
   readonly route: IntentRoute
+  /** The payer has sent the transfer: what it pays is judged when it is executed. */
+  readonly isSent: boolean
 }
 
 /** The requirements as `/accepts` completes them. */
 const completeRoute = async (
-  { intent, route, maxTimeoutSeconds }: Draft,
+  { intent, route, maxTimeoutSeconds, isSent }: Draft,
   findTerms: FindTerms,
 ): Promise<SelectedRoute> => {
   const { scheme, network, asset, amount, payTo } = route
@@ -94,7 +96,7 @@ const completeRoute = async (
     memoPreimage: deriveMemoPreimage(intent, route),
     path: '',
   })
-  if (terms === null) {
+  if (terms === null || (!isSent && terms.isTooLarge?.(BigInt(amount)) === true)) {
     throw new AppError('ROUTE_EXPIRED', 'The route cannot be settled at the moment; refresh the intent')
   }
   const extra = completeExtra(drafted, terms)

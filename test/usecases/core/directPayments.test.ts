@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { requireCrossCheck } from '../../../src/chains/common/requireCrossCheck.js'
 import { acceptsRequest, isPriceRequest } from '../../../src/protocol/accepts.js'
 import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
@@ -50,12 +51,16 @@ const bodyOf = ({
   })
 }
 
+/** Of a network with one host. */
+const limit = { endpoints: [], crossCheckAmount: 101n, isRequired: true }
+
 const setup = (changes: Partial<DirectChain> = {}) => {
   const clock = createManualClock()
   const journal = createMemoryJournal()
   const logger = createMemoryLogger()
   const toy = createToyDirectChain(changes)
-  const registry = createSchemeRegistry([createExactDirectScheme(toy.chain, { clock })])
+  const scheme = requireCrossCheck(createExactDirectScheme(toy.chain, { clock }), { ...limit, logger })
+  const registry = createSchemeRegistry([scheme])
   const paid: LookUp = {
     state: 'successful',
     includedAt: clock.now(),
@@ -108,6 +113,31 @@ const setup = (changes: Partial<DirectChain> = {}) => {
     },
   }
 }
+
+describe('where one host attests payments', () => {
+  it('no requirements are completed from the cross-check amount on', async () => {
+    const { complete } = setup()
+    const { accepts } = await complete({})
+    expect(accepts).toHaveLength(1)
+    expect(await rejectionOf(complete({ amount: '101' }))).toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining('cross_check_unavailable'),
+    })
+  })
+
+  it('a surplus is neither refused nor recorded', async () => {
+    const { toy, paid, verify, settle } = setup()
+    if (paid.state !== 'successful') throw new Error('It is paid')
+    toy.find({ ...paid, transfers: paid.transfers.map((each) => ({ ...each, amount: 5_000n })) })
+    expect(await verify()).toMatchObject({ isValid: true })
+    const result = await settle()
+    expect(result).toMatchObject({ success: true })
+    expect(JSON.stringify(result)).not.toContain('5000')
+    expect(await verify({ requirements: { amount: '101' }, txHash: 'tx-2' })).toMatchObject({
+      invalidReason: 'cross_check_unavailable',
+    })
+  })
+})
 
 describe('a payment that the client made itself', () => {
   it('is verified as often as asked, and claimed once', async () => {

@@ -150,6 +150,7 @@ describe('the routes of an intent', () => {
       { asset: 'lead' },
       'network_unavailable',
     ],
+    ['an amount that one host cannot confirm', { isTooLarge: () => true }, {}, 'cross_check_unavailable'],
     ['an amount below the minimum', { listMinimums: () => ({ gold: '10001' }) }, {}, 'payment_below_minimum'],
     [
       'a token with too few decimals',
