@@ -24,6 +24,9 @@ export const createFindConfigured = (
     if (demands.memo && scheme.publicProof?.carriesMemo === false) {
       throw new Error(`transfers of ${network} carry no memo`)
     }
+    if (demands.signedClaim && scheme.publicProof?.isSignedBy === undefined) {
+      throw new Error(`wallets of ${network} sign no messages`)
+    }
     const recipient = { network, payTo: normalizeWith(scheme, payTo) }
     statements.set(keyOf(recipient), { ...recipient, demands, accountId })
   }
