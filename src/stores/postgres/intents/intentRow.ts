@@ -80,6 +80,10 @@ const keepCancelled = (parsed: z.infer<typeof row>): z.infer<typeof row> =>
     ? { ...parsed, status: 'cancelled', closed_at: parsed.cancelled_at }
     : parsed
 
+/** The status of `intents i` as `readIntent` reads it. */
+export const shownStatus =
+  "case when i.cancelled_at is not null and i.status in ('routed', 'expired') then 'cancelled' else i.status end"
+
 /** Columns that change, in the order of `changingValues`. */
 export const changingColumns = [
   'status',

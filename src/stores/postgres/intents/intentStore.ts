@@ -4,7 +4,7 @@ import { purgeInBatches } from '../database/purgeInBatches.js'
 import { inTransaction } from '../database/transaction.js'
 import { uuidForm } from '../database/uuidForm.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
-import { changingColumns, changingValues, intentColumns, readIntent } from './intentRow.js'
+import { changingColumns, changingValues, intentColumns, readIntent, shownStatus } from './intentRow.js'
 
 const batchSize = 1_000
 
@@ -62,10 +62,11 @@ export const createIntentStore = (pool: Pool, views: Pool = pool): IntentStore =
 
   list: async ({ caller, status, before, limit, now }) => {
     const { rows } = await views.query(
-      // An intent whose time is over is shown as expired, also before its row says so.
+      // An intent whose time is over is shown as expired, also before its row says so. The first comparison is for the index.
       `select ${intentColumns} from intents i
-       where i.caller = $1 and ($2::text is null or i.status = $2)
-         and ($2::text is null or $2 not in ('pending', 'routed') or (i.ends_at > $5 and i.cancelled_at is null))
+       where i.caller = $1 and ($2::text is null or i.status = $2 or ($2 = 'cancelled' and i.status in ('routed', 'expired')))
+         and ($2::text is null or ${shownStatus} = $2)
+         and ($2::text is null or $2 not in ('pending', 'routed') or i.ends_at > $5)
          and ($3::uuid is null or (i.created_at, i.id) <
            (select created_at, id from intents where id = $3 and caller = $1))
        order by i.created_at desc, i.id desc limit $4`,

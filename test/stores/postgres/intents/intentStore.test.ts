@@ -144,6 +144,10 @@ describe('intents in Postgres', () => {
       expect(await open().find(id)).toMatchObject({ status: 'cancelled', closedAt: cancelledAt })
       const listed = await open().list({ caller: 'anonymous', limit: 10, now })
       expect(listed).toMatchObject([{ status: 'cancelled' }])
+      const listAs = (shown: typeof status | 'cancelled') =>
+        open().list({ caller: 'anonymous', status: shown, limit: 10, now })
+      expect(await listAs('cancelled')).toHaveLength(1)
+      expect(await listAs(status)).toEqual([])
       // The job that ends what is overdue writes it down.
       await open().change(id, (intent) => ({ intent, event: null }))
       const { rows } = await database.pool().query('select status, closed_at from intents')
