@@ -30,8 +30,9 @@ export interface Offer {
 
 export interface Offers {
   /**
-   * Null where the recipient asks for no unique amounts. Throws FORBIDDEN for callers that may issue none, so that strangers
-   * cannot use up the amounts, and SERVICE_UNAVAILABLE while none is free.
+   * Null where the recipient asks for no unique amounts. Throws FORBIDDEN for callers that may issue none, and
+   * SERVICE_UNAVAILABLE while none is free. Strangers cannot use up the amounts here, but they can through a paywall that issues
+   * one per request: limiting that is the resource server's.
    */
   issue(terms: AssetTerms, draft: OfferDraft): Promise<Offer | null>
 }
