@@ -32,7 +32,7 @@ export const createChainClock = (clock: Clock): ChainClock => {
       lagMs === 0 ? clock.now() : new Date(clock.now().getTime() + Math.min(lagMs, maxCorrectionMs)),
     observe: (heads) => {
       const sorted = [...heads].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0))
-      // Of two, the earlier: one node with a wrong time changes nothing.
+      // The earlier of two counts, so that one node with a wrong time changes nothing.
       const median = sorted[Math.floor((sorted.length - 1) / 2)]
       if (median === undefined) return
       const atMs = clock.now().getTime()
@@ -60,5 +60,5 @@ export const findCommonLagMs = (lags: readonly (number | null)[]): number => {
   return known.length === 0 ? 0 : Math.min(maxCorrectionMs, ...known)
 }
 
-/** From here on the process's clock is reported: blocks of some networks are stamped seconds ahead. */
+/** A smaller lag is not reported, because blocks of some networks are stamped seconds ahead. */
 export const notableLagMs = 10_000

@@ -41,12 +41,12 @@ const reservedShare = 0.2
 const perAccountShare = 0.04
 const anonymousShare = 0.2
 
-// Of the part for all: so much can be kept for promises.
+// Promises can keep so much of the part for all.
 const promisedShare = 0.5
-// Of that for those of one caller, so that it takes eight to use it up.
+// One caller's promises can keep so much of that, so that it takes eight callers to fill it.
 const promisedPerCaller = 0.125
 
-/** Of one window: what promises keep of it. */
+/** `kept` names the promises that keep a part of the window. */
 interface Draw extends LimitWindow {
   readonly kept: 'all' | 'own' | 'none'
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js'
 
-/** What the settlements cost that were promised and are not settled yet. */
+/** Adds up what settlements cost that were promised and are not settled yet. */
 export interface PromisedCost {
   read(): Promise<PromisedReading>
   /** Counts one more until the returned function is called; if it was stored by then, until the next reading counts it. */

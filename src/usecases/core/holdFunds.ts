@@ -44,28 +44,17 @@ export type IsHeld = (payment: Payment, verdict: Authorized, caller: string) => 
 
 export const createIsHeld =
   (reservations: Pick<Reservations, 'covers'>): IsHeld =>
-  async ({ requirements }, { authorizationId, amount }, caller) =>
+  async (payment, { authorizationId, amount }, caller) =>
     caller !== 'anonymous' &&
-    (await reservations.covers({
-      authorizationId,
-      account: caller,
-      asset: foldHex(requirements.asset),
-      payTo: foldHex(requirements.payTo),
-      amount,
-    }))
+    (await reservations.covers({ ...describeHolding(payment, authorizationId, caller), amount }))
 
 export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
-  async ({ requirements }, verdict, { caller, holder, until, promise = 'none' }) => {
+  async (payment, verdict, { caller, holder, until, promise = 'none' }) => {
     if (!verdict.isValid || !canBeHeld(verdict)) return verdict
     const { hold, payer, authorizationId, amount } = verdict
-    const asking = {
-      authorizationId,
-      account: caller,
-      holder,
-      asset: foldHex(requirements.asset),
-      payTo: foldHex(requirements.payTo),
-    }
+    const { requirements } = payment
+    const asking = { ...describeHolding(payment, authorizationId, caller), holder }
     const refuse = (by: TakenBy): Refusal => ({
       isValid: false,
       payer,
@@ -138,6 +127,14 @@ const findEnd = ({ expiresAt, hold }: Authorized, maxTimeoutSeconds: number, now
   const latest = now.getTime() + Math.min(waitMs, hold?.maxMs ?? waitMs)
   return new Date(Math.min(latest, expiresAt?.getTime() ?? latest))
 }
+
+/** Names an authorization as reservations do. */
+const describeHolding = ({ requirements }: Payment, authorizationId: string, account: string) => ({
+  authorizationId,
+  account,
+  asset: foldHex(requirements.asset),
+  payTo: foldHex(requirements.payTo),
+})
 
 /** Hex addresses are case-insensitive, base58 is not. */
 const foldHex = (address: string): string => (address.startsWith('0x') ? address.toLowerCase() : address)

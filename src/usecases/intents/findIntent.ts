@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { Intent, IntentStore } from '../../ports/intentStore.js'
+import { hasDigest } from '../controlToken.js'
 import { decide, type IntentCommand } from './decide.js'
 import type { IntentCall } from './useCases.js'
 
@@ -15,6 +16,18 @@ export const getOwnIntent = async (
   if (intent === null) throw notFound()
   if (intent.caller !== 'anonymous' && intent.caller !== caller) throw notFound()
   return intent
+}
+
+/** Throws FORBIDDEN unless the token is that of the creator. Intents of accounts have none. */
+export const requireControl = (
+  { controlDigest }: Pick<Intent, 'controlDigest'>,
+  token: string | null,
+): void => {
+  if (controlDigest === null || hasDigest(token, controlDigest)) return
+  throw new AppError(
+    'FORBIDDEN',
+    'Only the creator can cancel the intent: send its intentToken as X-Intent-Token',
+  )
 }
 
 /** Throws what `decide` throws, and NOT_FOUND. */
