@@ -59,7 +59,7 @@ describe.concurrent('a network', () => {
   it('is offered while one of two endpoints responds, not without any, and again with either', async () => {
     const [first, second] = [await scene.openProxy(), await scene.openProxy()]
     const rpcUrls = [first.url, second.url]
-    const service = await scene.open({ rpcUrls, environment: { EVM_RPC_TIMEOUT_MS: '2000' } })
+    const service = await scene.open({ rpcUrls })
     const settleOne = async () => {
       const { body } = await scene.plan()
       return await service.settle(body)

@@ -13,6 +13,7 @@ import { callRpc } from '../../support/evm/jsonRpc.js'
 import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
 import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'
 import { reservePort } from '../../support/reservePort.js'
+import { patientTimeoutMs } from '../../support/rpcProxy.js'
 
 let chain: LocalChain
 /** The first signer: pays. */
@@ -47,7 +48,7 @@ const run = async ({ network = chain.network, isDryRun = false, url = chain.url 
   const reading = readEvmSettings({
     EVM_PRIVATE_KEY: signers.map(({ privateKey }) => privateKey).join(','),
     [`EVM_RPC_URL_${chain.chainId}`]: url,
-    EVM_RPC_TIMEOUT_MS: '2000',
+    EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
   await deploy(reading.settings, { network, isDryRun, print: (line) => lines.push(line) })

@@ -9,7 +9,7 @@ import { randomAddress } from '../../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
-import { startRpcProxy } from '../../support/rpcProxy.js'
+import { patientTimeoutMs, startRpcProxy } from '../../support/rpcProxy.js'
 
 interface HarnessOptions {
   /** Default: `exact`. */
@@ -31,7 +31,7 @@ export const openSchemeHarness = async (
     EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
     [`EVM_RPC_URL_${chain.chainId}`]: proxy.url,
     [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '20',
-    EVM_RPC_TIMEOUT_MS: '2000',
+    EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
   const limiter = createMemoryRateLimiter({ clock: systemClock })

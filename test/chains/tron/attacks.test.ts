@@ -115,11 +115,7 @@ describe('data that a payer controls', () => {
 describe('one signed transfer at two facilitators', () => {
   it('earns a success at each: a recipient uses one, as docs/networks/tron.md says', async () => {
     const database = await createTestDatabase()
-    const environment = {
-      ...nileEnvironment(scene.chain.url, scene.token),
-      TRON_RPC_TIMEOUT_MS: '5000',
-      SETTLE_WAIT_SECONDS: '8',
-    }
+    const environment = nileEnvironment(scene.chain.url, scene.token)
     const other = createCoreClient(await openCore({ databaseUrl: database.url, environment }))
     try {
       const service = await scene.open()

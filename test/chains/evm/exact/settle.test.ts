@@ -165,10 +165,7 @@ describe('when the response to the send is lost', () => {
     '(%s) the settlement reports the actual outcome',
     async (connection) => {
       const proxy = await scene.openProxy()
-      const service = await scene.open({
-        rpcUrls: [proxy.url],
-        environment: { EVM_RPC_TIMEOUT_MS: '300' },
-      })
+      const service = await scene.open({ rpcUrls: [proxy.url] })
       const { body, payTo } = await scene.plan()
       proxy.setFault('eth_sendRawTransaction', { kind: 'loseAnswer', connection })
       expect(await service.settle(body)).toMatchObject({ success: true, status: 'confirmed' })

@@ -211,7 +211,7 @@ describe('a shared simulation that fails as a whole', () => {
   })
 
   it('because no node responds gives no verdict', async () => {
-    const { proxy, service } = await open({ EVM_RPC_TIMEOUT_MS: '300' })
+    const { proxy, service } = await open()
     const plans = await planMany(3)
     proxy.setFault('eth_call', { kind: 'refuse' })
     for (const { body } of plans) {

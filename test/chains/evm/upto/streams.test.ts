@@ -171,7 +171,7 @@ describe('a stream on chain', () => {
     const proxy = await scene.openProxy()
     const service = await openStreams({
       rpcUrls: [proxy.url],
-      environment: { EVM_RPC_TIMEOUT_MS: '500', SETTLE_WAIT_SECONDS: '2' },
+      environment: { SETTLE_WAIT_SECONDS: '2' },
     })
     const { body, payTo } = await service.plan()
     const { id } = await service.open(body)

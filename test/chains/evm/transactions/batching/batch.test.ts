@@ -663,30 +663,3 @@ describe('the record of a batch', () => {
     expect((await listRecorded(sending.signers)).map(({ nonce }) => nonce)).toEqual([0])
   })
 })
-
-describe('the number of RPC calls', () => {
-  it('of one payment alone is at most six', async () => {
-    const proxy = await scene.openProxy()
-    const sending = await open({ url: proxy.url })
-    await sending.settle(await toy.plan())
-    const plan = await toy.plan()
-    proxy.clearCalls()
-    expect(await sending.settle(plan)).toMatchObject({ state: 'confirmed' })
-    expect(proxy.calls.map(({ method }) => method)).toHaveLength(proxy.calls.length)
-    expect(proxy.calls.length).toBeLessThanOrEqual(6)
-  })
-
-  it('of a batch of fifty is at most sixty, of which fifty read code in one request', async () => {
-    const proxy = await scene.openProxy()
-    const sending = await open({ url: proxy.url })
-    await sending.settleTogether(await planMany(2))
-    const plans = await planMany(50)
-    proxy.clearCalls()
-    const outcomes = await sending.settleTogether(plans)
-    expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
-    expect(countTransactions(outcomes)).toBe(1)
-    expect(proxy.count('eth_getCode')).toBe(50)
-    expect(proxy.calls.length).toBeLessThanOrEqual(60)
-    expect(proxy.requestCount).toBeLessThanOrEqual(10)
-  })
-})
