@@ -1,27 +1,42 @@
 import { describe, expect, it } from 'vitest'
-import { countFailures, readOutcomes } from './countFailures.js'
-
-const reportOf = (file: object) => JSON.stringify({ testResults: [{ name: '/p/test/a.test.ts', ...file }] })
+import { countFailures } from './countFailures.js'
+import { listOutcomes, type ReportedModule } from './outcomes.js'
 
 describe('the outcomes of a run', () => {
+  const reportOf = (given: {
+    readonly states?: Readonly<Record<string, string>>
+    readonly ofModule?: string
+    readonly ofHook?: string
+  }): ReportedModule => {
+    const errorsOf = (message?: string) => (message === undefined ? [] : [{ message }])
+    return {
+      relativeModuleId: 'test/a.test.ts',
+      errors: () => errorsOf(given.ofModule),
+      children: {
+        allTests: () =>
+          Object.entries(given.states ?? {}).map(([fullName, state]) => ({
+            fullName,
+            result: () => ({ state, errors: state === 'failed' ? [{ message: 'expected 1 to be 2' }] : [] }),
+          })),
+        allSuites: () => [{ errors: () => errorsOf(given.ofHook) }],
+      },
+    }
+  }
+
   it('are those of tests that ran, with the message of a failure', () => {
-    const assertionResults = [
-      { fullName: 'pays once', status: 'passed', failureMessages: [] },
-      { fullName: 'pays twice', status: 'failed', failureMessages: ['expected 1 to be 2'] },
-      { fullName: 'pays later', status: 'skipped', failureMessages: [] },
-    ]
-    expect(readOutcomes(reportOf({ status: 'failed', message: '', assertionResults }), '/p/')).toEqual([
+    const states = { 'pays once': 'passed', 'pays twice': 'failed', 'pays later': 'skipped' }
+    expect(listOutcomes([reportOf({ states })])).toEqual([
       { test: 'test/a.test.ts > pays once', failure: null },
       { test: 'test/a.test.ts > pays twice', failure: 'expected 1 to be 2' },
     ])
   })
 
   it.each([
-    ['failed to load', []],
-    ['failed in afterAll', [{ fullName: 'pays', status: 'passed', failureMessages: [] }]],
-  ])('have a file that %s', (message, assertionResults) => {
-    const outcomes = readOutcomes(reportOf({ status: 'failed', message, assertionResults }), '/p/')
-    expect(outcomes).toContainEqual({ test: 'test/a.test.ts', failure: message })
+    ['does not load', { ofModule: 'does not load' }],
+    ['fails before its tests', { states: { pays: 'skipped' }, ofHook: 'fails before its tests' }],
+    ['fails after its tests', { states: { pays: 'passed' }, ofHook: 'fails after its tests' }],
+  ])('have a file that %s', (failure, given) => {
+    expect(listOutcomes([reportOf(given)])).toContainEqual({ test: 'test/a.test.ts', failure })
   })
 })
 

@@ -1,24 +1,5 @@
-import { z } from 'zod'
-
-const report = z.object({
-  testResults: z.array(
-    z.object({
-      name: z.string(),
-      status: z.string(),
-      message: z.string().optional(),
-      assertionResults: z.array(
-        z.object({
-          fullName: z.string(),
-          status: z.string(),
-          failureMessages: z.array(z.string()).nullish(),
-        }),
-      ),
-    }),
-  ),
-})
-
 export interface Outcome {
-  /** File and title. Of a file that failed to load: the file. */
+  /** File and title. Of a file that failed to load, or in a hook: the file. */
   readonly test: string
   /** Null: it passed. */
   readonly failure: string | null
@@ -31,22 +12,6 @@ export interface FailedTest {
   readonly runs: number
   readonly firstFailure: string
 }
-
-/** Reads what vitest's JSON reporter wrote. Skipped tests are left out. */
-export const readOutcomes = (json: string, root: string): readonly Outcome[] =>
-  report.parse(JSON.parse(json)).testResults.flatMap(({ name, status, message = '', assertionResults }) => {
-    const file = name.startsWith(root) ? name.slice(root.length) : name
-    const outcomes = assertionResults
-      .filter((each) => each.status === 'passed' || each.status === 'failed')
-      .map(
-        ({ fullName, status, failureMessages }): Outcome => ({
-          test: `${file} > ${fullName}`,
-          failure: status === 'failed' ? (failureMessages ?? []).join('\n') || 'no message' : null,
-        }),
-      )
-    const isFailureOfFile = status === 'failed' && outcomes.every(({ failure }) => failure === null)
-    return isFailureOfFile ? [...outcomes, { test: file, failure: message || 'failed to load' }] : outcomes
-  })
 
 /** The tests that failed at least once, those that failed most often first. */
 export const countFailures = (runs: readonly (readonly Outcome[])[]): readonly FailedTest[] => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { spawnChild } from '../support/spawnChild.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
-import { countFailures, type Outcome, readOutcomes } from './countFailures.js'
+import { countFailures, type Outcome } from './countFailures.js'
 
 /*
  * `npm run test:stress -- [--times 20] [--busy 4] [--together 1] [--shard 1/8] [files or folders]`: runs tests again and
@@ -50,12 +50,12 @@ const runTests = async (run: number, folder: string): Promise<readonly Outcome[]
   const projects = files.length === 0 ? ['integration'] : ['integration', 'fast']
   const child = spawnChild(
     [
-      ...[process.execPath, vitest, 'run', '--reporter=json', `--outputFile=${report}`],
+      ...[process.execPath, vitest, 'run', '--reporter=./test/stress/outcomes.ts'],
       ...projects.flatMap((name) => ['--project', name]),
       ...(values.shard === undefined ? [] : ['--shard', values.shard]),
       ...files,
     ],
-    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: root, env: { ...process.env, OUTCOMES_FILE: report }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -74,7 +74,7 @@ const runTests = async (run: number, folder: string): Promise<readonly Outcome[]
     died.push({ run, how: `ended with ${code ?? signal} and no report:\n${lastLines}` })
     return []
   }
-  const outcomes = readOutcomes(json, root)
+  const outcomes: readonly Outcome[] = JSON.parse(json)
   runs.push(outcomes)
   const hasFailure = outcomes.some(({ failure }) => failure !== null)
   if (outcomes.length === 0) died.push({ run, how: `ran no test:\n${lastLines}` })
@@ -121,10 +121,11 @@ const stress = async (): Promise<void> => {
       const startedAt = Date.now()
       const outcomes = await runTests(run, folder)
       const seconds = Math.round((Date.now() - startedAt) / 1_000)
-      const result = died.some((each) => each.run === run)
-        ? 'died'
-        : `${countFailures([outcomes]).length} failed`
-      if (!stopped.signal.aborted) console.log(`run ${run} of ${times}: ${result}, ${seconds} s`)
+      if (stopped.signal.aborted) return
+      const failed = countFailures([outcomes])
+      const result = died.some((each) => each.run === run) ? 'died' : `${failed.length} failed`
+      console.log(`run ${run} of ${times}: ${result}, ${seconds} s`)
+      for (const { test, firstFailure } of failed) console.log(`  ${test}\n${indent(firstFailure, 3)}`)
     }
   }
   await Promise.all(Array.from({ length: Math.max(1, readCount('together')) }, runInTurn))

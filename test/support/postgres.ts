@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { inject } from 'vitest'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
+import { patientPool } from './patientPool.js'
 
 /** Serializable, because it is passed between processes. */
 export interface ProvidedPostgres {
@@ -38,7 +39,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   url.pathname = `/${name}`
   const pools = new Map<'ours' | 'theirs', Pool>()
   const open = (whose: 'ours' | 'theirs'): Pool => {
-    const pool = pools.get(whose) ?? openPool({ url: url.href, maxConnections, onError: () => undefined })
+    const pool = pools.get(whose) ?? openPool({ ...patientPool, url: url.href, maxConnections })
     pools.set(whose, pool)
     return pool
   }
@@ -61,7 +62,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 async function asAdmin(url: string, statement: string): Promise<void> {
-  const pool = openPool({ url, maxConnections: 1, onError: () => undefined })
+  const pool = openPool({ ...patientPool, url, maxConnections: 1 })
   try {
     await pool.query(statement)
   } finally {

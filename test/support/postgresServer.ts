@@ -7,6 +7,7 @@ import { openPool } from '../../src/stores/postgres/database/pool.js'
 import type { Binaries } from '../../src/stores/postgres/embedded/binaries.js'
 import { thisMachine } from '../../src/stores/postgres/embedded/machine.js'
 import { startEmbeddedPostgres } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
+import { patientPool } from './patientPool.js'
 import type { ProvidedPostgres } from './postgres.js'
 import { makeTemporaryFolder } from './temporaryFolder.js'
 
@@ -99,7 +100,7 @@ const dropAll = (adminUrl: string, template: string): Promise<void> =>
   })
 
 const withPool = async (url: string, work: (pool: Pool) => Promise<unknown>): Promise<void> => {
-  const pool = openPool({ url, maxConnections: 1, onError: () => undefined })
+  const pool = openPool({ ...patientPool, url, maxConnections: 1 })
   try {
     await work(pool)
   } finally {

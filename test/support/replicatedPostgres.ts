@@ -47,7 +47,7 @@ export const startReplicatedPostgres = async ({
   source.port = String(replication.port)
   const standby = await start(folders.standby, { fsync: 'off', primary_conninfo: source.href })
   const ask = async <Row extends object>(url: string, statement: string): Promise<readonly Row[]> => {
-    const pool = openPool({ url, maxConnections: 1, onError: () => undefined })
+    const pool = openPool({ ...patientPool, url, maxConnections: 1 })
     try {
       return (await pool.query<Row>(statement)).rows
     } finally {

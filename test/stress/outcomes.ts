@@ -1,0 +1,50 @@
+import { writeFileSync } from 'node:fs'
+import type { Reporter } from 'vitest/node'
+import type { Outcome } from './countFailures.js'
+
+interface Failure {
+  readonly message: string
+  readonly stack?: string
+}
+
+/** What is read of vitest's TestModule. */
+export interface ReportedModule {
+  readonly relativeModuleId: string
+  /** Errors outside of all tests and suites, as of a module that does not load. */
+  errors(): readonly Failure[]
+  readonly children: {
+    allTests(): Iterable<{
+      readonly fullName: string
+      result(): { readonly state: string; readonly errors?: readonly Failure[] | undefined }
+    }>
+    /** Errors of a suite are those of its hooks. */
+    allSuites(): Iterable<{ errors(): readonly Failure[] }>
+  }
+}
+
+const describeFailures = (failures: readonly Failure[]): string =>
+  failures.map(({ message, stack }) => stack ?? message).join('\n') || 'no message'
+
+/** Tests that were skipped, also because of a hook that failed, have no outcome. */
+export const listOutcomes = (modules: readonly ReportedModule[]): readonly Outcome[] =>
+  modules.flatMap((module) => {
+    const file = module.relativeModuleId
+    const ofTests = [...module.children.allTests()].flatMap(({ fullName, result }): Outcome[] => {
+      const { state, errors = [] } = result()
+      if (state !== 'passed' && state !== 'failed') return []
+      const failure = state === 'failed' ? describeFailures(errors) : null
+      return [{ test: `${file} > ${fullName}`, failure }]
+    })
+    const outside = [
+      ...module.errors(),
+      ...[...module.children.allSuites()].flatMap((suite) => suite.errors()),
+    ]
+    return outside.length === 0 ? ofTests : [...ofTests, { test: file, failure: describeFailures(outside) }]
+  })
+
+/** Writes the outcomes of a run to OUTCOMES_FILE; vitest's own JSON leaves out what hooks throw. */
+export default class OutcomeReporter implements Reporter {
+  onTestRunEnd(modules: readonly ReportedModule[]): void {
+    writeFileSync(process.env.OUTCOMES_FILE ?? '', JSON.stringify(listOutcomes(modules)))
+  }
+}
