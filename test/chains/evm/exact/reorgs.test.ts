@@ -24,7 +24,8 @@ beforeAll(async () => {
 afterEach(() => scene.reset())
 afterAll(() => scene.close())
 
-const impatient = { SETTLE_WAIT_SECONDS: '1' }
+/** Another instance, for requests that are answered while the payment is pending. */
+const openImpatient = async () => (await open({ environment: { SETTLE_WAIT_SECONDS: '1' } })).service
 
 const readRow = async (payer: string) => {
   const { rows } = await scene.database.pool().query(
@@ -51,7 +52,6 @@ const open = async (options: ServiceOptions = {}) => {
     clock,
     ...rest,
     environment: {
-      ...impatient,
       [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '6',
       ...environment,
     },
@@ -101,7 +101,8 @@ const expectComeback = async (
   })
   expect(await statusOf(service, result.settlementId)).toBe('pending')
   // While pending again: the same request waits, any other is refused.
-  expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+  const impatient = await openImpatient()
+  expect(await impatient.settle(body)).toMatchObject({ success: false, errorReason: 'settlement_pending' })
   expect(await service.settle(body, 'key-of-another')).toMatchObject({ errorReason: 'duplicate_settlement' })
 
   await service.reconcile()
@@ -153,7 +154,7 @@ describe('a confirmed payment', () => {
 
   it('costs one request per block, for any number of payments', async () => {
     const proxy = await scene.openProxy()
-    const { service } = await open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '10' } })
+    const { service } = await open({ rpcUrls: [proxy.url] })
     const plans = await Promise.all(Array.from({ length: 5 }, () => scene.plan()))
     const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
     expect(answers.every(({ success }) => success)).toBe(true)
@@ -228,7 +229,8 @@ describe('a confirmed payment whose block is orphaned', () => {
     await recheckTwice(service)
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
     expect(await service.settleWithKey(body, 'reorg-1')).toEqual({ ...first, isReplayed: true })
-    expect((await service.settleWithKey(body, 'reorg-2')).result).toMatchObject({
+    const impatient = await openImpatient()
+    expect((await impatient.settleWithKey(body, 'reorg-2')).result).toMatchObject({
       errorReason: 'settlement_pending',
     })
     await service.reconcile()
@@ -259,7 +261,8 @@ describe('a confirmed payment whose block is orphaned', () => {
     const { service } = await open()
     const { body, payer, payTo } = await scene.plan()
     await scene.chain.control.setAutomine(false)
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const impatient = await openImpatient()
+    expect(await impatient.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     await scene.chain.control.dropAllTransactions()
     await scene.chain.control.setAutomine(true)
     const stranger = createEoa()
@@ -283,7 +286,7 @@ describe('a confirmed payment whose block is orphaned', () => {
   })
 
   it('reopens every payment of the block, and no other', async () => {
-    const { service, logger } = await open({ environment: { SETTLE_WAIT_SECONDS: '10' } })
+    const { service, logger } = await open()
     const earlier = await settlePlan(service)
     const plans = await Promise.all(Array.from({ length: 4 }, () => scene.plan()))
     await scene.chain.control.setAutomine(false)
@@ -377,7 +380,6 @@ describe('a payment that waits for confirmations', () => {
   const openCareful = () =>
     open({
       environment: {
-        SETTLE_WAIT_SECONDS: '10',
         [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '3',
       },
     })
@@ -404,11 +406,11 @@ describe('a payment that waits for confirmations', () => {
   it.each([1, 2])(
     'that is orphaned with %i blocks is not confirmed before it is mined again',
     async (depth) => {
-      const { service } = await open({
-        environment: { [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '3' },
-      })
+      const environment = { [`EVM_CONFIRMATIONS_${scene.chain.chainId}`]: '3' }
+      const { service } = await open({ environment })
+      const { service: impatient } = await open({ environment: { ...environment, SETTLE_WAIT_SECONDS: '1' } })
       const plan = await scene.plan()
-      const settling = service.settle(plan.body)
+      const settling = impatient.settle(plan.body)
       await isMined(plan)
       await scene.chain.control.mine(depth - 1)
       await scene.chain.control.reorg(depth)
