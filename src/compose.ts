@@ -29,6 +29,7 @@ import { openStores } from './stores/openStores.js'
 import { listStoreChecks } from './stores/readinessChecks.js'
 import { createClaimRules } from './usecases/core/claimRules.js'
 import { createCore } from './usecases/core/index.js'
+import type { StartSettleWait } from './usecases/core/settlementContext.js'
 import { createCredit } from './usecases/credit/index.js'
 import { canonicalMailbox } from './usecases/dashboard/canonicalMailbox.js'
 import { createDashboard } from './usecases/dashboard/index.js'
@@ -73,6 +74,7 @@ export interface Environment {
   readonly measuresProcess?: boolean
   /** Default: connects to public addresses, and to those of `WEBHOOK_ALLOW`. */
   readonly webhookTransport?: WebhookTransport
+  readonly startSettleWait?: StartSettleWait
 }
 
 export const compose = async (
@@ -216,6 +218,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     counter: metrics,
     clock,
     logger,
+    ...(environment.startSettleWait === undefined ? {} : { startSettleWait: environment.startSettleWait }),
   })
   const reconciliation = createReconciliation({
     store: stores.reconciliation,

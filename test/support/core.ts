@@ -5,8 +5,11 @@ import { silentLogger } from '../../src/platform/logger.js'
 import type { Clock } from '../../src/ports/clock.js'
 import type { Logger } from '../../src/ports/logger.js'
 import type { WebhookTransport } from '../../src/ports/webhookTransport.js'
+import type { StartSettleWait } from '../../src/usecases/core/settlementContext.js'
 import type { LocalChain } from './evm/localChain.js'
 import { patientTimeoutMs } from './rpcProxy.js'
+
+const patientWaitMs = 60_000
 
 export interface CoreOptions {
   /** An EVM chain; other families are configured by `environment`. */
@@ -35,12 +38,27 @@ export const environmentFor = ({
         EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
       }),
   // A busy machine must not turn a success into a pending settlement, or end a verification.
-  SETTLE_WAIT_SECONDS: '60',
+  SETTLE_WAIT_SECONDS: `${patientWaitMs / 1_000}`,
   VERIFY_DEADLINE_SECONDS: '60',
   // All requests of a test come from one address.
   RATE_LIMITS: 'off',
   ...environment,
 })
+
+/** A short wait begins when there is something to wait for: before that, it would fail requests of a busy machine. */
+const startPatientWait: StartSettleWait = (milliseconds) => {
+  const ended = new AbortController()
+  let limit: AbortSignal
+  const endAfter = (limitMs: number) => {
+    const next = AbortSignal.timeout(limitMs)
+    limit = next
+    next.addEventListener('abort', () => {
+      if (limit === next) ended.abort(next.reason)
+    })
+  }
+  endAfter(patientWaitMs)
+  return { signal: ended.signal, onOpened: () => endAfter(milliseconds) }
+}
 
 /** The service without HTTP, on a real chain and database. */
 export const openCore = (options: CoreOptions): Promise<Core> =>
@@ -48,5 +66,6 @@ export const openCore = (options: CoreOptions): Promise<Core> =>
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
     measuresProcess: false,
+    startSettleWait: startPatientWait,
     ...(options.webhookTransport === undefined ? {} : { webhookTransport: options.webhookTransport }),
   })

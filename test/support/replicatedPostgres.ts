@@ -5,6 +5,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
+import { patientPool } from './patientPool.js'
 import { pollUntil } from './pollUntil.js'
 import { startTcpProxy } from './tcpProxy.js'
 import { makeTemporaryFolder } from './temporaryFolder.js'

@@ -129,7 +129,7 @@ export const createExecuteSettlement = ({
     let outcome: Outcome
     try {
       outcome = await authorized.settle(recorder, {
-        waitUntil: context.waitUntil,
+        waitUntil: context.wait.signal,
         caller: context.caller,
         isPromised: authorized.isPromised === true || context.isAdmitted === true,
       })

@@ -32,6 +32,7 @@ import { createPriceAccepts } from './priceAccepts.js'
 import { createQuotaGate, type QuotaGate } from './quotaGate.js'
 import { createReconcileSettlements } from './reconcileSettlements.js'
 import { createSettleAuthorization, type SettleAuthorization } from './settleAuthorization.js'
+import type { StartSettleWait } from './settlementContext.js'
 import { createSettlePayment } from './settlePayment.js'
 import { createSpendingLimits, type SpendingLimitSettings, type SpendingLimits } from './spendingLimits.js'
 import type { CoreUseCases, ServiceDescription } from './useCases.js'
@@ -64,6 +65,7 @@ export interface CoreDependencies {
   readonly counter: SettlementCounter & { setOpenSettlements(counts: readonly OpenCount[]): void }
   readonly clock: Clock
   readonly logger: Logger
+  readonly startSettleWait?: StartSettleWait
 }
 
 export interface Core {
@@ -106,6 +108,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     clock,
     logger,
     waitMs: settings.settleWaitMs,
+    ...(dependencies.startSettleWait === undefined ? {} : { startWait: dependencies.startSettleWait }),
   })
   const extensions = createPaymentExtensions([paymentIdentifierExtension, ...dependencies.extensions], logger)
   const findTerms = createFindTerms({ registry, isServing: dependencies.isServing, claimRules })

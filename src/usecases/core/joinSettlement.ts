@@ -61,7 +61,7 @@ export const createJoinSettlement = ({
         const { caller } = context
         return answerDuplicate(settlement, { callerNetwork, now: clock.now(), caller })
       }
-      if (!(await clock.sleep(pollMs, context.waitUntil))) {
+      if (!(await clock.sleep(pollMs, context.wait.signal))) {
         return answerPending(settlement, settlement.transaction, callerNetwork)
       }
       pollMs = Math.min(pollMs * 2, maxPollMs)

@@ -26,6 +26,8 @@ import {
   fingerprintProof,
   type SettleAttempt,
   type SettlementContext,
+  type StartSettleWait,
+  startSettleWait,
   withShortDeadline,
 } from './settlementContext.js'
 import type { SpendingLimits } from './spendingLimits.js'
@@ -47,6 +49,8 @@ export interface SettleAuthorizationDependencies {
   readonly logger: Logger
   /** Maximum wait for the outcome; then the answer is `settlement_pending`. */
   readonly waitMs: number
+  /** Default: the wait includes what precedes the recording. */
+  readonly startWait?: StartSettleWait
 }
 
 // A row can fail between two reads, or be abandoned after a crash, and a hold can prevent a claim; then the attempt starts
@@ -72,14 +76,16 @@ export const createSettleAuthorization = ({
   clock,
   logger,
   waitMs,
+  startWait = startSettleWait,
 }: SettleAuthorizationDependencies): SettleAuthorization => {
   const answerFromSettlement = createAnswerFromSettlement(journal, clock)
   const execute = createExecuteSettlement({ journal, answerFromSettlement, limits, clock, logger })
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
-    const { payment, scheme, waitUntil, holder = defaultHolder, holdUntil, isAdmitted = false } = context
+    const { payment, scheme, wait, holder = defaultHolder, holdUntil, isAdmitted = false } = context
     const { paidAfter, paidBefore } = context
+    const waitUntil = wait.signal
     const terms = {
       caller: context.caller,
       holder,
@@ -89,6 +95,7 @@ export const createSettleAuthorization = ({
     for (let round = 0; round < maxRounds; round++) {
       const existing = authorizationId === null ? null : await journal.findOpen(authorizationId)
       if (existing !== null) {
+        wait.onOpened()
         const joined = await join(existing, context)
         if (joined !== null) return joined
         continue
@@ -157,6 +164,7 @@ export const createSettleAuthorization = ({
         const claimed = await claim(context, held)
         const onSent = () => {
           isSent = true
+          wait.onOpened()
         }
         if (claimed === null) continue
         unclaimed = null
@@ -270,7 +278,7 @@ export const createSettleAuthorization = ({
         fingerprint,
         proofFingerprint,
         scheme,
-        waitUntil: AbortSignal.timeout(waitMs),
+        wait: startWait(waitMs),
       })
     } catch (error) {
       throw asSettleFailure(error)

@@ -35,12 +35,27 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
   readonly isBodyBound?: boolean
 }
 
+/** How long a request waits for the outcome of its settlement. */
+export interface SettleWait {
+  /** Aborted when the wait ends; the answer is `settlement_pending` if something was recorded. */
+  readonly signal: AbortSignal
+  /** The settlement has a transaction, or another request has claimed it. */
+  onOpened(): void
+}
+
+export type StartSettleWait = (milliseconds: number) => SettleWait
+
+export const startSettleWait: StartSettleWait = (milliseconds) => ({
+  signal: AbortSignal.timeout(milliseconds),
+  onOpened: () => undefined,
+})
+
 export interface SettlementContext extends SettleAttempt {
   readonly fingerprint: string
   /** Null for anonymous callers. */
   readonly proofFingerprint: string | null
   readonly scheme: Scheme
-  readonly waitUntil: AbortSignal
+  readonly wait: SettleWait
 }
 
 /**

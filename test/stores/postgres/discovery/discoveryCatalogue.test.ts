@@ -83,9 +83,8 @@ describe('the catalogue in Postgres', () => {
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, index) => (index % 2 ? ours : theirs).settle()),
     )
-    expect(new Set(answers.map((answer) => answer?.id)).size).toBe(1)
     // Those that waited for too long behind the others are told that it is pending, and listed afterwards.
-    expect(answers.map((answer) => answer?.listing)).toContain('listed')
+    for (const answer of answers) expect(answer?.listing).toMatch(/^(listed|pending)$/)
     const counted = async () => (await ours.list()).items.map(({ distinctPayers }) => distinctPayers)
     await pollUntil(async () => (await counted())[0] === 24, 'all payers to be counted', counted)
     expect(await counted()).toEqual([24])
