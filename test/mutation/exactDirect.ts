@@ -265,8 +265,8 @@ export const guards: readonly Guard[] = [
   {
     name: 'large payments need two endpoints',
     file: crossCheck,
-    from: '(await isAgreed(query, found)) ? found',
-    to: 'found ? found',
+    from: '!(await isAgreed(query, found))',
+    to: 'false',
     tests: ['test/chains/common/direct/crossCheck.test.ts'],
   },
   {

@@ -4,6 +4,8 @@ const lookUp = 'src/chains/polkadot/exactDirect/lookUp.ts'
 const transfers = 'src/chains/polkadot/exactDirect/transfers.ts'
 const decoder = 'src/chains/polkadot/exactDirect/decoder.ts'
 const index = 'src/chains/polkadot/exactDirect/blockIndex.ts'
+const signed = 'src/chains/polkadot/exactDirect/signedExtrinsic.ts'
+const signatures = ['test/chains/polkadot/signedExtrinsic.test.ts']
 const onChain = ['test/chains/polkadot/pitfalls.test.ts']
 const decoded = ['test/chains/polkadot/decoder.test.ts']
 const indexed = ['test/chains/polkadot/blockIndex.test.ts']
@@ -127,6 +129,69 @@ export const guards: readonly Guard[] = [
     from: 'return lowest === 1',
     to: 'return true',
     tests: indexed,
+  },
+  {
+    name: 'the signer signed the extrinsic',
+    file: lookUp,
+    from: '!signed.isSignedBy(signer, await readSignedHashes(ask, signed, number))',
+    to: '(await readSignedHashes(ask, signed, number)) === null',
+    tests: signatures,
+  },
+  {
+    name: 'a genesis block of another network is signed for no payment here',
+    file: lookUp,
+    from: 'toReference(genesisHash) !== chainId',
+    to: 'false',
+    tests: signatures,
+  },
+  {
+    name: 'what cannot be verified is one word of a node',
+    file: lookUp,
+    from: 'if (signed === null) return { ...found, isUnverified: true }',
+    to: 'if (signed === null) return found',
+    tests: signatures,
+  },
+  {
+    name: 'events report no more than was signed',
+    file: lookUp,
+    from: 'return isVerified ? found',
+    to: 'return true ? found',
+    tests: signatures,
+  },
+  {
+    name: 'transfers that no signature shows need two hosts',
+    file: 'src/chains/common/direct/crossCheck.ts',
+    from: 'isUnverified || countAtStake',
+    to: 'countAtStake',
+    tests: signatures,
+  },
+  {
+    name: 'one host is not enough for transfers that no signature shows',
+    file: 'src/schemes/exactDirect/scheme.ts',
+    from: 'found.isUnverified === true && !acceptsUnverified',
+    to: 'false',
+    tests: signatures,
+  },
+  {
+    name: 'a signature that binds no network proves nothing',
+    file: signed,
+    from: 'signature === null || !isComplete',
+    to: 'signature === null',
+    tests: decoded,
+  },
+  {
+    name: 'a signature over an unknown hash of the metadata proves nothing',
+    file: signed,
+    from: 'value.length === 1 && value[0] === withoutMetadataHash',
+    to: 'value.length === 1',
+    tests: decoded,
+  },
+  {
+    name: 'a transfer to a name that needs a look-up is no order',
+    file: signed,
+    from: 'target[0] === accountId && target.length',
+    to: 'target.length',
+    tests: decoded,
   },
   {
     name: 'a claim is signed between the marks of a message',

@@ -28,24 +28,29 @@ export interface DirectScheme {
   close(): Promise<void>
 }
 
-interface DirectSchemeOptions {
+export interface DirectSchemeOptions {
   readonly clock?: Clock
   readonly logger?: Logger
+  readonly requiresCrossCheck?: boolean
 }
 
 export const openDirectScheme = async <Settings>(
   family: DirectFamilyModule<Settings>,
   environment: Readonly<Record<string, string>>,
-  { clock = systemClock, logger = silentLogger }: DirectSchemeOptions = {},
+  { clock = systemClock, logger = silentLogger, requiresCrossCheck }: DirectSchemeOptions = {},
 ): Promise<DirectScheme> => {
   const reading = family.readSettings(environment)
   if ('problems' in reading) throw new Error(reading.problems.join('; '))
   if (reading.settings === null) throw new Error('The family is not configured')
   const { settings } = reading
-  const { opened, lanes, close } = await openWithMemoryStores((context) => family.open(settings, context), {
-    clock,
-    logger,
-  })
+  const { opened, lanes, close } = await openWithMemoryStores(
+    (context) =>
+      family.open(settings, requiresCrossCheck === undefined ? context : { ...context, requiresCrossCheck }),
+    {
+      clock,
+      logger,
+    },
+  )
   const [scheme] = opened.schemes
   const [chain] = opened.directChains ?? []
   if (scheme === undefined || chain === undefined) throw new Error('No scheme was opened')
@@ -68,7 +73,7 @@ export const openDirectScheme = async <Settings>(
 /** Without journal and database. */
 export const openWithMemoryStores = async (
   open: (context: ChainContext) => Promise<OpenChain>,
-  { clock, logger }: Required<DirectSchemeOptions>,
+  { clock, logger }: Required<Pick<DirectSchemeOptions, 'clock' | 'logger'>>,
 ) => {
   const lanes = createMemoryLanes()
   const limiter = createMemoryRateLimiter({ clock })

@@ -41,7 +41,7 @@ export const commonReasons = {
     remedy: 'retry_later',
   },
   cross_check_unavailable: {
-    message: 'The amount is so large that two nodes must confirm the payment, and the network has one',
+    message: 'Two nodes must confirm the payment, and the network has one',
     remedy: 'retry_later',
   },
   settle_amount_required: {

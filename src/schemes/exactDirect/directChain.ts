@@ -77,6 +77,11 @@ export type LookUp =
       readonly includedAt: Date
       /** All token transfers that the chain's own evidence proves, of every asset and party, in normal form. */
       readonly transfers: readonly DirectTransfer[]
+      /**
+       * Nothing that the payer signed shows the transfers, and no second host confirmed them: one node's word. Never with two
+       * hosts, which must agree then.
+       */
+      readonly isUnverified?: boolean
     }
 
 export interface DirectTransfer {

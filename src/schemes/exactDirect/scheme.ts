@@ -30,6 +30,8 @@ interface ExactDirectOptions {
   readonly clock: Clock
   /** How long verify waits for a transaction that is known and not final: clients ask as soon as they have paid. */
   readonly verifyWaitMs?: number
+  /** Whether one node's word is enough for a transaction that shows no signature of the payer. Default: no. */
+  readonly acceptsUnverified?: boolean
 }
 
 /**
@@ -38,7 +40,7 @@ interface ExactDirectOptions {
  */
 export const createExactDirectScheme = (
   chain: DirectChain,
-  { clock, verifyWaitMs = 0 }: ExactDirectOptions,
+  { clock, verifyWaitMs = 0, acceptsUnverified = false }: ExactDirectOptions,
 ): Scheme => {
   const { network, isSignedBy } = chain
 
@@ -97,8 +99,14 @@ export const createExactDirectScheme = (
     }
   }
 
-  const examine = async ({ query, terms }: Inquiry): Promise<Judgement> =>
-    judge(await chain.lookUp(query), terms, clock.now())
+  const examine = async ({ query, terms }: Inquiry): Promise<Judgement> => {
+    const found = await chain.lookUp(query)
+    const judgement = judge(found, terms, clock.now())
+    const isUnverified = found.state === 'successful' && found.isUnverified === true && !acceptsUnverified
+    return isUnverified && judgement.state === 'paid'
+      ? { state: 'refused', reason: 'cross_check_unavailable' }
+      : judgement
+  }
 
   /** Waits a little for a transaction that the chain knows. An unknown hash costs one look-up. */
   const examinePatiently = async (inquiry: Inquiry, isAwaited: () => boolean): Promise<Judgement> => {

@@ -1,28 +1,33 @@
 import { Metadata, TypeRegistry } from '@polkadot/types'
 import { expandMetadata } from '@polkadot/types/metadata'
-import { blake2AsHex } from '@polkadot/util-crypto'
+import { blake2AsHex, cryptoWaitReady } from '@polkadot/util-crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { readAccountKey } from '../../../src/chains/polkadot/encoding/address.js'
 import { readSigner } from '../../../src/chains/polkadot/encoding/extrinsic.js'
 import { createDecoder, type Decoder } from '../../../src/chains/polkadot/exactDirect/decoder.js'
+import { createKey, type KeyType, type PolkadotKey } from '../../support/polkadot/keys.js'
 
 /** With the recorded metadata of Polkadot Asset Hub 2.0, whose extrinsics have other extensions than the test chain's. */
 
+const version = { specVersion: 1, transactionVersion: 1 }
 const recorded = z.object({ default: z.string() })
 const alice = 'd43593c715fdd31c61141abd04a99fd6822c8558854ccde39a5684e7a56da27d'
 const bob = '8eaf04151687736326c9fea17e25fc5287613693c912909cb226aa4794f26a48'
 
+let metadata: `0x${string}`
 let decoder: Decoder
 let registry: TypeRegistry
 let events: { readonly [name: string]: string }
 let decorated: ReturnType<typeof expandMetadata>
 
 beforeAll(async () => {
+  await cryptoWaitReady()
   const module: unknown = await import('@polkadot/types-support/metadata/v15/asset-hub-polkadot-hex')
   const text = recorded.parse(module).default
   // The recording is of `Metadata_metadata_at_version`, which wraps it.
-  const metadata: `0x${string}` = `0x${text.slice(text.indexOf('6d657461'))}`
-  decoder = createDecoder(metadata)
+  metadata = `0x${text.slice(text.indexOf('6d657461'))}`
+  decoder = createDecoder(metadata, version)
   registry = new TypeRegistry()
   const decodedMetadata = new Metadata(registry, metadata)
   registry.setMetadata(decodedMetadata, undefined, undefined, true)
@@ -88,17 +93,27 @@ describe('events of today', () => {
 })
 
 describe('extrinsics of today', () => {
-  const sign = (method: Uint8Array): string => {
+  const hashes = { genesisHash: `0x${'11'.repeat(32)}`, eraHash: `0x${'22'.repeat(32)}` }
+  const build = (method: Uint8Array) => {
     const call = registry.createType('Call', method)
-    const extrinsic = registry.createType('Extrinsic', { method: call }, { version: 4 })
-    const options = {
-      blockHash: `0x${'11'.repeat(32)}`,
-      genesisHash: `0x${'11'.repeat(32)}`,
-      nonce: 1,
-      runtimeVersion: { specVersion: 1, transactionVersion: 1 },
-      signedExtensions: registry.signedExtensions,
-    }
-    return Reflect.apply(extrinsic.signFake, extrinsic, [`0x${alice}`, options]).toHex()
+    return registry.createType('Extrinsic', { method: call }, { version: 4 })
+  }
+  const describeSigning = (more: object) => ({
+    blockHash: hashes.eraHash,
+    genesisHash: hashes.genesisHash,
+    era: '0x2503',
+    nonce: 1,
+    runtimeVersion: version,
+    signedExtensions: registry.signedExtensions,
+    ...more,
+  })
+  const sign = (method: Uint8Array): string => {
+    const extrinsic = build(method)
+    return Reflect.apply(extrinsic.signFake, extrinsic, [`0x${alice}`, describeSigning({})]).toHex()
+  }
+  const signAs = (key: PolkadotKey, method: Uint8Array, more: object = {}): string => {
+    const extrinsic = build(method)
+    return Reflect.apply(extrinsic.sign, extrinsic, [key, describeSigning(more)]).toHex()
   }
   const text = 'order-77'
   const hash = blake2AsHex(Buffer.from(text), 256)
@@ -128,5 +143,79 @@ describe('extrinsics of today', () => {
       const call = findCall('system', 'remarkWithEvent')(`0x${bytes.toString('hex')}`)
       expect(decoder.findRemark(sign(call.toU8a()), blake2AsHex(bytes, 256))).toBeNull()
     }
+  })
+
+  const pay = () => findCall('assets', 'transferKeepAlive')(1984, { Id: `0x${bob}` }, 1_000_000n)
+  const keyOf = ({ address }: PolkadotKey) => readAccountKey(address) ?? ''
+  const order = { asset: '1984', to: bob, amount: 1_000_000n }
+
+  it.each<KeyType>(['sr25519', 'ed25519', 'ecdsa'])('are signed by their %s signer', (type) => {
+    const key = createKey(type)
+    const calls = [pay(), findCall('utility', 'batchAll')(Array(10).fill(pay()))]
+    const extras = [
+      {},
+      { tip: 7 },
+      { era: '0x00' },
+      { assetId: { parents: 0, interior: 'Here' }, tip: 1_000_000 },
+    ]
+    for (const call of calls) {
+      for (const extra of extras) {
+        const signed = decoder.readSigned(signAs(key, call.toU8a(), extra))
+        expect(signed?.isSignedBy(keyOf(key), hashes)).toBe(true)
+        expect(signed?.isSignedBy(alice, hashes)).toBe(false)
+        expect(signed?.isSignedBy(keyOf(key), { ...hashes, eraHash: hashes.genesisHash })).toBe(false)
+        expect(signed?.isSignedBy(keyOf(key), { ...hashes, genesisHash: hashes.eraHash })).toBe(false)
+      }
+    }
+  })
+
+  it.each([
+    ['the version of the runtime', { specVersion: 2, transactionVersion: 1 }],
+    ['the version of its transactions', { specVersion: 1, transactionVersion: 2 }],
+  ])('bind %s', (_, runtimeVersion) => {
+    const key = createKey()
+    const signed = decoder.readSigned(signAs(key, pay().toU8a(), { runtimeVersion }))
+    expect(signed?.isSignedBy(keyOf(key), hashes)).toBe(false)
+  })
+
+  it('order the transfers of their own call and of its batches', () => {
+    const key = createKey()
+    const listOrders = (call: { toU8a(): Uint8Array }) =>
+      decoder.readSigned(signAs(key, call.toU8a()))?.orders
+    const batch = (members: readonly unknown[]) => findCall('utility', 'batch')(members)
+    expect(listOrders(pay())).toEqual([order])
+    expect(listOrders(batch([pay(), remark(), batch([pay()])]))).toEqual([order, order])
+    expect(listOrders(findCall('proxy', 'proxy')({ Id: `0x${bob}` }, null, pay()))).toEqual([])
+    expect(listOrders(findCall('poolAssets', 'transfer')(1984, { Id: `0x${bob}` }, 1n))).toEqual([])
+    expect(listOrders(findCall('assets', 'transfer')(1984, { Index: 7 }, 1n))).toEqual([])
+  })
+
+  it('of which the signature binds a hash of the metadata cannot be verified', () => {
+    const metadataHash = `0x${'33'.repeat(32)}`
+    const extrinsic = signAs(createKey(), pay().toU8a(), { mode: 1, metadataHash })
+    expect(decoder.readSigned(extrinsic)).toBeNull()
+  })
+
+  it.each([
+    ['a signature of another kind', (hex: string) => hex.replace(/^(0x....84[0-9a-f]{66})../, '$103')],
+    ['an era that is none', (hex: string) => hex.replace('2503', '1000')],
+    ['a call that does not exist', (hex: string) => `${hex.slice(0, -80)}${'fe'.repeat(40)}`],
+    ['no end', (hex: string) => hex.slice(0, 80)],
+  ])('with %s cannot be verified', (_, spoil) => {
+    const genuine = signAs(createKey('ed25519'), pay().toU8a())
+    expect(decoder.readSigned(genuine)).not.toBeNull()
+    expect(decoder.readSigned(spoil(genuine))).toBeNull()
+  })
+
+  it('cannot be verified if nothing that they sign binds the network', () => {
+    const rename = (name: string, other: string) =>
+      createDecoder(
+        metadata.replaceAll(Buffer.from(name).toString('hex'), Buffer.from(other).toString('hex')),
+        version,
+      )
+    const extrinsic = signAs(createKey(), pay().toU8a())
+    // Both names have the same length; the extension of the first signs nothing then.
+    expect(rename('CheckNonce', 'CheckOther').readSigned(extrinsic)).not.toBeNull()
+    expect(rename('CheckGenesis', 'CheckGenesys').readSigned(extrinsic)).toBeNull()
   })
 })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatAccountKey, readAccountKey } from '../../../src/chains/polkadot/encoding/address.js'
 import { readAssetId } from '../../../src/chains/polkadot/encoding/assetId.js'
+import { readEra } from '../../../src/chains/polkadot/encoding/era.js'
 import { hashExtrinsic, readBlockTime, readSigner } from '../../../src/chains/polkadot/encoding/extrinsic.js'
 
 // Alice of every Substrate test network.
@@ -108,5 +109,29 @@ describe('extrinsics', () => {
         readBlockTime([extrinsic])
       }),
     )
+  })
+})
+
+describe('the era of an extrinsic', () => {
+  it.each([
+    // Vectors of `sp_runtime::generic::Era`.
+    ['immortal', [0], 1_000_000, 0],
+    ['64 blocks from 42 on', [5 + (42 % 16) * 16, 42 >> 4], 42, 42],
+    ['64 blocks from 42 on, in its last block', [5 + (42 % 16) * 16, 42 >> 4], 105, 42],
+    ['64 blocks from 42 on, in the next period', [5 + (42 % 16) * 16, 42 >> 4], 106, 106],
+    ['32,768 blocks from 20,000 on', [14 + (2_500 % 16) * 16, 2_500 >> 4], 20_007, 20_000],
+    ['65,536 blocks from 65,520 on', [15 + (4_095 % 16) * 16, 4_095 >> 4], 131_000, 65_520],
+  ])('%s begins with its block', (_, bytes, block, start) => {
+    expect(readEra(Uint8Array.from(bytes))?.findStart(block)).toBe(start)
+  })
+
+  it.each([
+    ['no bytes', []],
+    ['one byte of two', [5]],
+    ['three bytes', [5, 0, 0]],
+    ['a period below four blocks', [0x10, 0]],
+    ['a phase beyond its period', [0xf1, 0xff]],
+  ])('is none with %s', (_, bytes) => {
+    expect(readEra(Uint8Array.from(bytes))).toBeNull()
   })
 })

@@ -1,8 +1,6 @@
 import { open } from '../../../src/chains/polkadot/open.js'
 import { readPolkadotSettings } from '../../../src/chains/polkadot/settings.js'
-import { systemClock } from '../../../src/platform/clock.js'
-import type { Clock } from '../../../src/ports/clock.js'
-import { openDirectScheme } from '../../support/directScheme.js'
+import { type DirectSchemeOptions, openDirectScheme } from '../../support/directScheme.js'
 import { usdc, usdt } from '../../support/polkadot/westend.js'
 import { patientTimeoutMs } from '../../support/rpcProxy.js'
 
@@ -14,5 +12,7 @@ export const westendEnvironment = (url: string): Record<string, string> => ({
   POLKADOT_VERIFY_WAIT_MS: '0',
 })
 
-export const openScheme = (environment: Readonly<Record<string, string>>, clock: Clock = systemClock) =>
-  openDirectScheme({ readSettings: readPolkadotSettings, open }, environment, { clock })
+export const openScheme = (
+  environment: Readonly<Record<string, string>>,
+  options: DirectSchemeOptions = {},
+) => openDirectScheme({ readSettings: readPolkadotSettings, open }, environment, options)

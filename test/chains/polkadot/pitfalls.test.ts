@@ -249,7 +249,9 @@ describe('finality', () => {
     hub.warp(200_000)
     const clock = { now: () => new Date(Date.now() + 200_000) }
     await hub.mine()
-    const later = await openScheme(westendEnvironment(proxy.url), { ...clock, sleep: async () => true })
+    const later = await openScheme(westendEnvironment(proxy.url), {
+      clock: { ...clock, sleep: async () => true },
+    })
     const options = { maxTimeoutSeconds: 120 }
     const verdict = await later.scheme.verify(readDirectBody(proofOf(hash, options)), {
       isAwaited: () => true,
@@ -380,6 +382,8 @@ describe('a runtime upgrade', () => {
 describe('a block that the payload names', () => {
   const callsOfLookUp = [
     'chain_getBlock',
+    // Of the branch, and what the signature binds.
+    'chain_getBlockHash',
     'chain_getBlockHash',
     'chain_getFinalizedHead',
     'chain_getHeader',

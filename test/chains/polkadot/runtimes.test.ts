@@ -19,7 +19,8 @@ const createNode = () => {
     if (isDown) throw new Error('down')
     const [hash] = z.tuple([z.string()]).parse(params)
     if (method === 'state_getRuntimeVersion') {
-      return schema.parse({ specName: 'statemint', specVersion: Number(hash.slice(-4)) })
+      const specVersion = Number(hash.slice(-4))
+      return schema.parse({ specName: 'statemint', specVersion, transactionVersion: 1 })
     }
     downloads += 1
     return schema.parse(metadata)

@@ -13,8 +13,8 @@ import type { Ask, DirectNode } from './node.js'
 export type ReadTransaction = (query: LookUpQuery, ask: Ask) => Promise<LookUp>
 
 /**
- * Adds to a look-up what all networks share: from the cross-check amount on, endpoints must agree, else the transaction is
- * `pending`; and while the endpoints lag behind the chain, what they do not know yet is an outage, not an answer.
+ * Adds to a look-up what all networks share: from the cross-check amount on, and where nothing that was signed shows the
+ * transfers, endpoints must agree, else the transaction is `pending`; and while the endpoints lag behind the chain, what they do not know yet is an outage, not an answer.
  */
 export const createCheckedLookUp = (
   node: DirectNode,
@@ -43,8 +43,11 @@ export const createCheckedLookUp = (
         retryAfterSeconds: 10,
       })
     }
-    if (countAtStake(query, found) < crossCheckAmount || !canCrossCheck(endpoints)) return found
-    return (await isAgreed(query, found)) ? found : { state: 'pending' }
+    const isUnverified = found.state === 'successful' && found.isUnverified === true
+    const isNeeded = isUnverified || countAtStake(query, found) >= crossCheckAmount
+    if (!isNeeded || !canCrossCheck(endpoints)) return found
+    if (!(await isAgreed(query, found))) return { state: 'pending' }
+    return isUnverified ? { ...found, isUnverified: false } : found
   }
 }
 

@@ -53,7 +53,7 @@ export const openDirectFamily = async <Own>(
       }
       const monitor = createNetworkMonitor(createMonitoredNetwork(network, node), logger)
       await monitor.check()
-      const scheme = createExactDirectScheme(chain, { clock, verifyWaitMs })
+      const scheme = createExactDirectScheme(chain, { clock, verifyWaitMs, acceptsUnverified: !isRequired })
       const { endpoints } = node
       const checked = requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger })
       return { chain, monitor, close, scheme: checked }

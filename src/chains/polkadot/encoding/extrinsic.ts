@@ -1,4 +1,5 @@
 import { blake2AsHex } from '@polkadot/util-crypto'
+import { type SignatureType, signatureLengths, signatureTypes } from './signature.js'
 
 /** Extrinsic of format 4 with a signature; the bits below name the format. */
 const signedV4 = 0x84
@@ -10,15 +11,34 @@ export const hashExtrinsic = (extrinsic: string): string =>
   blake2AsHex(Buffer.from(extrinsic.slice(2), 'hex'), 256)
 
 /**
- * The account whose signature the runtime checked, as hex of its key; null for inherents and other formats. Read by hand,
+ * The account that the extrinsic names as its signer, as hex of its key; null for inherents and other formats. Read by hand,
  * because the signer stands before everything that differs between runtimes.
  */
-export const readSigner = (extrinsic: string): string | null => {
+export const readSigner = (extrinsic: string): string | null => splitSigned(extrinsic)?.signer ?? null
+
+export interface ExtrinsicSignature {
+  readonly type: SignatureType
+  readonly signature: Buffer
+  /** The values of the extensions, then the call. */
+  readonly rest: Buffer
+}
+
+/** Null without a signature of a known kind. */
+export const readSignature = (extrinsic: string): ExtrinsicSignature | null => {
+  const signed = splitSigned(extrinsic)
+  const type = signatureTypes[signed?.rest[0] ?? -1]
+  if (signed === null || type === undefined) return null
+  const end = 1 + signatureLengths[type]
+  return { type, signature: signed.rest.subarray(1, end), rest: signed.rest.subarray(end) }
+}
+
+const splitSigned = (extrinsic: string): { readonly signer: string; readonly rest: Buffer } | null => {
   const bytes = Buffer.from(extrinsic.slice(2), 'hex')
   const start = compactLength(bytes[0])
   if (bytes[start] !== signedV4 || bytes[start + 1] !== accountId) return null
-  const key = bytes.subarray(start + 2, start + 2 + keyLength)
-  return key.length === keyLength ? key.toString('hex') : null
+  const end = start + 2 + keyLength
+  const key = bytes.subarray(start + 2, end)
+  return key.length === keyLength ? { signer: key.toString('hex'), rest: bytes.subarray(end) } : null
 }
 
 /** Bytes of a SCALE compact number, from its first byte. */

@@ -28,7 +28,12 @@ export const createPolkadotChain = (
   const prefix = addressPrefixOf(settings.chainId)
   const format = (key: string) => formatAccountKey(key, prefix)
   const runtimes = createRuntimes()
-  const read = createReadTransaction({ index: createBlockIndex(), runtimes, addresses: { format } })
+  const read = createReadTransaction({
+    network: settings,
+    index: createBlockIndex(),
+    runtimes,
+    addresses: { format },
+  })
   const tokens = createTokenList(settings.tokens, {
     readAsset: readAssetId,
     formatAsset: (asset) => toCaip19(settings.network, asset),

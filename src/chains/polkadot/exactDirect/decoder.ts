@@ -2,6 +2,8 @@ import { Bytes, GenericCall, Metadata, TypeRegistry, Vec } from '@polkadot/types
 import type { Event, EventRecord } from '@polkadot/types/interfaces'
 import { blake2AsHex } from '@polkadot/util-crypto'
 import type { AccountKey } from '../encoding/address.js'
+import type { RuntimeVersion } from '../rpc/wireShapes.js'
+import { createReadSigned, type ReadSigned } from './signedExtrinsic.js'
 
 /** Of one extrinsic, from the events of its block. */
 export interface ExtrinsicEvents {
@@ -30,10 +32,14 @@ export interface Decoder {
   readEvents(encoded: string, extrinsicIndex: number): ExtrinsicEvents
   /** The remark with this hash among the calls of an extrinsic; null without one. */
   findRemark(extrinsic: string, hash: string): string | null
+  readonly readSigned: ReadSigned
 }
 
 /** Takes up to half a second without a pause, and 20 MB. */
-export const createDecoder = (encodedMetadata: string): Decoder => {
+export const createDecoder = (
+  encodedMetadata: string,
+  version: Pick<RuntimeVersion, 'specVersion' | 'transactionVersion'>,
+): Decoder => {
   const registry = new TypeRegistry()
   const metadata = new Metadata(registry, asHex(encodedMetadata))
   registry.setMetadata(metadata, undefined, describeExtensions(metadata), true)
@@ -58,6 +64,7 @@ export const createDecoder = (encodedMetadata: string): Decoder => {
       const remark = listRemarks(method).find((bytes) => blake2AsHex(bytes, 256) === hash)
       return remark === undefined ? null : readText(remark)
     },
+    readSigned: createReadSigned(registry, metadata, version),
   }
 }
 

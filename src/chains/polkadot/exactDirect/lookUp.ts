@@ -1,3 +1,4 @@
+import { AppError } from '../../../errors.js'
 import type { Fields } from '../../../protocol/fields.js'
 import type { LookUp, LookUpQuery } from '../../../schemes/exactDirect/directChain.js'
 import type { ReadTransaction } from '../../common/direct/crossCheck.js'
@@ -12,12 +13,15 @@ import {
   getEvents,
   getFinalizedBlock,
   listBlockHashes,
+  toReference,
 } from '../rpc/rpc.js'
 import type { BlockIndex } from './blockIndex.js'
 import type { Runtimes } from './runtimes.js'
-import { type ReadAddress, readTransfers } from './transfers.js'
+import type { SignedExtrinsic, SignedHashes } from './signedExtrinsic.js'
+import { areOrdered, type ReadAddress, readTransfers } from './transfers.js'
 
 interface LookUpDependencies {
+  readonly network: { readonly network: string; readonly chainId: string }
   readonly index: BlockIndex
   readonly runtimes: Runtimes
   readonly addresses: ReadAddress
@@ -25,6 +29,7 @@ interface LookUpDependencies {
 
 /** An extrinsic of a final block. */
 interface PlacedExtrinsic {
+  readonly number: number
   readonly hash: string
   readonly parentHash: string
   readonly extrinsics: readonly string[]
@@ -33,6 +38,7 @@ interface PlacedExtrinsic {
 
 /** Only extrinsics of final blocks are successful or failed. */
 export const createReadTransaction = ({
+  network: { network, chainId },
   index,
   runtimes,
   addresses,
@@ -40,7 +46,7 @@ export const createReadTransaction = ({
   const readEvidence = async (
     query: LookUpQuery,
     ask: Ask,
-    { hash, parentHash, extrinsics, extrinsicIndex }: PlacedExtrinsic,
+    { number, hash, parentHash, extrinsics, extrinsicIndex }: PlacedExtrinsic,
   ): Promise<LookUp> => {
     const [decoder, events, includedAt] = await Promise.all([
       // A block is executed by the runtime of its parent's state: an upgrade counts from the next block on.
@@ -57,11 +63,36 @@ export const createReadTransaction = ({
     // Several remarks: none is the payment's.
     const [remark] = own.length === 1 ? own : []
     const memo = remark === undefined ? null : decoder.findRemark(extrinsic, remark.hash)
-    return {
+    const found = {
       state: 'successful',
       includedAt,
       transfers: readTransfers({ signer, transfers, memo }, query, addresses),
+    } as const
+    if (signer === null || !found.transfers.some(({ from }) => from === query.from)) return found
+    const signed = decoder.readSigned(extrinsic)
+    if (signed === null) return { ...found, isUnverified: true }
+    if (!signed.isSignedBy(signer, await readSignedHashes(ask, signed, number))) {
+      // No block of the chain holds an extrinsic with a wrong signature.
+      throw new AppError(
+        'SERVICE_UNAVAILABLE',
+        `A node of ${network} returned an extrinsic that its signer did not sign`,
+        { operationalCode: 'SVC-2004', retryAfterSeconds: 10 },
+      )
     }
+    const isVerified = areOrdered(found.transfers, signed.orders, { query, ...addresses })
+    return isVerified ? found : { ...found, isUnverified: true }
+  }
+
+  /** A wrong hash only makes a signature invalid, so the node that stated the extrinsic is asked. */
+  const readSignedHashes = async (
+    ask: Ask,
+    { era }: SignedExtrinsic,
+    blockNumber: number,
+  ): Promise<SignedHashes> => {
+    const [genesisHash, eraHash] = await listBlockHashes(ask, [0, era.findStart(blockNumber)])
+    if (genesisHash == null || eraHash == null) throw new Error('The node does not know a final block')
+    if (toReference(genesisHash) !== chainId) throw new Error('The node returned a block of another chain')
+    return { genesisHash, eraHash }
   }
 
   /** Null if the block does not hold the extrinsic, or is not on the chain of the finalized block. */
@@ -77,7 +108,7 @@ export const createReadTransaction = ({
     if (hash !== block.hash) return null
     const { parentHash, extrinsics } = await getBlock(ask, block.hash)
     const extrinsicIndex = extrinsics.findIndex((extrinsic) => hashExtrinsic(extrinsic) === transaction)
-    return extrinsicIndex === -1 ? null : { hash: block.hash, parentHash, extrinsics, extrinsicIndex }
+    return extrinsicIndex === -1 ? null : { ...block, parentHash, extrinsics, extrinsicIndex }
   }
 
   /** A block that the payload names, if it holds the extrinsic. */

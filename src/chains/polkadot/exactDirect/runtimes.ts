@@ -1,5 +1,6 @@
 import type { Ask } from '../../common/direct/node.js'
 import { getMetadata, getRuntimeVersion } from '../rpc/rpc.js'
+import type { RuntimeVersion } from '../rpc/wireShapes.js'
 import { createDecoder, type Decoder } from './decoder.js'
 
 /** Decoders by runtime version. */
@@ -15,18 +16,18 @@ const maxVersions = 3
 export const createRuntimes = (): Runtimes => {
   const decoders = new Map<string, Promise<Decoder>>()
 
-  const load = async (ask: Ask, parentHash: string): Promise<Decoder> =>
-    createDecoder(await getMetadata(ask, parentHash))
+  const load = async (ask: Ask, parentHash: string, version: RuntimeVersion): Promise<Decoder> =>
+    createDecoder(await getMetadata(ask, parentHash), version)
 
   return {
     getDecoder: async (ask, parentHash) => {
-      const { specName, specVersion } = await getRuntimeVersion(ask, parentHash)
-      const version = `${specName}/${specVersion}`
-      const known = decoders.get(version)
+      const version = await getRuntimeVersion(ask, parentHash)
+      const name = [version.specName, version.specVersion, version.transactionVersion].join('/')
+      const known = decoders.get(name)
       if (known !== undefined) return await known
-      const loading = load(ask, parentHash)
-      decoders.set(version, loading)
-      loading.catch(() => decoders.delete(version))
+      const loading = load(ask, parentHash, version)
+      decoders.set(name, loading)
+      loading.catch(() => decoders.delete(name))
       const [oldest] = decoders.keys()
       if (decoders.size > maxVersions && oldest !== undefined) decoders.delete(oldest)
       return await loading

@@ -25,6 +25,9 @@ const timestampKey = '0xf0c365c3cf59d671eb72da0e7a4113c49f1f0515f462cdcf84e0f1d6
 
 const referenceLength = 32
 
+/** Reference of the network whose first block has this hash. */
+export const toReference = (genesisHash: string): string => genesisHash.slice(2, 2 + referenceLength)
+
 // Finality can lag for minutes without a fault of the node.
 const maxHeadAgeSeconds = 300
 
@@ -50,7 +53,7 @@ const prove = async ({ request }: Endpoint): Promise<Proof> => {
   ])
   const time = await getBlockTime(request, head.hash)
   return {
-    chain: genesis.slice(2, 2 + referenceLength),
+    chain: toReference(genesis),
     head: { number: BigInt(head.number), timestamp: time.getTime() / 1_000 },
   }
 }

@@ -32,7 +32,8 @@ export const hashesShape = z.array(hashShape.nullable())
 
 export const runtimeVersionShape = z.object({
   specName: z.string().max(100),
-  specVersion: z.int().nonnegative(),
+  specVersion: z.int().min(0).max(0xffff_ffff),
+  transactionVersion: z.int().min(0).max(0xffff_ffff),
 })
 
 export type RuntimeVersion = z.infer<typeof runtimeVersionShape>
