@@ -35,10 +35,7 @@ export interface Funds {
 /** Names what one request wrote. */
 export interface HoldReceipt {
   readonly authorizationId: string
-  /** No live reservation of its account was renewed. */
-  readonly isNew: boolean
   readonly reservedAt: string
-  readonly version: string
 }
 
 /**
@@ -92,8 +89,9 @@ export interface Reservations {
   /** Gives the funds back, if this holder still has them. */
   release(reservation: Pick<Reservation, 'authorizationId' | 'holder'>): Promise<void>
   /**
-   * Undoes what was reserved for a settlement that no claim followed. What the request renewed, or what was verified since,
-   * stays as the reservation of a verification. Nothing changes if another settlement renewed it, or is open.
+   * Undoes what was reserved for a settlement that no claim followed. What was verified, before or since, stays as the
+   * verification reserved it. Another settlement that reserved the same keeps it until it is claimed or undone, and for a
+   * minute at most; so does one that is open, or was abandoned.
    */
   releaseUnclaimed(receipt: HoldReceipt): Promise<void>
   /**

@@ -5,6 +5,12 @@ import type {
   TakenBy,
 } from '../../src/ports/reservations.js'
 
+/** What a verification reserved, and receipts of settlements that no claim has followed. */
+interface Held extends Reservation {
+  readonly verified: Pick<Reservation, 'amount' | 'expiresAt'> | null
+  readonly settling: readonly string[]
+}
+
 /** Reservations of one process, without expiry and other assets; `end` ends one, as a settlement does. */
 export interface MemoryReservations extends Reservations {
   list(): readonly Reservation[]
@@ -23,7 +29,7 @@ const findTaker = (own: Reservation | undefined, asking: AskingForAuthorization)
 }
 
 export const createMemoryReservations = (): MemoryReservations => {
-  const rows = new Map<string, Reservation>()
+  const rows = new Map<string, Held>()
   let reserved = 0
   return {
     reserved: () => reserved,
@@ -80,21 +86,37 @@ export const createMemoryReservations = (): MemoryReservations => {
       const greatest = own !== undefined && own.amount > amount ? own.amount : amount
       const isNewPromise = reservation.isPromised === true && own?.isPromised !== true
       const isPromised = isNewPromise || own?.isPromised === true
-      rows.set(authorizationId, { ...reservation, holder, expiresAt, amount: greatest, isPromised })
       reserved += 1
-      const receipt = { authorizationId, isNew: own === undefined, reservedAt: '', version: '' }
+      const reservedAt = `${reserved}`
+      const kept = own?.settling ?? []
+      rows.set(authorizationId, {
+        ...reservation,
+        holder,
+        expiresAt,
+        amount: greatest,
+        isPromised,
+        verified: reservation.holder === 'verify' ? { amount: greatest, expiresAt } : (own?.verified ?? null),
+        settling: reservation.holder === 'settle' ? [...kept, reservedAt] : kept,
+      })
       return {
         state: 'reserved',
-        receipt,
+        receipt: { authorizationId, reservedAt },
         ...(isPromised ? { isPromised } : {}),
         ...(isNewPromise ? { isNewPromise } : {}),
       }
     },
-    releaseUnclaimed: async ({ authorizationId, isNew }) => {
+    releaseUnclaimed: async ({ authorizationId, reservedAt }) => {
       const row = rows.get(authorizationId)
-      if (row?.holder !== 'settle') return
-      if (isNew) rows.delete(authorizationId)
-      else rows.set(authorizationId, { ...row, holder: 'verify' })
+      if (row?.settling.includes(reservedAt) !== true) return
+      const settling = row.settling.filter((each) => each !== reservedAt)
+      const isIdle = row.holder === 'settle' && settling.length === 0
+      if (isIdle && row.verified === null) rows.delete(authorizationId)
+      else
+        rows.set(authorizationId, {
+          ...row,
+          settling,
+          ...(isIdle ? { holder: 'verify', ...row.verified } : {}),
+        })
     },
     purge: async () => undefined,
   }

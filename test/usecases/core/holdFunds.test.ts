@@ -20,7 +20,7 @@ const holdForAYear = async (limits: Pick<Authorized, 'expiresAt'> & Pick<Hold, '
         const { authorizationId } = reservation
         return {
           state: 'reserved',
-          receipt: { authorizationId, isNew: true, reservedAt: '', version: '' },
+          receipt: { authorizationId, reservedAt: '' },
         }
       },
       needsPromise: async () => true,

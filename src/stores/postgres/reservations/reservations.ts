@@ -78,25 +78,40 @@ const listTakers = `
 // lowers nothing: its amount and time come from the request, which the payer can repeat.
 const staysOfSettlement = `r.holder = 'settle' and excluded.holder = 'verify' and ${isOwn} and not ${isBeingSettled('r')}`
 
+// What the last verification reserved. A hold that a verification has is what it reserved.
+const verified = `case when ${isOwn} and r.holder = 'verify' then r.amount
+  when ${isOwn} and r.verified_until > now() then r.verified_amount end`
+const verifiedUntil = `case when ${isOwn} and r.holder = 'verify' then r.expires_at
+  when ${isOwn} and r.verified_until > now() then r.verified_until end`
+
+// A claim follows its reservation at once, as for `readHeld`.
+const settling = `array(select s from unnest(r.settling) s where ${isOwn} and s > now() - interval '1 minute')`
+
 const write = `
   insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
-    expires_at, promised_at, reserved_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, case when $11 then statement_timestamp() end, clock_timestamp())
+    expires_at, promised_at, reserved_at, verified_amount, verified_until, settling)
+  select $1, $2, $3, $4, $5, $6, $7, $8, $9::numeric, $10::timestamptz, case when $11 then statement_timestamp() end, t.at,
+    case when $7 = 'verify' then $9::numeric end, case when $7 = 'verify' then $10::timestamptz end,
+    case when $7 = 'settle' then array[t.at] else '{}' end
+  from (select clock_timestamp() as at) t
   on conflict (network, asset, payer, authorization_id) do update
     set spender = excluded.spender, account = excluded.account, pay_to = excluded.pay_to,
       holder = case when ${staysOfSettlement} then r.holder else excluded.holder end,
       amount = case when ${isOwn} then greatest(r.amount, excluded.amount) else excluded.amount end,
       expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
       promised_at = case when ${isOwn} and ${isPromised('r')} then r.promised_at else excluded.promised_at end,
-      reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end
+      reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end,
+      verified_amount = greatest(${verified}, excluded.verified_amount),
+      verified_until = greatest(${verifiedUntil}, excluded.verified_until),
+      settling = ${settling} || excluded.settling
   returning promised_at is not null as is_promised,
-    promised_at is not distinct from statement_timestamp() as is_new_promise, reserved_at::text as reserved_at, xmin::text as version`
+    promised_at is not distinct from statement_timestamp() as is_new_promise,
+    case when $7 = 'settle' then settling[cardinality(settling)] else reserved_at end::text as reserved_at`
 
 const written = z.object({
   is_promised: z.boolean(),
   is_new_promise: z.boolean(),
   reserved_at: z.string(),
-  version: z.string(),
 })
 
 // What is being settled has drawn its gas, or is about to.
@@ -117,18 +132,24 @@ const need = z.object({ is_needed: z.boolean() })
 
 const promised = z.array(z.object({ account: z.string(), count: z.coerce.number() }))
 
-// The row that a settlement wrote, as long as no other settlement has renewed or claimed it.
-const isUnclaimed = `r.authorization_id = $1 and r.holder = 'settle' and r.reserved_at = $2::timestamptz
-  and not ${isBeingSettled('r')}`
-// A verification that came since has another version, and keeps the time.
-const isUndone = '($4 and r.xmin::text = $3)'
+const isOfSettlement = 'r.authorization_id = $1 and $2::timestamptz = any(r.settling)'
 
-const releaseUnclaimed = `
-  with undone as (
-    delete from reservations r where ${isUnclaimed} and ${isUndone}
-  )
-  update reservations r set holder = 'verify', reserved_at = clock_timestamp()
-  where ${isUnclaimed} and not ${isUndone}`
+// Another settlement that reserved it may still be claimed, is open, or was abandoned and will be tried again.
+const isIdle = `r.holder = 'settle' and not ${isBeingSettled('r')}
+  and not exists (select from unnest(r.settling) s where s <> $2::timestamptz and s > now() - interval '1 minute')
+  and not exists (select from settlements s
+    where s.authorization_id = r.authorization_id and s.state = 'failed' and s.closed_at >= r.reserved_at)`
+
+const deleteUnclaimed = `
+  delete from reservations r where ${isOfSettlement} and ${isIdle} and coalesce(r.verified_until <= now(), true)`
+
+const restoreVerified = `
+  update reservations r set settling = array_remove(r.settling, $2::timestamptz),
+    holder = case when ${isIdle} then 'verify' else r.holder end,
+    amount = case when ${isIdle} then r.verified_amount else r.amount end,
+    expires_at = case when ${isIdle} then r.verified_until else r.expires_at end,
+    reserved_at = case when ${isIdle} then clock_timestamp() else r.reserved_at end
+  where ${isOfSettlement}`
 
 /**
  * Of streams that were never stored, because the process died, or that have ended. Opening one takes seconds. Skips rows that
@@ -164,11 +185,10 @@ export const createReservations = (pool: Pool): Reservations => {
     if (refusal !== null) return refusal
     const values = [...asked, amount.toString(), expiresAt, reservation.isPromised === true]
     const { rows: wrote } = await client.query(write, values)
-    const { is_promised, is_new_promise, reserved_at: reservedAt, version } = written.parse(wrote[0])
-    const receipt = { authorizationId, isNew: state.own === null, reservedAt, version }
+    const { is_promised, is_new_promise, reserved_at: reservedAt } = written.parse(wrote[0])
     return {
       state: 'reserved',
-      receipt,
+      receipt: { authorizationId, reservedAt },
       ...(is_promised ? { isPromised: true } : {}),
       ...(is_new_promise ? { isNewPromise: true } : {}),
     }
@@ -208,11 +228,12 @@ export const createReservations = (pool: Pool): Reservations => {
       ])
     },
 
-    releaseUnclaimed: ({ authorizationId, reservedAt, version, isNew }) =>
+    releaseUnclaimed: ({ authorizationId, reservedAt }) =>
       inTransaction(pool, async (client) => {
         // As a claim does: its settlement is seen, or it comes after.
         await client.query('select pg_advisory_xact_lock(hashtextextended($1, 13))', [authorizationId])
-        await client.query(releaseUnclaimed, [authorizationId, reservedAt, version, isNew])
+        await client.query(deleteUnclaimed, [authorizationId, reservedAt])
+        await client.query(restoreVerified, [authorizationId, reservedAt])
       }),
 
     purge: async (stopped) => {

@@ -238,6 +238,31 @@ it('a payment whose settle is over quota leaves its funds to other merchants', a
   expect([await verify('c', 'other'), await verify('d', 'other')]).toEqual([true, true])
 })
 
+describe('payments of an account that settles twice at once, over its quota', () => {
+  const readHolds = async () =>
+    (await database.pool().query('select holder, amount::text, expires_at from reservations')).rows
+  const settleTwice = async () => {
+    const instances = [await openInstance(), await openInstance(database.otherPool())]
+    const settled = instances.map(({ settleOverQuota }) => settleOverQuota('a', '10000'))
+    const failures = await Promise.all(settled.map((each) => each.catch((error: unknown) => error)))
+    expect(failures).toEqual(Array(2).fill(expect.objectContaining({ code: 'QUOTA_EXCEEDED' })))
+  }
+
+  it('stay reserved as they were verified, for no longer', async () => {
+    const { verify } = await openInstance()
+    expect(await verify('a', 'shop')).toBe(true)
+    await database.pool().query("update reservations set expires_at = now() + interval '5 seconds'")
+    const verified = await readHolds()
+    await settleTwice()
+    expect(await readHolds()).toEqual(verified)
+  })
+
+  it('leave nothing reserved if they were not verified', async () => {
+    await settleTwice()
+    expect(await readHolds()).toEqual([])
+  })
+})
+
 describe('an authorization that a stream holds', () => {
   const duplicate = { success: false, errorReason: 'duplicate_settlement' }
 

@@ -411,26 +411,95 @@ describe('a reservation for a settlement that no claim follows', () => {
     expect(await listHolders()).toEqual([])
   })
 
-  it('stays as that of the verification before it', async () => {
-    await reserve(verification)
-    await theirs.releaseUnclaimed(await reserve())
-    expect(await listHolders()).toEqual(['anonymous verify'])
+  const readHold = async () => {
+    const { rows } = await pool.query('select account, holder, amount::text, expires_at from reservations')
+    return rows
+  }
+  const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000)
+
+  it.each(['anonymous', 'shop'])('leaves exactly what %s had verified', async (account) => {
+    const expiresAt = inMinutes(5)
+    await reserve({ account, holder: 'verify', amount: 60n, expiresAt })
+    await theirs.releaseUnclaimed(await reserve({ account, amount: 100n, expiresAt: inMinutes(60) }))
+    expect(await readHold()).toEqual([{ account, holder: 'verify', amount: '60', expires_at: expiresAt }])
   })
 
-  it('stays as that of the verification after it', async () => {
-    const receipt = await reserve()
-    await reserve(verification, theirs)
+  it('leaves exactly what was verified since', async () => {
+    const receipt = await reserve({ amount: 100n, expiresAt: inMinutes(60) })
+    const expiresAt = inMinutes(5)
+    await reserve({ holder: 'verify', amount: 60n, expiresAt }, theirs)
     await reservations.releaseUnclaimed(receipt)
-    expect(await listHolders()).toEqual(['anonymous verify'])
+    expect(await readHold()).toEqual([
+      { account: 'anonymous', holder: 'verify', amount: '60', expires_at: expiresAt },
+    ])
   })
 
-  it('stays with the settlement that renewed it', async () => {
-    const receipt = await reserve()
-    const theirReceipt = await reserve({}, theirs)
+  it('leaves the most and the longest of what was verified', async () => {
+    const expiresAt = inMinutes(5)
+    await reserve({ holder: 'verify', amount: 60n, expiresAt })
+    const receipt = await reserve({ expiresAt: inMinutes(60) })
+    await reserve({ holder: 'verify', amount: 70n, expiresAt: inMinutes(1) })
     await reservations.releaseUnclaimed(receipt)
-    expect(await listHolders()).toEqual(['anonymous settle'])
-    await theirs.releaseUnclaimed(theirReceipt)
-    expect(await listHolders()).toEqual(['anonymous verify'])
+    expect(await readHold()).toMatchObject([{ holder: 'verify', amount: '70', expires_at: expiresAt }])
+  })
+
+  it('leaves nothing of a verification that has expired since', async () => {
+    await reserve({ holder: 'verify', expiresAt: inMinutes(5) })
+    const receipt = await reserve({ expiresAt: inMinutes(60) })
+    await pool.query("update reservations set verified_until = now() - interval '1 second'")
+    await reservations.releaseUnclaimed(receipt)
+    expect(await readHold()).toEqual([])
+  })
+
+  it('leaves what a release verified that recorded nothing', async () => {
+    const expiresAt = inMinutes(5)
+    await reserve({ holder: 'verify', expiresAt })
+    await pool.query('update reservations set verified_amount = null, verified_until = null')
+    await reservations.releaseUnclaimed(await reserve({ expiresAt: inMinutes(60) }))
+    expect(await readHold()).toMatchObject([{ holder: 'verify', amount: '100', expires_at: expiresAt }])
+  })
+
+  describe.each([
+    ['the first that came ends first', [0, 1]],
+    ['the first that came ends last', [1, 0]],
+  ])('beside another one, where %s', (_, order) => {
+    const releaseBoth = async () => {
+      const receipts = [await reserve({ expiresAt: inMinutes(60) }), await reserve({}, theirs)]
+      const [first = 0, last = 0] = order
+      const [one, other] = [receipts[first], receipts[last]]
+      if (one === undefined || other === undefined) throw new Error('There is no receipt')
+      await reservations.releaseUnclaimed(one)
+      const between = await readHold()
+      await theirs.releaseUnclaimed(other)
+      return between
+    }
+
+    it('is kept until both have ended', async () => {
+      expect(await releaseBoth()).toMatchObject([{ holder: 'settle', amount: '100' }])
+      expect(await readHold()).toEqual([])
+    })
+
+    it('leaves exactly what was verified', async () => {
+      const expiresAt = inMinutes(5)
+      await reserve({ holder: 'verify', amount: 60n, expiresAt })
+      await releaseBoth()
+      expect(await readHold()).toMatchObject([{ holder: 'verify', amount: '60', expires_at: expiresAt }])
+    })
+  })
+
+  it('is kept for another one for no longer than a minute', async () => {
+    await reserve()
+    await pool.query("update reservations set settling = array[now() - interval '61 seconds']")
+    await reservations.releaseUnclaimed(await reserve())
+    expect(await readHold()).toEqual([])
+  })
+
+  it('stays where the account abandoned a settlement meanwhile', async () => {
+    const receipt = await reserve({ account: 'shop' })
+    const settlement = await claimAs('shop', 'a')
+    await journal.abandon(settlement?.id ?? '')
+    await reservations.releaseUnclaimed(receipt)
+    expect(await listHolders()).toEqual(['shop settle'])
   })
 
   it('stays while a settlement is open', async () => {
