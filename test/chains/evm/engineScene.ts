@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Address } from 'viem'
 import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
 import { createContractPresence } from '../../../src/chains/evm/contracts/contractPresence.js'
@@ -204,6 +205,8 @@ export interface PlannedScheme<Plan> {
 export const withScheme = <Plan>(open: OpenEngine, scheme: PlannedScheme<Plan>): Sending<Plan> => {
   const { journal } = open
   const settle: Sending<Plan>['settle'] = async (plan, { waitUntil, onClaim } = {}) => {
+    // Prevents Node's leak warning: a test ends many payments by one signal. In the service each has its own.
+    if (waitUntil !== undefined) setMaxListeners(0, waitUntil)
     const claimed = await journal.claim(scheme.claimOf(plan))
     if (claimed === null) throw new Error('The payment already has an open row')
     onClaim?.(claimed.id)
