@@ -150,6 +150,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     minPaymentGasShare,
     requiresCrossCheck,
     countPromised: stores.reservations.countPromised,
+    sponsoring: { recipients: config.sponsoredRecipients, history: stores.sponsoringHistory },
     ...(scenarios === undefined ? {} : { scenarios }),
   }).catch(async (error: unknown) => {
     await stores.close()

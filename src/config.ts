@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { AnyChainFamily } from './chains/chain.js'
+import { sponsoredRecipients } from './chains/common/sponsoredRecipients.js'
 import { families as knownFamilies } from './chains/index.js'
 import type { EnabledChain } from './chains/openChains.js'
 import {
@@ -87,6 +88,7 @@ const environmentShape = z.object({
   ANONYMOUS_FAILED_SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(100),
   EXACT_DIRECT_CLAIMS: z.enum(['keyed', 'open'], 'must be keyed or open').optional(),
   EXACT_DIRECT_RECIPIENTS: directRecipients.default([]),
+  SPONSORED_RECIPIENTS: sponsoredRecipients.default([]),
   MIN_PAYMENT_GAS_SHARE: decimalNumber(100).default(0.1),
   REQUIRE_CROSS_CHECK: z
     .enum(['true', 'false'], 'must be true or false')
@@ -206,6 +208,8 @@ export interface Config {
   }
   /** Share of a settlement's gas that a payment must be worth; 0: no minimum. */
   readonly minPaymentGasShare: number
+  /** On TON and TRON, whose payments of callers without a key can be sponsored; `*`: every recipient. */
+  readonly sponsoredRecipients: '*' | readonly string[]
   /** Whether payments from the cross-check amount on need a network with endpoints of two hosts. */
   readonly requiresCrossCheck: boolean
   readonly concurrency: {
@@ -368,6 +372,7 @@ export const readConfig = (
       recipients: variables.EXACT_DIRECT_RECIPIENTS,
     },
     minPaymentGasShare: variables.MIN_PAYMENT_GAS_SHARE,
+    sponsoredRecipients: variables.SPONSORED_RECIPIENTS,
     requiresCrossCheck: variables.REQUIRE_CROSS_CHECK,
     concurrency: {
       settlesAtOncePerPayer: isSandbox ? 0 : variables.SETTLES_AT_ONCE_PER_PAYER,

@@ -94,6 +94,7 @@ describe('an environment without a chain', () => {
       },
       exactDirect: { claims: 'open', recipients: [] },
       minPaymentGasShare: 0.1,
+      sponsoredRecipients: [],
       requiresCrossCheck: true,
       concurrency: { settlesAtOncePerPayer: 16, settlesAtOncePerCaller: 2_000 },
       chains: [],
@@ -214,6 +215,11 @@ describe('a value', () => {
     ['VERIFY_DEADLINE_SECONDS', '61', 'must be between 1 and 60'],
     ['SETTLES_PER_PAYER_PER_HOUR', '1000000001', 'must be between 0 and 1000000000'],
     ['EXACT_DIRECT_CLAIMS', 'closed', 'must be keyed or open'],
+    ...['*,*', 'shop.near', '0x1111111111111111111111111111111111111111', 'T123'].map((text) => [
+      'SPONSORED_RECIPIENTS',
+      text,
+      'must list addresses on TON or TRON, comma separated, or be *',
+    ]),
     ...[
       'near:mainnet:shop.near',
       'near:mainnet:shop.near=',

@@ -8,6 +8,7 @@ import type { SandboxAddress, SandboxPayment } from '../protocol/sandbox.js'
 import type { DirectChain } from '../schemes/exactDirect/directChain.js'
 import type { OfflineScheme } from '../schemes/offlineScheme.js'
 import type { Scheme } from '../schemes/scheme.js'
+import type { SponsoringTerms } from './common/sponsoring.js'
 
 export interface NetworkHealth {
   readonly network: string
@@ -57,6 +58,8 @@ export interface ChainContext {
    * accounts have verified and hold. Absent: none.
    */
   readonly countPromised?: (network: string) => Promise<ReadonlyMap<string, number>>
+  /** For families that pay the fees of payers. Absent: they do so for callers with a key only. */
+  readonly sponsoring?: SponsoringTerms
   /** Absent: the sandbox has fixed payers only. */
   readonly scenarios?: SandboxScenarios
 }

@@ -28,6 +28,7 @@ import type { SettlementJournal } from '../ports/settlementJournal.js'
 import type { SettlementOverview } from '../ports/settlementOverview.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { SignInNonces } from '../ports/signInNonces.js'
+import type { SponsoringHistory } from '../ports/sponsoringHistory.js'
 import type { Statistics } from '../ports/statistics.js'
 import type { StreamStore } from '../ports/streamStore.js'
 import type { UniqueAmounts } from '../ports/uniqueAmounts.js'
@@ -57,6 +58,7 @@ import { createConfirmedBlocks } from './postgres/journal/confirmedBlocks.js'
 import { createIdempotencyStore } from './postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from './postgres/journal/settlementJournal.js'
 import { createSettlementOverview } from './postgres/journal/settlementOverview.js'
+import { createSponsoringHistory } from './postgres/journal/sponsoringHistory.js'
 import { createSignerLanes } from './postgres/lanes/signerLanes.js'
 import { createQuotas } from './postgres/quota/quotas.js'
 import { createRecipientStatements } from './postgres/recipients/recipientStatements.js'
@@ -116,6 +118,7 @@ export interface Stores {
   readonly signInNonces: SignInNonces
   readonly recipientStatements: RecipientStatements
   readonly uniqueAmounts: UniqueAmounts
+  readonly sponsoringHistory: SponsoringHistory
   readonly streams: StreamStore
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
   readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
@@ -258,6 +261,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       signInNonces: mapDatabaseErrors(createSignInNonces(pool)),
       recipientStatements: mapDatabaseErrors(createRecipientStatements(pool)),
       uniqueAmounts: mapDatabaseErrors(createUniqueAmounts(pool)),
+      sponsoringHistory: mapDatabaseErrors(createSponsoringHistory(pool)),
       streams: mapDatabaseErrors(createStreamStore(pool)),
       views: {
         quotas: mapDatabaseErrors(createQuotas(reads)),

@@ -26,13 +26,15 @@ export interface ProposedPayment {
   /** What its settlement costs the facilitator, in smallest units of the native coin; null: nothing, or not known. */
   readonly cost: bigint | null
   readonly isForSettle: boolean
+  /** It must be worth the whole cost, whatever the operator's share is, if there is one; also when it is settled. */
+  readonly coversCost?: boolean
 }
 
 export interface MinimumPayment {
   /** Null when the payment is large enough. */
   refuse(payment: ProposedPayment): { readonly reason: Reason; readonly message: string } | null
   /** The highest cost of a settlement that a payment is worth; null where its minimum does not follow the cost. */
-  findWorth(payment: Omit<ProposedPayment, 'cost'>): bigint | null
+  findWorth(payment: Omit<ProposedPayment, 'cost' | 'coversCost'>): bigint | null
   /** Minimum by asset, in smallest units, at a cost; without assets that have none. */
   list(assets: readonly string[], cost: bigint | null): Readonly<Record<string, string>>
 }
@@ -49,18 +51,23 @@ export const createMinimumPayment = ({
 }: MinimumPaymentTerms): MinimumPayment => {
   const { fixed, coinUsd, stablecoins } = settings
   const decimalsOf = new Map(stablecoins.map(({ asset, decimals }) => [asset, decimals]))
-  const priceMillionths = toMillionths(coinUsd ?? 0) * toMillionths(gasShare)
+  const priceAt = (share: number): bigint => toMillionths(coinUsd ?? 0) * toMillionths(share)
+  const priceMillionths = priceAt(gasShare)
+  const fullPriceMillionths = gasShare === 0 ? 0n : priceAt(Math.max(1, gasShare))
 
   /** The share of a cost, rounded up, in a token that is worth 1 USD; 0 for an unknown token. */
-  const findShare = (asset: string, cost: bigint | null): bigint => {
+  const findShare = (asset: string, cost: bigint | null, price = priceMillionths): bigint => {
     const decimals = decimalsOf.get(asset)
     if (decimals === undefined || cost === null) return 0n
-    return divideUp(cost * priceMillionths * 10n ** BigInt(decimals), 10n ** BigInt(coinDecimals + 12))
+    return divideUp(cost * price * 10n ** BigInt(decimals), 10n ** BigInt(coinDecimals + 12))
   }
 
   return {
-    refuse: ({ asset, amount, cost, isForSettle }) => {
-      const minimum = fixed ?? divideUp(findShare(asset, cost), isForSettle ? settleDivisor : 1n)
+    refuse: ({ asset, amount, cost, isForSettle, coversCost = false }) => {
+      const share = coversCost
+        ? findShare(asset, cost, fullPriceMillionths)
+        : divideUp(findShare(asset, cost), isForSettle ? settleDivisor : 1n)
+      const minimum = fixed ?? share
       if (amount >= minimum) return null
       return {
         reason: 'payment_below_minimum',

@@ -2,7 +2,10 @@ import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
 import { createHourlyBudget } from '../common/hourlyBudget.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
+import { sponsoredForms } from '../common/sponsoredRecipients.js'
+import { createSponsoring } from '../common/sponsoring.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
+import { readAddress } from './encoding/cells.js'
 import { createFindRequests } from './exact/findRequests.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
@@ -35,8 +38,17 @@ const openNetwork = async (
   family: TonSettings,
   network: TonNetworkSettings,
   key: RelayKey,
-  { clock, lanes, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true }: ChainContext,
+  context: ChainContext,
 ) => {
+  const { clock, lanes, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true } = context
+  const sponsoring = createSponsoring({
+    network: network.network,
+    terms: context.sponsoring ?? null,
+    addressForm: sponsoredForms.ton,
+    normalize: (address) => readAddress(address)?.toRawString() ?? null,
+    failures: ['transaction_failed'],
+    clock,
+  })
   const { rpcTimeoutMs, expiryMarginSeconds } = family
   const headers = network.apiKey === null ? {} : { 'x-api-key': network.apiKey }
   const endpoints = network.rpcUrls.map((url) =>
@@ -102,6 +114,7 @@ const openNetwork = async (
     clock,
     canPay,
     findLowestBalance,
+    sponsoring,
     minPaymentGasShare,
   })
   const close = async () => {

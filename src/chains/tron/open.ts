@@ -1,6 +1,9 @@
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
+import { sponsoredForms } from '../common/sponsoredRecipients.js'
+import { createSponsoring } from '../common/sponsoring.js'
+import { formatAddress, readAddress } from './encoding/address.js'
 import { createEnergyDelegator } from './energy/energyDelegator.js'
 import { createExactScheme } from './exact/scheme.js'
 import { isRecoveryNative } from './exact/signature.js'
@@ -33,11 +36,20 @@ export const open = async (settings: TronSettings, context: ChainContext): Promi
   }
 }
 
-const openNetwork = async (
-  family: TronSettings,
-  network: TronNetworkSettings,
-  { clock, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true }: ChainContext,
-) => {
+const openNetwork = async (family: TronSettings, network: TronNetworkSettings, context: ChainContext) => {
+  const { clock, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true } = context
+  const sponsoring = createSponsoring({
+    network: network.network,
+    terms: context.sponsoring ?? null,
+    addressForm: sponsoredForms.tron,
+    normalize: (text) => {
+      const address = readAddress(text)
+      return address === null ? null : formatAddress(address)
+    },
+    // A transfer that no block holds although its energy was delegated: the payer used the energy, or what else it needs.
+    failures: ['transaction_failed', 'transfer_event_mismatch', 'authorization_expired_unsettled'],
+    clock,
+  })
   const rpc = createRpc(network, { timeoutMs: family.rpcTimeoutMs, logger })
   const sponsor =
     family.sponsor === null
@@ -54,6 +66,7 @@ const openNetwork = async (
     network,
     rpc,
     sponsor,
+    sponsoring,
     expiryMarginSeconds,
     crossCheckAmount,
     clock,

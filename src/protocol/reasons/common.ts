@@ -100,4 +100,12 @@ export const commonReasons = {
     remedy: 'new_payment',
     isFailedOnChain: true,
   },
+  recipient_not_sponsored: {
+    message: 'This facilitator does not pay the fees of payments to this recipient without an API key',
+    remedy: 'fix_request',
+  },
+  payer_not_sponsored: {
+    message: 'This facilitator does not pay the fees of this payer for a day after a payment of it failed',
+    remedy: 'new_payment',
+  },
 } as const satisfies Readonly<Record<string, ReasonEntry>>

@@ -55,6 +55,30 @@ describe('the minimum payment', () => {
     expect(accepts(minimum, { cost, amount: expected - 1n })).toBe(false)
   })
 
+  it.each([
+    ['of less than one', 0.1, 300_000n],
+    ['of more than one', 2, 600_000n],
+  ])(
+    'that covers the cost is the whole cost at a share %s, also when it is settled',
+    (_, gasShare, least) => {
+      const minimum = create({ gasShare })
+      for (const isForSettle of [false, true]) {
+        const refuse = (amount: bigint) =>
+          minimum.refuse({ asset: 'USDC', amount, cost: cost1, coversCost: true, isForSettle })
+        expect(refuse(least)).toBeNull()
+        expect(refuse(least - 1n)).toMatchObject({ reason: 'payment_below_minimum' })
+      }
+    },
+  )
+
+  it('that covers the cost is what the operator says, and none where it is turned off', () => {
+    const refuse = (given: Given, amount: bigint) =>
+      create(given).refuse({ asset: 'USDC', amount, cost: cost1, coversCost: true, isForSettle: false })
+    expect(refuse({ fixed: 20n }, 20n)).toBeNull()
+    expect(refuse({ fixed: 20n }, 19n)).not.toBeNull()
+    expect(refuse({ gasShare: 0 }, 1n)).toBeNull()
+  })
+
   it.each<readonly [string, Given, { cost?: bigint | null; asset?: string }]>([
     ['with a share of 0', { gasShare: 0 }, {}],
     ['without a price of the coin', { coinUsd: null }, {}],

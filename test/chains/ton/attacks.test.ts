@@ -141,6 +141,10 @@ describe('a relayed payment', () => {
     chain.ledger.warp(130)
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'authorization_expired' })
+    // It has cost the relay wallet: the payer is not sponsored again for a day.
+    const again = await sponsoredPayment({ chain, wallet, payTo })
+    expect(await service.verify(again)).toMatchObject({ invalidReason: 'payer_not_sponsored' })
+    expect(await service.verify(again, 'an-account')).toMatchObject({ invalidReason: 'payer_not_sponsored' })
   })
 
   it('succeeds once when another relayer sends it first', async () => {

@@ -34,8 +34,10 @@ const readBody = (body: TonPaymentBody) => {
   return payment
 }
 
+const noHistory = { read: async () => ({ hasRecipientSettled: false, hasPayerFailed: false }) }
+
 /** The scheme with the price and the token of mainnet, on the local chain. */
-const openLikeMainnet = async () => {
+const openLikeMainnet = async (minPaymentGasShare = 0.1) => {
   const { chain } = scene
   const settings = readSettings(tonEnvironment(chain))
   const [mainnet] = readSettings({ ...tonEnvironment(chain), TON_NETWORKS: 'mainnet' }).networks
@@ -49,7 +51,8 @@ const openLikeMainnet = async () => {
       logger: silentLogger,
       lanes: createMemoryLanes(),
       limiter,
-      minPaymentGasShare: 0.1,
+      minPaymentGasShare,
+      sponsoring: { recipients: '*', history: noHistory },
     },
   )
   const [scheme] = opened.schemes
@@ -80,6 +83,43 @@ describe('a payment of dust on TON', () => {
       expect(await scheme.verify(readBody(await plan(4_499n)), forSettle)).toMatchObject({ isValid: false })
       expect(await verify(await plan(9_000n))).toMatchObject({ isValid: true })
       expect(await verify(await plan(1n, clientPaidPayment))).toMatchObject({ isValid: true })
+    } finally {
+      await close()
+    }
+  })
+
+  it('is refused without a key unless it is worth all TON that may be lost, in settle too', async () => {
+    const { scheme, close } = await openLikeMainnet()
+    try {
+      const verify = async (body: TonPaymentBody, isForSettle = false) =>
+        await scheme.verify(readBody(body), { isAwaited, isForSettle, caller: 'anonymous' })
+      // 0.05 TON are attached, 0.006 for the wallet, and 0.01 for fees: at 2 USD 0.132 USD.
+      expect(await verify(await plan(131_999n))).toMatchObject({ reason: 'payment_below_minimum' })
+      expect(await verify(await plan(131_999n), true)).toMatchObject({ reason: 'payment_below_minimum' })
+      expect(await verify(await plan(132_000n))).toMatchObject({ isValid: true })
+      expect(await verify(await plan(132_000n), true)).toMatchObject({ isValid: true })
+      expect(await verify(await plan(1n, clientPaidPayment))).toMatchObject({ isValid: true })
+    } finally {
+      await close()
+    }
+  })
+
+  it('is worth more than what a payment to a new recipient costs the relay wallet', async () => {
+    const service = await scene.open()
+    const before = await scene.sumRelayBalances()
+    // 0.132 USD are 0.066 TON: the minimum of the test before.
+    expect(await service.settle(await plan(132_000n))).toMatchObject({ success: true })
+    await scene.chain.ledger.settle()
+    const lost = before - (await scene.sumRelayBalances())
+    expect(lost).toBeGreaterThan(40_000_000n)
+    expect(lost).toBeLessThan(66_000_000n)
+  })
+
+  it('is accepted without a key where the operator turned the minimum off', async () => {
+    const { scheme, close } = await openLikeMainnet(0)
+    try {
+      const forSettle = { isAwaited, isForSettle: true, caller: 'anonymous' }
+      expect(await scheme.verify(readBody(await plan(1n)), forSettle)).toMatchObject({ isValid: true })
     } finally {
       await close()
     }

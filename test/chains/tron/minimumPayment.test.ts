@@ -24,7 +24,7 @@ afterAll(() => scene.close())
 const plan = async (amount: bigint, sun = 100_000_000, payer: TronKey = createTronKey()) => {
   const { chain, token } = scene
   chain.fund(payer.address, sun)
-  await chain.mint(token, payer.address, 25_000n)
+  await chain.mint(token, payer.address, 25_000_000n)
   return await tronPayment({ chain, payer, payTo: createTronKey().address, token, amount })
 }
 
@@ -34,6 +34,8 @@ const createSponsor = (): Record<string, string> => {
   scene.chain.stake(sponsor.address, 100_000_000_000)
   return { TRON_PRIVATE_KEY: sponsor.privateKey, TRON_SPONSOR_ENERGY: 'true' }
 }
+
+const noHistory = { read: async () => ({ hasRecipientSettled: false, hasPayerFailed: false }) }
 
 /** The scheme with the price of TRX and the token of mainnet, on the local chain. */
 const openLikeMainnet = async (environment: Record<string, string>) => {
@@ -53,6 +55,7 @@ const openLikeMainnet = async (environment: Record<string, string>) => {
       lanes: createMemoryLanes(),
       limiter,
       minPaymentGasShare: 0.1,
+      sponsoring: { recipients: '*', history: noHistory },
     },
   )
   const [scheme] = opened.schemes
@@ -85,6 +88,29 @@ describe('a payment of dust on TRON', () => {
       expect(await verify(18_000n, 0)).toMatchObject({ isValid: true })
       scene.chain.stake(payer.address, 100_000_000_000)
       expect(await verify(1n, 0)).toMatchObject({ isValid: true })
+    } finally {
+      await close()
+    }
+  })
+
+  it('is refused without a key unless it is worth the energy and its delegation, or the payer pays itself', async () => {
+    const { scheme, close } = await openLikeMainnet(createSponsor())
+    try {
+      const verify = async (amount: bigint, sun: number, isForSettle = false) =>
+        await scheme.verify(readBody(await plan(amount, sun)), {
+          isAwaited,
+          isForSettle,
+          caller: 'anonymous',
+        })
+      const refusal = await verify(1n, 0)
+      expect(refusal).toMatchObject({ isValid: false, reason: 'payment_below_minimum' })
+      const message = refusal.isValid ? '' : refusal.message
+      const least = BigInt(/lower than (\d+)/.exec(message ?? '')?.[1] ?? 0)
+      // More than 0.18 USD for the delegation.
+      expect(least).toBeGreaterThan(200_000n)
+      expect(await verify(least - 1n, 0, true)).toMatchObject({ reason: 'payment_below_minimum' })
+      expect(await verify(least, 0, true)).toMatchObject({ isValid: true, details: { sponsored: true } })
+      expect(await verify(1n, 100_000_000)).toMatchObject({ isValid: true, details: {} })
     } finally {
       await close()
     }

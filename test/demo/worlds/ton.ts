@@ -35,6 +35,8 @@ export const openTonWorld = async (): Promise<DemoWorld> => {
       TON_TOKENS_testnet: `${asset}=USDT/6`,
       TON_POLL_INTERVAL_MS_testnet: '200',
       TON_RELAY_WALLETS: '1',
+      // The customers have no API key, and the merchant is new.
+      SPONSORED_RECIPIENTS: '*',
     },
     feesPaidBy: `the facilitator, ${relay?.toRawString()}`,
     symbol: 'USDT',

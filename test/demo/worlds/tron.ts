@@ -48,6 +48,8 @@ export const openTronWorld = async (): Promise<DemoWorld> => {
       TRON_POLL_INTERVAL_MS_nile: '200',
       TRON_PRIVATE_KEY: sponsor.privateKey,
       TRON_SPONSOR_ENERGY: 'true',
+      // The customers have no API key, and the merchant is new.
+      SPONSORED_RECIPIENTS: '*',
     },
     feesPaidBy: `energy delegated by the facilitator, ${sponsor.address}`,
     symbol: 'USDT',

@@ -47,7 +47,9 @@ const conclude = (
       // Chain time and local time must agree; then no block can include it.
       const surely = expiresAt.getTime() + expirySlackMs
       if (moment * 1_000 < surely || now.getTime() < surely) return { state: 'pending', transaction }
-      return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
+      // A message that the payer's wallet executed without effect has cost its sender; one that never arrived may be our loss.
+      const reason = trace === 'tried' ? 'transaction_failed' : 'authorization_expired_unsettled'
+      return { state: 'failed', reason, transaction }
     }
   }
 }

@@ -6,13 +6,14 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Authorized, Outcome, ResolveOptions, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { createMinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
+import { type Sponsoring, sponsoredMark } from '../../common/sponsoring.js'
 import { completeTokenFacts, listKnownTokens } from '../../common/tokens.js'
 import { readAddress } from '../encoding/cells.js'
 import { findKnownNetwork, knownNetworks } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
 import type { JettonRegistry } from '../tokens/jettonRegistry.js'
-import { typicalNanoTon } from '../transactions/relayMessage.js'
+import { countRelayCost, typicalNanoTon } from '../transactions/relayMessage.js'
 import type { RelayQueue } from '../transactions/relayQueue.js'
 import type { RelayWallet } from '../transactions/relayWallets.js'
 import { writeExternalMessage } from '../wallets/walletMessage.js'
@@ -39,6 +40,7 @@ export interface ExactDependencies {
   readonly canPay: (signer: string) => boolean
   /** The relay wallet with the lowest balance; receives excess TON. */
   readonly findLowestBalance: () => string | null
+  readonly sponsoring: Sponsoring
   readonly minPaymentGasShare: number
 }
 
@@ -51,8 +53,19 @@ interface Sent {
 
 /** Jetton transfers, paid for by the payer's wallet or relayed by us. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
-  const { family, network, rpc, jettons, findRequests, witnesses, wallets, queue, clock, canPay } =
-    dependencies
+  const {
+    family,
+    network,
+    rpc,
+    jettons,
+    findRequests,
+    witnesses,
+    wallets,
+    queue,
+    clock,
+    canPay,
+    sponsoring,
+  } = dependencies
   const prepare = createPrepare({ ...dependencies, relays: wallets.map(({ address }) => address) })
   const tracing = { rpc, jettons, findRequests, witnesses, crossCheckAmount: family.crossCheckAmount }
   const watching = { ...tracing, clock, pollIntervalMs: network.pollIntervalMs }
@@ -82,6 +95,19 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     return 'decoded' in decoding ? formatAuthorizationId(network.network, identityOf(decoding.decoded)) : null
   }
 
+  /** Callers without a key cost nothing to become: their payments count all TON that is not certain to return. */
+  const findCost = (prepared: Prepared, caller: string | null): bigint | null => {
+    if (!prepared.decoded.isSponsored) return null
+    return caller === 'anonymous' ? countRelayCost([prepared]) : typicalNanoTon
+  }
+
+  const refuseSponsoring = ({ payer, decoded }: Prepared, caller: string | null) =>
+    sponsoring.refuse({
+      payer: payer.toRawString(),
+      payTo: decoded.transfer.destination.toRawString(),
+      caller,
+    })
+
   const authorize = (payment: Payment, prepared: Prepared): Authorized => {
     const { amount } = prepared.decoded.transfer
     const identity = identityOf(prepared.decoded)
@@ -92,7 +118,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       authorizedAmount: amount,
       amount,
       expiresAt: expiryOf(prepared.decoded),
-      details: formatDetails(identity),
+      details: { ...formatDetails(identity), ...(prepared.decoded.isSponsored ? sponsoredMark : {}) },
       settle: (recorder, options) => settle(payment, recorder, options),
     }
   }
@@ -231,7 +257,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
     identify,
 
-    verify: async (payment, { isAwaited, isForSettle = false }) => {
+    verify: async (payment, { isAwaited, isForSettle = false, caller = null }) => {
       const preparation = await prepare(payment, {
         marginSeconds: isForSettle ? family.expiryMarginSeconds : 0,
         beforeAsking: () => {
@@ -244,10 +270,12 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const tooLow = minimum.refuse({
         asset: asset.toRawString(),
         amount: decoded.transfer.amount,
-        cost: decoded.isSponsored ? typicalNanoTon : null,
+        cost: findCost(prepared, caller),
+        coversCost: caller === 'anonymous',
         isForSettle,
       })
-      if (tooLow !== null) return { isValid: false, payer: payer.toRawString(), ...tooLow }
+      const unsponsored = tooLow ?? (decoded.isSponsored ? await refuseSponsoring(prepared, caller) : null)
+      if (unsponsored !== null) return { isValid: false, payer: payer.toRawString(), ...unsponsored }
       if (decoded.isSponsored && !wallets.some(({ signer }) => canPay(signer))) {
         throw networkUnavailable(network.network)
       }

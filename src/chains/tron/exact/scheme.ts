@@ -3,6 +3,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { createMinimumPayment } from '../../common/minimumPayment.js'
+import { type Sponsoring, sponsoredMark } from '../../common/sponsoring.js'
 import { listKnownTokens } from '../../common/tokens.js'
 import { formatAddress, readAddress } from '../encoding/address.js'
 import {
@@ -18,7 +19,7 @@ import type { Prices } from '../rpc/wireShapes.js'
 import type { TronNetworkSettings } from '../settings.js'
 import { getBlockStatus } from '../transactions/blockStatus.js'
 import { type ChainState, readChainState } from './chainState.js'
-import { hasNotExpired } from './checks.js'
+import { type FailedCheck, hasNotExpired } from './checks.js'
 import type { SignedTransfer } from './decode.js'
 import { describeTransfer } from './describeTransfer.js'
 import { resolveReceipt, toJudgeQuery } from './judge.js'
@@ -32,6 +33,7 @@ export interface ExactDependencies {
   readonly rpc: Rpc
   /** Null: payers use their own energy and TRX. */
   readonly sponsor: EnergyDelegator | null
+  readonly sponsoring: Sponsoring
   readonly expiryMarginSeconds: number
   /** From this amount, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
@@ -53,7 +55,7 @@ const usualBandwidthPrice = 1_000
 
 /** TRC-20 transfers that the payer signed and we broadcast. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
-  const { network, rpc, sponsor, clock, crossCheckAmount } = dependencies
+  const { network, rpc, sponsor, sponsoring, clock, crossCheckAmount } = dependencies
   const marginMs = dependencies.expiryMarginSeconds * 1_000
   const offered = new Set(network.tokens.map(readAddress).filter((token) => token !== null))
   const prepare = createPrepare(network, offered, clock)
@@ -68,6 +70,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
   const withEnergy = (state: ChainState) => ({ ...state, maxDelegable: sponsor?.maxDelegable() ?? 0 })
+  const withoutEnergy = (state: ChainState) => ({ ...state, maxDelegable: 0 })
 
   /** Without energy of the payer's own. */
   const estimateCost = ({ energyPrice, bandwidthPrice: price }: Prices) =>
@@ -81,10 +84,34 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   // A delegation, and the undelegation that follows.
   const findDelegationCost = () => (sponsor === null ? null : BigInt(countDelegationCost(2, bandwidthPrice)))
 
-  /** Null for a payer with enough energy, or one that lacks more than we delegate. */
-  const findCost = (state: ChainState): bigint | null => {
-    bandwidthPrice = state.prices.bandwidthPrice
-    return needsDelegation(state) ? findDelegationCost() : null
+  /**
+   * The energy itself comes back within a day. Callers without a key cost nothing to become: their payments count it at the
+   * network's price.
+   */
+  const findSponsoredCost = (state: ChainState, caller: string | null): bigint | null => {
+    const delegation = findDelegationCost()
+    if (delegation === null || caller !== 'anonymous') return delegation
+    return delegation + BigInt(findShortfall(state)) * BigInt(state.prices.energyPrice)
+  }
+
+  const refuseBelowMinimum = (
+    { transfer }: ChainState,
+    terms: { readonly cost: bigint | null; readonly coversCost: boolean; readonly isForSettle: boolean },
+  ) => minimum.refuse({ asset: formatAddress(transfer.contract), amount: transfer.value, ...terms })
+
+  /** For a payment that needs energy of ours; null: it is delegated. */
+  const refuseSponsoring = async (
+    state: ChainState,
+    { caller, isForSettle }: { readonly caller: string | null; readonly isForSettle: boolean },
+  ): Promise<FailedCheck | null> => {
+    const { owner, to } = state.transfer
+    const terms = {
+      cost: findSponsoredCost(state, caller),
+      coversCost: caller === 'anonymous',
+      isForSettle,
+    }
+    const [payer, payTo] = [formatAddress(owner), formatAddress(to)]
+    return refuseBelowMinimum(state, terms) ?? (await sponsoring.refuse({ payer, payTo, caller }))
   }
 
   const needsDelegation = (state: ChainState): boolean => {
@@ -109,17 +136,21 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
   // No repeated checks: a transfer that the payer broadcast meanwhile is paid, not
   // `transaction_already_on_chain`.
-  const settle = async (state: ChainState, recorder: Recorder, options: SettleOptions): Promise<Outcome> => {
+  const settle = async (
+    { state, isSponsored }: { readonly state: ChainState; readonly isSponsored: boolean },
+    recorder: Recorder,
+    options: SettleOptions,
+  ): Promise<Outcome> => {
     const { waitUntil } = options
     const { transfer } = state
     const { transaction, bytes } = transfer
     const isExpired = () => hasNotExpired({ transfer, nowMs: clock.now().getTime(), marginMs })
     const expiredBefore = isExpired()
     if (expiredBefore !== null) return { state: 'failed', reason: expiredBefore.reason }
-    const broken = findFailedStateCheck(withEnergy(state))
+    const broken = findFailedStateCheck(isSponsored ? withEnergy(state) : withoutEnergy(state))
     if (broken !== null) return { state: 'failed', reason: broken.reason }
 
-    await delegateEnergy(state, options)
+    if (isSponsored) await delegateEnergy(state, options)
     let outcome: Outcome | null = null
     try {
       // Delegating takes time.
@@ -195,7 +226,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return 'reason' in reading ? null : identifyTransfer(reading.proof.transfer)
     },
 
-    verify: async (payment, { isAwaited, isForSettle = false }) => {
+    verify: async (payment, { isAwaited, isForSettle = false, caller = null }) => {
       const preparation = prepare(payment, isForSettle ? marginMs : 0)
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
@@ -203,18 +234,21 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const state = await readChainState(rpc, transfer, readPrices)
       const broken = findFailedStateCheck(withEnergy(state))
       if (broken !== null) return toRefusal(transfer.owner, broken)
-      const tooLow = minimum.refuse({
-        asset: formatAddress(transfer.contract),
-        amount: transfer.value,
-        cost: findCost(state),
-        isForSettle,
-      })
+      bandwidthPrice = state.prices.bandwidthPrice
+      const needsEnergy = needsDelegation(state)
+      const unsponsored = needsEnergy ? await refuseSponsoring(state, { caller, isForSettle }) : null
+      // A payer that is not sponsored pays its own fees where it can.
+      if (unsponsored !== null && findFailedStateCheck(withoutEnergy(state)) !== null) {
+        return toRefusal(transfer.owner, unsponsored)
+      }
+      const tooLow = refuseBelowMinimum(state, { cost: null, coversCost: false, isForSettle })
       if (tooLow !== null) return toRefusal(transfer.owner, tooLow)
+      const isSponsored = needsEnergy && unsponsored === null
       return {
         ...describeTransfer(transfer, identifyTransfer(transfer)),
         // The recorded bytes are sufficient to resolve.
-        details: {},
-        settle: (recorder, options) => settle(state, recorder, options),
+        details: isSponsored ? sponsoredMark : {},
+        settle: (recorder, options) => settle({ state, isSponsored }, recorder, options),
       }
     },
 

@@ -1,0 +1,9 @@
+-- What decides whether the facilitator pays for a payment: who was paid before, and whose sponsored payment failed. Only on
+-- the families that sponsor payers, so that settlements of all others write no more index entries than before.
+
+create index if not exists settlements_of_sponsored_payee on settlements (network, payee_wallet)
+  where state = 'confirmed' and (network like 'ton:%' or network like 'tron:%');
+
+-- Few settlements fail.
+create index if not exists settlements_sponsored_failed on settlements (network, payer_wallet, closed_at)
+  where state = 'failed' and details @> '{"sponsored": true}';

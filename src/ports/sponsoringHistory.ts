@@ -1,0 +1,25 @@
+import type { Reason } from '../protocol/reasons.js'
+
+export interface SponsoringQuery {
+  /** CAIP-2 identifier. */
+  readonly network: string
+  /** As `normalizeWith` spells it. */
+  readonly payer: string
+  /** As `normalizeWith` spells it; null: the recipient does not matter. */
+  readonly payTo: string | null
+  /** Of failures that count. */
+  readonly reasons: readonly Reason[]
+  readonly since: Date
+}
+
+export interface SponsoringRecord {
+  /** A payment to the recipient is confirmed on the network. False without a recipient. */
+  readonly hasRecipientSettled: boolean
+  /** A sponsored payment of the payer was sent and closed as failed, for one of the reasons, after `since`. */
+  readonly hasPayerFailed: boolean
+}
+
+/** What the journal says of the parties of a payment that the facilitator would pay for. */
+export interface SponsoringHistory {
+  read(query: SponsoringQuery): Promise<SponsoringRecord>
+}
