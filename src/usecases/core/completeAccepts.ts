@@ -9,8 +9,7 @@ import type {
 import { readUint256 } from '../../protocol/amount.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'
 import { noOffers, type Offers } from './offers.js'
-
-const defaultTimeoutSeconds = 300
+import { offerWithinLimit, tooLarge } from './offerWithinLimit.js'
 
 /** Completes each entry in the protocol version of the request; leaves out what cannot be settled now. */
 export const createCompleteAccepts =
@@ -26,35 +25,30 @@ export const createCompleteAccepts =
       const { scheme = 'exact', network, asset = null, payTo, extra } = draft
       const terms = await findTerms({ scheme, network, asset, payTo, extra, path: `accepts.${at}.` })
       if (terms === null) return null
-      const maxTimeoutSeconds = draft.maxTimeoutSeconds ?? defaultTimeoutSeconds
       const drafted = readDrafted(draft)
-      const refuses = (amount: bigint | null): boolean => {
-        const isRefused = amount !== null && terms.isTooLarge?.(amount) === true
-        if (isRefused) isTooLarge = true
-        return isRefused
-      }
-      // Before an amount is issued, which can still make it too large.
-      if (refuses(readUint256(drafted))) return null
-      const offer = await offers.issue(terms, {
+      const offered = await offerWithinLimit(offers, terms, {
         scheme,
         network,
         payTo,
         amount: readUint256(drafted),
-        maxTimeoutSeconds,
+        maxTimeoutSeconds: draft.maxTimeoutSeconds,
         caller,
         path: `accepts.${at}.`,
       })
-      if (offer !== null && refuses(offer.amount)) return null
+      if (offered === null) {
+        isTooLarge = true
+        return null
+      }
       const shared = {
         scheme,
         network,
         asset: terms.asset,
         payTo,
-        maxTimeoutSeconds,
-        extra: completeExtra(draft.extra, { ...terms, extra: { ...terms.extra, ...offer?.extra } }),
+        maxTimeoutSeconds: offered.maxTimeoutSeconds,
+        extra: completeExtra(draft.extra, offered.terms),
         ...describePart(scheme, draft),
       }
-      const amount = offer === null ? drafted : `${offer.amount}`
+      const amount = offered.issued === null ? drafted : `${offered.issued}`
       return version === 1 ? toVersion1(draft, { ...shared, amount }, url) : { ...shared, amount }
     }
 
@@ -77,9 +71,6 @@ export const createCompleteAccepts =
       accepts,
     }
   }
-
-export const tooLarge =
-  'this instance has nodes of one host there, and settles no amount this large until it has two (cross_check_unavailable)'
 
 const readDrafted = ({ amount, maxAmountRequired, maxAmount }: RequirementsDraft): string =>
   amount ?? maxAmountRequired ?? maxAmount ?? ''

@@ -4,11 +4,9 @@ import { readUint256 } from '../../protocol/amount.js'
 import { readDollars } from '../../protocol/dollars.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { AssetTerms } from '../../schemes/scheme.js'
-import { tooLarge } from './completeAccepts.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'
 import { noOffers, type Offers } from './offers.js'
-
-const defaultTimeoutSeconds = 300
+import { offerWithinLimit, tooLarge } from './offerWithinLimit.js'
 
 /** Requirements of version 1 for a price, which middlewares of this dialect translate for their own clients. */
 export const createPriceAccepts =
@@ -27,22 +25,17 @@ export const createPriceAccepts =
       )
     }
     const priced = readAmount(price, terms)
-    const checkSize = (size: bigint): void => {
-      if (terms.isTooLarge?.(size) === true) throw new AppError('INVALID_REQUEST', `price: ${tooLarge}`)
-    }
-    checkSize(priced)
-    const maxTimeoutSeconds = routeConfig?.maxTimeoutSeconds ?? defaultTimeoutSeconds
-    const offer = await offers.issue(terms, {
+    const offered = await offerWithinLimit(offers, terms, {
       scheme,
       network,
       payTo,
       amount: priced,
-      maxTimeoutSeconds,
+      maxTimeoutSeconds: routeConfig?.maxTimeoutSeconds,
       caller,
       path: '',
     })
-    checkSize(offer?.amount ?? priced)
-    const amount = `${offer?.amount ?? priced}`
+    if (offered === null) throw new AppError('INVALID_REQUEST', `price: ${tooLarge}`)
+    const amount = `${offered.issued ?? priced}`
     const eip712 = typeof price === 'object' ? price.asset.eip712 : null
     return {
       payVersion: 1,
@@ -61,14 +54,14 @@ export const createPriceAccepts =
           ...(routeConfig?.outputSchema == null ? {} : { outputSchema: routeConfig.outputSchema }),
           asset: terms.asset,
           payTo,
-          maxTimeoutSeconds,
+          maxTimeoutSeconds: offered.maxTimeoutSeconds,
           extra: {
             ...completeExtra(
               {
                 ...request.extraMetadata,
                 ...(eip712 == null ? {} : { name: eip712.name, version: eip712.version }),
               },
-              { ...terms, extra: { ...terms.extra, ...offer?.extra } },
+              offered.terms,
             ),
             ...signatureType(scheme, network),
           },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AppError } from '../../../src/errors.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { IntentRequest, IntentRequirements } from '../../../src/protocol/intents.js'
@@ -494,6 +495,30 @@ describe('an intent', () => {
     expect(await rejectionOf(useCases.selectRoute(call))).toMatchObject({ code: 'ROUTE_EXPIRED' })
     expect((await useCases.refreshIntent(call)).intent.status).toBe('routed')
     expect(await execute(intent.id, payload)).toMatchObject({ status: 'completed' })
+  })
+
+  it.each([
+    ['below the amount that one host cannot confirm', 10_001n, 'routed'],
+    ['at that amount', 10_000n, 'ROUTE_EXPIRED'],
+    ['above that amount', 1n, 'ROUTE_EXPIRED'],
+  ])('of which the route was planned before the limit is %s', async (_, limit, selected) => {
+    let isLimited = false
+    const toy = { isTooLarge: (amount: bigint) => isLimited && amount >= limit }
+    const { create, execute, useCases, statusOf } = await open({ toy })
+    const { intent, recommendedRoute } = await create()
+    isLimited = true
+    const call = { id: intent.id, caller, routeId: recommendedRoute?.id ?? '' }
+    const answer = useCases.selectRoute(call).then(
+      (routed) => routed.intent.status,
+      (error: AppError) => error.code,
+    )
+    expect(await answer).toBe(selected)
+    expect(await statusOf(intent.id)).toBe(selected === 'routed' ? 'routed' : 'pending')
+    // What was paid is judged when it is executed.
+    isLimited = false
+    const { scheme = '', network = '', amount = '', asset = '', payTo = '' } = recommendedRoute ?? {}
+    const payload = payloadFor({ scheme, network, amount, asset, payTo, maxTimeoutSeconds: 300, extra: {} })
+    expect(await execute(intent.id, payload, caller, call.routeId)).toMatchObject({ status: 'completed' })
   })
 
   it('whose route vanished is pending again', async () => {
