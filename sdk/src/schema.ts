@@ -2666,16 +2666,16 @@ export interface components {
             quotaMonth?: string;
             /** @description Smallest units */
             fee?: string;
-            differences: ("payment_missing" | "payment_differs" | "payment_unrecorded" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared")[];
+            differences: ("payment_missing" | "payment_differs" | "payment_unrecorded" | "payment_duplicated" | "authorization_differs" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared")[];
         };
         ReconciliationCount: {
             /** @enum {string} */
-            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared";
+            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "payment_duplicated" | "authorization_differs" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared";
             count: number;
         };
         ReconciliationDifference: {
             /** @enum {string} */
-            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared";
+            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "payment_duplicated" | "authorization_differs" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared";
             /** @description One sentence that names both sides */
             message: string;
             settlementId?: string;

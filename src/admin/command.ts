@@ -15,6 +15,11 @@ export type Command =
   | { readonly verb: 'config'; readonly isJson: boolean }
   | { readonly verb: 'backup'; readonly file: string; readonly isJson: boolean }
   | { readonly verb: 'restore'; readonly file: string; readonly isJson: boolean }
+  | {
+      readonly verb: 'export-consumed' | 'import-consumed'
+      readonly file: string
+      readonly isJson: boolean
+    }
 
 export interface SettlementListing {
   readonly state: SettlementState | null
@@ -35,6 +40,8 @@ export const usage = (tierNames: readonly string[] = Object.keys(tiers)) => `Usa
   settlements show <settlement> [--json]      one settlement with its transactions
   backup <file>                               every table at one moment, compressed; the service may run
   restore <file>                              fills an empty database from a backup of the same version
+  consumed export <file>                      digests of the authorizations that have earned their success; often
+  consumed import <file>                      adds those that a restored database lacks, so that they settle nothing again
 
   keys list [--json]                          every account, oldest first
   keys set-tier <account> <tier> [--json]     ${tierNames.join(', ')}
@@ -78,11 +85,21 @@ export const readCommand = (args: readonly string[], listTiers: () => readonly T
       expectCount(rest, 1)
       return { verb: noun, file: rest[0] ?? '', isJson }
     }
+    case 'consumed':
+      return readConsumedCommand(rest, isJson)
     default:
       throw new UsageError(
-        'Unknown command: the first word must be keys, settlements, check, config, backup or restore.',
+        'Unknown command: the first word must be keys, settlements, check, config, backup, restore or consumed.',
       )
   }
+}
+
+const readConsumedCommand = ([verb, ...rest]: readonly string[], isJson: boolean): Command => {
+  if (verb !== 'export' && verb !== 'import') {
+    throw new UsageError('The commands are consumed export and consumed import.')
+  }
+  expectCount(rest, 1)
+  return { verb: `${verb}-consumed`, file: rest[0] ?? '', isJson }
 }
 
 interface Filters {

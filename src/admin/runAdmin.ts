@@ -35,6 +35,20 @@ export interface Installation {
   listSettings(): readonly Setting[]
   backUp(file: string): Promise<Transfer>
   restore(file: string): Promise<Transfer>
+  /** Returns how many were written. */
+  exportConsumed(file: string): Promise<number>
+  importConsumed(file: string): Promise<ImportedConsumed>
+}
+
+/** Numbers of authorizations. */
+export interface ImportedConsumed {
+  readonly listed: number
+  /** What the database lacked. */
+  readonly added: number
+  /** What another settlement, or one with other terms, has consumed in the database. */
+  readonly contradicted: number
+  /** Of the database: those whose settlement it lacks. */
+  readonly withoutSettlement: number
 }
 
 /** A secret value is null, with `isSecret`. */
@@ -93,6 +107,15 @@ const run = async (command: Command, installation: Installation, terminal: Termi
       return showTransfer('Wrote', await installation.backUp(command.file))
     case 'restore':
       return showTransfer('Restored', await installation.restore(command.file))
+    case 'export-consumed': {
+      const count = await installation.exportConsumed(command.file)
+      return {
+        found: { file: command.file, count },
+        table: `Wrote ${command.file}: ${count} consumed authorizations.`,
+      }
+    }
+    case 'import-consumed':
+      return showImported(command.file, await installation.importConsumed(command.file))
     case 'list':
     case 'set-tier':
     case 'unrestrict':
@@ -105,7 +128,10 @@ const run = async (command: Command, installation: Installation, terminal: Termi
   }
 }
 
-type StoreCommand = Exclude<Command, { readonly verb: 'check' | 'config' | 'backup' | 'restore' }>
+type StoreCommand = Exclude<
+  Command,
+  { readonly verb: 'check' | 'config' | 'backup' | 'restore' | 'export-consumed' | 'import-consumed' }
+>
 
 const runOnStores = async (
   command: StoreCommand,
@@ -225,6 +251,23 @@ const showTransfer = (verb: string, { file, rows, advice }: Transfer): Found => 
     .map((name) => `${rows[name] ?? 0} ${name.replace('_', ' ')}`)
     .join(', ')
   return { found: { file, rows, advice }, table: [`${verb} ${file}: ${counts}.`, ...advice].join('\n') }
+}
+
+const showImported = (file: string, found: ImportedConsumed): Found => {
+  const { listed, added, contradicted, withoutSettlement } = found
+  return {
+    found: { file, ...found },
+    table: [
+      `Read ${file}: ${listed} consumed authorizations, of which the database lacked ${added}. They cannot be settled again.`,
+      `${withoutSettlement} consumed authorizations of the database have no settlement: reconciliation lists them as settlement_missing.`,
+      ...(contradicted === 0
+        ? []
+        : [
+            `${contradicted} were consumed by another settlement here, or under other terms: rows were changed.`,
+          ]),
+    ].join('\n'),
+    hasFailed: contradicted > 0,
+  }
 }
 
 const showResealed = (result: Awaited<ReturnType<OpenStores['reseal']>>): Found => {

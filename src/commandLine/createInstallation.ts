@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Installation, Transfer } from '../admin/runAdmin.js'
+import type { ImportedConsumed, Installation, Transfer } from '../admin/runAdmin.js'
 import { type Config, readConfig } from '../config.js'
 import { version } from '../platform/version.js'
 import { openAccounts } from '../stores/openAccounts.js'
 import { migrationsFolder } from '../stores/openStores.js'
 import { createSealingKeyCheck } from '../stores/postgres/accounts/sealingKeyCheck.js'
+import { consumedTable, importConsumed } from '../stores/postgres/backup/importConsumed.js'
 import { checkBackup, restoreBackup } from '../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../stores/postgres/backup/writeBackup.js'
 import { migrate } from '../stores/postgres/database/migrate.js'
@@ -28,6 +29,8 @@ export const createInstallation = (environment: Environment): Installation => {
     listSettings: () => listSettings(environment),
     backUp: (file) => backUp(read(), file),
     restore: (file) => restore(read(), file),
+    exportConsumed: (file) => exportConsumed(read(), file),
+    importConsumed: (file) => importInto(read(), file),
   }
 }
 
@@ -71,6 +74,31 @@ const backUp = async (config: Config, file: string): Promise<Transfer> => {
   }
 }
 
+const exportConsumed = async (config: Config, file: string): Promise<number> => {
+  const { pool, close } = await openAdminDatabase(config.stores, { creates: false })
+  try {
+    const { rows } = await writeBackup(pool, {
+      file,
+      migrationsFolder,
+      version,
+      createdAt: new Date(),
+      onlyTable: consumedTable,
+    })
+    return rows[consumedTable] ?? 0
+  } finally {
+    await close()
+  }
+}
+
+const importInto = async (config: Config, file: string): Promise<ImportedConsumed> => {
+  const { pool, close } = await openAdminDatabase(config.stores, { creates: false })
+  try {
+    return await importConsumed(pool, { file, migrationsFolder })
+  } finally {
+    await close()
+  }
+}
+
 const restore = async (config: Config, file: string): Promise<Transfer> => {
   // Before a database is created or opened.
   await checkBackup(file, migrationsFolder)
@@ -93,7 +121,7 @@ const restore = async (config: Config, file: string): Promise<Transfer> => {
       rows,
       advice: [
         ...(rows.sealing_secret === 0 || isOpened ? [] : [needed]),
-        'What was settled after the backup is not in it. Do not start the service that wrote the backup beside this one: both would use the same signers.',
+        'What was settled after the backup is not in it: before the start, run `consumed import` with the newest file of `consumed export`. Do not start the service that wrote the backup beside this one: both would use the same signers.',
       ],
     }
   } finally {

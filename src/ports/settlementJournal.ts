@@ -116,8 +116,8 @@ export interface Recorder {
  */
 export interface SettlementJournal {
   /**
-   * Opens a row; returns null if `findOpen` finds one for the authorization, or if a live reservation keeps it from the
-   * caller. With `hold`, a reservation at the same time either sees the row or prevents it. With `quota`, the row counts
+   * Opens a row; returns null if `findOpen` finds one for the authorization, if it is consumed for good, or if a live
+   * reservation keeps it from the caller. With `hold`, a reservation at the same time either sees the row or prevents it. With `quota`, the row counts
    * against the quota of its caller until it fails. Throws QUOTA_EXCEEDED if the month is used up; then no row is opened.
    */
   claim(
@@ -127,6 +127,11 @@ export interface SettlementJournal {
   ): Promise<Settlement | null>
   /** The row of the authorization that has not failed, or that was answered `success: true`. */
   findOpen(authorizationId: string): Promise<Settlement | null>
+  /**
+   * Whether the authorization has earned its success for good: it was answered, or no reorg can take the payment back.
+   * Recorded beside the journal, so that it holds also if the row was changed or lost.
+   */
+  isConsumed(authorizationId: string): Promise<boolean>
   find(id: string): Promise<Settlement | null>
   /** All settlements of the transaction (a batch has several), oldest first. */
   listByTransaction(network: string, transaction: string): Promise<readonly Settlement[]>

@@ -7,6 +7,8 @@ export const differenceKinds = [
   'payment_missing',
   'payment_differs',
   'payment_unrecorded',
+  'payment_duplicated',
+  'authorization_differs',
   'settlement_missing',
   'transaction_unrecorded',
   'event_missing',

@@ -114,7 +114,10 @@ export interface SettleOptions {
 }
 
 export interface ResolveOptions {
-  /** True: only reads. Default: what can still be mined is sent again. */
+  /**
+   * True: only reads, for a comparison: the settled amount is what the chain shows, also if it exceeds what the row says.
+   * Default: what can still be mined is sent again.
+   */
   readonly isReadOnly?: boolean
   /**
    * Claims the row for this process, so that a new transaction can be recorded for it; null if another process has it.
@@ -193,6 +196,13 @@ export interface PublicProof {
   }): Promise<boolean>
 }
 
+/** A column of a settlement that contradicts what its row records of the same payment elsewhere. */
+export interface RowContradiction {
+  readonly column: string
+  readonly expected: string
+  readonly actual: string
+}
+
 export interface Scheme {
   readonly kind: Kind
   /** Our addresses that may send or co-sign on this network. */
@@ -259,6 +269,8 @@ export interface Scheme {
   verify(payment: Payment, options: VerifyOptions): Promise<Verification>
   /** Determines the outcome of a recorded settlement from its row alone: after a crash, nothing else is left. */
   resolve(settlement: Settlement, signal: AbortSignal, options?: ResolveOptions): Promise<Outcome>
+  /** Pure; in every state. Absent: the recorded bytes bind the columns. */
+  findRowContradiction?(settlement: Settlement): RowContradiction | null
   /** Status of the block of an `Outcome`. Networks without reorgs return `final`. */
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }

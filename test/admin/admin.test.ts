@@ -80,6 +80,8 @@ describe('npm run admin -- keys', () => {
     listSettings: () => [],
     backUp: unused,
     restore: unused,
+    exportConsumed: unused,
+    importConsumed: unused,
   })
   const run = (...words: readonly string[]) => admin(words, { DATABASE_URL: database.url })
   const runHere = (...words: readonly string[]) => adminHere(words, { DATABASE_URL: database.url })

@@ -44,6 +44,42 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
     }
     const idsOf = (settlements: readonly Settlement[]) => settlements.map(({ id }) => id)
 
+    describe('a consumed authorization', () => {
+      const isConsumed = async ({ authorizationId }: Settlement) => await journal.isConsumed(authorizationId)
+
+      it('is consumed by the answer, whatever becomes of its block', async () => {
+        const settlement = await confirm('0x1', 'request:1')
+        expect(await isConsumed(settlement)).toBe(true)
+        await harness.blocks.reopen({ network: settlement.network, scheme: settlement.scheme, block })
+        expect(await journal.find(settlement.id)).toMatchObject({ state: 'pending' })
+        await journal.close(settlement.id, failed)
+        expect(await isConsumed(settlement)).toBe(true)
+      })
+
+      it('is consumed once its block is final, or by a payment without one', async () => {
+        const settlement = await confirm('0x1')
+        expect(await isConsumed(settlement)).toBe(false)
+        await harness.blocks.markFinal({ network: settlement.network, scheme: settlement.scheme, block })
+        expect(await isConsumed(settlement)).toBe(true)
+        const direct = await claim()
+        await journal.close(direct.id, { state: 'confirmed', transaction: '0x2' })
+        expect(await isConsumed(direct)).toBe(true)
+      })
+
+      it('is not consumed by what failed, nor by a payment that a reorg took back: it is settled again', async () => {
+        const open = await record('0x1')
+        expect(await isConsumed(open)).toBe(false)
+        await journal.close(open.id, failed)
+        const settlement = await confirm('0x2')
+        await harness.blocks.reopen({ network: settlement.network, scheme: settlement.scheme, block })
+        await journal.close(settlement.id, failed)
+        for (const each of [open, settlement]) {
+          expect(await isConsumed(each)).toBe(false)
+          await claim({ authorizationId: each.authorizationId })
+        }
+      })
+    })
+
     describe('claim', () => {
       it('opens a row with the claimed data', async () => {
         const claimed = claimOf({

@@ -5,17 +5,23 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createSettlementJournal } from '../../src/stores/postgres/journal/settlementJournal.js'
+import { findMissingRows } from '../../src/stores/postgres/reconciliation/missingRows.js'
 import { runAdminCommand as admin } from '../support/adminCommand.js'
+import { claimOf } from '../support/claimOf.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
+import { forgetConsumed } from '../support/forgetConsumed.js'
+import { addInstance } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startService } from '../support/service.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
 const amount = 10_000n
+const day = 86_400_000
 const sealing = { KEY_ENCRYPTION_SECRET: 'k'.repeat(40) }
 const answer = z.looseObject({
   success: z.boolean().optional(),
@@ -146,6 +152,67 @@ describe('a backup', () => {
       } finally {
         await service.close()
       }
+    } finally {
+      await target.drop()
+    }
+  })
+
+  it('that misses later settlements is checked against the digests of consumed authorizations', async () => {
+    const digests = join(folder, 'consumed.backup')
+    const exported = await admin(['consumed', 'export', digests], { DATABASE_URL: source.url })
+    expect(exported).toEqual({ code: 0, output: `Wrote ${digests}: 2 consumed authorizations.\n` })
+    const target = await createTestDatabase()
+    try {
+      await admin(['restore', file], { DATABASE_URL: target.url, ...sealing })
+      const { rows } = await source
+        .pool()
+        .query('select id, authorization_id from settlements order by created_at desc limit 1')
+      const lost = z.object({ id: z.string(), authorization_id: z.string() }).parse(rows[0])
+      const journal = createSettlementJournal(target.pool(), await addInstance(target.pool()))
+      const settleAgain = () => journal.claim(claimOf({ authorizationId: lost.authorization_id }))
+      // What would be lost without the digests: the journal alone has nothing against it.
+      await journal.abandon((await settleAgain())?.id ?? '')
+
+      const run = () => admin(['consumed', 'import', digests], { DATABASE_URL: target.url })
+      const first = await run()
+      expect(first).toMatchObject({ code: 0 })
+      expect(first.output).toContain('2 consumed authorizations, of which the database lacked 1.')
+      expect(first.output).toContain('1 consumed authorizations of the database have no settlement')
+      expect((await run()).output).toContain('of which the database lacked 0.')
+      expect(await settleAgain()).toBeNull()
+      expect(await journal.isConsumed(lost.authorization_id)).toBe(true)
+      const period = { from: new Date(Date.now() - day), to: new Date(Date.now() + day) }
+      expect((await findMissingRows(target.pool(), period)).differences).toContainEqual(
+        expect.objectContaining({ kind: 'settlement_missing', settlementId: lost.id }),
+      )
+      // A whole backup has them too; one that names other settlements shows that rows were changed.
+      expect((await admin(['consumed', 'import', file], { DATABASE_URL: target.url })).code).toBe(0)
+      await target.pool().query(`${forgetConsumed};
+        insert into consumed_authorizations select digest_authorization(authorization_id), sha256('other'), id from settlements
+          where state = 'confirmed'`)
+      const contradicted = await run()
+      expect(contradicted.code).toBe(1)
+      expect(contradicted.output).toContain(
+        '1 were consumed by another settlement here, or under other terms',
+      )
+    } finally {
+      await target.drop()
+    }
+  })
+
+  it('is not replaced by a file of digests, and that must be complete', async () => {
+    const digests = join(folder, 'digests.backup')
+    await admin(['consumed', 'export', digests], { DATABASE_URL: source.url })
+    const target = await createTestDatabase()
+    try {
+      const restored = await admin(['restore', digests], { DATABASE_URL: target.url })
+      expect(restored).toMatchObject({ code: 1, output: expect.stringContaining('lacks the table') })
+      const bytes = await readFile(digests)
+      await writeFile(digests, bytes.subarray(0, bytes.length - 40))
+      const imported = await admin(['consumed', 'import', digests], { DATABASE_URL: target.url })
+      expect(imported).toMatchObject({ code: 1, output: expect.stringContaining('is damaged') })
+      const { rows } = await target.pool().query('select from consumed_authorizations')
+      expect(rows).toEqual([])
     } finally {
       await target.drop()
     }

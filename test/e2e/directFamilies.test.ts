@@ -69,6 +69,12 @@ const offered = z.object({
 })
 
 const price = '10000'
+const operatorToken = 'the-token-of-the-operator'
+
+const reconciled = z.object({
+  differences: z.array(z.looseObject({ kind: z.string(), settlementId: z.string().optional() })),
+  settlements: z.array(z.looseObject({ id: z.string(), network: z.string(), chain: z.string() })),
+})
 
 describe('the families whose clients pay themselves', () => {
   let database: TestDatabase
@@ -113,7 +119,10 @@ describe('the families whose clients pay themselves', () => {
       ),
     )
     const environment = Object.assign({}, ...[...opened.values()].map((world) => world.environment))
-    service = await startService({ databaseUrl: database.url, environment })
+    service = await startService({
+      databaseUrl: database.url,
+      environment: { ...environment, OPERATOR_TOKEN: operatorToken },
+    })
     facilitator = new HTTPFacilitatorClient({ url: service.url })
   })
   afterAll(async () => {
@@ -253,5 +262,34 @@ describe('the families whose clients pay themselves', () => {
     const toCustomer = { payTo: world.customer }
     expect(await refuse(toCustomer)).toMatchObject({ invalidReason: 'recipient_mismatch' })
     expect(await refuse({}, { from: world.merchant })).toMatchObject({ invalidReason: 'self_payment' })
+  })
+
+  it('are balanced, until the recipient of a row is changed by hand', async () => {
+    const reconcile = async () => {
+      const headers = { authorization: `Bearer ${operatorToken}` }
+      return reconciled.parse(await (await fetch(`${service.url}/v1/reconciliation`, { headers })).json())
+    }
+    for (const family of names) {
+      const { requirements, payload } = await pay(findWorld(family))
+      expect(await facilitator.settle(payload, requirements)).toMatchObject({ success: true })
+    }
+    const sound = await reconcile()
+    expect(sound.differences).toEqual([])
+    expect(new Set(sound.settlements.map(({ chain }) => chain))).toEqual(new Set(['agrees']))
+    expect(new Set(sound.settlements.map(({ network }) => network)).size).toBe(names.length)
+
+    const { rows } = await database
+      .pool()
+      .query<{ id: string; state: string }>('update settlements set pay_to = payer returning id, state')
+    const { differences } = await reconcile()
+    const differing = (kind: string) =>
+      differences.flatMap((each) => (each.kind === kind ? [each.settlementId] : [])).sort()
+    const idsOf = (states: readonly string[]) =>
+      rows
+        .filter(({ state }) => states.includes(state))
+        .map(({ id }) => id)
+        .sort()
+    expect(differing('payment_differs')).toEqual(idsOf(['confirmed', 'failed']))
+    expect(differing('authorization_differs')).toEqual(idsOf(['confirmed']))
   })
 })

@@ -52,6 +52,12 @@ export const settlement = (fields: Partial<Settlement> = {}): Settlement => ({
 /** Fulfills the contract of the port without a database. */
 export const createMemoryJournal = (): MemoryJournal => {
   const rows = new Map<string, Settlement>()
+  const consumed = new Set<string>()
+  const noteConsumed = ({ authorizationId, state, consumedBy, block, isFinal }: Settlement) => {
+    if (consumedBy !== null || (state === 'confirmed' && (block === null || isFinal))) {
+      consumed.add(authorizationId)
+    }
+  }
   const isOpen = (row: Settlement | undefined): row is Settlement =>
     row !== undefined && (row.state === 'claimed' || row.state === 'pending')
   const put = (fields: Partial<Settlement>): Settlement => {
@@ -62,7 +68,11 @@ export const createMemoryJournal = (): MemoryJournal => {
   const change = (id: string, fields: Partial<Settlement> | null) => {
     const row = rows.get(id)
     if (fields === null) rows.delete(id)
-    else if (row !== undefined) rows.set(id, { ...row, ...fields })
+    else if (row !== undefined) {
+      const changed = { ...row, ...fields }
+      rows.set(id, changed)
+      noteConsumed(changed)
+    }
   }
   const findOpen = (authorizationId: string) =>
     [...rows.values()].find(
@@ -101,8 +111,10 @@ export const createMemoryJournal = (): MemoryJournal => {
     list: () => [...rows.values()],
     put,
     change,
-    claim: async (claim) => (findOpen(claim.authorizationId) === null ? put(claim) : null),
+    claim: async (claim) =>
+      findOpen(claim.authorizationId) === null && !consumed.has(claim.authorizationId) ? put(claim) : null,
     findOpen: async (authorizationId) => findOpen(authorizationId),
+    isConsumed: async (authorizationId) => consumed.has(authorizationId),
     find: async (id) => rows.get(id) ?? null,
     listByTransaction: async (network, transaction) => listCarried(network, transaction),
     recorderFor,

@@ -1,13 +1,15 @@
+import { withoutConsumed } from './withoutConsumed.js'
 import { withoutCredit } from './withoutCredit.js'
 
 /**
  * Undoes `0017_holders_and_wallets.sql`, `0018_streams.sql`, `0019_intents.sql`, `0020_credit.sql`,
  * `0021_reconciliation.sql`, `0022_accounts_of_holds.sql`, `0023_intent_control.sql`,
  * `0024_returned_credit.sql`, `0025_recipient_statements.sql`, `0026_unique_amounts.sql`, `0027_promised_holds.sql`,
- * `0028_streams_ending.sql`, `0029_wait_for_holds.sql`, `0030_verified_holds.sql` and `0031_sponsored_payments.sql`,
- * for tests of upgrades.
+ * `0028_streams_ending.sql`, `0029_wait_for_holds.sql`, `0030_verified_holds.sql`, `0031_sponsored_payments.sql`,
+ * `0032_consumed_authorizations.sql` and `0033_consumed_before.sql`, for tests of upgrades.
  */
 export const withoutMetering = `
+  ${withoutConsumed};
   drop table unique_amounts, recipient_statements;
   drop table nightly_reconciliations, request_batches;
   ${withoutCredit};

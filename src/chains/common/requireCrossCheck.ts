@@ -1,4 +1,5 @@
 import type { Logger } from '../../ports/logger.js'
+import { limited } from '../../schemes/exactDirect/details.js'
 import type { Authorized, Scheme, Verification } from '../../schemes/scheme.js'
 import { canCrossCheck } from '../nodes/crossCheck.js'
 import type { Endpoint } from '../nodes/endpoint.js'
@@ -66,6 +67,7 @@ const limitTo = (amount: bigint, verdict: Authorized): Authorized => ({
   ...verdict,
   amount,
   authorizedAmount: amount,
+  details: { ...verdict.details, ...limited },
   settle: async (recorder, options) => {
     const outcome = await verdict.settle(recorder, options)
     return outcome.state === 'confirmed' ? { ...outcome, settledAmount: amount } : outcome

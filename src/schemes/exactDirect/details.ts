@@ -16,6 +16,8 @@ export interface Inquiry {
   readonly paidBefore: Date | null
   /** Paid is exactly the amount, in no block before this time; null: at least the amount. */
   readonly exactSince: Date | null
+  /** Only the required amount is credited, although more was paid. */
+  readonly isLimited: boolean
 }
 
 /** Looks as far back as the age allows, also where `paidAfter` is later: what is not looked for would not be found. */
@@ -38,6 +40,7 @@ export const toDetails = ({
   paidAfter,
   paidBefore,
   exactSince,
+  isLimited,
 }: Inquiry): JsonObject => ({
   transaction: query.transaction,
   asset: terms.asset,
@@ -49,8 +52,12 @@ export const toDetails = ({
   ...(paidAfter === null ? {} : { paidAfter: paidAfter.toISOString() }),
   ...(paidBefore === null ? {} : { paidBefore: paidBefore.toISOString() }),
   ...(exactSince === null ? {} : { exactSince: exactSince.toISOString() }),
+  ...(isLimited ? limited : {}),
   hints: Object.fromEntries(listHints(query.hints)),
 })
+
+/** Added to the details of a claim that credits only the required amount. */
+export const limited = { isLimited: true } as const
 
 export const readDetails = ({ id, details, createdAt }: Settlement): Inquiry => {
   const { transaction, asset, from, to, memo, maxAgeSeconds, hints } = details
@@ -77,6 +84,7 @@ export const readDetails = ({ id, details, createdAt }: Settlement): Inquiry => 
     paidAfter,
     paidBefore,
     exactSince,
+    isLimited: details.isLimited === true,
     query: {
       transaction,
       asset,

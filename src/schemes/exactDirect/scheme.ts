@@ -1,14 +1,16 @@
 import { sleep } from '../../concurrency/deadline.js'
 import type { Clock } from '../../ports/clock.js'
-import type { Recorder } from '../../ports/settlementJournal.js'
+import type { Recorder, Settlement } from '../../ports/settlementJournal.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import type { Payment, PaymentRequirements } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { PaymentDemands } from '../../protocol/recipients.js'
 import type { Authorized, Outcome, Refusal, Scheme, VerifyOptions } from '../scheme.js'
+import { formatAuthorizationId } from './authorizationId.js'
 import { findClaimProblem } from './claim.js'
 import { findLater, findSearchStart, type Inquiry, readDetails, toDetails } from './details.js'
 import type { DirectChain } from './directChain.js'
+import { findRowContradiction } from './findRowContradiction.js'
 import { type Judgement, judge } from './judge.js'
 import { hashMemo, isMemoPreimage } from './memo.js'
 import { describeNetworkFacts } from './networkFacts.js'
@@ -96,6 +98,7 @@ export const createExactDirectScheme = (
       paidAfter,
       paidBefore,
       exactSince,
+      isLimited: false,
     }
   }
 
@@ -142,7 +145,7 @@ export const createExactDirectScheme = (
     return {
       isValid: true,
       payer: terms.from,
-      authorizationId: idOf(query.transaction, terms),
+      authorizationId: formatAuthorizationId(network, { ...terms, transaction: query.transaction }),
       authorizedAmount: amount,
       amount,
       expiresAt: null,
@@ -157,8 +160,18 @@ export const createExactDirectScheme = (
     }
   }
 
-  const idOf = (transaction: string, { asset, from, to }: Pick<Inquiry['terms'], 'asset' | 'from' | 'to'>) =>
-    [network, transaction, asset, from, to].join('/')
+  /** A row that names another transfer than its details closes no payment. */
+  const readRow = (settlement: Settlement): Inquiry => {
+    const inquiry = readDetails(settlement)
+    const { asset, from, to } = inquiry.terms
+    const { asset: namedAsset, payer, payTo } = settlement
+    if (chain.readAsset(namedAsset) !== asset || payer !== from || chain.readAddress(payTo) !== to) {
+      throw new Error(
+        `The asset, payer or recipient of settlement ${settlement.id} is not that of its details`,
+      )
+    }
+    return inquiry
+  }
 
   return {
     kind: { scheme: 'exact-direct', network, extra: chain.extra },
@@ -184,7 +197,7 @@ export const createExactDirectScheme = (
       const reading = readDirectProof(chain, payment.proof)
       const asset = chain.readAsset(payment.requirements.asset)
       if ('reason' in reading || asset === null) return null
-      return idOf(reading.proof.transaction, { ...reading.proof, asset })
+      return formatAuthorizationId(network, { ...reading.proof, asset })
     },
 
     verify: async (payment, options) => {
@@ -214,12 +227,16 @@ export const createExactDirectScheme = (
       return authorize(inquiry, judgement)
     },
 
-    resolve: async (settlement) => {
-      const inquiry = readDetails(settlement)
+    findRowContradiction: (settlement) => findRowContradiction(chain, settlement),
+
+    resolve: async (settlement, _signal, { isReadOnly = false } = {}) => {
+      const inquiry = readRow(settlement)
       const { transaction } = inquiry.query
       const judgement = await examine(inquiry)
       if (judgement.state !== 'unknown') {
-        return toOutcome(judgement, transaction, settlement.authorizedAmount)
+        return isReadOnly
+          ? toEvidence(judgement, settlement, inquiry)
+          : toOutcome(judgement, transaction, settlement.authorizedAmount)
       }
       const waitedMs = clock.now().getTime() - settlement.createdAt.getTime()
       if (judgement.reason === 'transaction_not_found' && waitedMs > missingAfterMs) {
@@ -306,4 +323,19 @@ const toOutcome = (
     case 'refused':
       return { state: 'failed', reason: judgement.reason, transaction }
   }
+}
+
+/**
+ * The settled amount that a sound row has, whatever its columns say: all that was paid, or what was required if the claim
+ * was limited to it, as every claim is that was recorded before the evidence was final.
+ */
+const toEvidence = (
+  judgement: Exclude<Judgement, { readonly state: 'unknown' }>,
+  { broadcasts }: Settlement,
+  { query, terms, isLimited }: Inquiry,
+): Outcome => {
+  if (judgement.state === 'refused') return toOutcome(judgement, query.transaction, terms.amount)
+  const isRequiredAmount = broadcasts.length > 0 || isLimited
+  const claimed = isRequiredAmount ? terms.amount : judgement.amount
+  return toOutcome(judgement, query.transaction, claimed)
 }

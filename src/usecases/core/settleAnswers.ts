@@ -41,6 +41,14 @@ export interface RefusedRequest extends Refused {
   readonly payer?: string | null
 }
 
+/** The journal has lost the settlement that earned the success of the authorization. */
+export const consumedBefore = {
+  reason: 'duplicate_settlement',
+  message:
+    'This authorization was settled before; the facilitator has no record of the request that it was settled for',
+  isFinal: true,
+} as const
+
 /** Of a request that has no settlement. */
 export const refuseSettle = (callerNetwork: string, { payer, ...refused }: RefusedRequest): SettleResult => ({
   ...failure(callerNetwork, refused),

@@ -20,7 +20,7 @@ import { findDollarDecimals } from './findDollarDecimals.js'
 import { findScheme } from './findScheme.js'
 import { canBeHeld, type Held, type HoldFunds, type IsHeld } from './holdFunds.js'
 import { createJoinSettlement } from './joinSettlement.js'
-import { refuseSettle } from './settleAnswers.js'
+import { consumedBefore, refuseSettle } from './settleAnswers.js'
 import {
   asSettleFailure,
   fingerprintProof,
@@ -166,7 +166,11 @@ export const createSettleAuthorization = ({
           isSent = true
           wait.onOpened()
         }
-        if (claimed === null) continue
+        if (claimed === null) {
+          if (!(await isRowLost(verified.authorizationId))) continue
+          const { payer } = verified
+          return refuseSettle(payment.callerNetwork, { ...consumedBefore, payer })
+        }
         unclaimed = null
         const denied = await deny(claimed, context)
         if (denied !== null) return denied
@@ -182,6 +186,10 @@ export const createSettleAuthorization = ({
       retryAfterSeconds: 2,
     })
   }
+
+  /** In this order: a settlement that earns the success meanwhile is found. */
+  const isRowLost = async (authorizationId: string): Promise<boolean> =>
+    (await journal.isConsumed(authorizationId)) && (await journal.findOpen(authorizationId)) === null
 
   /** What rules for new payments refuse is verified again as admitted, if the caller's earlier verification holds it. */
   const verify = async (

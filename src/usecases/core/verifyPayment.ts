@@ -15,7 +15,7 @@ import { fingerprintRequest } from './fingerprint.js'
 import { canBeHeld, type HoldFunds, takenBy } from './holdFunds.js'
 import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import type { QuotaGate } from './quotaGate.js'
-import { describeWinner, type RefusedRequest } from './settleAnswers.js'
+import { consumedBefore, describeWinner, type RefusedRequest } from './settleAnswers.js'
 import { fingerprintProof, isSameRequest } from './settlementContext.js'
 import type { CoreUseCases, VerifyRequest } from './useCases.js'
 
@@ -169,8 +169,12 @@ export const createVerifyPayment = ({
       const { payer } = settlement
       return refuse({ reason: 'duplicate_settlement', message: takenBy.settlement, payer })
     }
-    if (verdict.isValid) return { isValid: true, payer: verdict.payer }
-    return refuse(verdict)
+    if (!verdict.isValid) return refuse(verdict)
+    const { payer, authorizationId } = verdict
+    if (settlement === null && !isSpentOnChain && (await readInTime(journal.isConsumed(authorizationId)))) {
+      return refuse({ ...consumedBefore, payer })
+    }
+    return { isValid: true, payer }
   }
 
   return (request) => withDeadline(verify(request), request.isAwaited)

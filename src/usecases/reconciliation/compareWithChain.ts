@@ -3,7 +3,7 @@ import type { Settlement, SettlementJournal } from '../../ports/settlementJourna
 import { foldAddress } from '../../protocol/foldAddress.js'
 import type { ChainCheck, Difference } from '../../protocol/reconciliation.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Outcome } from '../../schemes/scheme.js'
+import type { Outcome, Scheme } from '../../schemes/scheme.js'
 
 export interface ChainComparison {
   readonly check: ChainCheck
@@ -22,9 +22,18 @@ export interface CompareWithChainDependencies {
 export const createCompareWithChain =
   ({ registry, journal, deadlineMs }: CompareWithChainDependencies): CompareWithChain =>
   async (settlement, stopped) => {
-    if (settlement.state === 'claimed' || settlement.state === 'pending') return without('open')
-    if (settlement.state === 'failed' && settlement.broadcasts.length === 0) return without('unsent')
     const scheme = registry.find(settlement.scheme, settlement.network)
+    const contradiction = scheme?.findRowContradiction?.(settlement) ?? null
+    if (contradiction !== null) {
+      const { column, expected, actual } = contradiction
+      return differs(settlement, 'payment_differs', {
+        message: `The row contradicts itself: ${column} is not what it records of the payment elsewhere`,
+        expected: actual,
+        actual: expected,
+      })
+    }
+    if (settlement.state === 'claimed' || settlement.state === 'pending') return without('open')
+    if (isUnsent(settlement, scheme)) return without('unsent')
     if (scheme === null) return without('unavailable')
     // What the payer sent itself is recorded only while it is not final.
     if (settlement.broadcasts.length === 0 && scheme.isClaimedByJournal !== true) {
@@ -49,6 +58,10 @@ export const createCompareWithChain =
       actual: outcome.transaction,
     })
   }
+
+/** A direct payment was made before it was claimed: unless the claim was abandoned, the row names its transaction. */
+const isUnsent = ({ state, broadcasts, transaction }: Settlement, scheme: Scheme | null): boolean =>
+  state === 'failed' && broadcasts.length === 0 && (scheme?.publicProof === undefined || transaction === null)
 
 const without = (check: ChainCheck): ChainComparison => ({ check, difference: null })
 

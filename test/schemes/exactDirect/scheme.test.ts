@@ -516,6 +516,55 @@ describe('exact-direct', () => {
       expect(await scheme.resolve(row, never)).toMatchObject({ state: 'confirmed', settledAmount: 100n })
     })
 
+    it('compares with all that was paid, unless the claim was limited to what was required', async () => {
+      toy.find(found([{ ...paid, amount: 150n }]))
+      const authorized = await authorize(createPayment())
+      const row = rowOf({ ...authorized, amount: 120n, authorizedAmount: 120n }, { broadcasts: [] })
+      const compare = (changed: Settlement) => scheme.resolve(changed, never, { isReadOnly: true })
+      expect(await compare(row)).toMatchObject({ state: 'confirmed', settledAmount: 150n })
+      const limited = { ...row, details: { ...row.details, isLimited: true } }
+      expect(await compare(limited)).toMatchObject({ settledAmount: 100n })
+      expect(await compare(await openRow())).toMatchObject({ state: 'pending' })
+    })
+
+    it.each<Partial<Settlement>>([
+      { asset: 'silver' },
+      { payer: 'carol' },
+      { payTo: 'carol' },
+      { payTo: '!' },
+    ])('closes no row that names another transfer than its details: %j', async (changes) => {
+      const row = await openRow()
+      toy.find(found())
+      await expect(scheme.resolve({ ...row, ...changes }, never)).rejects.toThrow(/details/)
+    })
+
+    it('finds no contradiction in rows that it wrote, whatever the spelling of asset and recipient', async () => {
+      const waiting = await openRow()
+      toy.find(found([{ ...paid, amount: 150n }]))
+      const complete = rowOf(await authorize(createPayment()), { broadcasts: [] })
+      const spelled = { ...complete, asset: 'GOLD', payTo: 'BOB' }
+      const settled: Settlement = { ...complete, state: 'confirmed', settledAmount: 150n }
+      for (const row of [waiting, complete, spelled, settled]) {
+        expect(scheme.findRowContradiction?.(row)).toBeNull()
+      }
+    })
+
+    it.each<[string, Partial<Settlement>]>([
+      ['details', { details: {} }],
+      ['asset', { asset: 'silver' }],
+      ['payer', { payer: 'carol' }],
+      ['payTo', { payTo: 'carol' }],
+      ['authorizationId', { authorizationId: 'toy:1/tx-1/gold/alice/carol' }],
+      ['transaction', { transaction: 'tx-2' }],
+      ['transactions', { broadcasts: [{ transaction: 'tx-2', bytes: 'tx-2' }] }],
+      ['amount', { amount: 101n, authorizedAmount: 101n }],
+      ['authorizedAmount', { authorizedAmount: 101n }],
+      ['settledAmount', { settledAmount: 99n }],
+      ['expiresAt', { expiresAt: new Date(0) }],
+    ])('finds that %s contradicts the rest of its row', async (column, changes) => {
+      expect(scheme.findRowContradiction?.({ ...(await openRow()), ...changes })).toMatchObject({ column })
+    })
+
     it('fails a transaction that no node knows for an hour: its proof can be claimed again', async () => {
       const row = await openRow()
       toy.find({ state: 'missing' })

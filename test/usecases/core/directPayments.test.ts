@@ -89,6 +89,8 @@ const setup = (changes: Partial<DirectChain> = {}) => {
   return {
     toy,
     paid,
+    journal,
+    scheme,
     settle: (changes: BodyChanges = {}) => {
       const body = bodyOf(changes)
       const payment = readPayment(body)
@@ -126,13 +128,18 @@ describe('where one host attests payments', () => {
   })
 
   it('a surplus is neither refused nor recorded', async () => {
-    const { toy, paid, verify, settle } = setup()
+    const { toy, paid, verify, settle, journal, scheme } = setup()
     if (paid.state !== 'successful') throw new Error('It is paid')
     toy.find({ ...paid, transfers: paid.transfers.map((each) => ({ ...each, amount: 5_000n })) })
     expect(await verify()).toMatchObject({ isValid: true })
     const result = await settle()
     expect(result).toMatchObject({ success: true })
     expect(JSON.stringify(result)).not.toContain('5000')
+    const [row] = journal.list()
+    if (row === undefined) throw new Error('It has no row')
+    expect(scheme.findRowContradiction?.(row)).toBeNull()
+    const compared = await scheme.resolve(row, new AbortController().signal, { isReadOnly: true })
+    expect(compared).toMatchObject({ state: 'confirmed', settledAmount: 100n })
     expect(await verify({ requirements: { amount: '101' }, txHash: 'tx-2' })).toMatchObject({
       invalidReason: 'cross_check_unavailable',
     })

@@ -18,6 +18,7 @@ import { createStreamStore } from '../../../src/stores/postgres/streams/streamSt
 import { createReconciliation } from '../../../src/usecases/reconciliation/index.js'
 import { viewStream } from '../../../src/usecases/streams/viewStream.js'
 import { claimOf } from '../../support/claimOf.js'
+import { forgetConsumed } from '../../support/forgetConsumed.js'
 import { addInstance } from '../../support/instances.js'
 import { intentOf } from '../../support/intentOf.js'
 import { pollUntil } from '../../support/pollUntil.js'
@@ -44,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 beforeEach(async () => {
   await pool.query(
-    'truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries, quota_uses, nightly_reconciliations, intents, stream_payments, streams',
+    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries, quota_uses, nightly_reconciliations, intents, stream_payments, streams`,
   )
   journal = createSettlementJournal(pool, await addInstance(pool))
   chain = new Map()
@@ -291,6 +292,21 @@ describe('a reconciliation', () => {
         await deleteTransactions(paid)
         await pool.query('delete from settlements where id = $1', [paid.id])
       },
+    ],
+    ...['asset', 'pay_to', 'payer', 'scheme', 'authorization_id'].map((column): (typeof planted)[number] => [
+      `another ${column} was written into a settled row`,
+      column === 'scheme' ? ['authorization_differs', 'unfinal_list_differs'] : ['authorization_differs'],
+      ({ paid }) => pool.query(`update settlements set ${column} = 'another' where id = $1`, [paid.id]),
+    ]),
+    [
+      'a settled row was copied',
+      ['event_missing', 'payment_duplicated', 'quota_differs'],
+      ({ paid }) =>
+        pool.query(
+          `insert into settlements select (jsonb_populate_record(s,
+             jsonb_build_object('id', gen_random_uuid(), 'authorization_id', 'another'))).* from settlements s where id = $1`,
+          [paid.id],
+        ),
     ],
     ['a payment has no transaction', ['payment_missing'], ({ paid }) => deleteTransactions(paid)],
     [

@@ -130,7 +130,7 @@ const insertAll = async (
 }
 
 /** SQL names come from the catalog, never from the file. */
-const writeInsertion = ({ name, columns }: Table): string => {
+export const writeInsertion = ({ name, columns }: Table): string => {
   const values = columns.map(({ type }, index) => `(r ->> ${index})::${type}`)
   return `insert into ${quote(name)} (${columns.map((column) => quote(column.name)).join()})
     overriding system value

@@ -18,6 +18,8 @@ export interface BackupOptions {
   /** Of the service, for a reader of the file. */
   readonly version: string
   readonly createdAt: Date
+  /** Default: every table. */
+  readonly onlyTable?: string
 }
 
 const rowsPerPage = 500
@@ -32,7 +34,7 @@ const textForms = `set local timezone = 'UTC'; set local datestyle = 'ISO, MDY';
  */
 export const writeBackup = async (
   pool: Pool,
-  { file, migrationsFolder, version, createdAt }: BackupOptions,
+  { file, migrationsFolder, version, createdAt, onlyTable }: BackupOptions,
 ): Promise<{ readonly rows: RowCounts; readonly bytes: number }> => {
   if (existsSync(file)) throw new Error(`${file} exists: a backup overwrites no file.`)
   // A later version may have tables that this one does not know.
@@ -54,7 +56,9 @@ export const writeBackup = async (
         createdAt: createdAt.toISOString(),
         migrations: applied,
       }
-      const tables = await listTables(client, migrations)
+      const tables = (await listTables(client, migrations)).filter(
+        ({ name }) => onlyTable === undefined || name === onlyTable,
+      )
       const lines = writeLines(client, { header, tables, counts })
       await pipeline(
         Readable.from(lines),

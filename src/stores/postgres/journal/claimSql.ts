@@ -14,9 +14,13 @@ const claims = `claims as (
   select c.id from claims c join holds h using (authorization_id)
   where not ${hasEnded('h')}
     and ${takenBy('h', { account: 'c.caller', holder: 'c.holder', asset: 'c.asset', payTo: 'c.pay_to' })} is not null
+), consumed as (
+  select c.id from claims c
+  where exists (select from consumed_authorizations d where d.digest = digest_authorization(c.authorization_id))
 )`
 
-const isFree = 'a.id not in (select id from held)'
+// The digest refuses also what has no row any more: one that was changed, deleted, or lost with a restored backup.
+const isFree = 'a.id not in (select id from held) and a.id not in (select id from consumed)'
 
 // Inserted in one global order, so that concurrent statements cannot deadlock.
 const opened = (source: string): string => `opened as (

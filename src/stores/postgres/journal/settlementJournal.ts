@@ -99,6 +99,12 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
     },
 
     findOpen: async (authorizationId) => (await findOpenBatched(authorizationId)).settlement,
+    isConsumed: async (authorizationId) =>
+      (
+        await pool.query('select from consumed_authorizations where digest = digest_authorization($1)', [
+          authorizationId,
+        ])
+      ).rowCount === 1,
     find: async (id) => (uuidForm.test(id) ? await selectOne('s.id = $1', [id]) : null),
     // Includes earlier broadcasts: a caller may know a transaction that was replaced.
     listByTransaction: async (network, transaction) =>

@@ -6,12 +6,50 @@ import { type DifferenceRow, readDifferences } from './readDifferences.js'
 // is filled later.
 const fillTime = "interval '10 minutes'"
 
+const terms = `digest_terms(s.authorization_id, s.caller, s.scheme, s.network, s.asset, s.payer, s.pay_to, s.amount,
+  s.authorized_amount, s.details)`
+const isConsumed = 'is_consumed_for_good(s.state, s.consumed_by, s.block_hash, s.is_final)'
+
 const differences = `
   (select 'settlement_missing' as kind, d.settlement_id::text as subject, d.account_id, d.data ->> 'network' as network,
     d.settlement_id::text, 'none' as expected, d.type as actual
   from webhook_deliveries d
   where d.created_at >= $1 and d.created_at < $2 and d.settlement_id is not null
     and not exists (select 1 from settlements s where s.id = d.settlement_id))
+  union all
+  -- What was consumed in the period, and has no settlement. What has an event is listed above.
+  (select 'settlement_missing', c.settlement_id::text, null, null, c.settlement_id::text, 'none', 'consumed authorization'
+  from consumed_authorizations c
+  where c.consumed_at >= $1 and c.consumed_at < $2
+    and not exists (select 1 from settlements s where s.id = c.settlement_id)
+    and not exists (select 1 from webhook_deliveries d
+      where d.settlement_id = c.settlement_id and d.created_at >= $1 and d.created_at < $2))
+  union all
+  -- What was consumed in the period, by a settlement that has not earned a success now, or that had other terms then.
+  (select 'authorization_differs', s.id::text, s.caller, s.network, s.id::text,
+    case when not ${isConsumed} then s.state else 'other terms' end, 'consumed'
+  from consumed_authorizations c join settlements s on s.id = c.settlement_id
+  where c.consumed_at >= $1 and c.consumed_at < $2
+    and (not ${isConsumed} or c.digest <> digest_authorization(s.authorization_id) or c.terms <> ${terms}))
+  union all
+  -- A success of the period for an authorization that is not recorded as consumed, or that another settlement consumed.
+  (select 'authorization_differs', s.id::text, s.caller, s.network, s.id::text, s.state,
+    coalesce('consumed by ' || c.settlement_id, 'not consumed')
+  from settlements s left join consumed_authorizations c on c.digest = digest_authorization(s.authorization_id)
+  where s.created_at >= $1 and s.created_at < $2 and ${isConsumed} and c.settlement_id is distinct from s.id
+    and not exists (select 1 from consumed_authorizations o
+      where o.settlement_id = s.id and o.consumed_at >= $1 and o.consumed_at < $2))
+  union all
+  -- Two settlements by one payment: by one transaction, and by what tells the payments of one transaction apart.
+  (select 'payment_duplicated', s.id::text, s.caller, s.network, s.id::text, s.transaction, o.ids
+  from settlements s, lateral (
+    select string_agg(o.id::text, ' ' order by o.id) as ids from settlements o
+    where o.network = s.network and o.transaction = s.transaction and o.id <> s.id and o.state = 'confirmed'
+      and (o.scheme, o.asset, o.payer) = (s.scheme, s.asset, s.payer)
+      and coalesce(o.payee_wallet, o.pay_to) = coalesce(s.payee_wallet, s.pay_to)
+      and (s.scheme = 'exact-direct' or o.details = s.details)) o
+  where s.created_at >= $1 and s.created_at < $2 and s.state = 'confirmed' and s.transaction is not null
+    and o.ids is not null)
   union all
   -- Nonces without a record, from the last recorded one to one that was recorded in the period.
   (select 'transaction_unrecorded', b.signer, null, b.network, null, 'none',
@@ -24,11 +62,21 @@ const differences = `
       where network = b.network and signer = b.signer and nonce < b.nonce) p
   where p.nonce < b.nonce - 1)`
 
-/** What the journal should have by other records: settlements by their events, transactions by the nonces around them. */
+/**
+ * What the journal should have by other records: settlements by their events and by the authorizations that they consumed,
+ * transactions by the nonces around them; and settlements that it should not have, because another has their payment.
+ */
 export const findMissingRows = (client: Pool | PoolClient, { from, to }: Period): Promise<FoundDifferences> =>
   readDifferences(client, { sql: differences, values: [from, to], describe })
 
-const describe = ({ kind, subject, actual, network }: DifferenceRow): string =>
-  kind === 'settlement_missing'
-    ? `The journal has no settlement ${subject}; there is its event ${actual}`
-    : `The journal has no transaction of ${subject} on ${network} with nonce ${actual}`
+const describe = ({ kind, subject, expected, actual, network }: DifferenceRow): string => {
+  if (kind === 'settlement_missing')
+    return `The journal has no settlement ${subject}; there is its ${nameOf(actual)}`
+  if (kind === 'payment_duplicated') return `The payment of settlement ${subject} also confirms ${actual}`
+  if (kind === 'authorization_differs') {
+    return `Settlement ${subject} (${expected}) does not fit the record of its authorization: ${actual}`
+  }
+  return `The journal has no transaction of ${subject} on ${network} with nonce ${actual}`
+}
+
+const nameOf = (record: string): string => (record.startsWith('consumed') ? record : `event ${record}`)

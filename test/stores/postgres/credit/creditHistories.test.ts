@@ -9,6 +9,7 @@ import { closeSettlements } from '../../../../src/stores/postgres/journal/closeS
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { countCredit, listPayments, openPayments } from '../../../support/creditModel.js'
+import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { isLongRun } from '../../../support/longRun.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
@@ -136,7 +137,7 @@ describe('credit facts under arbitrary histories', () => {
   it('equal a count of the journal, and a recount finds nothing to repair', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 24, size: 'max' }), async (steps) => {
-        await pool.query('truncate settlements, broadcasts, broadcast_settlements')
+        await pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements`)
         for (const each of steps) await run(each)
         const facts = await readAll()
         expect(withoutNothing(facts)).toEqual(withoutNothing(countCredit(await listPayments(pool))))
@@ -152,7 +153,7 @@ describe('credit facts under arbitrary histories', () => {
   }, 120_000)
 
   it('equal a count of the journal after many statements at once, none of which deadlocks', async () => {
-    await pool.query('truncate settlements, broadcasts, broadcast_settlements')
+    await pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements`)
     const names = Array.from({ length: 12 }, (_each, index) => `w${index}`)
     const keys = names.map((name) => `eip155:${name}`)
     const payments = fc.sample(

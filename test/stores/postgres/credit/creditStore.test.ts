@@ -11,6 +11,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { creditFormula, scoreCredit } from '../../../../src/usecases/credit/score.js'
 import { type OpenPayment, openPayments } from '../../../support/creditModel.js'
+import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { readTable } from '../../../support/markdown.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -49,7 +50,7 @@ describe('the credit store', () => {
     await patient.end()
     await database.drop()
   })
-  beforeEach(() => pool.query('truncate settlements, broadcasts, broadcast_settlements'))
+  beforeEach(() => pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements`))
 
   const open = async (payment: OpenPayment): Promise<string> => (await openPayments(pool, [payment]))[0] ?? ''
   const confirm = (id: string) => journal.close(id, { state: 'confirmed', transaction: id, block })

@@ -13,6 +13,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
@@ -44,7 +45,9 @@ describe('confirmed blocks', () => {
   })
   afterAll(() => database.drop())
   beforeEach(async () => {
-    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    await pool.query(
+      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances`,
+    )
     ours = await addInstance(pool)
     journal = createSettlementJournal(pool, ours)
   })

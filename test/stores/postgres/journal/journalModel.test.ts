@@ -14,6 +14,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { isLongRun } from '../../../support/longRun.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
@@ -114,7 +115,9 @@ describe('the settlement journal under arbitrary action sequences', () => {
 
   /** Two instances on an empty database. */
   const start = async () => {
-    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    await pool.query(
+      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances`,
+    )
     const instances = { ours: await appear(), theirs: await appear() }
     const ourLanes = createSignerLanes(pool, instances.ours)
     await ourLanes.advance(lane, 0)
@@ -172,10 +175,19 @@ describe('the settlement journal under arbitrary action sequences', () => {
         const { journals, setSeen } = await start()
         const model: ModelRow[] = []
         const isAlive: Record<InstanceName, boolean> = { ours: true, theirs: true }
+        const consumed = new Set<string>()
         let laneRecords = 0
         const isOwned = ({ owner }: ModelRow): boolean => owner !== null && isAlive[owner]
 
+        const noteConsumed = () => {
+          for (const each of model) {
+            const isForGood = each.consumedBy !== null || (each.state === 'confirmed' && each.block === null)
+            if (isForGood) consumed.add(each.authorization)
+          }
+        }
+
         for (const next of steps) {
+          noteConsumed()
           const journal = journals[next.by]
           if (next.does === 'claim') {
             const holder = model.find(
@@ -266,6 +278,10 @@ describe('the settlement journal under arbitrary action sequences', () => {
           }
         }
 
+        noteConsumed()
+        for (const each of ['one', 'two']) {
+          expect(await journals.theirs.isConsumed(each)).toBe(consumed.has(each))
+        }
         for (const each of model) {
           expect(await journals.ours.find(each.id)).toMatchObject({
             state: each.state,

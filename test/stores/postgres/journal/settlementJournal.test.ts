@@ -14,6 +14,7 @@ import { announceInstance, type Instance } from '../../../../src/stores/postgres
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
+import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
@@ -90,7 +91,9 @@ describe('the settlement journal', () => {
   })
   afterAll(() => database.drop())
   beforeEach(async () => {
-    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    await pool.query(
+      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances`,
+    )
     ours = await appear()
     theirs = await appear()
     journal = createSettlementJournal(pool, ours)

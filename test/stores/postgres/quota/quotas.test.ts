@@ -15,6 +15,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { isLongRun } from '../../../support/longRun.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -41,7 +42,7 @@ describe('quotas', () => {
 
   const start = async () => {
     await pool.query(
-      'truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, quota_uses',
+      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, quota_uses`,
     )
     journal = createSettlementJournal(pool, await addInstance(pool))
     theirJournal = createSettlementJournal(database.otherPool(), await addInstance(pool))

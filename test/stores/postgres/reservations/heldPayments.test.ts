@@ -15,6 +15,7 @@ import { createHoldAuthorization } from '../../../../src/usecases/core/holdAutho
 import { createHoldFunds } from '../../../../src/usecases/core/holdFunds.js'
 import { createSettlePayment } from '../../../../src/usecases/core/settlePayment.js'
 import { createVerifyPayment } from '../../../../src/usecases/core/verifyPayment.js'
+import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { createManualClock } from '../../../support/manualClock.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
@@ -31,7 +32,9 @@ afterAll(() => database.drop())
 beforeEach(async () => {
   await database
     .pool()
-    .query('truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses')
+    .query(
+      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses`,
+    )
 })
 
 const openInstance = async (

@@ -21,6 +21,7 @@ import { createStreamStore } from '../../../../src/stores/postgres/streams/strea
 import { decideHere } from '../../../../src/usecases/streams/control.js'
 import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
@@ -63,7 +64,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 beforeEach(async () => {
   await pool.query(
-    'truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses',
+    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses`,
   )
   journal = createSettlementJournal(pool, await addInstance(pool))
 })
@@ -258,7 +259,7 @@ describe('the end of a reservation', () => {
       )
       await reservations.purge()
       expect(await countRows()).toBe(0)
-      await pool.query('truncate settlements, broadcasts, broadcast_settlements')
+      await pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements`)
     }
   })
 
