@@ -9,10 +9,12 @@ export type GiveBack = (unused?: number) => void
 export interface HourlyBudget {
   /**
    * Draws a cost for a caller (account id or `anonymous`; null: our own maintenance). Throws SVC-3002 when the caller's
-   * part is spent, or what is left is kept for promised settlements. A promised one is never refused: it had its place when
-   * it was promised.
+   * part is spent, or what is left is kept for promised settlements. Of a promised one, what was kept for it is never
+   * refused; what it costs beyond that is new work like any other.
+   *
+   * @param promisedCost what was kept for it; default 0: not promised.
    */
-  spend(cost: number, caller: string | null, isPromised?: boolean): Promise<GiveBack>
+  spend(cost: number, caller: string | null, promisedCost?: number): Promise<GiveBack>
   /**
    * Throws SVC-3002 unless one more settlement of a caller can be promised beside what is spent and promised. Counts it as
    * promised until the returned function is called, with whether it was stored as a new one.
@@ -96,19 +98,44 @@ export const createHourlyBudget = (
     }
   }
 
+  const spendPromised = async (cost: number, caller: string | null): Promise<GiveBack> => {
+    for (const windows of listChoices(cost, caller)) {
+      const given = await take(windows)
+      if (given !== null) return given
+    }
+    const [common = []] = listChoices(cost, null)
+    const given = await take(common.map((each) => ({ ...each, limit: unlimited })))
+    if (given === null) throw spent()
+    return given
+  }
+
+  const spendNew = async (cost: number, caller: string | null): Promise<GiveBack> => {
+    // Maintenance serves what was sent, promised or not.
+    const kept = caller === null ? 0 : Math.min((await promised.read()).ofAll(), mostPromised)
+    for (const windows of listChoices(cost, caller)) {
+      const given = await take(windows.map((each) => (each.kept === 'all' ? without(each, kept) : each)))
+      if (given !== null) return given
+    }
+    throw spent()
+  }
+
   return {
-    spend: async (cost, caller, isPromised = false) => {
-      // Maintenance serves what was sent, promised or not.
-      const kept = isPromised || caller === null ? 0 : Math.min((await promised.read()).ofAll(), mostPromised)
-      for (const windows of listChoices(cost, caller)) {
-        const given = await take(windows.map((each) => (each.kept === 'all' ? without(each, kept) : each)))
-        if (given !== null) return given
+    spend: async (cost, caller, promisedCost = 0) => {
+      if (promisedCost <= 0) return await spendNew(cost, caller)
+      const beyond = cost - promisedCost
+      if (beyond <= 0) return await spendPromised(cost, caller)
+      // First what can be refused.
+      const giveBackBeyond = await spendNew(beyond, caller)
+      try {
+        const giveBackKept = await spendPromised(promisedCost, caller)
+        return (unused = cost) => {
+          giveBackBeyond(Math.min(unused, beyond))
+          if (unused > beyond) giveBackKept(unused - beyond)
+        }
+      } catch (error) {
+        giveBackBeyond()
+        throw error
       }
-      const [beyond] = isPromised ? listChoices(cost, null) : []
-      const given =
-        beyond === undefined ? null : await take(beyond.map((each) => ({ ...each, limit: unlimited })))
-      if (given === null) throw spent()
-      return given
     },
 
     checkPromise: async (caller) => {
@@ -159,11 +186,14 @@ export interface DrawnForBatch<Item> {
 /**
  * Draws the cost of a batch, each caller for its own items: a caller whose part is spent does not hold up the others.
  * With refused items nothing is drawn, and the rest is to be tried without them.
+ *
+ * @param promisedCostOf what was kept for items that are promised; default: all that they cost.
  */
 export const spendForBatch = async <Item extends BudgetedItem>(
   budget: HourlyBudget,
   items: readonly Item[],
   costOf: (items: readonly Item[]) => number,
+  promisedCostOf: (items: readonly Item[]) => number = costOf,
 ): Promise<DrawnForBatch<Item> | { readonly refused: ReadonlyMap<Item, unknown> }> => {
   const draws: { readonly own: readonly Item[]; readonly cost: number; readonly giveBack: GiveBack }[] = []
   const refused = new Map<Item, unknown>()
@@ -172,7 +202,8 @@ export const spendForBatch = async <Item extends BudgetedItem>(
     if (first === undefined) continue
     const cost = costOf(own)
     try {
-      draws.push({ own, cost, giveBack: await budget.spend(cost, first.caller, first.isPromised) })
+      const promisedCost = first.isPromised === true ? promisedCostOf(own) : 0
+      draws.push({ own, cost, giveBack: await budget.spend(cost, first.caller, promisedCost) })
     } catch (error) {
       for (const item of own) refused.set(item, error)
     }

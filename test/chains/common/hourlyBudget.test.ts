@@ -111,14 +111,30 @@ describe('what is promised', () => {
     expect(await exhaust('tenant-1')).toBe(540)
     expect(await exhaust('tenant-2')).toBe(40)
     expect(await exhaust('anonymous')).toBe(200)
-    for (let settled = 0; settled < 10; settled += 1) await budget.spend(10, 'tenant-1', true)
+    for (let settled = 0; settled < 10; settled += 1) await budget.spend(10, 'tenant-1', 10)
     await expect(budget.spend(1, 'tenant-1')).rejects.toThrow('spent')
   })
 
   it('is settled beyond the budget, should gas have become more expensive', async () => {
     const { budget, exhaust } = setup(1_000, promisedTo('tenant-1'))
     await exhaust('tenant-1')
-    await expect(budget.spend(500, 'tenant-1', true)).resolves.toBeTypeOf('function')
+    await expect(budget.spend(500, 'tenant-1', 500)).resolves.toBeTypeOf('function')
+  })
+
+  it('draws as new work what it costs beyond what was kept', async () => {
+    const { budget, exhaust } = setup(1_000, promisedTo('tenant-1'))
+    await exhaust('tenant-1')
+    await expect(budget.spend(11, 'tenant-1', 10)).rejects.toThrow('spent')
+    // Nothing of it was drawn.
+    for (let settled = 0; settled < 10; settled += 1) await budget.spend(10, 'tenant-1', 10)
+    await expect(budget.spend(1, 'tenant-1')).rejects.toThrow('spent')
+  })
+
+  it('gives back first what it drew as new work', async () => {
+    const { budget, exhaust } = setup(1_000, promisedTo('tenant-1'))
+    const giveBack = await budget.spend(30, 'tenant-2', 10)
+    giveBack(25)
+    expect((await exhaust('tenant-2')) + (await exhaust('tenant-1'))).toBe(575)
   })
 
   it('leaves half of the common part to new work', async () => {

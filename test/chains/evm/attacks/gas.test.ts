@@ -45,6 +45,15 @@ const openStream = async ({ core, plan }: UptoService) => {
   return { id: answer.stream.id, payTo }
 }
 
+const setMood = async ({ chain }: Scene, wallet: Address, mood: (typeof moods)[number]) => {
+  const sender = createEoa()
+  await chain.fundGas(sender.address)
+  const abi = parseAbi(['function setMood(uint8 next)'])
+  const data = encodeFunctionData({ abi, functionName: 'setMood', args: [moods.indexOf(mood)] })
+  const { status } = await chain.send({ account: sender.account, to: wallet, data })
+  expect(status).toBe('success')
+}
+
 /** Settles payments of new payers for a caller until one is refused. */
 const spendBudget = async ({ settle }: UptoService, caller: string) => {
   for (let count = 0; count < 150; count++) {
@@ -105,14 +114,6 @@ describe("a payer's wallet that burns gas", () => {
     const [kind] = core.useCases.core.listSupported().kinds
     return BigInt(kind?.minimumPayments?.[mainnet.chain.token.verifyingContract] ?? 0)
   }
-  const burnFromNowOn = async (wallet: Address) => {
-    const sender = createEoa()
-    await mainnet.chain.fundGas(sender.address)
-    const abi = parseAbi(['function setMood(uint8 next)'])
-    const data = encodeFunctionData({ abi, functionName: 'setMood', args: [moods.indexOf('burnsGas')] })
-    const { status } = await mainnet.chain.send({ account: sender.account, to: wallet, data })
-    expect(status).toBe('success')
-  }
   const below = { errorReason: 'payment_below_minimum', transaction: '' }
 
   it('pays for the gas of this call, not for that of a usual one', async () => {
@@ -142,7 +143,7 @@ describe("a payer's wallet that burns gas", () => {
     proxy.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 300 })
     const settling = service.settle(body)
     await pollUntil(() => (proxy.count('eth_estimateGas') > before ? true : null), 'the first estimate')
-    await burnFromNowOn(wallet.address)
+    await setMood(mainnet, wallet.address, 'burnsGas')
     expect(await settling).toMatchObject({ success: false, ...below })
     expect(await mainnet.countTransfersTo(payTo)).toBe(0)
   })
@@ -183,6 +184,21 @@ describe('the gas of admitted work', () => {
     })
     expect(await service.settle({ ...held.body, settleAmount: '17' }, shop)).toMatchObject({ success: true })
     expect(await scene.chain.balanceOf(held.payTo)).toBe(17n)
+  })
+
+  it('is kept up to what was promised: what a wallet burns beyond draws like new work', async () => {
+    const service = await openBudget(8_000_000)
+    const wallet = await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'acceptsAll'))
+    const { body, payTo } = await service.plan({ wallet })
+    expect(await service.verify(body, shop)).toMatchObject({ isValid: true })
+    await spendBudget(service, 'account-of-a-rival')
+    await spendBudget(service, 'anonymous')
+    await setMood(scene, wallet.address, 'burnsGas')
+    const used = { ...body, settleAmount: '17' }
+    await expect(service.settle(used, shop)).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
+    await setMood(scene, wallet.address, 'acceptsAll')
+    expect(await service.settle(used, shop)).toMatchObject({ success: true })
+    expect(await scene.chain.balanceOf(payTo)).toBe(17n)
   })
 
   it('is promised no further than the budget reaches', async () => {

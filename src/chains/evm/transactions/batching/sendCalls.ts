@@ -11,13 +11,13 @@ import type { EvmNetworkSettings } from '../../settings.js'
 import { encodeBuilderCodes, gasOfBuilderCodes, withBuilderCodes } from '../builderCodes.js'
 import { type FeeOracle, highestGasPrice } from '../fees/fees.js'
 import { createGasAllowance, gasForBatch } from '../fees/gasAllowance.js'
-import { costOf, type GasBudget, type OfferedGas, toGwei } from '../fees/gasBudget.js'
+import { costOf, type GasBudget, type OfferedGas, promisedGas, toGwei } from '../fees/gasBudget.js'
 import type { NoncePool, Slot } from '../lanes/noncePool.js'
 import { createSendInLane, type LaneDependencies, type LaneSending } from '../lanes/sendInLane.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import { type ContractCall, canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
 import type { Signers } from '../signers.js'
-import { estimateCall, type Sending } from '../simulation/simulate.js'
+import { estimateCall, type Sending, withMargin } from '../simulation/simulate.js'
 import type { BatchContract } from './batchContract.js'
 import { simulateBatch } from './simulateBatch.js'
 
@@ -148,7 +148,12 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     const cost = sending.gas * highestGasPrice(sending.fees)
     const shareOf = (total: bigint) => (own: readonly OutgoingCall[]) =>
       toGwei((total * BigInt(own.length)) / BigInt(calls.length))
-    const drawn = await spendForBatch(budget, calls, shareOf(cost))
+    const keptFor = (own: readonly OutgoingCall[]) =>
+      toGwei(
+        own.reduce((gas, { call }) => gas + withMargin(promisedGas) + call.reorgGas, 0n) *
+          highestGasPrice(sending.fees),
+      )
+    const drawn = await spendForBatch(budget, calls, shareOf(cost), keptFor)
     if ('refused' in drawn) {
       for (const [outgoing, error] of drawn.refused) outgoing.reject(error)
       return { ...done, groups: [calls.filter((each) => !drawn.refused.has(each))] }
