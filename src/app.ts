@@ -39,6 +39,7 @@ import { streamRoutes } from './http/routes/streams.js'
 import { webhookRoutes } from './http/routes/webhooks.js'
 import { addRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
+import { createServerFactory } from './http/server/createServerFactory.js'
 import { compileValidator } from './http/validation.js'
 import { systemClock } from './platform/clock.js'
 import { silentLogger } from './platform/logger.js'
@@ -66,6 +67,10 @@ export interface AppSettings {
   /** Open connections; 0 or absent: no cap. Peers in `trustProxy` are not counted per address. */
   readonly maxConnections?: number
   readonly maxConnectionsPerAddress?: number
+  /** Requests in progress of one client address, also behind a trusted proxy; 0 or absent: no cap. */
+  readonly maxRequestsPerAddress?: number
+  /** Time without progress in which a response must be read; default 30 s. */
+  readonly unreadTimeoutMs?: number
   /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; default none. */
   readonly accountOrigins?: readonly string[]
   readonly apiKeyRequired?: boolean
@@ -107,6 +112,8 @@ for (const routes of [
 
 const defaultRequestTimeoutMs = 15_000
 const defaultSettleWaitMs = 60_000
+// Longer than a client on 128 kbit/s takes for the largest document (0.5 MB).
+const defaultUnreadTimeoutMs = 30_000
 
 export const buildApp = ({
   useCases,
@@ -117,10 +124,15 @@ export const buildApp = ({
 }: AppDependencies): FastifyInstance => {
   const { tiers = specificationTiers } = settings
   const app = fastify({
-    ...timeouts(
-      settings.requestTimeoutMs ?? defaultRequestTimeoutMs,
-      settings.settleWaitMs ?? defaultSettleWaitMs,
-    ),
+    serverFactory: createServerFactory({
+      ...timeouts(
+        settings.requestTimeoutMs ?? defaultRequestTimeoutMs,
+        settings.settleWaitMs ?? defaultSettleWaitMs,
+      ),
+      trustProxy: settings.trustProxy,
+      maxRequestsPerAddress: settings.maxRequestsPerAddress ?? 0,
+      unreadTimeoutMs: settings.unreadTimeoutMs ?? defaultUnreadTimeoutMs,
+    }),
     // Payment routes set their own.
     bodyLimit: bodyLimits.account,
     // Never a number: with a hop count Fastify silently trusts no proxy.

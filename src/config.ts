@@ -40,6 +40,7 @@ const environmentShape = z.object({
   SANDBOX: z.enum(['true', 'false'], 'must be true or false').optional(),
   MAX_CONNECTIONS: wholeNumber(0, 1_000_000).default(20_000),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(2_000),
+  MAX_REQUESTS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(2_000),
   API_KEY_REQUIRED: z
     .enum(['true', 'false'], 'must be true or false')
     .transform((text) => text === 'true')
@@ -135,6 +136,8 @@ export interface Config {
     /** Open connections; 0: no cap. */
     readonly maxConnections: number
     readonly maxConnectionsPerAddress: number
+    /** Requests in progress; 0: no cap. */
+    readonly maxRequestsPerAddress: number
   }
   /** `default`: nothing else was configured. `off`: payments are real. */
   readonly sandbox: 'off' | 'chosen' | 'default'
@@ -300,6 +303,7 @@ export const readConfig = (
       maxPaymentBodyBytes: variables.MAX_PAYMENT_BODY_BYTES,
       maxConnections: variables.MAX_CONNECTIONS,
       maxConnectionsPerAddress: variables.MAX_CONNECTIONS_PER_ADDRESS,
+      maxRequestsPerAddress: variables.MAX_REQUESTS_PER_ADDRESS,
     },
     sandbox: isSandbox ? sandbox : 'off',
     operatorToken: variables.OPERATOR_TOKEN ?? null,

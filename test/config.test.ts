@@ -49,6 +49,7 @@ describe('an environment without a chain', () => {
         maxPaymentBodyBytes: 65_536,
         maxConnections: 20_000,
         maxConnectionsPerAddress: 2_000,
+        maxRequestsPerAddress: 2_000,
       },
       operatorToken: null,
       metricsToken: null,

@@ -1,9 +1,10 @@
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
 import { documentOptions } from '../openapi/documentOptions.js'
+import { serveDocument } from '../openapi/serveDocument.js'
 
 // Swagger UI sets inline styles; its scripts are files of this service.
 const contentSecurityPolicy = [
@@ -27,8 +28,9 @@ export const openapi = fastifyPlugin(
 )
 
 export const referenceRoutes = async (app: FastifyInstance): Promise<void> => {
-  await app.register(documentRoutes)
-  await app.register(referencePage)
+  const handlers = createHandlers(app)
+  await app.register(documentRoutes, handlers)
+  await app.register(referencePage, handlers)
 }
 
 const documentSchema = (mediaType: string, operationId: string) => ({
@@ -45,26 +47,33 @@ const documentSchema = (mediaType: string, operationId: string) => ({
   'x-reference': { responses: { 200: { head: { summary: 'First field', value: { openapi: '3.1.0' } } } } },
 })
 
-const documentRoutes = async (app: FastifyInstance): Promise<void> => {
-  app.get(
-    '/api/openapi.yaml',
-    { schema: documentSchema('application/yaml', 'getOpenApiYaml'), config: { access: 'public' } },
-    async (_request, reply) =>
-      await reply.type('application/yaml; charset=utf-8').send(app.swagger({ yaml: true })),
-  )
-  app.get(
-    '/api/openapi.json',
-    { schema: documentSchema('application/json', 'getOpenApiJson'), config: { access: 'public' } },
-    async (_request, reply) => {
-      reply.type('application/json; charset=utf-8')
-      return JSON.stringify(app.swagger())
-    },
-  )
+const yamlType = 'application/yaml; charset=utf-8'
+const jsonType = 'application/json; charset=utf-8'
+
+const createHandlers = (app: FastifyInstance) => ({
+  yaml: serveDocument(yamlType, () => app.swagger({ yaml: true })),
+  json: serveDocument(jsonType, () => JSON.stringify(app.swagger())),
+})
+
+type DocumentHandlers = ReturnType<typeof createHandlers>
+
+const documentRoutes: FastifyPluginCallback<DocumentHandlers> = (app, { yaml, json }, done) => {
+  const config = { access: 'public' } as const
+  app.get('/api/openapi.yaml', { schema: documentSchema('application/yaml', 'getOpenApiYaml'), config }, yaml)
+  app.get('/api/openapi.json', { schema: documentSchema('application/json', 'getOpenApiJson'), config }, json)
+  done()
 }
 
-const referencePage = async (app: FastifyInstance): Promise<void> => {
+const referencePage = async (app: FastifyInstance, { yaml, json }: DocumentHandlers): Promise<void> => {
+  // Swagger UI's own handlers write the document again for each request.
+  const prepared = new Map([
+    ['/docs/yaml', yaml],
+    ['/docs/json', json],
+  ])
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, access: 'public' }
+    const handler = prepared.get(route.url)
+    if (handler !== undefined) route.handler = handler
   })
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')

@@ -347,6 +347,8 @@ export interface TestAppOptions {
   readonly metricsToken?: Secret
   readonly maxConnections?: number
   readonly maxConnectionsPerAddress?: number
+  readonly maxRequestsPerAddress?: number
+  readonly unreadTimeoutMs?: number
   readonly accountOrigins?: readonly string[]
   readonly logger?: Logger
   readonly metrics?: Metrics
@@ -392,6 +394,8 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       metricsToken: parts.metricsToken ?? null,
       maxConnections: parts.maxConnections ?? 0,
       maxConnectionsPerAddress: parts.maxConnectionsPerAddress ?? 0,
+      maxRequestsPerAddress: parts.maxRequestsPerAddress ?? 0,
+      ...(parts.unreadTimeoutMs === undefined ? {} : { unreadTimeoutMs: parts.unreadTimeoutMs }),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       ...(receiving === undefined ? {} : { receiving }),
     },
