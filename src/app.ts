@@ -155,6 +155,7 @@ export const buildApp = ({
   app.decorateRequest('caller', 'anonymous')
   app.decorateRequest('account', null)
   app.decorateRequest('apiKey', null)
+  app.decorateRequest('onKeyRefused', null)
 
   app.register(requestId)
   if (settings.isSandbox === true) app.register(sandboxMark)

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
 import { maxAuthFailuresPerMinute } from '../../src/http/plugins/authFailureLimit.js'
+import { Secret } from '../../src/platform/secret.js'
 import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
 import { createManualClock } from '../support/manualClock.js'
-import { keyOwner, knownKey, testApp } from './support/app.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { keyOwner, knownKey, type TestAppOptions, testApp } from './support/app.js'
 import { limitedApp } from './support/limitedApp.js'
+import { countConnections, deferred, listen, open as openSocket } from './support/sockets.js'
 
 const minuteMs = 60_000
 
@@ -111,6 +114,96 @@ describe('a valid key without the scope of a route', () => {
       (await app.inject({ url, headers: { 'x-api-key': knownKey } })).statusCode
     for (let request = 0; request < 50; request += 1) expect(await ask('/dashboard/info')).toBe(403)
     expect(await ask('/supported')).toBe(200)
+  })
+})
+
+describe('a valid key', () => {
+  const start = (parts: TestAppOptions = {}) => {
+    const clock = createManualClock()
+    return testApp({ ...parts, limits: { limiter: createMemoryRateLimiter({ clock }), clock, table: [] } })
+  }
+  const headers = { authorization: `Bearer ${knownKey}` }
+
+  it.each([
+    [
+      'a garbage sign-in',
+      {
+        method: 'POST',
+        url: '/v1/siwx/verify',
+        payload: { header: 'garbage', uri: 'https://shop.example/' },
+      },
+    ],
+    ['a query for operators', { method: 'GET', url: '/v1/settlements?status=pending' }],
+    [
+      'the change of a listing of another',
+      { method: 'DELETE', url: `/discovery/resources/7d0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7` },
+    ],
+  ] as const)('that forwards %s again and again stays valid', async (_name, request) => {
+    const app = start({
+      operatorToken: new Secret('o'.repeat(32)),
+      discovery: {
+        changeListing: async () => {
+          throw new AppError('UNAUTHORIZED', 'Send the API key of the owning account')
+        },
+      },
+    })
+    for (let count = 0; count < 2 * maxAuthFailuresPerMinute; count += 1) {
+      expect((await app.inject({ ...request, headers })).statusCode).toBe(401)
+    }
+    expect((await app.inject({ url: '/supported', headers })).statusCode).toBe(200)
+  })
+
+  it('stays valid when its clients disconnect before it was looked up', async () => {
+    const lookup = deferred<void>()
+    let begun = 0
+    const app = start({
+      dashboard: {
+        authenticate: async () => {
+          begun += 1
+          await lookup.promise
+          return keyOwner
+        },
+      },
+    })
+    const port = await listen(app)
+    for (let count = 1; count <= maxAuthFailuresPerMinute + 1; count += 1) {
+      const socket = await openSocket(port)
+      socket.write(`GET /supported HTTP/1.1\r\nHost: a\r\nX-API-Key: ${knownKey}\r\n\r\n`)
+      await pollUntil(() => begun === count, 'the lookup')
+      socket.destroy()
+    }
+    await pollUntil(() => countConnections(app).then((count) => count === 0), 'the end of the connections')
+    lookup.resolve()
+    const response = await fetch(`http://127.0.0.1:${port}/supported`, { headers: { 'x-api-key': knownKey } })
+    expect(response.status).toBe(200)
+    await app.close()
+  })
+
+  it('that is refused is counted although its client has disconnected', async () => {
+    const lookup = deferred<void>()
+    let begun = 0
+    const app = start({
+      dashboard: {
+        authenticate: async () => {
+          begun += 1
+          await lookup.promise
+          throw new AppError('UNAUTHORIZED', 'The API key is not valid')
+        },
+      },
+    })
+    const port = await listen(app)
+    for (let count = 1; count <= maxAuthFailuresPerMinute; count += 1) {
+      const socket = await openSocket(port)
+      socket.write(`GET /supported HTTP/1.1\r\nHost: a\r\nX-API-Key: ${knownKey}\r\n\r\n`)
+      await pollUntil(() => begun === count, 'the lookup')
+      socket.destroy()
+    }
+    await pollUntil(() => countConnections(app).then((count) => count === 0), 'the end of the connections')
+    lookup.resolve()
+    const ask = async () =>
+      (await fetch(`http://127.0.0.1:${port}/supported`, { headers: { 'x-api-key': knownKey } })).status
+    expect(await ask()).toBe(429)
+    await app.close()
   })
 })
 

@@ -5,7 +5,7 @@ import { maxRequestsPerConnection } from '../../src/http/server/requestsInFlight
 import { pollUntil } from '../support/pollUntil.js'
 import { type TestAppOptions, testApp, testMetrics } from './support/app.js'
 import { paymentBody } from './support/payment.js'
-import { deferred, listen, open, readAll } from './support/sockets.js'
+import { countConnections, deferred, listen, open, readAll } from './support/sockets.js'
 
 let app: FastifyInstance | null = null
 
@@ -120,20 +120,10 @@ describe('a client that does not read its responses', () => {
     socket.on('error', () => undefined)
     socket.pause()
     let hungUp = false
-    const accepted = new Promise<void>((resolve) => {
-      app?.server.getConnections((_error, count) => {
-        expect(count).toBe(1)
-        resolve()
-      })
-    })
-    await accepted
     const isClosed = async () => {
       if (!socket.destroyed && !hungUp)
         socket.write(get('/api/openapi.json'), (error) => (hungUp = error != null))
-      const open = await new Promise<number>((resolve) => {
-        app?.server.getConnections((_error, count) => resolve(count))
-      })
-      return open === 0
+      return app !== null && (await countConnections(app)) === 0
     }
     await pollUntil(isClosed, 'the end of the connection')
     socket.destroy()

@@ -19,6 +19,8 @@ declare module 'fastify' {
     caller: string
     account: KeyHolder | null
     apiKey: Secret | null
+    /** Called by authentication when the presented key itself is refused, also after the client has disconnected. */
+    onKeyRefused: (() => void) | null
   }
 }
 

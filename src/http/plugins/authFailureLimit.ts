@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import { isProbe } from '../probes.js'
-import { clientClosedRequest, onResponseEnd } from '../responseEnd.js'
+import '../auth/access.js'
 
 export interface AuthFailureLimitDependencies {
   readonly limiter: RateLimiter
@@ -21,12 +21,15 @@ const minuteMs = 60_000
 const maxTracked = 10_000
 
 /**
- * Rejects a credential that an address has presented wrongly too often, before the key lookup. Never the address:
+ * Rejects a credential that an address has presented wrongly too often, before the key lookup. Counts only what
+ * authentication refuses: a valid key may carry any number of requests that are answered 401 for another reason, such as
+ * a wallet sign-in of somebody else. Never the address:
  * clients behind one NAT or proxy share it, and guessing 256 random bits needs no limit. Must be registered before
  * authentication.
  */
 export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
   (app, { limiter, clock, logger }, done) => {
+    if (!app.hasRequestDecorator('onKeyRefused')) app.decorateRequest('onKeyRefused', null)
     const blockedUntilMs = new Map<string, number>()
 
     const readBlockedMs = (pair: string): number => {
@@ -47,7 +50,7 @@ export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
       blockedUntilMs.set(pair, clock.now().getTime() + Math.min(Math.max(remainingMs, 1_000), minuteMs))
     }
 
-    app.addHook('onRequest', (request, reply, next) => {
+    app.addHook('onRequest', (request, _reply, next) => {
       const credential = findCredential(request)
       if (credential === null || isProbe(request)) {
         next()
@@ -64,21 +67,15 @@ export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
         )
         return
       }
-      onResponseEnd(reply, ({ status }) => {
-        if (!isAuthFailure(status, request)) return
+      request.onKeyRefused = () => {
         recordFailure(pair).catch((error: unknown) => logger.warn({ error }, 'refused_keys.count_failed'))
-      })
+      }
       next()
     })
     done()
   },
   { name: 'authFailureLimit' },
 )
-
-// A disconnect before authentication counts as a failure. A 403 does not: the key is valid, and a request without the
-// scope or from a wrong address must not block the others of its key.
-const isAuthFailure = (status: number, { account }: FastifyRequest): boolean =>
-  status === 401 || (status === clientClosedRequest && account === null)
 
 const findCredential = ({ headers }: FastifyRequest): string | null => {
   const { authorization } = headers

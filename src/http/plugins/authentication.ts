@@ -20,28 +20,40 @@ export interface AuthenticationOptions {
  */
 export const authentication = fastifyPlugin<AuthenticationOptions>(
   (app, { authenticate, operatorGate, apiKeyRequired }, done) => {
-    app.addHook('onRequest', async (request) => {
-      if (isProbe(request)) return
-      if (request.routeOptions.config.access === 'operator') operatorGate.requireOperator(request)
+    const findHolder = async (request: FastifyRequest) => {
       const apiKey = readPresentedKey(request, !carriesOperatorToken(request, operatorGate))
-      if (apiKey === null || apiKey === 'foreign') {
-        if (requiresKey(request.routeOptions.config.access, apiKeyRequired)) rejectAnonymous(apiKey)
-        return
-      }
+      if (apiKey === null || apiKey === 'foreign') return { presented: apiKey, holder: null }
       const account = await findAccount(authenticate, {
         apiKey: apiKey.reveal(),
         address: request.ip,
         refererHost: findRefererHost(request.headers),
         scope: findRequiredScope(request.method, request.routeOptions.config),
       })
-      request.caller = account.id
-      request.account = account
-      request.apiKey = apiKey
+      return { presented: apiKey, holder: { apiKey, account } }
+    }
+
+    app.addHook('onRequest', async (request) => {
+      if (isProbe(request)) return
+      if (request.routeOptions.config.access === 'operator') operatorGate.requireOperator(request)
+      const { presented, holder } = await findHolder(request).catch((error: unknown) => {
+        if (isKeyRefusal(error)) request.onKeyRefused?.()
+        throw error
+      })
+      if (holder === null) {
+        if (requiresKey(request.routeOptions.config.access, apiKeyRequired)) rejectAnonymous(presented)
+        return
+      }
+      request.caller = holder.account.id
+      request.account = holder.account
+      request.apiKey = holder.apiKey
     })
     done()
   },
   { name: 'authentication' },
 )
+
+/** A 403 is none: the key is valid, and must stay usable for other routes and from other addresses. */
+const isKeyRefusal = (error: unknown): boolean => error instanceof AppError && error.code === 'UNAUTHORIZED'
 
 /** On routes that also serve operators, their token is not treated as an API key. */
 const carriesOperatorToken = (request: FastifyRequest, { isOperator }: OperatorGate): boolean => {
@@ -63,7 +75,7 @@ const requiresKey = (access: Access | undefined, apiKeyRequired: boolean): boole
   }
 }
 
-const rejectAnonymous = (presented: 'foreign' | null): never => {
+const rejectAnonymous = (presented: unknown): never => {
   throw new AppError(
     'UNAUTHORIZED',
     presented === null

@@ -73,7 +73,10 @@ const authentication = fastifyPlugin<{ readonly onLookUp: (key: string) => void 
       if (typeof key !== 'string' || isProbe(request)) return
       onLookUp(key)
       const [tier = ''] = key.split(' ')
-      if (!isTier(tier)) throw new AppError('UNAUTHORIZED', 'Unknown API key')
+      if (!isTier(tier)) {
+        request.onKeyRefused?.()
+        throw new AppError('UNAUTHORIZED', 'Unknown API key')
+      }
       request.account = accountOf(key, tier)
     })
   },

@@ -29,3 +29,6 @@ export const deferred = <Value>() => {
   })
   return { promise, resolve }
 }
+
+export const countConnections = async (app: FastifyInstance): Promise<number> =>
+  await new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count)))
