@@ -1,4 +1,5 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
+import { createAcceptedKeys } from './http/auth/acceptedKeys.js'
 import { createReadKeyViewer } from './http/auth/keyViewer.js'
 import { createOperatorGate } from './http/auth/operatorGate.js'
 import { type BodyReceiverLimits, defaultBodyReceiverLimits } from './http/bodyReceiver.js'
@@ -123,6 +124,7 @@ export const buildApp = ({
   limits = null,
 }: AppDependencies): FastifyInstance => {
   const { tiers = specificationTiers } = settings
+  const acceptedKeys = createAcceptedKeys()
   const app = fastify({
     serverFactory: createServerFactory({
       ...timeouts(
@@ -130,6 +132,9 @@ export const buildApp = ({
         settings.settleWaitMs ?? defaultSettleWaitMs,
       ),
       trustProxy: settings.trustProxy,
+      acceptedKeys,
+      clock: limits?.clock ?? systemClock,
+      logger,
       maxRequestsPerAddress: settings.maxRequestsPerAddress ?? 0,
       unreadTimeoutMs: settings.unreadTimeoutMs ?? defaultUnreadTimeoutMs,
     }),
@@ -175,6 +180,7 @@ export const buildApp = ({
   const operatorGate = createOperatorGate(settings.operatorToken ?? null)
   app.register(authentication, {
     authenticate: useCases.dashboard.authenticate,
+    acceptedKeys,
     operatorGate,
     apiKeyRequired: settings.apiKeyRequired ?? false,
   })

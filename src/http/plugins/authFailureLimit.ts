@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
 import { readClientNetwork } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
+import { findCredentialHash } from '../auth/credential.js'
 import { isProbe } from '../probes.js'
+import { markRefused } from '../server/refusalMarks.js'
 import '../auth/access.js'
 
 export interface AuthFailureLimitDependencies {
@@ -50,15 +50,16 @@ export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
       blockedUntilMs.set(pair, clock.now().getTime() + Math.min(Math.max(remainingMs, 1_000), minuteMs))
     }
 
-    app.addHook('onRequest', (request, _reply, next) => {
-      const credential = findCredential(request)
+    app.addHook('onRequest', (request, reply, next) => {
+      const credential = findCredentialHash(request.headers)
       if (credential === null || isProbe(request)) {
         next()
         return
       }
-      const pair = `${readClientNetwork(request.ip)} ${hashOf(credential)}`
+      const pair = `${readClientNetwork(request.ip)} ${credential}`
       const blockedMs = readBlockedMs(pair)
       if (blockedMs > 0) {
+        markRefused(reply.raw)
         next(
           new AppError('RATE_LIMITED', 'This API key was refused too often from this address', {
             operationalCode: 'SVC-2005',
@@ -76,13 +77,3 @@ export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
   },
   { name: 'authFailureLimit' },
 )
-
-const findCredential = ({ headers }: FastifyRequest): string | null => {
-  const { authorization } = headers
-  const apiKey = headers['x-api-key']
-  if (authorization === undefined && apiKey === undefined) return null
-  return `${authorization} ${apiKey}`
-}
-
-/** Never the credential itself: it would be kept in the limiter's store. */
-const hashOf = (credential: string): string => createHash('sha256').update(credential).digest('base64')

@@ -3,13 +3,16 @@ import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
 import type { DashboardUseCases, PresentedKey } from '../../usecases/dashboard/useCases.js'
+import type { AcceptedKeys } from '../auth/acceptedKeys.js'
 import { type Access, findRequiredScope } from '../auth/access.js'
 import type { OperatorGate } from '../auth/operatorGate.js'
 import { readPresentedKey } from '../auth/presentedKey.js'
 import { isProbe } from '../probes.js'
+import { markRefused } from '../server/refusalMarks.js'
 
 export interface AuthenticationOptions {
   readonly authenticate: DashboardUseCases['authenticate']
+  readonly acceptedKeys: AcceptedKeys
   readonly operatorGate: OperatorGate
   readonly apiKeyRequired: boolean
 }
@@ -19,7 +22,7 @@ export interface AuthenticationOptions {
  * service only where a key is needed.
  */
 export const authentication = fastifyPlugin<AuthenticationOptions>(
-  (app, { authenticate, operatorGate, apiKeyRequired }, done) => {
+  (app, { authenticate, acceptedKeys, operatorGate, apiKeyRequired }, done) => {
     const findHolder = async (request: FastifyRequest) => {
       const apiKey = readPresentedKey(request, !carriesOperatorToken(request, operatorGate))
       if (apiKey === null || apiKey === 'foreign') return { presented: apiKey, holder: null }
@@ -32,17 +35,25 @@ export const authentication = fastifyPlugin<AuthenticationOptions>(
       return { presented: apiKey, holder: { apiKey, account } }
     }
 
-    app.addHook('onRequest', async (request) => {
+    app.addHook('onRequest', async (request, reply) => {
       if (isProbe(request)) return
       if (request.routeOptions.config.access === 'operator') operatorGate.requireOperator(request)
       const { presented, holder } = await findHolder(request).catch((error: unknown) => {
-        if (isKeyRefusal(error)) request.onKeyRefused?.()
+        if (isKeyRefusal(error)) {
+          acceptedKeys.remove(request.headers)
+          request.onKeyRefused?.()
+          markRefused(reply.raw)
+        }
         throw error
       })
       if (holder === null) {
-        if (requiresKey(request.routeOptions.config.access, apiKeyRequired)) rejectAnonymous(presented)
+        if (requiresKey(request.routeOptions.config.access, apiKeyRequired)) {
+          markRefused(reply.raw)
+          rejectAnonymous(presented)
+        }
         return
       }
+      acceptedKeys.add(request.headers)
       request.caller = holder.account.id
       request.account = holder.account
       request.apiKey = holder.apiKey

@@ -7,6 +7,7 @@ import { createFailureLog, type FailureLog } from '../../failureLog.js'
 import { describeError } from '../../platform/scrub.js'
 import type { Logger } from '../../ports/logger.js'
 import { sendError, toAppError, toErrorBody } from '../errors.js'
+import { markRefused } from '../server/refusalMarks.js'
 import { rememberConnection, stalledError, wasCutOffByStall } from '../stalledRequests.js'
 import { chooseRequestId } from './requestId.js'
 
@@ -51,6 +52,7 @@ const logFailure = ({ logger, outages }: FailureLogs, error: AppError, request: 
 const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 const rejectUnrouted = (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  markRefused(reply.raw)
   const allowed = routedMethods.filter((method) => hasRoute(app, method, request.url))
   if (allowed.length === 0 || allowed.includes(request.method)) {
     return sendError(reply, new AppError('NOT_FOUND', 'Unknown path; GET /info lists all endpoints'))

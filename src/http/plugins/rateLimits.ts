@@ -8,6 +8,7 @@ import type { LimitWindow, RateLimiter, RateLimitResult, WindowState } from '../
 import type { RequestLimit } from '../../protocol/requestLimits.js'
 import { getTier, higherRate, specificationTiers, type Tiers } from '../../protocol/tiers.js'
 import { findRouteLimits, type RouteLimits, type RouteWindow } from '../routeLimits.js'
+import { markRefused } from '../server/refusalMarks.js'
 
 export interface RateLimitsDependencies {
   readonly limiter: RateLimiter
@@ -71,6 +72,7 @@ const createHook =
       reply.header('x-ratelimit-reset', Math.ceil(resetsAtMs / 1_000))
     }
     if (result.isAllowed) return
+    markRefused(reply.raw)
     const remainingSeconds = Math.ceil((resetsAtMs - clock.now().getTime()) / 1_000)
     throw new AppError('RATE_LIMITED', 'Too many requests', {
       operationalCode: 'SVC-2005',

@@ -4,6 +4,7 @@ import type { Logger } from '../../ports/logger.js'
 import { findSentErrorCode } from '../errors.js'
 import { isProbe } from '../probes.js'
 import { onResponseEnd } from '../responseEnd.js'
+import { isUnlogged } from '../server/refusalMarks.js'
 
 const maxPathLength = 200
 
@@ -12,6 +13,7 @@ export const logRequest = (logger: Logger, request: FastifyRequest, reply: Fasti
   // Read now: a closed socket has no peer address.
   const remoteAddress = request.ip
   onResponseEnd(reply, ({ status, durationMs }) => {
+    if (isUnlogged(reply.raw)) return
     const code = findSentErrorCode(request)
     const fields = {
       requestId: request.id,

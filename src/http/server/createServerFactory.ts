@@ -1,5 +1,9 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import type { Clock } from '../../ports/clock.js'
+import type { Logger } from '../../ports/logger.js'
+import type { AcceptedKeys } from '../auth/acceptedKeys.js'
 import { createClientAddresses } from './clientAddresses.js'
+import { createRefusals } from './refusals.js'
 import { createRequestsInFlight } from './requestsInFlight.js'
 
 export interface ServerSettings {
@@ -7,6 +11,9 @@ export interface ServerSettings {
   /** 0: no cap. */
   readonly maxRequestsPerAddress: number
   readonly unreadTimeoutMs: number
+  readonly acceptedKeys: AcceptedKeys
+  readonly clock: Clock
+  readonly logger: Logger
   readonly http: ServerOptions
   readonly requestTimeout: number
   readonly keepAliveTimeout: number
@@ -15,10 +22,12 @@ export interface ServerSettings {
 
 /** For Fastify's `serverFactory`: requests and connections are bounded before Fastify sees them. */
 export const createServerFactory = (settings: ServerSettings): ((handler: RequestListener) => Server) => {
+  const addresses = createClientAddresses(settings.trustProxy)
   const requests = createRequestsInFlight({
     maxPerAddress: settings.maxRequestsPerAddress,
     unreadTimeoutMs: settings.unreadTimeoutMs,
-    addresses: createClientAddresses(settings.trustProxy),
+    addresses,
+    refusals: createRefusals(settings),
   })
   return (handler) => {
     const server = createServer(settings.http, requests.bound(handler))

@@ -1,9 +1,10 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '../../errors.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
 import type { ClientAddresses } from './clientAddresses.js'
-import { prepareRefusal } from './preparedRefusal.js'
+import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
+import type { Refusals } from './refusals.js'
 
 export interface RequestsInFlightOptions {
   /** 0: no cap. */
@@ -11,6 +12,7 @@ export interface RequestsInFlightOptions {
   /** Time without progress after which a client that does not read its responses is disconnected. */
   readonly unreadTimeoutMs: number
   readonly addresses: ClientAddresses
+  readonly refusals: Refusals
 }
 
 export interface RequestsInFlight {
@@ -60,6 +62,13 @@ const sendTooManyOfAddress = prepareRefusal(
   }),
 )
 
+const sendTooManyRefusals = prepareRefusal(
+  new AppError('RATE_LIMITED', 'Too many refused requests', {
+    operationalCode: 'SVC-2005',
+    retryAfterSeconds: 1,
+  }),
+)
+
 /**
  * Bounds what one client has in progress: Node emits every request of a packet at once, so one packet of 64 kB could start
  * thousands. A request is in flight until the client's side has taken its response.
@@ -68,15 +77,16 @@ export const createRequestsInFlight = ({
   maxPerAddress,
   unreadTimeoutMs,
   addresses,
+  refusals,
 }: RequestsInFlightOptions): RequestsInFlight => {
   const connections = new WeakMap<Socket, Connection>()
   const busy = new Set<Connection>()
   const counts = new Map<string, number>()
   let sweeper: NodeJS.Timeout | null = null
 
-  const listSubjects = (request: IncomingMessage): readonly string[] => {
+  const listSubjects = (address: string | undefined): readonly string[] => {
     if (maxPerAddress === 0) return []
-    const { network, site } = readClientNetworks(addresses.read(request))
+    const { network, site } = readClientNetworks(address)
     return site === null ? [network] : [network, site]
   }
 
@@ -112,6 +122,14 @@ export const createRequestsInFlight = ({
     connection.inFlight.set(response, subjects)
     count(subjects, 1)
     response.once('close', () => end(connection, response))
+  }
+
+  /** The connections of a proxy carry other clients as well, and stay open. */
+  const refuse = (connection: Connection, response: ServerResponse, send: SendRefusal): void => {
+    const closes = !addresses.isTrusted(connection.socket.remoteAddress)
+    connection.isRefused = closes
+    begin(connection, response, [])
+    send(response, { closes })
   }
 
   /** Sweeps are counted instead of time, so that a stall of this process is not held against a client. */
@@ -167,12 +185,19 @@ export const createRequestsInFlight = ({
         sendTooManyOnConnection(response, { closes: true })
         return
       }
-      const subjects = listSubjects(request)
+      // Read now: a closed socket has no peer address.
+      const address = addresses.read(request)
+      if (refusals.isBarred(request, address)) {
+        refuse(connection, response, sendTooManyRefusals)
+        return
+      }
+      const subjects = listSubjects(address)
       if (isFull(subjects)) {
-        sendTooManyOfAddress(response, { closes: !addresses.isTrusted(socket.remoteAddress) })
+        refuse(connection, response, sendTooManyOfAddress)
         return
       }
       begin(connection, response, subjects)
+      response.once('close', () => refusals.record({ request, response, address }))
       handler(request, response)
     },
   }

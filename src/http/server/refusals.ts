@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createFailureLog } from '../../failureLog.js'
+import { readClientNetworks } from '../../platform/clientNetwork.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Logger } from '../../ports/logger.js'
+import { unlimitedPaths } from '../../protocol/requestLimits.js'
+import type { AcceptedKeys } from '../auth/acceptedKeys.js'
+import { findCredentialHash } from '../auth/credential.js'
+import { isRefused, markUnlogged } from './refusalMarks.js'
+
+export interface EndedRequest {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly address: string | undefined
+}
+
+export interface RefusalsOptions {
+  readonly acceptedKeys: AcceptedKeys
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface Refusals {
+  /** Whether the caller was refused so often that this request is refused as well, before Fastify sees it. */
+  isBarred(request: IncomingMessage, address: string | undefined): boolean
+  /** At the end of a response; counts it if it was marked as a refusal. */
+  record(ended: EndedRequest): void
+}
+
+export const maxRefusals = 100
+export const refusalsPerSecond = 20
+const siteFactor = 8
+const maxLogged = 10
+const maxBuckets = 10_000
+
+interface Subject {
+  readonly subject: string
+  readonly capacity: number
+}
+
+interface Bucket {
+  /** Falls by `refusalsPerSecond`. */
+  level: number
+  updatedAtMs: number
+}
+
+/**
+ * A leaky bucket for each caller: refusals fill it, and a caller whose bucket is full is refused for the price of a map
+ * lookup. It is not locked out for a time: as the bucket leaks, requests pass again, to be judged by their own limits.
+ *
+ * A caller is an accepted key at one address; or all other keys of this address; or all requests of this address without
+ * a key. So a key that was accepted is never barred for what others do behind the same NAT or proxy, and one that this
+ * process does not know yet only for wrong keys. Callers without a key share the limits of their address in any case.
+ */
+export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions): Refusals => {
+  const buckets = new Map<string, Bucket>()
+  const probes = new Set(unlimitedPaths)
+  const log = createFailureLog({ logger, event: 'requests.refused', recovered: null })
+
+  const listSubjects = (request: IncomingMessage, address: string | undefined): readonly Subject[] => {
+    const { network, site } = readClientNetworks(address)
+    const key = acceptedKeys.find(request.headers)
+    if (key !== null) return [{ subject: `${network} ${key}`, capacity: maxRefusals }]
+    const kind = findCredentialHash(request.headers) === null ? 'anonymous' : 'unknown keys'
+    const narrow = { subject: `${kind} ${network}`, capacity: maxRefusals }
+    if (site === null) return [narrow]
+    return [narrow, { subject: `${kind} ${site}`, capacity: maxRefusals * siteFactor }]
+  }
+
+  const readLevel = (bucket: Bucket, capacity: number): number => {
+    const nowMs = clock.now().getTime()
+    const elapsedMs = Math.max(0, nowMs - bucket.updatedAtMs)
+    const leakPerSecond = refusalsPerSecond * (capacity / maxRefusals)
+    bucket.level = Math.max(0, bucket.level - (elapsedMs / 1_000) * leakPerSecond)
+    bucket.updatedAtMs = nowMs
+    return bucket.level
+  }
+
+  const fill = (subject: string, capacity: number): number => {
+    const known = buckets.get(subject)
+    const bucket = known ?? { level: 0, updatedAtMs: clock.now().getTime() }
+    if (known === undefined) {
+      const [oldest] = buckets.keys()
+      if (buckets.size >= maxBuckets && oldest !== undefined) buckets.delete(oldest)
+      buckets.set(subject, bucket)
+    }
+    bucket.level = Math.min(capacity, readLevel(bucket, capacity) + 1)
+    return bucket.level
+  }
+
+  const isFull = ({ subject, capacity }: Subject): boolean => {
+    const bucket = buckets.get(subject)
+    if (bucket === undefined) return false
+    const level = readLevel(bucket, capacity)
+    if (level === 0) buckets.delete(subject)
+    return level > capacity - 1
+  }
+
+  return {
+    isBarred: (request, address) => {
+      if (buckets.size === 0 || probes.has(request.url ?? '')) return false
+      if (!listSubjects(request, address).some(isFull)) return false
+      log.failed('refused', { remoteAddress: address })
+      return true
+    },
+    record: ({ request, response, address }) => {
+      if (!isRefused(response)) return
+      const levels = listSubjects(request, address).map(({ subject, capacity }) => fill(subject, capacity))
+      if (Math.min(...levels) <= maxLogged) return
+      markUnlogged(response)
+      log.failed('refused', { remoteAddress: address })
+    },
+  }
+}

@@ -1,0 +1,174 @@
+import type { FastifyInstance } from 'fastify'
+import { afterEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../src/errors.js'
+import { maxRefusals, refusalsPerSecond } from '../../src/http/server/refusals.js'
+import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
+import { createManualClock } from '../support/manualClock.js'
+import { createMemoryLogger } from '../support/memoryLogger.js'
+import { keyOwner, knownKey, type TestAppOptions, testApp } from './support/app.js'
+import { paymentBody } from './support/payment.js'
+import { listen } from './support/sockets.js'
+
+let app: FastifyInstance | null = null
+
+afterEach(async () => {
+  await app?.close()
+  app = null
+})
+
+const limitPerMinute = 5
+
+const start = async (parts: TestAppOptions = {}) => {
+  const clock = createManualClock()
+  const logger = createMemoryLogger()
+  app = testApp({
+    logger,
+    limits: {
+      limiter: createMemoryRateLimiter({ clock }),
+      clock,
+      table: [
+        { endpoint: '*', limit: limitPerMinute, windowMs: 60_000, per: 'address', appliesTo: 'anonymous' },
+        {
+          endpoint: 'GET /tiers',
+          limit: limitPerMinute,
+          windowMs: 60_000,
+          per: 'account',
+          appliesTo: 'keyed',
+        },
+      ],
+    },
+    ...parts,
+  })
+  let heard = 0
+  app.addHook('onResponse', async () => {
+    heard += 1
+  })
+  const port = await listen(app)
+  const ask = async (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+  const flood = async (
+    count: number,
+    path = '/supported',
+    headers: Readonly<Record<string, string>> = {},
+  ) => {
+    let last = await ask(path, headers)
+    for (let sent = 1; sent < count; sent += 1) {
+      await last.arrayBuffer()
+      last = await ask(path, headers)
+    }
+    return last
+  }
+  return { clock, logger, ask, flood, countHeard: () => heard, port }
+}
+
+const key = { 'x-api-key': knownKey }
+const otherKey = `qtn_sk_${'b'.repeat(64)}`
+const merchant = { ...keyOwner, tier: 'enterprise' } as const
+const bothKeys: TestAppOptions = { dashboard: { authenticate: async () => merchant } }
+
+describe('a caller that is refused again and again', () => {
+  it.each([
+    ['over its limit', '/supported', {}, limitPerMinute],
+    ['with wrong keys', '/supported', { 'x-api-key': 'qtn_sk_wrong' }, 0],
+    ['on unknown paths', '/wp-login.php', {}, 0],
+  ])('%s is refused before Fastify, and disconnected', async (_name, path, headers, served) => {
+    const { flood, countHeard } = await start()
+    const last = await flood(served + maxRefusals + 50, path, headers)
+    expect(countHeard()).toBe(served + maxRefusals)
+    expect(last.status).toBe(429)
+    expect(last.headers.get('connection')).toBe('close')
+    expect(last.headers.get('retry-after')).toBe('1')
+    expect(await last.json()).toMatchObject({ code: 'RATE_LIMITED', operationalCode: 'SVC-2005' })
+  })
+
+  it('is heard again as its refusals pass', async () => {
+    const { clock, ask, flood, countHeard } = await start()
+    await flood(limitPerMinute + maxRefusals + 5)
+    const before = countHeard()
+    await clock.advance(1_000)
+    await flood(refusalsPerSecond + 5)
+    expect(countHeard() - before).toBe(refusalsPerSecond)
+    await clock.advance(60_000)
+    expect((await ask('/supported')).status).toBe(200)
+  })
+
+  it('never affects probes', async () => {
+    const { ask, flood } = await start()
+    await flood(limitPerMinute + maxRefusals + 5)
+    expect((await ask('/health')).status).toBe(200)
+    expect((await ask('/metrics')).status).toBe(200)
+  })
+
+  it('does not affect valid keys behind the same NAT, also not one that is used for the first time', async () => {
+    const { ask, flood } = await start(bothKeys)
+    expect((await ask('/supported', key)).status).toBe(200)
+    await flood(limitPerMinute + maxRefusals + 50)
+    expect((await ask('/supported')).status).toBe(429)
+    expect((await ask('/supported', { 'x-api-key': otherKey })).status).toBe(200)
+    for (let count = 0; count < 20; count += 1) expect((await ask('/supported', key)).status).toBe(200)
+  })
+
+  it('with wrong keys does not affect a key behind the same NAT that was accepted before', async () => {
+    const { ask, flood } = await start({
+      dashboard: {
+        authenticate: async ({ apiKey }) => {
+          if (apiKey === knownKey) return merchant
+          throw new AppError('UNAUTHORIZED', 'The API key is not valid')
+        },
+      },
+    })
+    expect((await ask('/supported', key)).status).toBe(200)
+    expect((await flood(maxRefusals + 50, '/supported', { 'x-api-key': otherKey })).status).toBe(429)
+    for (let count = 0; count < 20; count += 1) expect((await ask('/supported', key)).status).toBe(200)
+    expect((await ask('/supported')).status).toBe(200)
+  })
+
+  it('does not affect another client behind the same proxy, whose connection stays open', async () => {
+    const { ask, flood } = await start({ trustProxy: ['127.0.0.1'] })
+    const last = await flood(limitPerMinute + maxRefusals + 5, '/supported', {
+      'x-forwarded-for': '203.0.113.9',
+    })
+    expect(last.status).toBe(429)
+    expect(last.headers.get('connection')).not.toBe('close')
+    expect((await ask('/supported', { 'x-forwarded-for': '203.0.113.10' })).status).toBe(200)
+  })
+
+  it('with a valid key is refused by this key only', async () => {
+    const { ask, flood, countHeard } = await start(bothKeys)
+    const last = await flood(limitPerMinute + maxRefusals + 50, '/tiers', key)
+    expect(last.headers.get('connection')).toBe('close')
+    expect(countHeard()).toBe(limitPerMinute + maxRefusals)
+    expect((await ask('/supported', { 'x-api-key': otherKey })).status).toBe(200)
+    expect((await ask('/supported')).status).toBe(200)
+  })
+
+  it('fills a few lines of the log, not one for each refusal', async () => {
+    const { flood, logger } = await start()
+    await flood(limitPerMinute + 3 * maxRefusals)
+    const requests = logger.lines.filter(({ message }) => message === 'request')
+    expect(requests.length).toBeLessThanOrEqual(limitPerMinute + 10)
+    const [summary, ...others] = logger.lines.filter(({ message }) => message === 'requests.refused')
+    expect(summary?.fields).toMatchObject({ remoteAddress: expect.stringContaining('127.0.0.1') })
+    expect(others.length).toBeLessThanOrEqual(3)
+  })
+})
+
+it('limits of a payer never count against the merchant that forwards its payments', async () => {
+  const { ask, port } = await start({
+    ...bothKeys,
+    core: {
+      verifyPayment: async () => {
+        throw new AppError('RATE_LIMITED', 'Too many settlements of this payer')
+      },
+    },
+  })
+  for (let count = 0; count < maxRefusals + 20; count += 1) {
+    const response = await fetch(`http://127.0.0.1:${port}/verify`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...key },
+      body: JSON.stringify(paymentBody()),
+    })
+    expect(response.status).toBe(429)
+  }
+  expect((await ask('/supported', key)).status).toBe(200)
+})
