@@ -6,7 +6,6 @@ import { type BodyReceiverLimits, defaultBodyReceiverLimits } from './http/bodyR
 import { createFastifyLogger } from './http/fastifyLogger.js'
 import { authentication } from './http/plugins/authentication.js'
 import { authFailureLimit } from './http/plugins/authFailureLimit.js'
-import { connectionLimits } from './http/plugins/connectionLimits.js'
 import { cors } from './http/plugins/cors.js'
 import {
   createSendBrokenRequestError,
@@ -70,6 +69,8 @@ export interface AppSettings {
   readonly maxConnectionsPerAddress?: number
   /** Requests in progress of one client address, also behind a trusted proxy; 0 or absent: no cap. */
   readonly maxRequestsPerAddress?: number
+  /** Time for the first byte of a connection to arrive; default 5 s. */
+  readonly firstByteTimeoutMs?: number
   /** Time without progress in which a response must be read; default 30 s. */
   readonly unreadTimeoutMs?: number
   /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; default none. */
@@ -113,6 +114,7 @@ for (const routes of [
 
 const defaultRequestTimeoutMs = 15_000
 const defaultSettleWaitMs = 60_000
+const defaultFirstByteTimeoutMs = 5_000
 // Longer than a client on 128 kbit/s takes for the largest document (0.5 MB).
 const defaultUnreadTimeoutMs = 30_000
 
@@ -135,7 +137,10 @@ export const buildApp = ({
       acceptedKeys,
       clock: limits?.clock ?? systemClock,
       logger,
+      maxConnections: settings.maxConnections ?? 0,
+      maxConnectionsPerAddress: settings.maxConnectionsPerAddress ?? 0,
       maxRequestsPerAddress: settings.maxRequestsPerAddress ?? 0,
+      firstByteTimeoutMs: settings.firstByteTimeoutMs ?? defaultFirstByteTimeoutMs,
       unreadTimeoutMs: settings.unreadTimeoutMs ?? defaultUnreadTimeoutMs,
     }),
     // Payment routes set their own.
@@ -171,11 +176,6 @@ export const buildApp = ({
   app.register(cors, { accountOrigins: settings.accountOrigins ?? [] })
   app.register(errorResponses, { logger })
   app.register(gracefulShutdown)
-  app.register(connectionLimits, {
-    maxConnections: settings.maxConnections ?? 0,
-    maxConnectionsPerAddress: settings.maxConnectionsPerAddress ?? 0,
-    trustProxy: settings.trustProxy,
-  })
   if (limits !== null) app.register(authFailureLimit, { ...limits, logger })
   const operatorGate = createOperatorGate(settings.operatorToken ?? null)
   app.register(authentication, {

@@ -3,13 +3,17 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { AcceptedKeys } from '../auth/acceptedKeys.js'
 import { createClientAddresses } from './clientAddresses.js'
+import { createOpenConnections } from './openConnections.js'
 import { createRefusals } from './refusals.js'
 import { createRequestsInFlight } from './requestsInFlight.js'
 
 export interface ServerSettings {
   readonly trustProxy: readonly string[]
   /** 0: no cap. */
+  readonly maxConnections: number
+  readonly maxConnectionsPerAddress: number
   readonly maxRequestsPerAddress: number
+  readonly firstByteTimeoutMs: number
   readonly unreadTimeoutMs: number
   readonly acceptedKeys: AcceptedKeys
   readonly clock: Clock
@@ -23,14 +27,17 @@ export interface ServerSettings {
 /** For Fastify's `serverFactory`: requests and connections are bounded before Fastify sees them. */
 export const createServerFactory = (settings: ServerSettings): ((handler: RequestListener) => Server) => {
   const addresses = createClientAddresses(settings.trustProxy)
+  const openConnections = createOpenConnections({ ...settings, addresses })
   const requests = createRequestsInFlight({
     maxPerAddress: settings.maxRequestsPerAddress,
     unreadTimeoutMs: settings.unreadTimeoutMs,
     addresses,
+    openConnections,
     refusals: createRefusals(settings),
   })
   return (handler) => {
     const server = createServer(settings.http, requests.bound(handler))
+    openConnections.watch(server)
     requests.watch(server)
     // Fastify sets these only on servers that it creates itself.
     server.keepAliveTimeout = settings.keepAliveTimeout

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { AppError } from '../../errors.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
 import type { ClientAddresses } from './clientAddresses.js'
+import type { OpenConnections } from './openConnections.js'
 import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
 import type { Refusals } from './refusals.js'
 
@@ -13,6 +14,7 @@ export interface RequestsInFlightOptions {
   readonly unreadTimeoutMs: number
   readonly addresses: ClientAddresses
   readonly refusals: Refusals
+  readonly openConnections: OpenConnections
 }
 
 export interface RequestsInFlight {
@@ -78,6 +80,7 @@ export const createRequestsInFlight = ({
   unreadTimeoutMs,
   addresses,
   refusals,
+  openConnections,
 }: RequestsInFlightOptions): RequestsInFlight => {
   const connections = new WeakMap<Socket, Connection>()
   const busy = new Set<Connection>()
@@ -109,7 +112,9 @@ export const createRequestsInFlight = ({
     if (subjects === undefined) return
     connection.inFlight.delete(response)
     count(subjects, -1)
-    if (connection.inFlight.size === 0) busy.delete(connection)
+    if (connection.inFlight.size > 0) return
+    busy.delete(connection)
+    openConnections.setBusy(connection.socket, false)
   }
 
   const begin = (connection: Connection, response: ServerResponse, subjects: readonly string[]): void => {
@@ -117,6 +122,7 @@ export const createRequestsInFlight = ({
       connection.sentBytes = -1
       connection.sweepsWithoutProgress = 0
       busy.add(connection)
+      openConnections.setBusy(connection.socket, true)
       sweeper ??= setInterval(disconnectUnread, unreadTimeoutMs / sweepsPerTimeout).unref()
     }
     connection.inFlight.set(response, subjects)

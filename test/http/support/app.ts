@@ -349,6 +349,7 @@ export interface TestAppOptions {
   readonly maxConnectionsPerAddress?: number
   readonly maxRequestsPerAddress?: number
   readonly unreadTimeoutMs?: number
+  readonly firstByteTimeoutMs?: number
   readonly accountOrigins?: readonly string[]
   readonly logger?: Logger
   readonly metrics?: Metrics
@@ -395,6 +396,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       maxConnections: parts.maxConnections ?? 0,
       maxConnectionsPerAddress: parts.maxConnectionsPerAddress ?? 0,
       maxRequestsPerAddress: parts.maxRequestsPerAddress ?? 0,
+      ...(parts.firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs: parts.firstByteTimeoutMs }),
       ...(parts.unreadTimeoutMs === undefined ? {} : { unreadTimeoutMs: parts.unreadTimeoutMs }),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       ...(receiving === undefined ? {} : { receiving }),
