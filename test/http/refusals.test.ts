@@ -108,6 +108,23 @@ describe('a caller that is refused again and again', () => {
     for (let count = 0; count < 20; count += 1) expect((await ask('/supported', key)).status).toBe(200)
   })
 
+  it('guessing another key each time has few of them looked up', async () => {
+    let lookUps = 0
+    const { ask, flood } = await start({
+      dashboard: {
+        authenticate: async () => {
+          lookUps += 1
+          throw new AppError('UNAUTHORIZED', 'The API key is not valid')
+        },
+      },
+    })
+    for (let guess = 0; guess < 3 * maxRefusals; guess += 1) {
+      await ask('/supported', { 'x-api-key': `qtn_sk_${String(guess).padStart(64, '0')}` })
+    }
+    expect((await flood(1, '/supported', { 'x-api-key': otherKey })).status).toBe(429)
+    expect(lookUps).toBe(maxRefusals)
+  })
+
   it('with wrong keys does not affect a key behind the same NAT that was accepted before', async () => {
     const { ask, flood } = await start({
       dashboard: {

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AccountStore, SealedKey } from '../../src/ports/accountStore.js'
-import { createAccountCache } from '../../src/stores/memory/accountCache.js'
+import { createAccountCache, unknownKeyMs } from '../../src/stores/memory/accountCache.js'
 import {
   type AccountChanges,
   listenForAccountChanges,
 } from '../../src/stores/postgres/accounts/accountChanges.js'
 import { createAccountStore } from '../../src/stores/postgres/accounts/accountStore.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
+import { deferred } from '../http/support/sockets.js'
 import { apiKeyOf } from '../support/apiKeyOf.js'
 import { createMemoryLogger, type MemoryLogger } from '../support/memoryLogger.js'
 import { pollUntil } from '../support/pollUntil.js'
@@ -93,10 +94,18 @@ describe('two instances that cache accounts', () => {
     expect(theirs.countLookUps()).toBe(before)
   })
 
-  it('do not cache unknown keys', async () => {
-    const { fingerprint } = newKey()
-    for (let turn = 0; turn < 3; turn += 1) expect(await ours.accounts.findByKey(fingerprint)).toBeNull()
-    expect(ours.countLookUps()).toBe(3)
+  it('know a key at once that the other one created', async () => {
+    const key = newKey()
+    const { account } = await theirs.accounts.register({ email: 'bob@example.com', project: 'shop' }, key)
+    expect((await ours.accounts.findByKey(key.fingerprint))?.account).toEqual(account)
+  })
+
+  it('know a key soon that the other one created after it was looked up in vain', async () => {
+    const key = newKey()
+    expect(await ours.accounts.findByKey(key.fingerprint)).toBeNull()
+    await theirs.accounts.register({ email: 'eve@example.com', project: 'shop' }, key)
+    const isKnown = async () => (await ours.accounts.findByKey(key.fingerprint)) !== null
+    await pollUntil(isKnown, 'the end of the second in which the key is unknown')
   })
 
   describe('reject a key that one of them rotated:', () => {
@@ -180,6 +189,8 @@ describe('the cache', () => {
     quotaHolder: 'a',
   } as const
   const use = { account, key: apiKeyOf() }
+  const ada = { email: 'ada@example.com', project: 'engine' }
+  const named = { name: 'second', scopes: [], expiresAt: null }
 
   /** A store that is asked for keys only. */
   const storeOf = (findByKey: AccountStore['findByKey']): AccountStore => {
@@ -221,6 +232,112 @@ describe('the cache', () => {
     expect(lookUps).toBe(1)
     vi.setSystemTime(expiresAt)
     expect(await cache.findByKey(fingerprint)).toBeNull()
+  })
+
+  const current = { isCurrent: () => true, onChange: () => undefined }
+
+  it('looks an unknown key up once a second', async () => {
+    let nowMs = 0
+    let lookUps = 0
+    const store = storeOf(async () => {
+      lookUps += 1
+      return null
+    })
+    const cache = createAccountCache(store, current, () => nowMs)
+    const { fingerprint } = newKey()
+    for (let turn = 0; turn < 100; turn += 1) expect(await cache.findByKey(fingerprint)).toBeNull()
+    expect(lookUps).toBe(1)
+    nowMs += unknownKeyMs - 1
+    expect(await cache.findByKey(fingerprint)).toBeNull()
+    expect(lookUps).toBe(1)
+    nowMs += 1
+    expect(await cache.findByKey(fingerprint)).toBeNull()
+    expect(lookUps).toBe(2)
+  })
+
+  it.each([
+    ['register', async (cache: AccountStore) => await cache.register(ada, newKey())],
+    [
+      'addKey',
+      async (cache: AccountStore) => await cache.addKey('a', { ...newKey(), ...named }, { maxKeys: 2 }),
+    ],
+    ['rotate', async (cache: AccountStore) => await cache.rotate('a', newKey().fingerprint, newKey())],
+  ] as const)('forgets unknown keys, and what was asked before, with %s', async (_name, change) => {
+    let isCreated = false
+    const early = deferred<null>()
+    let lookUps = 0
+    const store: AccountStore = {
+      ...storeOf(async () => {
+        lookUps += 1
+        if (lookUps === 2) return await early.promise
+        return isCreated ? use : null
+      }),
+      register: async () => ({ ...newKey(), account, isNew: true }),
+      addKey: async () => ({ id: 'k', createdAt: new Date(0) }),
+      rotate: async () => true,
+    }
+    const cache = createAccountCache(store, current, () => 0)
+    const [known, running] = [newKey(), newKey()]
+    expect(await cache.findByKey(known.fingerprint)).toBeNull()
+    const before = cache.findByKey(running.fingerprint)
+    isCreated = true
+    await change(cache)
+    expect(await cache.findByKey(known.fingerprint)).toBe(use)
+    expect(await cache.findByKey(running.fingerprint)).toBe(use)
+    early.resolve(null)
+    expect(await before).toBeNull()
+    expect(await cache.findByKey(running.fingerprint)).toBe(use)
+  })
+
+  it('looks a key up once for all requests that present it at the same time', async () => {
+    const answer = deferred<null>()
+    let lookUps = 0
+    const cache = createAccountCache(
+      storeOf(async () => {
+        lookUps += 1
+        return await answer.promise
+      }),
+      current,
+    )
+    const [one, other] = [newKey(), newKey()]
+    const running = Array.from({ length: 50 }, () => cache.findByKey(one.fingerprint))
+    running.push(cache.findByKey(other.fingerprint))
+    expect(lookUps).toBe(2)
+    answer.resolve(null)
+    expect(new Set(await Promise.all(running))).toEqual(new Set([null]))
+  })
+
+  it('does not remember a look-up that failed', async () => {
+    let lookUps = 0
+    const cache = createAccountCache(
+      storeOf(async () => {
+        lookUps += 1
+        if (lookUps === 1) throw new Error('The database is away')
+        return use
+      }),
+      current,
+    )
+    const { fingerprint } = newKey()
+    await expect(cache.findByKey(fingerprint)).rejects.toThrow('The database is away')
+    expect(await cache.findByKey(fingerprint)).toBe(use)
+  })
+
+  it('remembers a bounded number of unknown keys', async () => {
+    let lookUps = 0
+    const cache = createAccountCache(
+      storeOf(async () => {
+        lookUps += 1
+        return null
+      }),
+      current,
+      () => 0,
+    )
+    const first = newKey()
+    await cache.findByKey(first.fingerprint)
+    for (let index = 0; index < 10_000; index += 1) await cache.findByKey(newKey().fingerprint)
+    expect(lookUps).toBe(10_001)
+    await cache.findByKey(first.fingerprint)
+    expect(lookUps).toBe(10_002)
   })
 
   it('does not keep a read that started before a change and finished after it', async () => {

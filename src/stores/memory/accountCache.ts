@@ -8,22 +8,44 @@ export interface ChangeFeed {
 
 const maxCached = 10_000
 
-/** Caches only while the change feed is current. Unknown keys are not cached: their number is unbounded. */
-export const createAccountCache = (store: AccountStore, changes: ChangeFeed): AccountStore => {
+/**
+ * How long a key stays unknown after it was looked up in vain. New keys are not announced to other instances; but nobody can
+ * present one before it was created, unless it is created by hand.
+ */
+export const unknownKeyMs = 1_000
+
+/**
+ * Caches only while the change feed is current. Look-ups of one key at the same time are one. An unknown key is remembered
+ * for a second.
+ */
+export const createAccountCache = (
+  store: AccountStore,
+  changes: ChangeFeed,
+  now: () => number = () => performance.now(),
+): AccountStore => {
   const uses = new Map<string, KeyUse>()
+  const lookups = new Map<string, Promise<KeyUse | null>>()
+  /** Until when, in the order of time. */
+  const unknown = new Map<string, number>()
   const keysOf = new Map<string, Set<string>>()
   let generation = 0
   let wasCurrent = false
 
-  const clear = (): void => {
+  /** Also ends the sharing of look-ups in progress: they may have started before the change. */
+  const forgetLookups = (): void => {
     generation += 1
+    lookups.clear()
+    unknown.clear()
+  }
+
+  const clear = (): void => {
+    forgetLookups()
     uses.clear()
     keysOf.clear()
   }
 
   const invalidate = (accountId: string): void => {
-    // Also invalidates reads in progress: they may have started before the change.
-    generation += 1
+    forgetLookups()
     for (const key of keysOf.get(accountId) ?? []) uses.delete(key)
     keysOf.delete(accountId)
   }
@@ -52,17 +74,54 @@ export const createAccountCache = (store: AccountStore, changes: ChangeFeed): Ac
     }
   }
 
+  const addUnknown = (key: string): void => {
+    const nowMs = now()
+    for (const [oldest, untilMs] of unknown) {
+      if (untilMs > nowMs && unknown.size < maxCached) break
+      unknown.delete(oldest)
+    }
+    unknown.delete(key)
+    unknown.set(key, nowMs + unknownKeyMs)
+  }
+
+  const lookUp = async (key: string, fingerprint: Uint8Array): Promise<KeyUse | null> => {
+    const began = generation
+    const use = await store.findByKey(fingerprint)
+    if (began !== generation) return use
+    if (use === null) addUnknown(key)
+    else if (isUsable()) add(key, use)
+    return use
+  }
+
+  const shareLookup = (key: string, fingerprint: Uint8Array): Promise<KeyUse | null> => {
+    const running = lookups.get(key)
+    if (running !== undefined) return running
+    const lookup = lookUp(key, fingerprint).finally(() => {
+      if (lookups.get(key) === lookup) lookups.delete(key)
+    })
+    lookups.set(key, lookup)
+    return lookup
+  }
+
+  const forgetLookupsAfter = async <T>(change: Promise<T>): Promise<T> => {
+    try {
+      return await change
+    } finally {
+      forgetLookups()
+    }
+  }
+
   return {
     ...store,
+    register: (who, key, change) => forgetLookupsAfter(store.register(who, key, change)),
+    addKey: (id, key, change) => forgetLookupsAfter(store.addKey(id, key, change)),
     findByKey: async (fingerprint) => {
       const key = Buffer.from(fingerprint).toString('base64')
       const known = isUsable() ? uses.get(key) : undefined
       // An expiry is no change: nothing announces it.
       if (known !== undefined && !hasExpired(known)) return known
-      const began = generation
-      const use = await store.findByKey(fingerprint)
-      if (use !== null && began === generation && isUsable()) add(key, use)
-      return use
+      if ((unknown.get(key) ?? 0) > now()) return null
+      return await shareLookup(key, fingerprint)
     },
     rotate: (id, from, key, change) => invalidateAfter(id, store.rotate(id, from, key, change)),
     revokeKey: (id, keyId, change) => invalidateAfter(id, store.revokeKey(id, keyId, change)),

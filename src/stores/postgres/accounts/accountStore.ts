@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { AccountStore } from '../../../ports/accountStore.js'
+import { createMicroBatcher } from '../../../concurrency/microBatcher.js'
+import type { AccountStore, KeyUse } from '../../../ports/accountStore.js'
 import type { Actor } from '../../../ports/auditLog.js'
 import { specificationTiers, type Tiers } from '../../../protocol/tiers.js'
 import { inTransaction } from '../database/transaction.js'
@@ -19,13 +20,50 @@ import { registerAccount, sameEmail } from './registerAccount.js'
 const unknownActor: Actor = { actor: 'unknown', address: null }
 
 // Not a named statement: a pooler in transaction mode may not know it on another connection.
-const byKey = {
-  text: `select ${accountColumns}, ${keyColumns} from api_keys k join accounts a on a.id = k.account_id
-    where k.fingerprint = $1 and k.status in ('active', 'retiring') and a.status = 'active'
+const byKeys = {
+  text: `select k.fingerprint, ${accountColumns}, ${keyColumns} from api_keys k join accounts a on a.id = k.account_id
+    where k.fingerprint = any($1::bytea[]) and k.status in ('active', 'retiring') and a.status = 'active'
       and (k.expires_at is null or k.expires_at > now())`,
   // In the path of every authenticated request.
   query_timeout: 3_000,
 }
+
+// A flood of wrong keys shares these queries, and takes no more connections from payments.
+const maxKeysAtOnce = 500
+const maxQueriesAtOnce = 4
+
+interface Lookup {
+  readonly fingerprint: Uint8Array
+  resolve(use: KeyUse | null): void
+  reject(error: unknown): void
+}
+
+const fingerprintRow = z.object({ fingerprint: z.instanceof(Uint8Array) })
+
+const createFindByKey = (pool: Pool, tiers: Tiers): AccountStore['findByKey'] => {
+  const find = async (lookups: readonly Lookup[]): Promise<void> => {
+    const { rows } = await pool.query(byKeys, [lookups.map(({ fingerprint }) => Buffer.from(fingerprint))])
+    const found = new Map(rows.map((row) => [nameOf(fingerprintRow.parse(row).fingerprint), row]))
+    for (const { fingerprint, resolve } of lookups) {
+      const row = found.get(nameOf(fingerprint))
+      resolve(row === undefined ? null : readKeyUse(row, tiers))
+    }
+  }
+  const batcher = createMicroBatcher<Lookup>({
+    maxItems: () => maxKeysAtOnce,
+    maxInFlight: maxQueriesAtOnce,
+    run: async (lookups) => {
+      try {
+        await find(lookups)
+      } catch (error) {
+        for (const { reject } of lookups) reject(error)
+      }
+    },
+  })
+  return (fingerprint) => new Promise((resolve, reject) => batcher.add({ fingerprint, resolve, reject }))
+}
+
+const nameOf = (fingerprint: Uint8Array): string => Buffer.from(fingerprint).toString('base64')
 
 const restrictionsRow = z.object({
   allowed_ips: z.array(z.string()).nullable(),
@@ -45,10 +83,7 @@ export const createAccountStore = (
     return await registerAccount(pool, tiers)(who, key, change)
   },
 
-  findByKey: async (fingerprint) => {
-    const { rows } = await pool.query(byKey, [fingerprint])
-    return rows[0] === undefined ? null : readKeyUse(rows[0], tiers)
-  },
+  findByKey: createFindByKey(pool, tiers),
 
   find: async (id) => {
     const { rows } = await pool.query(`select ${accountColumns} from accounts a where a.id = $1`, [id])

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AccountStore, SealedKey } from '../../../../src/ports/accountStore.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
@@ -31,6 +31,32 @@ describe('accounts in Postgres', () => {
 
   const countRows = async (table: 'accounts' | 'api_keys'): Promise<number> =>
     Number((await pool.query(`select count(*) from ${table}`)).rows[0].count)
+
+  describe('findByKey', () => {
+    it('shares few queries between many keys at the same time, and keeps their answers apart', async () => {
+      const known = [newKey(), newKey()]
+      for (const [index, key] of known.entries()) await ours.register(who({ project: `shop ${index}` }), key)
+      const asked = [...Array.from({ length: 998 }, newKey), ...known]
+      const query = vi.spyOn(pool, 'query')
+      const uses = await Promise.all(asked.map(({ fingerprint }) => ours.findByKey(fingerprint)))
+      expect(query.mock.calls.length).toBeLessThanOrEqual(4)
+      query.mockRestore()
+      expect(uses.slice(0, 998)).toEqual(Array.from({ length: 998 }, () => null))
+      expect(uses.slice(998).map((use) => use?.account.project)).toEqual(['shop 0', 'shop 1'])
+    })
+
+    it('fails for all that share a query when the database fails, and works after that', async () => {
+      const query = vi.spyOn(pool, 'query').mockImplementationOnce(() => {
+        throw new Error('The connection is lost')
+      })
+      const shared = await Promise.allSettled(
+        [newKey(), newKey()].map((key) => ours.findByKey(key.fingerprint)),
+      )
+      expect(shared.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+      expect(await ours.findByKey(newKey().fingerprint)).toBeNull()
+      query.mockRestore()
+    })
+  })
 
   describe('register', () => {
     it('opens an account of the free tier without restrictions', async () => {
