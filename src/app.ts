@@ -73,6 +73,8 @@ export interface AppSettings {
   readonly firstByteTimeoutMs?: number
   /** Time without progress in which a response must be read; default 30 s. */
   readonly unreadTimeoutMs?: number
+  /** How long callers that are refused before Fastify wait for it; default 1 s. */
+  readonly refusalDelayMs?: number
   /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; default none. */
   readonly accountOrigins?: readonly string[]
   readonly apiKeyRequired?: boolean
@@ -115,6 +117,7 @@ for (const routes of [
 const defaultRequestTimeoutMs = 15_000
 const defaultSettleWaitMs = 60_000
 const defaultFirstByteTimeoutMs = 5_000
+const defaultRefusalDelayMs = 1_000
 // Longer than a client on 128 kbit/s takes for the largest document (0.5 MB).
 const defaultUnreadTimeoutMs = 30_000
 
@@ -141,6 +144,7 @@ export const buildApp = ({
       maxConnectionsPerAddress: settings.maxConnectionsPerAddress ?? 0,
       maxRequestsPerAddress: settings.maxRequestsPerAddress ?? 0,
       firstByteTimeoutMs: settings.firstByteTimeoutMs ?? defaultFirstByteTimeoutMs,
+      refusalDelayMs: settings.refusalDelayMs ?? defaultRefusalDelayMs,
       unreadTimeoutMs: settings.unreadTimeoutMs ?? defaultUnreadTimeoutMs,
     }),
     // Payment routes set their own.

@@ -7,7 +7,7 @@ import { createManualClock } from '../support/manualClock.js'
 import { createMemoryLogger } from '../support/memoryLogger.js'
 import { keyOwner, knownKey, type TestAppOptions, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
-import { listen } from './support/sockets.js'
+import { listen, open, readAll } from './support/sockets.js'
 
 let app: FastifyInstance | null = null
 
@@ -148,6 +148,29 @@ describe('a caller that is refused again and again', () => {
     expect(last.status).toBe(429)
     expect(last.headers.get('connection')).not.toBe('close')
     expect((await ask('/supported', { 'x-forwarded-for': '203.0.113.10' })).status).toBe(200)
+  })
+
+  it('waits for its refusal, on a connection that makes room for others', async () => {
+    const { port, flood, ask } = await start({ refusalDelayMs: 3_600_000, maxConnections: 3, ...bothKeys })
+    // Its own connections are reused until it is barred.
+    await flood(limitPerMinute + maxRefusals)
+    const barred = await Promise.all([open(port), open(port), open(port)])
+    const answers = barred.map(async (socket) => {
+      const answer = readAll(socket)
+      socket.write('GET /supported HTTP/1.1\r\nHost: a\r\n\r\n')
+      return await answer
+    })
+    for (let turn = 0; turn < 5; turn += 1) expect((await ask('/supported', key)).status).toBe(200)
+    expect(await Promise.race(answers)).toBe('')
+    for (const socket of barred) socket.destroy()
+    expect(await Promise.all(answers)).toEqual(['', '', ''])
+  })
+
+  it('has the refusal sent after the delay', async () => {
+    const { flood } = await start({ refusalDelayMs: 50 })
+    const last = await flood(limitPerMinute + maxRefusals + 3)
+    expect(last.status).toBe(429)
+    expect(last.headers.get('connection')).toBe('close')
   })
 
   it('with a valid key is refused by this key only', async () => {

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { AcceptedKeys } from '../auth/acceptedKeys.js'
 import { createClientAddresses } from './clientAddresses.js'
+import { createDelayedRefusals } from './delayedRefusals.js'
 import { createOpenConnections } from './openConnections.js'
 import { createRefusals } from './refusals.js'
 import { createRequestsInFlight } from './requestsInFlight.js'
@@ -15,6 +16,7 @@ export interface ServerSettings {
   readonly maxRequestsPerAddress: number
   readonly firstByteTimeoutMs: number
   readonly unreadTimeoutMs: number
+  readonly refusalDelayMs: number
   readonly acceptedKeys: AcceptedKeys
   readonly clock: Clock
   readonly logger: Logger
@@ -33,6 +35,7 @@ export const createServerFactory = (settings: ServerSettings): ((handler: Reques
     unreadTimeoutMs: settings.unreadTimeoutMs,
     addresses,
     openConnections,
+    delayedRefusals: createDelayedRefusals(settings.refusalDelayMs),
     refusals: createRefusals(settings),
   })
   return (handler) => {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { AppError } from '../../errors.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
 import type { ClientAddresses } from './clientAddresses.js'
+import type { DelayedRefusals } from './delayedRefusals.js'
 import type { OpenConnections } from './openConnections.js'
 import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
 import type { Refusals } from './refusals.js'
@@ -15,6 +16,7 @@ export interface RequestsInFlightOptions {
   readonly addresses: ClientAddresses
   readonly refusals: Refusals
   readonly openConnections: OpenConnections
+  readonly delayedRefusals: DelayedRefusals
 }
 
 export interface RequestsInFlight {
@@ -81,6 +83,7 @@ export const createRequestsInFlight = ({
   addresses,
   refusals,
   openConnections,
+  delayedRefusals,
 }: RequestsInFlightOptions): RequestsInFlight => {
   const connections = new WeakMap<Socket, Connection>()
   const busy = new Set<Connection>()
@@ -130,12 +133,18 @@ export const createRequestsInFlight = ({
     response.once('close', () => end(connection, response))
   }
 
-  /** The connections of a proxy carry other clients as well, and stay open. */
+  /**
+   * The connections of a proxy carry other clients as well: they stay open, and nothing is delayed on them. Others are not
+   * busy while a refusal is delayed, so that they make room first.
+   */
   const refuse = (connection: Connection, response: ServerResponse, send: SendRefusal): void => {
-    const closes = !addresses.isTrusted(connection.socket.remoteAddress)
-    connection.isRefused = closes
-    begin(connection, response, [])
-    send(response, { closes })
+    if (addresses.isTrusted(connection.socket.remoteAddress)) {
+      begin(connection, response, [])
+      send(response, { closes: false })
+      return
+    }
+    connection.isRefused = true
+    delayedRefusals.add(response, send)
   }
 
   /** Sweeps are counted instead of time, so that a stall of this process is not held against a client. */

@@ -350,6 +350,8 @@ export interface TestAppOptions {
   readonly maxRequestsPerAddress?: number
   readonly unreadTimeoutMs?: number
   readonly firstByteTimeoutMs?: number
+  /** Default: none. */
+  readonly refusalDelayMs?: number
   readonly accountOrigins?: readonly string[]
   readonly logger?: Logger
   readonly metrics?: Metrics
@@ -396,6 +398,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       maxConnections: parts.maxConnections ?? 0,
       maxConnectionsPerAddress: parts.maxConnectionsPerAddress ?? 0,
       maxRequestsPerAddress: parts.maxRequestsPerAddress ?? 0,
+      refusalDelayMs: parts.refusalDelayMs ?? 0,
       ...(parts.firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs: parts.firstByteTimeoutMs }),
       ...(parts.unreadTimeoutMs === undefined ? {} : { unreadTimeoutMs: parts.unreadTimeoutMs }),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
