@@ -84,6 +84,25 @@ describe('one packet of pipelined requests', () => {
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
   })
 
+  it('costs no stack trace for each of its requests, and others keep theirs', async () => {
+    const port = await start()
+    let aborted = 0
+    const stacks: (string | undefined)[] = []
+    app?.server.on('request', (request) => {
+      request.once('error', (error: Error) => {
+        aborted += 1
+        stacks.push(error.stack?.split('\n', 2)[1])
+      })
+    })
+    const socket = await open(port)
+    const closed = readAll(socket)
+    socket.write(get('/health').repeat(900))
+    await closed
+    await pollUntil(() => aborted > 800, 'the end of the requests')
+    expect(new Set(stacks)).toEqual(new Set([undefined]))
+    expect(new Error('Another').stack?.split('\n').length).toBeGreaterThan(1)
+  })
+
   it('leaves nothing counted as in progress once its connection is closed', async () => {
     const held = heldVerify()
     const metrics = testMetrics()

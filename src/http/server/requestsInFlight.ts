@@ -162,6 +162,13 @@ export const createRequestsInFlight = ({
     sweeper = null
   }
 
+  const drop = (connection: Connection): void => {
+    const { socket } = connection
+    if (connection.dropped === 0) omitAbortStacks(socket)
+    connection.dropped += 1
+    if (connection.dropped >= maxDropped) socket.destroy()
+  }
+
   const addConnection = (socket: Socket): Connection => {
     const connection: Connection = {
       socket,
@@ -188,8 +195,7 @@ export const createRequestsInFlight = ({
       const { socket } = request
       const connection = connections.get(socket) ?? addConnection(socket)
       if (connection.isRefused) {
-        connection.dropped += 1
-        if (connection.dropped >= maxDropped) socket.destroy()
+        drop(connection)
         return
       }
       if (
@@ -216,4 +222,19 @@ export const createRequestsInFlight = ({
       handler(request, response)
     },
   }
+}
+
+/**
+ * At the end of a connection Node creates an error for each of its requests without a response. Of the 20 ms that a packet of
+ * 64 kB took, their stack traces took 12.
+ */
+const omitAbortStacks = (socket: Socket): void => {
+  let { stackTraceLimit } = Error
+  socket.prependOnceListener('close', () => {
+    stackTraceLimit = Error.stackTraceLimit
+    Error.stackTraceLimit = 0
+  })
+  socket.once('close', () => {
+    Error.stackTraceLimit = stackTraceLimit
+  })
 }
