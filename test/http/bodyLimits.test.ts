@@ -327,7 +327,8 @@ describe('an incomplete body', () => {
 
   it('one byte short receives 408, and its buffer is freed', async () => {
     const port = await start()
-    const held = 100
+    // As many as arrive within the deadline also on a busy machine.
+    const held = 40
     const body = paymentOf(paymentBytes)
     const before = await measureSettledBuffers()
     const answers = Array.from({ length: held }, () =>
