@@ -4,6 +4,5 @@
 create index if not exists settlements_of_sponsored_payee on settlements (network, payee_wallet)
   where state = 'confirmed' and (network like 'ton:%' or network like 'tron:%');
 
--- Few settlements fail.
-create index if not exists settlements_sponsored_failed on settlements (network, payer_wallet, closed_at)
-  where state = 'failed' and details @> '{"sponsored": true}';
+create index if not exists settlements_of_sponsored_payer on settlements (network, payer_wallet, state, closed_at)
+  where details @> '{"sponsored": true}';

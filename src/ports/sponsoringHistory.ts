@@ -15,7 +15,10 @@ export interface SponsoringQuery {
 export interface SponsoringRecord {
   /** A payment to the recipient is confirmed on the network. False without a recipient. */
   readonly hasRecipientSettled: boolean
-  /** A sponsored payment of the payer was sent and closed as failed, for one of the reasons, after `since`. */
+  /**
+   * More sponsored payments of the payer were sent and closed as failed, for one of the reasons, after `since`, than were
+   * confirmed after it; 20 failures are too many in any case.
+   */
   readonly hasPayerFailed: boolean
 }
 

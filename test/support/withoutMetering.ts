@@ -15,7 +15,7 @@ export const withoutMetering = `
   ${withoutCredit};
   drop table intents, stream_payments, streams;
   drop function find_holds;
-  drop index reservations_by_authorization, settlements_of_sponsored_payee, settlements_sponsored_failed;
+  drop index reservations_by_authorization, settlements_of_sponsored_payee, settlements_of_sponsored_payer;
   alter table reservations drop column holder, drop column account, drop column promised_at,
     drop column verified_amount, drop column verified_until, drop column settling;
   alter table settlements drop column payer_wallet, drop column payee_wallet, drop column dollar_decimals;

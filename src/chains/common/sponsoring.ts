@@ -88,7 +88,7 @@ export const createSponsoring = ({
       if (record.hasPayerFailed) {
         return {
           reason: 'payer_not_sponsored',
-          message: `A payment of this payer failed on ${network} at the cost of this facilitator less than a day ago; until then the payer pays its own fees`,
+          message: `More payments of this payer failed on ${network} within a day, at the cost of this facilitator, than were made; until the day is over the payer pays its own fees`,
         }
       }
       if (isRecipientKnown || record.hasRecipientSettled) return null

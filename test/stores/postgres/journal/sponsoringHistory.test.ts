@@ -86,6 +86,21 @@ describe('the history of sponsored payments', () => {
     expect(await read({ reasons: ['transfer_event_mismatch'] })).toEqual(neither)
   })
 
+  it('excuses as many failures as payments that were made, up to 19', async () => {
+    const count = async (payments: number, failures: number) => {
+      await pool.query('truncate settlements cascade')
+      for (let paid = 0; paid < payments; paid += 1) await confirm()
+      for (let failed = 0; failed < failures; failed += 1) await fail()
+      return (await read()).hasPayerFailed
+    }
+    expect(await count(1, 1)).toBe(false)
+    expect(await count(1, 2)).toBe(true)
+    expect(await count(19, 19)).toBe(false)
+    expect(await count(25, 20)).toBe(true)
+    await pool.query("update settlements set details = '{}' where state = 'confirmed'")
+    expect((await read()).hasPayerFailed).toBe(true)
+  })
+
   it('does not count a failure that was not sponsored, or of which nothing was sent', async () => {
     await fail({ details: {} })
     await journal.close(await claim(), { state: 'failed', reason: 'transaction_failed' })
@@ -109,7 +124,7 @@ describe('the history of sponsored payments', () => {
     )
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
     expect(plan).toMatch(/settlements_of_sponsored_payee[\s\S]+Index Cond: .+payee_wallet/)
-    expect(plan).toMatch(/settlements_sponsored_failed[\s\S]+Index Cond: .+payer_wallet/)
+    expect(plan).toMatch(/settlements_of_sponsored_payer[\s\S]+Index Cond: .+payer_wallet/)
     const parties = { payer: 'payer 1', payTo: 'payee 2' }
     expect(await read(parties)).toEqual({ hasRecipientSettled: true, hasPayerFailed: true })
   })
