@@ -174,6 +174,10 @@ describe('a backup', () => {
       await journal.abandon((await settleAgain())?.id ?? '')
 
       const run = () => admin(['consumed', 'import', digests], { DATABASE_URL: target.url })
+      const beside = await run()
+      expect(beside.code).toBe(1)
+      expect(beside.output).toContain('stop it first. Nothing was imported')
+      await target.pool().query("update instances set seen_at = seen_at - interval '1 minute'")
       const first = await run()
       expect(first).toMatchObject({ code: 0 })
       expect(first.output).toContain('2 consumed authorizations, of which the database lacked 1.')

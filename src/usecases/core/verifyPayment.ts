@@ -143,6 +143,9 @@ export const createVerifyPayment = ({
       return { isValid: true, payer: verdict.payer }
     }
 
+    // Read before the journal: the row of what is consumed meanwhile is found there.
+    const isConsumed =
+      verdict.isValid && !isSpentOnChain && (await readInTime(journal.isConsumed(verdict.authorizationId)))
     // This request's earlier settlement was answered `settlement_pending`: valid until the success is consumed.
     const settlement = await findSettlement(scheme, payment)
     if (
@@ -170,10 +173,8 @@ export const createVerifyPayment = ({
       return refuse({ reason: 'duplicate_settlement', message: takenBy.settlement, payer })
     }
     if (!verdict.isValid) return refuse(verdict)
-    const { payer, authorizationId } = verdict
-    if (settlement === null && !isSpentOnChain && (await readInTime(journal.isConsumed(authorizationId)))) {
-      return refuse({ ...consumedBefore, payer })
-    }
+    const { payer } = verdict
+    if (settlement === null && isConsumed) return refuse({ ...consumedBefore, payer })
     return { isValid: true, payer }
   }
 

@@ -4,7 +4,7 @@ import { readMigrations, withoutTimeout } from '../database/migrate.js'
 import { inTransaction } from '../database/transaction.js'
 import { listTables } from './listTables.js'
 import { BackupFileError, readBackup } from './readBackup.js'
-import { writeInsertion } from './restoreBackup.js'
+import { refuseRunningService, writeInsertion } from './restoreBackup.js'
 
 export const consumedTable = 'consumed_authorizations'
 
@@ -24,8 +24,8 @@ const counted = z.tuple([
 ])
 
 /**
- * Adds the consumed authorizations of a file, which can also be a whole backup, to those of a database; all or nothing, also
- * while the service runs. Throws `BackupFileError` for a file that is incomplete or has none.
+ * Adds the consumed authorizations of a file, which can also be a whole backup, to those of a database; all or nothing.
+ * Not beside a service, whose closes would wait for it. Throws `BackupFileError` for a file that is incomplete or has none.
  */
 export const importConsumed = async (
   pool: Pool,
@@ -36,6 +36,7 @@ export const importConsumed = async (
     await client.query(
       `set local statement_timeout = 0; set local timezone = 'UTC'; set local datestyle = 'ISO, MDY'`,
     )
+    await refuseRunningService(client, 'Nothing was imported.')
     const table = (await listTables(client, migrations)).find(({ name }) => name === consumedTable)
     if (table === undefined)
       throw new Error('The database has no consumed authorizations: start the service once.')

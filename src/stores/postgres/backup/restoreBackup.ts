@@ -68,6 +68,16 @@ export const restoreBackup = async (
 
 const refusal = z.tuple([z.object({ is_used: z.boolean() })])
 
+const isUsed = async (client: PoolClient, condition: string): Promise<boolean> =>
+  refusal.parse((await client.query(`select exists (${condition}) as is_used`)).rows)[0].is_used
+
+/** @param outcome what the message says of the work that was refused. */
+export const refuseRunningService = async (client: PoolClient, outcome: string): Promise<void> => {
+  if (await isUsed(client, "select from instances where seen_at > now() - interval '10 seconds'")) {
+    throw new Error(`A service runs on this database: stop it first. ${outcome}`)
+  }
+}
+
 const refuseUsedDatabase = async (client: PoolClient, tables: readonly Table[]): Promise<void> => {
   const names = tables.map(({ name }) => quote(name))
   // Waits for no running service: it would write between our rows.
@@ -76,15 +86,11 @@ const refuseUsedDatabase = async (client: PoolClient, tables: readonly Table[]):
     .catch((cause: unknown) => {
       throw new Error('The database is in use: stop the service first. Nothing was restored.', { cause })
     })
-  const isUsed = async (condition: string) =>
-    refusal.parse((await client.query(`select exists (${condition}) as is_used`)).rows)[0].is_used
-  if (await isUsed("select from instances where seen_at > now() - interval '10 seconds'")) {
-    throw new Error('A service runs on this database: stop it first. Nothing was restored.')
-  }
+  await refuseRunningService(client, 'Nothing was restored.')
   for (const { name } of tables) {
     // The migrations fill this one with zeros.
     const rows = name === 'settlement_totals' ? 'where opened <> 0' : ''
-    if (!(await isUsed(`select from ${quote(name)} ${rows}`))) continue
+    if (!(await isUsed(client, `select from ${quote(name)} ${rows}`))) continue
     throw new Error(
       `The database is not empty: its table ${name} has rows. Restore into a new database or a new DATA_FOLDER. Nothing was restored.`,
     )
