@@ -42,7 +42,7 @@ export interface paths {
          *     - `success: false` with `status: "pending"` and a `transaction` – sent, outcome not known yet. **Do not ask the payer to pay again.** Retry the same request: it joins the settlement in progress. Or poll `GET /v1/settlements/{id}`.
          *     - `success: false` otherwise – no funds moved, and this authorization will not move any, unless `errorReason` is `duplicate_settlement`: then it already paid for another request in `transaction`.
          *
-         *     Each authorization yields at most one success. With an `Idempotency-Key` you can retry after a lost response: the same key and body return the first response again, marked by `X-Idempotency-Replayed: true`. Keys are scoped to the caller and kept for 24 hours. Use one on every settle.
+         *     Each authorization yields at most one success. With an `Idempotency-Key` you can retry after a lost response: the same key and body return the first response again, marked by `X-Idempotency-Replayed: true`. Another body under the key is 409 `PAYLOAD_MISMATCH` and charges nothing. Keys are scoped to the caller, without an API key to `network` and `payTo`, and kept for 24 hours. Use one on every settle.
          *
          *     Under `upto`, `settleAmount` says what to transfer, and a success has the fields `transactionHash`, `settledAmount`, `maxAmount`, `blockNumber` and `gasUsed` besides.
          *

@@ -22,6 +22,8 @@ export type IdempotencyState =
 /** Keeps requests by key for 24 hours. Every method throws if the store is unavailable. */
 export interface IdempotencyStore {
   begin(request: IdempotentRequest): Promise<IdempotencyState>
+  /** Whether the key is kept for another fingerprint. Starts nothing. */
+  isMismatch(request: IdempotentRequest): Promise<boolean>
   /** Stores a final success for replay. */
   answer(request: IdempotentRequest, response: unknown): Promise<void>
   /** Marks the request as permanently failed. */

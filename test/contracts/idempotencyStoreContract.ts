@@ -110,6 +110,8 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
           await reach()
           expect(await store.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
           expect(await theirStore.begin(otherFingerprint)).toEqual({ state: 'mismatch' })
+          expect(await theirStore.isMismatch(otherFingerprint)).toBe(true)
+          expect(await theirStore.isMismatch(request)).toBe(false)
         },
       )
 
@@ -223,6 +225,26 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
         await stopHeartbeat(ours)
         await age('23 hours')
         expect(await theirStore.begin(request)).toEqual({ state: 'answered', response })
+      })
+    })
+
+    describe('isMismatch', () => {
+      it("is false of a key that was never used, was forgotten, or is another caller's, and takes none", async () => {
+        expect(await store.isMismatch(request)).toBe(false)
+        expect(await store.begin(request)).toEqual({ state: 'started' })
+        expect(await theirStore.isMismatch({ ...otherFingerprint, caller: 'key-2' })).toBe(false)
+        await store.forget(request)
+        expect(await theirStore.isMismatch(otherFingerprint)).toBe(false)
+        expect(await countKeys()).toBe(0)
+      })
+
+      it('is true for 24 hours', async () => {
+        await store.begin(request)
+        await store.release(request)
+        await age('23 hours 59 minutes')
+        expect(await theirStore.isMismatch(otherFingerprint)).toBe(true)
+        await age('4 minutes')
+        expect(await theirStore.isMismatch(otherFingerprint)).toBe(false)
       })
     })
 

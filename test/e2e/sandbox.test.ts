@@ -132,6 +132,8 @@ describe('the sandbox', () => {
     expect(again.headers.get('x-idempotency-replayed')).toBe('true')
     expect(settleResult.parse(again.json)).toEqual(first)
     expect(two.payer).not.toBe(one.payer)
+    const other = await ask('/settle', two.request, { 'idempotency-key': 'order-1' })
+    expect(other).toMatchObject({ status: 409, json: { code: 'PAYLOAD_MISMATCH' } })
   })
 
   it('counts against the quota of a key, and refuses beyond it', async () => {

@@ -225,6 +225,7 @@ const startSettling = (): Promise<number> => {
   const settlePayment = createSettlePayment({
     idempotency: {
       begin: async () => ({ state: 'started' }),
+      isMismatch: async () => false,
       answer: async () => {},
       fail: async () => {},
       release: async () => {},

@@ -17,6 +17,10 @@ export const createMemoryIdempotency = (): IdempotencyStore => {
       known.set(key, { fingerprint, answer: { state: 'running' } })
       return { state: 'started' }
     },
+    isMismatch: async (request) => {
+      const earlier = known.get(nameOf(request))
+      return earlier !== undefined && earlier.fingerprint !== request.fingerprint
+    },
     answer: async (request, response) =>
       void known.set(nameOf(request), {
         fingerprint: request.fingerprint,

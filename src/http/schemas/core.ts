@@ -193,7 +193,8 @@ export const settleSchema = {
       '`errorReason` is `duplicate_settlement`: then it already paid for another request in `transaction`.',
     'Each authorization yields at most one success. With an `Idempotency-Key` you can retry after a lost ' +
       'response: the same key and body return the first response again, marked by `X-Idempotency-Replayed: true`. ' +
-      'Keys are scoped to the caller and kept for 24 hours. Use one on every settle.',
+      'Another body under the key is 409 `PAYLOAD_MISMATCH` and charges nothing. Keys are scoped to the caller, without an ' +
+      'API key to `network` and `payTo`, and kept for 24 hours. Use one on every settle.',
     'Under `upto`, `settleAmount` says what to transfer, and a success has the fields `transactionHash`, ' +
       '`settledAmount`, `maxAmount`, `blockNumber` and `gasUsed` besides.',
     'Closing the connection does not cancel the settlement.',

@@ -156,6 +156,7 @@ export const createIdempotencyLease = ({
 
   return {
     begin,
+    isMismatch: record.isMismatch,
     answer: (request, response) =>
       finish(request, record.answer(request, response), { state: 'answered', response }),
     fail: (request, reason) => finish(request, record.fail(request, reason), { state: 'failed', reason }),

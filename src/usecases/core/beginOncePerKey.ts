@@ -23,10 +23,7 @@ export const createBeginOncePerKey = (idempotency: Pick<IdempotencyStore, 'begin
     try {
       return await idempotency.begin(idempotent)
     } catch (cause) {
-      throw new AppError('IDEMPOTENCY_UNAVAILABLE', 'The idempotency store did not answer', {
-        cause,
-        retryAfterSeconds,
-      })
+      throw asUnavailable(cause)
     }
   }
 
@@ -47,6 +44,12 @@ export const createBeginOncePerKey = (idempotency: Pick<IdempotencyStore, 'begin
     }
   }
 }
+
+export const asUnavailable = (cause: unknown): AppError =>
+  new AppError('IDEMPOTENCY_UNAVAILABLE', 'The idempotency store did not answer', {
+    cause,
+    retryAfterSeconds,
+  })
 
 const asPreviousFailure = (name: string, reason: Reason | null): AppError => {
   const message = `The request with this ${name} failed permanently`

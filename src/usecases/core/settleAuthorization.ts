@@ -164,6 +164,7 @@ export const createSettleAuthorization = ({
         const claimed = await claim(context, held)
         const onSent = () => {
           isSent = true
+          context.onSent?.()
           wait.onOpened()
         }
         if (claimed === null) {

@@ -4,7 +4,7 @@ import {
   type PaymentIdentifier,
   readPaymentIdentifier,
 } from '../../extensions/paymentIdentifier/paymentIdentifier.js'
-import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
+import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
 import type { Logger } from '../../ports/logger.js'
 import { findClaimedPayer } from '../../protocol/claimedPayer.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
@@ -14,6 +14,7 @@ import { fingerprintRequest } from './fingerprint.js'
 import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import { refuseSettle } from './settleAnswers.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
+import { type BindingHooks, createSettleBound } from './settleBound.js'
 import type { SettleAttempt } from './settlementContext.js'
 import { createSettleOncePerKey } from './settleOncePerKey.js'
 import type { CoreUseCases, SettleRequest, SettleResponse } from './useCases.js'
@@ -37,9 +38,14 @@ export const createSettlePayment = ({
   logger,
 }: SettlePaymentDependencies): CoreUseCases['settlePayment'] => {
   const settleOncePerKey = createSettleOncePerKey(idempotency, logger)
+  const settleBound = createSettleBound(idempotency, logger)
 
   /** An unreadable payment is a result (HTTP 200), also under its Idempotency-Key. */
-  const settle = async (request: SettleRequest, identity: Identity): Promise<SettleResponse> => {
+  const settle = async (
+    request: SettleRequest,
+    identity: Identity,
+    keyed: Pick<IdempotentRequest, 'key' | 'fingerprint'> | null,
+  ): Promise<SettleResponse> => {
     const { body, caller, quota } = request
     const payment = readPayment(body)
     if (isRefused(payment)) {
@@ -53,13 +59,18 @@ export const createSettlePayment = ({
       const payer = findClaimedPayer(payment.proof)
       return answer(refuseSettle(payment.callerNetwork, { reason, message, payer }))
     }
-    const settleAs = async (settlesAs: Identity): Promise<SettleResult> => {
-      const result = await settleAuthorization({ payment, caller, quota, ...settlesAs })
-      return await extensions.describe({ payment, result, caller })
-    }
     const identifier = readPaymentIdentifier(payment)
-    if (identifier === null) return answer(await settleAs(identity))
-    return await settleIdentified({ request, payment, identifier, identity, settleAs })
+    const settleWith = async (hooks: BindingHooks): Promise<SettleResponse> => {
+      const settleAs = async (settlesAs: Identity): Promise<SettleResult> => {
+        const result = await settleAuthorization({ payment, caller, quota, ...settlesAs, ...hooks })
+        return await extensions.describe({ payment, result, caller })
+      }
+      if (identifier === null) return answer(await settleAs(identity))
+      return await settleIdentified({ request, payment, identifier, identity, settleAs })
+    }
+    if (keyed === null || !isAnonymous(request)) return await settleWith({})
+    const binding = { ...keyed, caller: `payee:${caller}:${hashPayee(payment)}` }
+    return answer(await settleBound(binding, async (hooks) => (await settleWith(hooks)).result))
   }
 
   /**
@@ -98,16 +109,18 @@ export const createSettlePayment = ({
   return async (request): Promise<SettleResponse> => {
     const { body, caller, idempotencyKey } = request
     if (idempotencyKey === null) {
-      return await settle(request, {
+      const identity = {
         fingerprint: () => fingerprintRequest(body),
         consumer: `request:${randomUUID()}`,
         ...(request.isAwaited === undefined ? {} : { isAwaited: request.isAwaited }),
-      })
+      }
+      return await settle(request, identity, null)
     }
 
     // Before the payment is read: a key belongs to one body, also if that body is refused.
     const fingerprint = fingerprintRequest(body)
-    // Strangers share the caller `anonymous`: their keys are scoped by the body, so that none blocks another's.
+    // Callers without an API key share the name `anonymous`, and a request that only runs or is refused must not occupy
+    // the key: that state belongs to the body. `settleBound` binds the key once a payment is sent.
     const scope = isAnonymous(request) ? `${caller}:${fingerprint}` : caller
     const idempotent = { caller: scope, key: idempotencyKey, fingerprint }
     return await settleOncePerKey({
@@ -116,7 +129,7 @@ export const createSettlePayment = ({
       staysBound: { refused: !isAnonymous(request), failed: true },
       settle: async () => {
         const consumer = `key:${idempotent.caller}:${idempotent.key}`
-        return (await settle(request, { fingerprint, consumer })).result
+        return (await settle(request, { fingerprint, consumer }, { key: idempotencyKey, fingerprint })).result
       },
     })
   }
@@ -133,9 +146,9 @@ interface IdentifiedSettle {
 const answer = (result: SettleResult): SettleResponse => ({ result, isReplayed: false })
 
 /** One merchant's identifiers never meet another's. */
-const scopeOf = (request: SettleRequest, { requirements: { network, payTo } }: Payment): string =>
-  isAnonymous(request)
-    ? `identifier:anonymous:${hashOf(`${network} ${payTo}`)}`
-    : `identifier:${request.caller}`
+const scopeOf = (request: SettleRequest, payment: Payment): string =>
+  isAnonymous(request) ? `identifier:anonymous:${hashPayee(payment)}` : `identifier:${request.caller}`
+
+const hashPayee = ({ requirements: { network, payTo } }: Payment): string => hashOf(`${network} ${payTo}`)
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -31,6 +31,8 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
   readonly admit?: (authorized: Authorized) => Promise<Refusal | null>
   /** Called with each row that was claimed, before anything is sent; a refusal or an error abandons it. */
   readonly onClaimed?: (settlement: Settlement) => Promise<Refusal | null>
+  /** Called when something may leave, or the payment was made. */
+  readonly onSent?: () => void
   /** Another body with the same proof is another request, also of the same account. */
   readonly isBodyBound?: boolean
 }

@@ -83,6 +83,7 @@ const createCountedRecord = () => {
       await fail()
       return { state: counted.begins === 1 ? 'started' : 'running' }
     },
+    isMismatch: async () => false,
     answer: fail,
     fail,
     release: fail,

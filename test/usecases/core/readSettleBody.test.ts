@@ -11,6 +11,7 @@ const setup = () => {
   const settle = createSettlePayment({
     idempotency: {
       begin: async () => ({ state: 'started' }),
+      isMismatch: async () => false,
       answer: note('answer'),
       fail: note('fail'),
       release: note('release'),

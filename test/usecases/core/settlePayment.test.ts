@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import type { AppError } from '../../../src/errors.js'
+import type { Recorder } from '../../../src/ports/settlementJournal.js'
 import { findRemedy, isReason, type Reason, reasons } from '../../../src/protocol/reasons.js'
 import type { WirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
+import type { Outcome } from '../../../src/schemes/scheme.js'
 import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js'
 import { createMemoryIdempotency } from '../../support/memoryIdempotency.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createUnlimitedSettle } from '../../support/settleAuthorization.js'
-import { createToyScheme, type ToyScript, toyBody } from '../../support/toyScheme.js'
+import { createToyScheme, type ToyScript, toyAuthorized, toyBody } from '../../support/toyScheme.js'
 
 const setup = (script: ToyScript = {}) => {
   const logger = createMemoryLogger()
@@ -66,20 +69,131 @@ describe.each(unserved)('a payment for an unsupported %s', (_name, body, errorRe
   })
 })
 
+const paidTo = (payTo: string, nonce = 'nonce-1') => {
+  const { paymentPayload, paymentRequirements } = toyBody(nonce)
+  const terms = { ...paymentRequirements, payTo }
+  return { paymentPayload: { ...paymentPayload, accepted: terms }, paymentRequirements: terms }
+}
+
+/** Counts what is sent. */
+const setupCounted = () => {
+  let sent = 0
+  const settle = setup({
+    settle: async (_payment, recorder) => {
+      sent += 1
+      return await confirmOnce(recorder)
+    },
+  })
+  return { settle, countSent: () => sent }
+}
+
+const confirmOnce = async (recorder: Recorder): Promise<Outcome> => {
+  const transaction = `transaction of ${recorder.settlementId}`
+  await recorder.record({ transaction, bytes: 'bytes' })
+  return { state: 'confirmed', transaction }
+}
+
 describe('an Idempotency-Key of callers without an API key (A53)', () => {
-  it('is not blocked by what a stranger sent under it, before or after', async () => {
+  it('charges once: a retry with a new signature is PAYLOAD_MISMATCH', async () => {
+    const { settle, countSent } = setupCounted()
+    const first = await settle(toyBody('nonce-1'), 'order-1')
+    expect(first).toMatchObject({ result: { success: true }, isReplayed: false })
+    expect(await rejectionOf(settle(toyBody('nonce-2'), 'order-1'))).toMatchObject({
+      code: 'PAYLOAD_MISMATCH',
+    })
+    expect(await rejectionOf(settle({ ...toyBody('nonce-1'), note: 'junk' }, 'order-1'))).toMatchObject({
+      code: 'PAYLOAD_MISMATCH',
+    })
+    expect(countSent()).toBe(1)
+    expect(await settle(toyBody('nonce-1'), 'order-1')).toEqual({ ...first, isReplayed: true })
+  })
+
+  it('charges once when two payloads arrive at the same time', async () => {
+    const { settle, countSent } = setupCounted()
+    const outcomes = await Promise.all(
+      ['nonce-1', 'nonce-2', 'nonce-3'].map((nonce) =>
+        settle(toyBody(nonce), 'order-1').then(
+          ({ result }) => result.success,
+          (error: AppError) => error.code,
+        ),
+      ),
+    )
+    expect(outcomes.toSorted()).toEqual(['PAYLOAD_MISMATCH', 'PAYLOAD_MISMATCH', true])
+    expect(countSent()).toBe(1)
+  })
+
+  it('is not held by what was refused, and not while it is verified', async () => {
+    let verify = (): void => undefined
+    const verifying = new Promise<void>((resolve) => {
+      verify = resolve
+    })
+    const settle = setup({
+      verify: async (payment) => {
+        const authorized = toyAuthorized(payment, { settle: confirmOnce })
+        if (authorized.authorizationId === 'toy:1/slow') await verifying
+        return authorized.authorizationId === 'toy:1/poor'
+          ? { isValid: false, reason: 'insufficient_funds', payer: 'alice' }
+          : authorized
+      },
+    })
+    const stranger = settle(toyBody('slow'), 'order-1')
+    expect(await settle(ofOtherScheme(), 'order-1')).toMatchObject({ result: { success: false } })
+    expect(await settle(toyBody('poor'), 'order-1')).toMatchObject({ result: { success: false } })
+    const settled = await settle(toyBody(), 'order-1')
+    expect(settled).toMatchObject({ result: { success: true }, isReplayed: false })
+    expect(await rejectionOf(settle(toyBody('poor'), 'order-1'))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
+    verify()
+    expect(await rejectionOf(stranger)).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
+    expect(await settle(toyBody(), 'order-1')).toEqual({ result: settled.result, isReplayed: true })
+  })
+
+  it.each([
+    ['failed before it was sent', async () => ({ state: 'failed', reason: 'transaction_failed' }) as const],
+    [
+      'failed on chain',
+      async (_payment: unknown, recorder: Recorder) => {
+        await recorder.record({ transaction: 'tx-failed', bytes: 'bytes' })
+        return { state: 'failed', reason: 'transaction_failed', transaction: 'tx-failed' } as const
+      },
+    ],
+    ['threw before it was sent', async () => Promise.reject(new Error('The node does not answer'))],
+  ])('is not held by a settlement that %s', async (_name, fail) => {
+    let isFirst = true
+    const settle = setup({
+      settle: async (payment, recorder) => {
+        if (isFirst) {
+          isFirst = false
+          return await fail(payment, recorder)
+        }
+        await recorder.record({ transaction: 'tx-2', bytes: 'bytes-2' })
+        return { state: 'confirmed', transaction: 'tx-2' }
+      },
+    })
+    await settle(toyBody('nonce-1'), 'order-1').catch(() => null)
+    expect(await settle(toyBody('nonce-2'), 'order-1')).toMatchObject({ result: { success: true } })
+  })
+
+  it('is held by a settlement that is pending', async () => {
+    const settle = setup({
+      settle: async (_payment, recorder) => {
+        const transaction = `transaction of ${recorder.settlementId}`
+        await recorder.record({ transaction, bytes: 'bytes' })
+        return { state: 'pending', transaction }
+      },
+    })
+    const pending = { success: false, errorReason: 'settlement_pending' }
+    expect(await settle(toyBody('nonce-1'), 'order-1')).toMatchObject({ result: pending })
+    expect(await rejectionOf(settle(toyBody('nonce-2'), 'order-1'))).toMatchObject({
+      code: 'PAYLOAD_MISMATCH',
+    })
+  })
+
+  it('belongs to one recipient', async () => {
     const settle = setup()
-    const junk = { ...toyBody(), note: 'junk' }
-    expect(await settle(ofOtherScheme(), 'order-1001')).toMatchObject({ result: { success: false } })
-    expect(await settle({ ...toyBody('nonce-of-a-stranger') }, 'order-1001')).toMatchObject({
+    expect(await settle(paidTo('a-stranger', 'nonce-of-a-stranger'), 'order-1')).toMatchObject({
       result: { success: true },
     })
-    const settled = await settle(toyBody(), 'order-1001')
-    expect(settled).toMatchObject({ result: { success: true }, isReplayed: false })
-    expect(await settle(junk, 'order-1001')).toMatchObject({
-      result: { errorReason: 'duplicate_settlement' },
-    })
-    expect(await settle(toyBody(), 'order-1001')).toEqual({ result: settled.result, isReplayed: true })
+    expect(await settle(paidTo('bob'), 'order-1')).toMatchObject({ result: { success: true } })
   })
 
   it('is not remembered after a refusal', async () => {

@@ -33,6 +33,7 @@ const setup = ({
   const settle = createSettlePayment({
     idempotency: {
       begin: async () => ({ state: 'started' }),
+      isMismatch: async () => false,
       answer: async () => {},
       fail: async () => {},
       release: async () => {},

@@ -88,6 +88,7 @@ const setup = ({ hold, settle, expiresAt, onVerify }: World = {}) => {
     idempotency: {
       begin: async ({ key }) =>
         answers.has(key) ? { state: 'answered', response: answers.get(key) } : { state: 'started' },
+      isMismatch: async () => false,
       // As a store keeps it.
       answer: async ({ key }, response) => void answers.set(key, JSON.parse(JSON.stringify(response))),
       fail: async () => undefined,

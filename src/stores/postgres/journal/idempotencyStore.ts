@@ -129,6 +129,14 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
         throw error
       }
     },
+    isMismatch: async ({ caller, key, fingerprint }) => {
+      const { rowCount } = await pool.query(
+        `select from idempotent_requests r
+         where r.caller = $1 and r.key = $2 and r.fingerprint <> $3 and (not (${isExpired}) or ${isRunning})`,
+        [caller, key, fingerprint],
+      )
+      return rowCount === 1
+    },
     answer: (request, response) => finish(request, 'answered', { response: JSON.stringify(response) }),
     fail: (request, reason) => finish(request, 'failed', { reason }),
     release: (request) => endRun(request, () => release(request)),
