@@ -7,14 +7,14 @@ import { createSaveKeyState } from './saveKeyState.js'
 import type { SettleResponse } from './useCases.js'
 
 export interface KeyedSettle extends KeyedRequest {
-  /** Whether the key stays bound to its body after a refusal, and after a final failure. */
+  /** Whether the key stays bound to its body after a refusal before the claim, and keeps a final failure. */
   readonly staysBound: { readonly refused: boolean; readonly failed: boolean }
   settle(): Promise<SettleResult>
   /** Instead of the stored success. Absent: it is replayed. */
   settleAgain?(): Promise<SettleResult>
 }
 
-/** Settles at most once under a key, and always returns the same response; refusals are not kept. */
+/** Settles at most once under a key, and always returns the same response; what may succeed later is judged again. */
 export type SettleOncePerKey = (keyed: KeyedSettle) => Promise<SettleResponse>
 
 export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Logger): SettleOncePerKey => {
@@ -35,10 +35,10 @@ export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Lo
     else if (result.errorReason === 'duplicate_settlement') await saveKeyState(idempotency.forget(idempotent))
     else {
       const reason = readReason(result.errorReason ?? null)
-      const isFinal = result.settlementId !== undefined && result.retryable === false
+      const isDecided = result.settlementId !== undefined || staysBound.refused
+      const isFinal = isDecided && result.retryable === false
       if (isFinal && reason !== null && staysBound.failed)
         await saveKeyState(idempotency.fail(idempotent, reason))
-      // Refused before a claim, or for a reason that may pass.
       else if (staysBound.refused) await saveKeyState(idempotency.release(idempotent))
       else await saveKeyState(idempotency.forget(idempotent))
     }

@@ -42,8 +42,7 @@ describe('a body', () => {
       })
     }
     expect(attempts).toEqual([])
-    // Nothing was decided: a retry is judged again.
-    expect(noted).toEqual(['release'])
+    expect(noted).toEqual(['fail'])
   })
 
   it('is settled as the payment that it contains', async () => {

@@ -45,6 +45,11 @@ const ofOtherScheme = () => {
   return { paymentPayload: { ...paymentPayload, accepted: terms }, paymentRequirements: terms }
 }
 
+const allReasons = Object.keys(reasons).filter(isReason)
+const openReasons = ['settlement_pending', 'duplicate_settlement']
+const listReasons = (isFinal: boolean) =>
+  allReasons.filter((each) => !openReasons.includes(each) && findRemedy(each).isFinal === isFinal)
+
 const unserved = [
   ['network', toyBody('nonce-1', 'toy:2'), 'invalid_network'],
   ['scheme', ofOtherScheme(), 'unsupported_scheme'],
@@ -64,8 +69,51 @@ describe.each(unserved)('a payment for an unsupported %s', (_name, body, errorRe
     const other = { ...body, note: 'another' }
     expect(await rejectionOf(keyed(other))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
     expect(await rejectionOf(keyed(toyBody()))).toMatchObject({ code: 'PAYLOAD_MISMATCH' })
-    // Refused before a claim: nothing was decided, so the same request is judged again.
-    expect(await keyed(body)).toMatchObject({ result: { success: false, errorReason }, isReplayed: false })
+    expect(await rejectionOf(keyed(body))).toMatchObject({
+      code: 'PREVIOUS_REQUEST_FAILED',
+      reason: errorReason,
+    })
+  })
+})
+
+describe('a payment that is refused before it is claimed, under the Idempotency-Key of an account,', () => {
+  const refuseWith = (reason: Reason) => {
+    let verified = 0
+    const settle = setup({
+      verify: async () => {
+        verified += 1
+        return { isValid: false, reason, payer: 'alice' }
+      },
+    })
+    return {
+      settle: (caller: string) => settle(toyBody(), 'order-1', caller),
+      countVerified: () => verified,
+    }
+  }
+
+  it.each(listReasons(true))('is PREVIOUS_REQUEST_FAILED without another look after %s', async (reason) => {
+    const { settle, countVerified } = refuseWith(reason)
+    const refused = { success: false, errorReason: reason, retryable: false }
+    expect(await settle('account-1')).toMatchObject({ result: refused })
+    const verified = countVerified()
+    expect(await rejectionOf(settle('account-1'))).toMatchObject({ code: 'PREVIOUS_REQUEST_FAILED', reason })
+    expect(countVerified()).toBe(verified)
+    // Another caller has keys of its own.
+    expect(await settle('account-2')).toMatchObject({ result: refused })
+  })
+
+  it.each(listReasons(false))('is judged again after %s', async (reason) => {
+    const { settle } = refuseWith(reason)
+    const refused = { result: { success: false, errorReason: reason, retryable: true }, isReplayed: false }
+    expect(await settle('account-1')).toMatchObject(refused)
+    expect(await settle('account-1')).toMatchObject(refused)
+  })
+
+  it('is judged again without an API key, so that a stranger cannot end a payment', async () => {
+    const { settle } = refuseWith('authorization_expired_unsettled')
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await settle('anonymous')).toMatchObject({ result: { success: false } })
+    }
   })
 })
 
@@ -219,11 +267,6 @@ describe('an Idempotency-Key of a caller with an API key', () => {
     expect(await settle(toyBody(), 'order-1', 'account-1')).toEqual({ ...first, isReplayed: true })
   })
 })
-
-const allReasons = Object.keys(reasons).filter(isReason)
-const openReasons = ['settlement_pending', 'duplicate_settlement']
-const listReasons = (isFinal: boolean) =>
-  allReasons.filter((each) => !openReasons.includes(each) && findRemedy(each).isFinal === isFinal)
 
 describe('a settlement that failed under an Idempotency-Key', () => {
   /** Fails once, then settles. */
