@@ -935,7 +935,7 @@ export interface paths {
          * Read your events as a feed
          * @description Events of your settlements, streams and intents of the last 30 days, oldest first, whether or not a webhook is set: no public address is needed. Pass the `cursor` of each response to the next request; a request with the same cursor returns the same events again (at least once; deduplicate by `id`). Without a cursor the feed starts with the oldest event, with `latest` after the newest one (repeat it while `hasMore`).
          *
-         *     With `wait` the response is delayed until there is an event, at most that many seconds. At most 4 requests of a project wait at a time.
+         *     With `wait` the response is delayed until there is an event, at most that many seconds. At most 4 requests of a project wait at a time, and a share of an address; beyond that 429 with `Retry-After`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -1275,7 +1275,7 @@ export interface paths {
         put?: never;
         /**
          * Make a payer that behaves as scripted
-         * @description Returns a new payer and a body with its payment. What becomes of the payment follows the script, on a clock of the scenario that stands still until `POST /sandbox/clock/advance` moves it. A scenario lives for an hour.
+         * @description Returns a new payer and a body with its payment. What becomes of the payment follows the script, on a clock of the scenario that stands still until `POST /sandbox/clock/advance` moves it. A scenario lives for an hour. An address and an account have a share of the live ones; beyond that 429 with `Retry-After`.
          *
          *     Without `settle` the payment is confirmed at once; with `pendingSeconds` /settle answers `settlement_pending`. With `reorg` the block of the payment is orphaned later. With `webhook` the answer has an inbox: set its URL as webhook of your API key.
          */

@@ -33,6 +33,11 @@ export interface Scenario {
   readonly expiresAt: Date
 }
 
+export interface NewScenario extends Pick<Scenario, 'network' | 'payer' | 'script' | 'expiresAt'> {
+  /** Who makes it: its address, its site, its account. */
+  readonly holders: readonly string[]
+}
+
 /** The scenarios of the sandbox, shared by all instances. */
 export interface SandboxScenarios {
   /** The scenario of a payer; null without one, and once it expired. */
@@ -42,8 +47,8 @@ export interface SandboxScenarios {
 }
 
 export interface SandboxScenarioStore extends SandboxScenarios {
-  /** Null: the sandbox has as many as it keeps. */
-  create(scenario: Pick<Scenario, 'network' | 'payer' | 'script' | 'expiresAt'>): Promise<Scenario | null>
+  /** `full`: the sandbox has as many as it keeps. `share`: a holder has an eighth of the free ones. */
+  create(scenario: NewScenario): Promise<Scenario | 'full' | 'share'>
   /** Advances its clock, and makes the waiting webhooks of its payments due that much earlier. Null once it expired. */
   advance(id: string, milliseconds: number): Promise<Scenario | null>
   /** Until the next waiting webhook of its payments is due; null without one. */

@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { SandboxUseCases } from '../../usecases/sandbox/useCases.js'
 import { forbidCaching } from '../forbidCaching.js'
+import { readHolders } from '../readHolders.js'
 import {
   advanceClockSchema,
   createInboxSchema,
@@ -28,8 +29,8 @@ export const sandboxRoutes: FastifyPluginCallbackZod<{ readonly useCases: Sandbo
     useCases.createPayment({ payer: params.payer, network: query.network ?? 'eip155:84532' }),
   )
 
-  app.post('/sandbox/scenarios', { schema: createScenarioSchema, config }, async ({ body }, reply) =>
-    reply.code(201).send(await useCases.createScenario(body)),
+  app.post('/sandbox/scenarios', { schema: createScenarioSchema, config }, async (request, reply) =>
+    reply.code(201).send(await useCases.createScenario(request.body, readHolders(request))),
   )
 
   app.get('/sandbox/scenarios/:id', { schema: getScenarioSchema, config }, async ({ params }) =>

@@ -2,6 +2,7 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { WebhookUseCases } from '../../usecases/webhooks/useCases.js'
 import { getKeyOwner, readActor } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
+import { readHolders } from '../readHolders.js'
 import { onResponseEnd } from '../responseEnd.js'
 import {
   listDeliveriesSchema,
@@ -57,7 +58,8 @@ export const webhookRoutes: FastifyPluginCallbackZod<{ readonly useCases: Webhoo
       onResponseEnd(reply, () => controller.abort())
       try {
         const query = { cursor, limit, waitSeconds: wait }
-        return await useCases.readEvents(getKeyOwner(request).account, query, controller.signal)
+        const waiter = { holders: readHolders(request), abandoned: controller.signal }
+        return await useCases.readEvents(getKeyOwner(request).account, query, waiter)
       } finally {
         waiting.delete(controller)
       }

@@ -108,7 +108,8 @@ export const createScenarioSchema = {
   summary: 'Make a payer that behaves as scripted',
   description: [
     'Returns a new payer and a body with its payment. What becomes of the payment follows the script, on a clock of the ' +
-      'scenario that stands still until `POST /sandbox/clock/advance` moves it. A scenario lives for an hour.',
+      'scenario that stands still until `POST /sandbox/clock/advance` moves it. A scenario lives for an hour. ' +
+      'An address and an account have a share of the live ones; beyond that 429 with `Retry-After`.',
     'Without `settle` the payment is confirmed at once; with `pendingSeconds` /settle answers `settlement_pending`. With ' +
       '`reorg` the block of the payment is orphaned later. With `webhook` the answer has an inbox: set its URL as webhook ' +
       'of your API key.',

@@ -153,7 +153,7 @@ export const listEventsSchema = {
       'same events again (at least once; deduplicate by `id`). Without a cursor the feed starts with the oldest ' +
       'event, with `latest` after the newest one (repeat it while `hasMore`).',
     'With `wait` the response is delayed until there is an event, at most that many seconds. At most 4 requests of a ' +
-      'project wait at a time.',
+      'project wait at a time, and a share of an address; beyond that 429 with `Retry-After`.',
   ].join('\n\n'),
   querystring: z.strictObject({
     cursor: z

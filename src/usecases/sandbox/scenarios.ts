@@ -52,7 +52,7 @@ export const createScenarioUseCases = ({
   })
 
   return {
-    createScenario: async (request) => {
+    createScenario: async (request, holders) => {
       const network = requireNetwork(chain, canonicalNetwork(request.network))
       if (request.reorg !== undefined && !chain.hasReorgs(network)) {
         throw new AppError('INVALID_REQUEST', `reorg: there are none on ${network}`)
@@ -62,8 +62,14 @@ export const createScenarioUseCases = ({
         payer: chain.newPayer(network),
         script: readScript(request),
         expiresAt: new Date(clock.now().getTime() + scenarioLifetimeMs),
+        holders,
       })
-      if (scenario === null) {
+      if (scenario === 'share') {
+        throw new AppError('RATE_LIMITED', 'Your address or account has its share of the live scenarios', {
+          retryAfterSeconds: 60,
+        })
+      }
+      if (scenario === 'full') {
         throw new AppError('SERVICE_UNAVAILABLE', 'The sandbox has as many scenarios as it keeps', {
           retryAfterSeconds: 60,
         })

@@ -1,3 +1,4 @@
+import { createSharedPlaces } from '../../concurrency/sharedPlaces.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { EventFeed, FeedEvent } from '../../ports/eventFeed.js'
@@ -17,7 +18,7 @@ const maxWaitingPerAccount = 4
 /** A waiting request polls; between polls it holds no database connection. */
 export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): WebhookUseCases['readEvents'] => {
   const waiting = new Map<string, number>()
-  let total = 0
+  const places = createSharedPlaces(maxWaiting)
 
   const read = async (accountId: string, after: bigint, limit: number): Promise<EventPage> => {
     const found = await feed.read(accountId, { after, limit: limit + 1 })
@@ -27,22 +28,22 @@ export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): Webho
     return viewPage(found, { after, limit })
   }
 
-  const reserve = (accountId: string): (() => void) => {
+  const reserve = (accountId: string, holders: readonly string[]): (() => void) => {
     const own = waiting.get(accountId) ?? 0
-    if (own >= maxWaitingPerAccount || total >= maxWaiting) {
+    const release = own >= maxWaitingPerAccount ? null : places.take(holders)
+    if (release === null) {
       throw new AppError('RATE_LIMITED', 'Too many requests wait for events', { retryAfterSeconds: 5 })
     }
     waiting.set(accountId, own + 1)
-    total += 1
     return () => {
-      total -= 1
+      release()
       const left = (waiting.get(accountId) ?? 1) - 1
       if (left === 0) waiting.delete(accountId)
       else waiting.set(accountId, left)
     }
   }
 
-  return async ({ id }, { cursor, limit, waitSeconds }, abandoned) => {
+  return async ({ id }, { cursor, limit, waitSeconds }, { holders, abandoned }) => {
     if (cursor === 'latest') {
       const { position, isEnd } = await feed.skip(id)
       return { events: [], cursor: position.toString(), hasMore: !isEnd }
@@ -50,7 +51,7 @@ export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): Webho
     const after = BigInt(cursor)
     const first = await read(id, after, limit)
     if (first.events.length > 0 || waitSeconds === 0) return first
-    const release = reserve(id)
+    const release = reserve(id, holders)
     try {
       const endsAt = clock.now().getTime() + waitSeconds * 1_000
       for (;;) {

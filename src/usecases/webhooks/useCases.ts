@@ -23,6 +23,12 @@ export interface DeliveriesQuery {
   readonly cursor?: string | undefined
 }
 
+export interface EventsWaiter {
+  /** The address of the client, its site and its account: each may have an eighth of the free places. */
+  readonly holders: readonly string[]
+  readonly abandoned: AbortSignal
+}
+
 /** All of them are limited to the given account. */
 export interface WebhookUseCases {
   /** The same URL keeps its secret. An empty URL removes the webhook. Throws INVALID_REQUEST for a URL that can never be used. */
@@ -30,8 +36,8 @@ export interface WebhookUseCases {
   testWebhook(account: Account): Promise<WebhookTested>
   rotateSecret(account: Account, by?: Actor): Promise<WebhookRotated>
   listDeliveries(account: Account, query: DeliveriesQuery): Promise<DeliveryPage>
-  /** Throws INVALID_REQUEST for an unknown cursor, RATE_LIMITED if too many requests of the account wait. */
-  readEvents(account: Pick<Account, 'id'>, query: EventsQuery, abandoned: AbortSignal): Promise<EventPage>
+  /** Throws INVALID_REQUEST for an unknown cursor, RATE_LIMITED if too many requests of the account or a holder wait. */
+  readEvents(account: Pick<Account, 'id'>, query: EventsQuery, waiter: EventsWaiter): Promise<EventPage>
   /** Throws NOT_FOUND, or INVALID_REQUEST if no webhook is set. */
   redeliver(account: Account, deliveryId: string): Promise<DeliveryView>
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { AppError } from '../../../src/errors.js'
 import type { EventFeed, FeedEvent } from '../../../src/ports/eventFeed.js'
 import { createReadEvents } from '../../../src/usecases/webhooks/readEvents.js'
 import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
@@ -25,7 +26,14 @@ const open = () => {
   }
   const read = createReadEvents({ feed, clock })
   const running = new AbortController()
-  return { clock, found, asked, running, read: (id: string) => read({ id }, query, running.signal) }
+  return {
+    clock,
+    found,
+    asked,
+    running,
+    read: (id: string, holders: readonly string[] = [`address of ${id}`]) =>
+      read({ id }, query, { holders, abandoned: running.signal }),
+  }
 }
 
 it('a waiting request reads again each second, and is answered with the first event', async () => {
@@ -68,4 +76,24 @@ it('at most 4 requests of an account wait; one that ends makes room, and other a
   await drainEventLoop()
   for (let second = 0; second < 20; second += 1) await clock.advance(1_000)
   expect(await next).toMatchObject({ events: [] })
+})
+
+it('one site with many accounts never takes the last places: another client always waits', async () => {
+  const { running, read } = open()
+  const ofSite = Array.from({ length: 600 }, (_, index) =>
+    read(`account-${Math.floor(index / 4)}`, [
+      `address 2001:db8:0:${index % 16}::/64`,
+      'site 2001:db8::/48',
+    ]).then(
+      () => 'waited',
+      (error: AppError) => error.code,
+    ),
+  )
+  await drainEventLoop()
+  const good = read('good', ['address 192.0.2.1'])
+  running.abort()
+  expect(await good).toMatchObject({ events: [] })
+  const outcomes = await Promise.all(ofSite)
+  expect(outcomes.filter((outcome) => outcome === 'waited')).toHaveLength(56)
+  expect(new Set(outcomes)).toEqual(new Set(['waited', 'RATE_LIMITED']))
 })

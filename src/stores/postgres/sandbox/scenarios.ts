@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
+import { shareOfFree } from '../../../concurrency/sharedPlaces.js'
 import type { SandboxScenarioStore, Scenario } from '../../../ports/sandboxScenarios.js'
 import { readReason } from '../../../protocol/reasons.js'
 import { purgeExpired } from '../database/purgeExpired.js'
@@ -34,22 +35,33 @@ const row = z
 
 const dueRow = z.object({ due_in: z.string().nullable() })
 
+const liveRow = z.object({ live: z.coerce.number() })
+const countLive = 'select count(*) as live from sandbox_scenarios where expires_at > now()'
+
 const columns = 'id, network, payer, script, clock_ms, created_at, expires_at'
 
-/** `maximum`: live scenarios of all callers. */
+/** `maximum`: live scenarios of all callers; each holder may have an eighth of what is free. */
 export const createSandboxScenarios = (pool: Pool, maximum: number): SandboxScenarioStore => {
   const findOne = async (sql: string, values: readonly unknown[]): Promise<Scenario | null> => {
     const { rows } = await pool.query(sql, [...values])
     return rows.length === 0 ? null : row.parse(rows[0])
   }
   return {
-    create: ({ network, payer, script, expiresAt }) =>
-      findOne(
-        `insert into sandbox_scenarios (network, payer, script, expires_at)
-         select $1, $2, $3, $4 where (select count(*) from sandbox_scenarios where expires_at > now()) < $5
+    create: async ({ network, payer, script, expiresAt, holders }) => {
+      const created = await findOne(
+        `insert into sandbox_scenarios (network, payer, script, expires_at, holders)
+         select $1, $2, $3, $4, $6::text[] from (${countLive}) counted
+         where live < $5 and not exists (
+           select from sandbox_scenarios, unnest(holders) holder
+           where expires_at > now() and holder = any($6::text[])
+           group by holder having count(*) * ${shareOfFree} >= $5 - live)
          returning ${columns}`,
-        [network, payer, JSON.stringify(script), expiresAt, maximum],
-      ),
+        [network, payer, JSON.stringify(script), expiresAt, maximum, holders],
+      )
+      if (created !== null) return created
+      const { rows } = await pool.query(countLive)
+      return liveRow.parse(rows[0]).live < maximum ? 'share' : 'full'
+    },
     findByPayer: (network, payer) =>
       findOne(
         `select ${columns} from sandbox_scenarios where network = $1 and payer = $2 and expires_at > now()`,

@@ -26,11 +26,11 @@ const script: ScenarioScript = {
 
 const open = (maximum = 100) => {
   const scenarios = createSandboxScenarios(database.pool(), maximum)
-  const create = (payer: string, expiresAt = later()) =>
-    scenarios.create({ network: 'toy:1', payer, script, expiresAt })
+  const create = (payer: string, expiresAt = later(), holders: readonly string[] = []) =>
+    scenarios.create({ network: 'toy:1', payer, script, expiresAt, holders })
   const mustCreate = async (payer: string) => {
     const scenario = await create(payer)
-    if (scenario === null) throw new Error('The sandbox is full')
+    if (typeof scenario === 'string') throw new Error('The sandbox is full')
     return scenario
   }
   return { scenarios, create, mustCreate }
@@ -58,7 +58,7 @@ describe('a scenario', () => {
   it('is gone once it expired, and then purged', async () => {
     const { scenarios, create } = open()
     const expired = await create('payer-1', past())
-    const id = expired?.id ?? ''
+    const id = typeof expired === 'string' ? '' : expired.id
     expect(await scenarios.find(id)).toBeNull()
     expect(await scenarios.findByPayer('toy:1', 'payer-1')).toBeNull()
     expect(await scenarios.advance(id, 1_000)).toBeNull()
@@ -69,10 +69,36 @@ describe('a scenario', () => {
 
   it('is refused beyond the maximum of live ones', async () => {
     const { create } = open(2)
-    expect(await create('payer-1', past())).not.toBeNull()
-    expect(await create('payer-2')).not.toBeNull()
-    expect(await create('payer-3')).not.toBeNull()
-    expect(await create('payer-4')).toBeNull()
+    expect(await create('payer-1', past())).toMatchObject({ payer: 'payer-1' })
+    expect(await create('payer-2')).toMatchObject({ payer: 'payer-2' })
+    expect(await create('payer-3')).toMatchObject({ payer: 'payer-3' })
+    expect(await create('payer-4')).toBe('full')
+  })
+
+  it('is refused to a holder that has its share, while there is room for others', async () => {
+    const { create } = open(100)
+    let made = 0
+    const flood = async (holders: (index: number) => readonly string[]) => {
+      const results = new Set<string>()
+      for (let index = 0; index < 30; index += 1) {
+        made += 1
+        const created = await create(`payer-${made}`, later(), holders(index))
+        results.add(typeof created === 'string' ? created : 'created')
+      }
+      return results
+    }
+    const countAll = async () =>
+      (await database.pool().query('select 1 from sandbox_scenarios where expires_at > now()')).rows.length
+    // Expired ones do not count.
+    await create('expired', past(), ['address 192.0.2.1'])
+    expect(await flood(() => ['address 192.0.2.1'])).toEqual(new Set(['created', 'share']))
+    expect(await countAll()).toBe(12)
+    // Many networks of one site have one share, and so have many addresses of one account.
+    await flood((index) => [`address 2001:db8:0:${index}::/64`, 'site 2001:db8::/48'])
+    await flood((index) => [`address 198.51.100.${index}`, 'account eve'])
+    expect(await countAll()).toBeLessThan(100 / 2)
+    for (let address = 0; address < 8; address += 1) await flood(() => [`address 203.0.113.${address}`])
+    expect(await create('good', later(), ['address 192.0.2.77'])).toMatchObject({ payer: 'good' })
   })
 
   it("makes only its own payments' webhooks due earlier", async () => {
