@@ -29,11 +29,11 @@ const describeFailures = (failures: readonly Failure[]): string =>
 export const listOutcomes = (modules: readonly ReportedModule[]): readonly Outcome[] =>
   modules.flatMap((module) => {
     const file = module.relativeModuleId
-    const ofTests = [...module.children.allTests()].flatMap(({ fullName, result }): Outcome[] => {
-      const { state, errors = [] } = result()
+    const ofTests = [...module.children.allTests()].flatMap((test): Outcome[] => {
+      const { state, errors = [] } = test.result()
       if (state !== 'passed' && state !== 'failed') return []
       const failure = state === 'failed' ? describeFailures(errors) : null
-      return [{ test: `${file} > ${fullName}`, failure }]
+      return [{ test: `${file} > ${test.fullName}`, failure }]
     })
     const outside = [
       ...module.errors(),
