@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
+import type { Requester } from '../ports/requester.js'
 import type { SandboxScenarios } from '../ports/sandboxScenarios.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { SignatureVerdict, SignedStatement, SignedText } from '../ports/walletSignatures.js'
@@ -93,18 +94,23 @@ export interface Sandbox {
 
 type HexText = `0x${string}`
 
-/** Calls contracts of one network without sender, value and effect. Rejects when no node answers. */
+/**
+ * Asks contracts that a caller chose, on one network, without sender, value and effect. Rejects when no node answers in
+ * time, and with an `AppError` when the requester's share of this work is used up.
+ */
 export interface ContractReader {
   /** CAIP-2 identifier. */
   readonly network: string
-  /** `0x` without code. */
-  getCode(address: HexText): Promise<HexText>
-  /** Result, or null for a call that fails. `to` null: the data is creation code, whose result is returned. */
-  call(request: {
-    readonly to: HexText | null
-    readonly data: HexText
-    readonly gas: bigint
-  }): Promise<HexText | null>
+  /** Runs creation code in one call; its result, or null if it fails. */
+  run(
+    program: {
+      readonly code: HexText
+      readonly gas: bigint
+      /** From the result: what of the gas the requester gets back. */
+      findUnusedGas(result: HexText | null): bigint
+    },
+    requester: Requester,
+  ): Promise<HexText | null>
 }
 
 /** How messages of a family's wallets are verified. Contracts null: no node of the network is configured. */

@@ -1,4 +1,5 @@
 import { withinDeadline, withSignal } from '../concurrency/deadline.js'
+import { AppError } from '../errors.js'
 import type { Logger } from '../ports/logger.js'
 import type { WalletSignatures } from '../ports/walletSignatures.js'
 import { namespaceOf } from '../protocol/network.js'
@@ -31,6 +32,7 @@ export const createWalletSignatures = (dependencies: WalletSignaturesDependencie
         withSignal(verify(module, contracts.get(network) ?? null), signal),
       )
     } catch (error) {
+      if (error instanceof AppError && error.code === 'RATE_LIMITED') throw error
       logger.warn({ network, error }, 'sign_in.wallet_unavailable')
       return otherwise.unavailable
     }

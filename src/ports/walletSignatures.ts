@@ -1,4 +1,5 @@
 import type { SignatureScheme, SignInTypedData } from '../protocol/siwx.js'
+import type { Requester } from './requester.js'
 
 /** A sign-in message and the signature of the wallet that it names. */
 export interface SignedStatement {
@@ -16,6 +17,8 @@ export interface SignedStatement {
   readonly at: Date
   /** In any encoding of the chain; at most 8 kB. */
   readonly signature: string
+  /** Whose share is used where a node is asked. Absent: one that all share who are not known. */
+  readonly requester?: Requester
 }
 
 /**
@@ -42,9 +45,14 @@ export interface SignedText {
   readonly address: string
   readonly message: string
   readonly signature: string
+  /** As in `SignedStatement`. */
+  readonly requester?: Requester
 }
 
-/** Loads the code of a chain when it is first needed. Never rejects; a deadline bounds what asks a node. */
+/**
+ * Loads the code of a chain when it is first needed. A deadline bounds what asks a node. Throws RATE_LIMITED when the
+ * requester's share of that is used up, and nothing else.
+ */
 export interface WalletSignatures {
   verify(statement: SignedStatement): Promise<SignatureVerdict>
   verifyMessage(text: SignedText): Promise<boolean>

@@ -1,3 +1,4 @@
+import type { Requester } from '../ports/requester.js'
 import type { BlockReference, Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
 import type { JsonObject } from '../protocol/jsonObject.js'
 import type { Payment, PaymentRequirements } from '../protocol/payment.js'
@@ -96,6 +97,8 @@ export interface VerifyOptions {
   readonly isAwaited: () => boolean
   /** As in `SettleOptions`: what a settlement may cost can depend on it. */
   readonly caller?: string | null
+  /** Whose share is used where nodes run code that the payer chose. Absent: that of the caller. */
+  readonly requester?: Requester | undefined
   /** What the recipient has stated that claims must show; the requirements can ask for more. */
   readonly demands?: PaymentDemands
   /** Transfers that the payer sent itself before this time are refused; it replaces the bound by age. */

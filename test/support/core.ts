@@ -36,6 +36,7 @@ export const environmentFor = ({
         [`EVM_RPC_URL_${chain.chainId}`]: chain.url,
         [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '50',
         EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
+        EVM_WALLET_CALL_TIMEOUT_MS: patientTimeoutMs,
       }),
   // A busy machine must not turn a success into a pending settlement, or end a verification.
   SETTLE_WAIT_SECONDS: `${patientWaitMs / 1_000}`,

@@ -18,6 +18,10 @@ export type Fault =
   | { readonly kind: 'delay'; readonly milliseconds: number }
   /** No response; the connection is reset after two seconds. */
   | { readonly kind: 'hang' }
+  /** No response until the proxy stops. */
+  | { readonly kind: 'silence' }
+  /** The same for some params; other calls pass. */
+  | { readonly kind: 'silenceFor'; readonly isSilent: (params: readonly unknown[]) => boolean }
   | { readonly kind: 'refuse' }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
   /** An error for some params; other calls pass. */
@@ -138,6 +142,7 @@ const toPathCall = (target: string, request: IncomingMessage, body: string): Cal
 type Reply =
   | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'hang' }
+  | { readonly kind: 'silence' }
   | { readonly kind: 'reset' }
   | { readonly kind: 'status'; readonly status: number }
 
@@ -145,12 +150,15 @@ const answerCall = async (call: Call, fault: Fault): Promise<Reply> => {
   const { ask } = call
   switch (fault.kind) {
     case 'pass':
+    case 'silenceFor':
       return { kind: 'answer', answer: await ask() }
     case 'delay':
       await sleep(fault.milliseconds)
       return { kind: 'answer', answer: await ask() }
     case 'hang':
       return { kind: 'hang' }
+    case 'silence':
+      return { kind: 'silence' }
     case 'refuse':
       return { kind: 'reset' }
     case 'status':
@@ -175,7 +183,9 @@ const answerCall = async (call: Call, fault: Fault): Promise<Reply> => {
 }
 
 const hangs = (fault: Fault): boolean =>
-  fault.kind === 'hang' || (fault.kind === 'loseAnswer' && fault.connection === 'silent')
+  fault.kind === 'hang' ||
+  fault.kind === 'silence' ||
+  (fault.kind === 'loseAnswer' && fault.connection === 'silent')
 
 /** One HTTP response per request; effects on the connection take precedence. */
 const sendReplies = (response: ServerResponse, replies: readonly Reply[], isBatched: boolean): void => {
@@ -186,6 +196,7 @@ const sendReplies = (response: ServerResponse, replies: readonly Reply[], isBatc
       response.once('close', () => clearTimeout(silence))
       return
     }
+    if (reply.kind === 'silence') return
     if (reply.kind === 'reset') {
       response.socket?.resetAndDestroy()
       return
@@ -227,7 +238,9 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
     const planned = asked.map((call) => {
       const { method, params } = call
       calls.push({ method, params, isBatched })
-      return { call, fault: takeFault(method) }
+      const fault = takeFault(method)
+      if (fault.kind !== 'silenceFor') return { call, fault }
+      return { call, fault: { kind: fault.isSilent(params) ? 'silence' : 'pass' } as const }
     })
     if (planned.some(({ fault }) => hangs(fault))) {
       hanging.add(response)

@@ -15,6 +15,7 @@ import { createPermit2Method, createPermit2Presence } from './exactPermit2/schem
 import { createMonitoredNetwork, WrongChainError } from './monitoredNetwork.js'
 import { createContractReader } from './rpc/contractReader.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
+import { createUntrustedCalls, paymentShare, signatureShare } from './rpc/untrustedCalls.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import { isRecoveryNative } from './signatures/recover.js'
 import { createTokenRegistry, type TokenRegistry } from './tokens/tokenRegistry.js'
@@ -88,6 +89,14 @@ const openNetwork = async (
   }
   await refuseWrongChains(rpc, network)
 
+  const untrusted = {
+    network: network.network,
+    rpc,
+    rpcUrls: network.rpcUrls,
+    limiter,
+    timeoutMs: family.walletCallTimeoutMs,
+  }
+  const payerCalls = createUntrustedCalls(untrusted, paymentShare)
   const chainClock = createChainClock(clock)
   const fees = createFeeOracle(network, rpc, clock)
   const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
@@ -154,6 +163,7 @@ const openNetwork = async (
   const { expiryMarginSeconds, crossCheckAmount, builderCode } = family
   const engine = createTransactionEngine({
     ...shared,
+    payerCalls,
     deadlineClock: chainClock,
     network,
     signers,
@@ -172,7 +182,7 @@ const openNetwork = async (
     hasAuthorizations: createAuthorizationSupport(rpc),
     presence: createPermit2Presence(rpc, network.chainId),
   })
-  const contracts = createContractReader(network.network, rpc)
+  const contracts = createContractReader(network.network, createUntrustedCalls(untrusted, signatureShare))
   const schemes = [
     exact,
     createUptoScheme({
@@ -180,7 +190,7 @@ const openNetwork = async (
       routers,
       accounts: signers.addresses,
       presence: createUptoPermit2Presence(rpc, network.chainId),
-      contracts,
+      contracts: createContractReader(network.network, payerCalls, 'settle'),
     }),
   ]
   const crossCheck = { endpoints, crossCheckAmount, isRequired, logger }

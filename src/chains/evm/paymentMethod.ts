@@ -2,11 +2,12 @@ import type { Hex } from 'viem'
 import type { Clock } from '../../ports/clock.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
-import type { Authorized, Hold, Outcome, Refusal, Scheme } from '../../schemes/scheme.js'
+import type { Authorized, Hold, Outcome, Refusal, Scheme, VerifyOptions } from '../../schemes/scheme.js'
 import { createMinimumPayment, type MinimumPayment } from '../common/minimumPayment.js'
 import { larger } from './abi/bigints.js'
 import { coinDecimals } from './networks.js'
 import type { Rpc } from './rpc/rpc.js'
+import type { UntrustedUse } from './rpc/untrustedCalls.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import type { Token, TokenRegistry } from './tokens/tokenRegistry.js'
 import { readBuilderCodes } from './transactions/builderCodes.js'
@@ -133,7 +134,8 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
 
   return {
     identify,
-    verify: async (payment, { isAwaited, isForSettle = false, isAdmitted = false }) => {
+    verify: async (payment, options) => {
+      const { isAwaited, isForSettle = false, isAdmitted = false } = options
       const beforeSending = isAdmitted ? beforeAdmittedSettle : beforeSettle
       const preparation = await prepare(
         payment,
@@ -142,15 +144,16 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       if ('refused' in preparation) return preparation.refused
       if (!isAwaited()) throw new Error('The caller is gone')
       const { call, candidate, maximum = 0n } = preparation.prepared
+      const use = readUse(options, call.payer)
       const amount = call.amount > 0n ? call.amount : maximum
       const paid = amount === 0n ? null : { asset: candidate.token.address, amount, isForSettle }
       const tooLow = paid === null ? null : minimum.refuse({ ...paid, cost: engine.findTypicalCost() })
       if (tooLow !== null) return toRefusal(call.payer, tooLow)
-      const simulation = await engine.simulate(call)
+      const simulation = await engine.simulate(call, use)
       if ('refused' in simulation) return toRefusal(call.payer, simulation.refused)
       // Only where the limit costs more than the payment is worth: an estimate costs the node several executions.
       const worthGas = paid === null ? null : findWorthGas(call, paid)
-      const tooCostly = worthGas === null ? null : await engine.findCostRefusal({ ...call, worthGas })
+      const tooCostly = worthGas === null ? null : await engine.findCostRefusal({ ...call, worthGas }, use)
       if (tooCostly !== null) return toRefusal(call.payer, tooCostly)
       const builderCodes = readBuilderCodes(payment)
       const sent =
@@ -164,6 +167,15 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
         await engine.resolve(settlement, readJudge(rpc, settlement), signal, options),
         settlement,
       ),
+  }
+}
+
+/** What was admitted is promised: no share may refuse it. */
+const readUse = ({ caller, requester, isForSettle, isAdmitted }: VerifyOptions, payer: Hex): UntrustedUse => {
+  if (isAdmitted === true) return { requester: { name: `payer ${payer}`, site: null }, occasion: 'promised' }
+  return {
+    requester: requester ?? { name: caller ?? 'anonymous', site: null },
+    occasion: isForSettle === true ? 'settle' : 'check',
   }
 }
 

@@ -58,6 +58,8 @@ export interface EvmSettings {
   readonly privateKeys: readonly Secret[]
   readonly networks: readonly EvmNetworkSettings[]
   readonly rpcTimeoutMs: number
+  /** Of a call that runs code of a wallet. */
+  readonly walletCallTimeoutMs: number
   /** Minimum remaining validity of an authorization. */
   readonly expiryMarginSeconds: number
   /** Pending for longer than this: replaced at a higher price. */
@@ -149,6 +151,7 @@ const familyShape = {
   EVM_PRIVATE_KEY: privateKeys.optional(),
   EVM_NETWORKS: chainIds.optional(),
   EVM_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
+  EVM_WALLET_CALL_TIMEOUT_MS: wholeNumber(100, 60_000).default(1_000),
   EVM_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(6),
   EVM_REPLACE_AFTER_SECONDS: wholeNumber(1, 3_600).default(30),
   DEPLOY_ERC4337_WITH_EIP6492: z.enum(['true', 'false'], 'must be true or false').default('false'),
@@ -230,6 +233,7 @@ export const readEvmSettings = (
       privateKeys: keys,
       networks,
       rpcTimeoutMs: family.EVM_RPC_TIMEOUT_MS,
+      walletCallTimeoutMs: family.EVM_WALLET_CALL_TIMEOUT_MS,
       expiryMarginSeconds: family.EVM_EXPIRY_MARGIN_SECONDS,
       replaceAfterSeconds: family.EVM_REPLACE_AFTER_SECONDS,
       deploysSmartWallets: family.DEPLOY_ERC4337_WITH_EIP6492 === 'true',

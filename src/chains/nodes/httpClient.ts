@@ -35,16 +35,20 @@ export class ResponseTooLargeError extends Error {
   }
 }
 
-/** Per endpoint; further requests wait for a connection within their deadline. */
-const maxConnections = 32
+/** Per client; further requests wait for a connection within their deadline. */
+const defaultConnections = 32
 const maxResponseBytes = 33_554_432
 // undici reports this code when a body exceeds `maxResponseSize`.
 const tooLargeCode = 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
 
-export const createHttpClient = (url: Secret, extraHeaders: RequestHeaders = {}): HttpClient => {
+export const createHttpClient = (
+  url: Secret,
+  extraHeaders: RequestHeaders = {},
+  connections = defaultConnections,
+): HttpClient => {
   const { origin, host, pathname, search, username, password } = new URL(url.reveal())
   const pool = new Pool(origin, {
-    connections: maxConnections,
+    connections,
     pipelining: 1,
     // Longer than the interval of the monitor's probes, so that idle connections stay open. A server's own
     // limit takes precedence.

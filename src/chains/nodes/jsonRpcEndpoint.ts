@@ -32,6 +32,8 @@ const batchRefusals = [400, 413]
 interface JsonRpcOptions {
   readonly headers?: RequestHeaders
   readonly takesBatches?: boolean
+  /** Default: as `createHttpClient` has it. */
+  readonly connections?: number
 }
 
 /**
@@ -42,10 +44,10 @@ interface JsonRpcOptions {
 export const createJsonRpcEndpoint = (
   url: Secret,
   timeoutMs: number,
-  { headers = {}, takesBatches = true }: JsonRpcOptions = {},
+  { headers = {}, takesBatches = true, connections }: JsonRpcOptions = {},
 ): Endpoint => {
   const { host } = new URL(url.reveal())
-  const http = createHttpClient(url, headers)
+  const http = createHttpClient(url, headers, connections)
   const scrub = createUrlScrubber(url)
   let batchSize = takesBatches ? maxBatchSize : 1
   let lastId = 0

@@ -11,6 +11,7 @@ import { cacheFor } from '../../usecases/cacheFor.js'
 import type { CoreUseCases, SettleResponse } from '../../usecases/core/useCases.js'
 import { createTokenCheck, type OperatorGate } from '../auth/operatorGate.js'
 import { readQuotaClaim } from '../auth/quotaClaim.js'
+import { readRequester } from '../auth/requester.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { readIdempotencyKey, rejectMalformedKey } from '../idempotencyKey.js'
 import { isClientGone } from '../responseEnd.js'
@@ -122,6 +123,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
         const result = await useCases.verifyPayment({
           body,
           caller,
+          requester: readRequester(request),
           quota: readQuotaClaim(request, tiers),
           isAwaited: () => !isClientGone(reply),
         })
@@ -151,6 +153,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<CoreRoutesDependencies> = (
         const response = await useCases.settlePayment({
           body,
           caller,
+          requester: readRequester(request),
           quota: readQuotaClaim(request, tiers),
           idempotencyKey: readIdempotencyKey(request),
           isAwaited: () => !isClientGone(reply),

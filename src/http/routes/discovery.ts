@@ -2,6 +2,7 @@ import type { FastifyRequest, FastifySchema } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { bodyLimits } from '../../protocol/bodyLimits.js'
 import type { DiscoveryUseCases, OwnerClaim, OwnerSignature } from '../../usecases/discovery/useCases.js'
+import { readRequester } from '../auth/requester.js'
 import {
   getResourceSchema,
   listResourcesSchema,
@@ -66,9 +67,13 @@ export const discoveryRoutes: FastifyPluginCallbackZod<{ readonly useCases: Disc
 }
 
 const readClaim = (
-  { account }: Pick<FastifyRequest, 'account'>,
+  request: Pick<FastifyRequest, 'account' | 'ip'>,
   signature: OwnerSignature | null | undefined,
-): OwnerClaim => ({ accountId: account?.id ?? null, signature: signature ?? null })
+): OwnerClaim => ({
+  accountId: request.account?.id ?? null,
+  signature: signature ?? null,
+  requester: readRequester(request),
+})
 
 /** The OpenAPI document lists each operation once. */
 const hideAlias = <Schema extends FastifySchema>(schema: Schema, isAlias: boolean): Schema =>

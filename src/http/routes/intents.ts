@@ -4,6 +4,7 @@ import { intentLimits } from '../../protocol/intents.js'
 import type { Tiers } from '../../protocol/tiers.js'
 import type { IntentUseCases } from '../../usecases/intents/useCases.js'
 import { readQuotaClaim } from '../auth/quotaClaim.js'
+import { readRequester } from '../auth/requester.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { readIdempotencyKey, rejectMalformedKey } from '../idempotencyKey.js'
 import {
@@ -72,6 +73,7 @@ export const intentRoutes: FastifyPluginCallbackZod<IntentRoutesDependencies> = 
         ...params,
         ...body,
         caller,
+        requester: readRequester(request),
         quota: readQuotaClaim(request, tiers),
       })
     },

@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { bodyLimits } from '../../protocol/bodyLimits.js'
 import type { SiwxUseCases } from '../../usecases/siwx/useCases.js'
+import { readRequester } from '../auth/requester.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { issueNonceSchema, verifySignInSchema } from '../schemas/siwx.js'
 
@@ -20,7 +21,7 @@ export const siwxRoutes: FastifyPluginCallbackZod<{ readonly useCases: SiwxUseCa
   app.post(
     '/v1/siwx/verify',
     { schema: verifySignInSchema, config, bodyLimit: bodyLimits.signIn },
-    async ({ body }) => await useCases.verifySignIn(body),
+    async (request) => await useCases.verifySignIn(request.body, readRequester(request)),
   )
   done()
 }

@@ -6,6 +6,7 @@ import type { Tiers } from '../../protocol/tiers.js'
 import type { StreamActor, StreamUseCases } from '../../usecases/streams/useCases.js'
 import { getKeyOwner } from '../auth/keyOwner.js'
 import { readQuotaClaim } from '../auth/quotaClaim.js'
+import { readRequester } from '../auth/requester.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { isClientGone } from '../responseEnd.js'
 import {
@@ -44,6 +45,7 @@ export const streamRoutes: FastifyPluginCallbackZod<StreamRoutesDependencies> = 
       const { answer, isNew } = await useCases.openStream({
         body,
         caller,
+        requester: readRequester(request),
         quota: readQuotaClaim(request, tiers),
         isAwaited: () => !isClientGone(reply),
       })

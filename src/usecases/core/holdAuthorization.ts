@@ -1,3 +1,4 @@
+import type { Requester } from '../../ports/requester.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
@@ -16,6 +17,8 @@ export interface HoldAttempt {
   readonly payment: Payment
   /** Account id, or `anonymous`. */
   readonly caller: string
+  /** As in `VerifyOptions`. */
+  readonly requester?: Requester | undefined
   /** As in `Reservation`. */
   readonly holder: string
   /** When the hold ends by itself. */
@@ -33,11 +36,11 @@ export interface HoldAuthorizationDependencies {
 
 export const createHoldAuthorization =
   ({ registry, journal, holdFunds }: HoldAuthorizationDependencies): HoldAuthorization =>
-  async ({ payment, caller, holder, findEnd, isAwaited, isNew }) => {
+  async ({ payment, caller, requester, holder, findEnd, isAwaited, isNew }) => {
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return { isValid: false, payer: null, reason: scheme }
     checkRequirements(payment, scheme)
-    const verdict = await scheme.verify(payment, { isAwaited, isAdmitted: !isNew })
+    const verdict = await scheme.verify(payment, { isAwaited, isAdmitted: !isNew, requester })
     if (!verdict.isValid) return verdict
     if (verdict.hold === undefined) {
       return {

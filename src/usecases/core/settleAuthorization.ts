@@ -127,6 +127,7 @@ export const createSettleAuthorization = ({
         ...admitted,
         isAwaited: () => !waitUntil.aborted,
         caller: context.caller,
+        requester: context.requester,
         isForSettle: true,
         isAdmitted: context.holder !== undefined,
         paidAfter,

@@ -46,7 +46,7 @@ export const createSettlePayment = ({
     identity: Identity,
     keyed: Pick<IdempotentRequest, 'key' | 'fingerprint'> | null,
   ): Promise<SettleResponse> => {
-    const { body, caller, quota } = request
+    const { body, caller, requester, quota } = request
     const payment = readPayment(body)
     if (isRefused(payment)) {
       const { callerNetwork, reason, message } = payment
@@ -62,7 +62,14 @@ export const createSettlePayment = ({
     const identifier = readPaymentIdentifier(payment)
     const settleWith = async (hooks: BindingHooks): Promise<SettleResponse> => {
       const settleAs = async (settlesAs: Identity): Promise<SettleResult> => {
-        const result = await settleAuthorization({ payment, caller, quota, ...settlesAs, ...hooks })
+        const result = await settleAuthorization({
+          payment,
+          caller,
+          ...(requester === undefined ? {} : { requester }),
+          quota,
+          ...settlesAs,
+          ...hooks,
+        })
         return await extensions.describe({ payment, result, caller })
       }
       if (identifier === null) return answer(await settleAs(identity))

@@ -6,7 +6,7 @@ import type { Authorized, Outcome, Refusal, Scheme } from '../../schemes/scheme.
 import { fingerprintJson } from './fingerprint.js'
 import type { SettleRequest } from './useCases.js'
 
-export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'quota'> {
+export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester' | 'quota'> {
   readonly payment: Payment
   /** SHA-256 of the canonical body. Lazy, so that payments without a scheme do not pay for hashing. */
   readonly fingerprint: string | (() => string)

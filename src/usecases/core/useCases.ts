@@ -1,4 +1,5 @@
 import type { QuotaClaim } from '../../ports/quotas.js'
+import type { Requester } from '../../ports/requester.js'
 import type {
   CompletedRequirements,
   PricedRequirements,
@@ -21,6 +22,8 @@ import type { WirePaymentRequest } from '../../protocol/wire.js'
 export interface VerifyRequest {
   readonly body: WirePaymentRequest
   readonly caller: string
+  /** As in `VerifyOptions`. */
+  readonly requester?: Requester
   readonly quota: QuotaClaim | null
   /** False once the client disconnected: verification stops reading the chain. */
   readonly isAwaited: () => boolean
@@ -31,6 +34,8 @@ export interface SettleRequest {
   readonly body: WirePaymentRequest
   /** Account id, or `anonymous`. */
   readonly caller: string
+  /** As in `VerifyOptions`. */
+  readonly requester?: Requester
   readonly quota: QuotaClaim | null
   readonly idempotencyKey: string | null
   /** False once the client disconnected. Default: always awaited. */

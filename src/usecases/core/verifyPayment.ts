@@ -86,9 +86,10 @@ export const createVerifyPayment = ({
   const judge = async (
     scheme: Scheme,
     payment: Payment,
-    { caller, isAwaited }: Pick<VerifyRequest, 'caller' | 'isAwaited'>,
+    { caller, requester, isAwaited }: Pick<VerifyRequest, 'caller' | 'requester' | 'isAwaited'>,
   ): Promise<Verification> => {
-    if (scheme.publicProof === undefined) return await scheme.verify(payment, { isAwaited, caller })
+    if (scheme.publicProof === undefined)
+      return await scheme.verify(payment, { isAwaited, caller, requester })
     const { requirements } = payment
     const attempt = { requirements, caller, isForSettle: false }
     const admitted = await readInTime(claimRules.judge(scheme, attempt))
@@ -98,7 +99,13 @@ export const createVerifyPayment = ({
     return await scheme.verify(payment, { ...admitted, isAwaited, caller })
   }
 
-  const verify = async ({ body, caller, quota, isAwaited }: VerifyRequest): Promise<VerifyResult> => {
+  const verify = async ({
+    body,
+    caller,
+    requester,
+    quota,
+    isAwaited,
+  }: VerifyRequest): Promise<VerifyResult> => {
     const payment = readPayment(body)
     if (isRefused(payment)) {
       const { reason, message } = payment
@@ -121,7 +128,11 @@ export const createVerifyPayment = ({
       if (existing?.caller !== caller) throw refusal
     }
 
-    const judged = await judge(scheme, payment, { caller, isAwaited })
+    const judged = await judge(scheme, payment, {
+      caller,
+      ...(requester === undefined ? {} : { requester }),
+      isAwaited,
+    })
     const promise = caller === 'anonymous' ? 'none' : 'new'
     const verdict = await holdFunds(payment, judged, { caller, holder: 'verify', promise })
     const { network } = payment.requirements

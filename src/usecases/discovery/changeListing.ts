@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { CatalogueEntry, DiscoveryCatalogue } from '../../ports/discoveryCatalogue.js'
+import type { Requester } from '../../ports/requester.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { DiscoveryUseCases, OwnerSignature } from './useCases.js'
@@ -12,6 +13,7 @@ export type VerifyMessage = (signed: {
   readonly address: string
   readonly message: string
   readonly signature: string
+  readonly requester?: Requester
 }) => Promise<boolean>
 
 export interface ChangeListingDependencies {
@@ -32,6 +34,7 @@ export const createChangeListing = ({
     entry: CatalogueEntry,
     action: 'unlist' | 'relist',
     { address, issuedAt, signature, ...given }: OwnerSignature,
+    requester: Requester | undefined,
   ): Promise<Date> => {
     const network = canonicalNetwork(given.network)
     const isRecipient = entry.terms.some(
@@ -45,13 +48,20 @@ export const createChangeListing = ({
       throw new AppError('INVALID_REQUEST', 'issuedAt: must be within 5 minutes of now')
     }
     const message = writeListingMessage({ action, id: entry.id, key: entry.resource.key, issuedAt })
-    if (!(await verifyMessage({ network, address, message, signature }))) {
+    const signed = {
+      network,
+      address,
+      message,
+      signature,
+      ...(requester === undefined ? {} : { requester }),
+    }
+    if (!(await verifyMessage(signed))) {
       throw new AppError('FORBIDDEN', 'signature: is not one of this address over the text of this change')
     }
     return at
   }
 
-  return async (id, action, { accountId, signature }) => {
+  return async (id, action, { accountId, signature, requester }) => {
     const entry = await catalogue.find(id)
     if (entry === null) throw new AppError('NOT_FOUND', 'There is no resource with this id')
     const isOwner = accountId !== null && entry.accountId === accountId
@@ -61,7 +71,8 @@ export const createChangeListing = ({
         'Send the API key of the owning account, or the signature of a recipient of the resource',
       )
     }
-    const at = isOwner || signature === null ? clock.now() : await checkSignature(entry, action, signature)
+    const at =
+      isOwner || signature === null ? clock.now() : await checkSignature(entry, action, signature, requester)
     const resource = entry.resource.key.url
     if (action === 'relist' && entry.state !== 'unlisted') return { id, resource, listing: entry.state }
     const state = action === 'unlist' ? 'unlisted' : 'listed'

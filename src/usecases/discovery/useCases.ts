@@ -1,3 +1,4 @@
+import type { Requester } from '../../ports/requester.js'
 import type {
   DeclarationReport,
   DiscoveredResource,
@@ -43,6 +44,8 @@ export interface OwnerClaim {
   /** Of the API key; null without one. */
   readonly accountId: string | null
   readonly signature: OwnerSignature | null
+  /** Whose share is used where a node is asked about the signature. */
+  readonly requester?: Requester
 }
 
 export interface DiscoveryUseCases {

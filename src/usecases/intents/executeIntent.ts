@@ -47,6 +47,7 @@ export const createExecuteIntent = ({
     return settleAuthorization({
       payment: attempt.payment,
       caller: intent.caller,
+      ...(attempt.requester === undefined ? {} : { requester: attempt.requester }),
       // The settlement is anonymous too: no account sees it.
       quota: intent.caller === 'anonymous' ? null : attempt.quota,
       paidAfter: new Date(intent.createdAt.getTime() - clockToleranceMs),
@@ -97,13 +98,11 @@ export const createExecuteIntent = ({
     if (isRefused(payment)) throw refuse(payment.reason, payment.message)
     if (intent.status === 'completed' || intent.status === 'failed') return answer(intent, clock.now())
 
-    const result = await settle(intent, selected, { payment, quota: request.quota }).catch(
-      async (error: unknown) => {
-        // What was bound may have been abandoned; if this fails, the job does it.
-        await finishNewest(request).catch(() => undefined)
-        throw error
-      },
-    )
+    const result = await settle(intent, selected, { ...request, payment }).catch(async (error: unknown) => {
+      // What was bound may have been abandoned; if this fails, the job does it.
+      await finishNewest(request).catch(() => undefined)
+      throw error
+    })
     const newest = await finishNewest(request)
     if (newest.payment !== null && newest.payment.authorizationId === authorizationId) {
       return answer(newest, clock.now())
@@ -125,7 +124,7 @@ interface Prepared {
   readonly selected: SelectedRoute | null
 }
 
-interface Attempt extends Pick<ExecuteRequest, 'quota'> {
+interface Attempt extends Pick<ExecuteRequest, 'quota' | 'requester'> {
   readonly payment: Payment
 }
 

@@ -1,4 +1,5 @@
 import type { QuotaClaim } from '../../ports/quotas.js'
+import type { Requester } from '../../ports/requester.js'
 import type { Fields } from '../../protocol/fields.js'
 import type {
   ChangedIntent,
@@ -22,6 +23,8 @@ export interface ExecuteRequest extends IntentCall {
   readonly paymentPayload: Fields
   /** Selects the route first, if another one is selected. */
   readonly routeId?: string | undefined
+  /** As in `VerifyOptions`. */
+  readonly requester?: Requester
   readonly quota: QuotaClaim | null
 }
 

@@ -1,4 +1,5 @@
 import type { SignInDeclarations } from '../../extensions/siwx/declare.js'
+import type { Requester } from '../../ports/requester.js'
 import type { SignatureScheme } from '../../protocol/siwx.js'
 
 export interface NonceRequest {
@@ -56,6 +57,6 @@ export interface SignedIn {
 export interface SiwxUseCases {
   /** Throws INVALID_REQUEST. */
   issueNonce(request: NonceRequest): IssuedNonce
-  /** Throws SIGN_IN_FAILED with its reason; a proof is accepted once, by whichever instance. */
-  verifySignIn(request: VerifyRequest): Promise<SignedIn>
+  /** Throws SIGN_IN_FAILED with its reason, and RATE_LIMITED for contract wallets; a proof is accepted once, by whichever instance. */
+  verifySignIn(request: VerifyRequest, requester?: Requester): Promise<SignedIn>
 }

@@ -38,7 +38,7 @@ export const createVerifySignIn = (dependencies: VerifySignInDependencies): Siwx
   const { wallets, nonces, usedNonces, clock } = dependencies
   const toleranceMs = (dependencies.clockToleranceSeconds ?? defaultToleranceSeconds) * 1_000
 
-  return async (request) => {
+  return async (request, requester) => {
     const expected = readExpectation(request, toleranceMs)
     const { fields, scheme, signature } = readRequestedProof(request)
     const now = clock.now()
@@ -59,6 +59,7 @@ export const createVerifySignIn = (dependencies: VerifySignInDependencies): Siwx
       nonce,
       at: now,
       signature,
+      ...(requester === undefined ? {} : { requester }),
     })
     if (verdict.state !== 'valid') throw refuseVerdict(verdict.state, chainId)
     const isFirst = await usedNonces.use({ domain, nonce, expiresAt: findLastUse(fields) })

@@ -3,6 +3,7 @@ import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
+import type { Requester } from '../../ports/requester.js'
 import type { Stream, StreamQuota, StreamStore } from '../../ports/streamStore.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { Payment } from '../../protocol/payment.js'
@@ -40,6 +41,7 @@ interface StreamHold {
   readonly authorizationId: string | null
   readonly payment: Payment
   readonly caller: string
+  readonly requester: Requester | undefined
   readonly isAwaited: () => boolean
   readonly findEnd: (authorized: Authorized) => Date
   readonly isNew: boolean
@@ -62,6 +64,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     authorizationId,
     payment,
     caller,
+    requester,
     isAwaited,
     findEnd,
     isNew,
@@ -70,6 +73,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     const held = holdAuthorization({
       payment,
       caller,
+      requester,
       holder: holderOf(id),
       findEnd,
       isAwaited: () => isAwaited() && !deadline.aborted,
@@ -104,8 +108,15 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
       existing.caller === request.caller &&
       existing.fingerprint === fingerprint
     if (!isSame) throw refuse('duplicate_settlement', 'This authorization pays a stream that is open')
-    const { isAwaited } = request
-    await hold({ ...existing, payment, isAwaited, findEnd: () => existing.settlesUntil, isNew: false })
+    const { requester, isAwaited } = request
+    await hold({
+      ...existing,
+      payment,
+      requester,
+      isAwaited,
+      findEnd: () => existing.settlesUntil,
+      isNew: false,
+    })
     return describe(existing)
   }
 
@@ -165,7 +176,9 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     const findEnd = (verdict: Authorized) => findTimes(verdict, requestedEnd, now).settlesUntil
     let authorized: Authorized
     try {
-      authorized = await hold({ id, authorizationId, payment, caller, isAwaited, findEnd, isNew: true })
+      const { requester } = request
+      const opening = { id, authorizationId, payment, caller, requester, isAwaited }
+      authorized = await hold({ ...opening, findEnd, isNew: true })
     } catch (error) {
       const winner = isTaken(error) && authorizationId !== null ? await findWinner(authorizationId) : null
       if (winner === null) throw error

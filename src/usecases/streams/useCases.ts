@@ -1,4 +1,5 @@
 import type { QuotaClaim } from '../../ports/quotas.js'
+import type { Requester } from '../../ports/requester.js'
 import type {
   CloseStreamBody,
   OpenStreamBody,
@@ -20,6 +21,8 @@ export interface StreamActor {
 export interface OpenStreamRequest {
   readonly body: OpenStreamBody
   readonly caller: string
+  /** As in `VerifyOptions`. */
+  readonly requester?: Requester
   readonly quota: QuotaClaim | null
   /** False once the client disconnected. */
   readonly isAwaited: () => boolean

@@ -146,6 +146,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
   let isShut = false
   const engine = createTransactionEngine({
     ...shared,
+    payerCalls: rpc,
     deadlineClock: clock,
     network,
     signers,

@@ -32,6 +32,7 @@ export const openSchemeHarness = async (
     [`EVM_RPC_URL_${chain.chainId}`]: proxy.url,
     [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '20',
     EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
+    EVM_WALLET_CALL_TIMEOUT_MS: patientTimeoutMs,
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
   const limiter = createMemoryRateLimiter({ clock: systemClock })

@@ -133,6 +133,7 @@ describe('an invalid variable', () => {
     ['EVM_NETWORKS', 'base'],
     ['EVM_RPC_TIMEOUT_MS', '99'],
     ['EVM_RPC_TIMEOUT_MS', '1e3'],
+    ['EVM_WALLET_CALL_TIMEOUT_MS', '99'],
     ['EVM_EXPIRY_MARGIN_SECONDS', '-1'],
     ['DEPLOY_ERC4337_WITH_EIP6492', 'yes'],
     ['EVM_SMART_WALLET_FACTORIES', '0x1'],

@@ -65,7 +65,7 @@ export interface ToyTerms {
 
 /** Differences from a batchable call. */
 export interface ToyPlan extends ToyTerms {
-  readonly call: Partial<Pick<SettlementCall, 'batchedBy' | 'gasCap' | 'probe'>>
+  readonly call: Partial<Pick<SettlementCall, 'batchedBy' | 'gasCap' | 'probe' | 'runsPayerCode'>>
 }
 
 /** Changes are written to storage: immediate, in any mining mode. */
@@ -172,6 +172,7 @@ export const createToyCall = (rpc: Rpc, toy: Address, plan: ToyPlan): Settlement
     // The contract compares with <=: the deadline is the first second that it rejects.
     deadline: lastSecond + 1n,
     batchedBy: sender === null ? 'any' : null,
+    runsPayerCode: false,
     sender,
     reads: [
       { to: toy, data: encodeFunctionData({ abi: toyAbi, functionName: 'isUsed', args: [id] }) },

@@ -17,7 +17,7 @@ import { type Authorization, formatAuthorizationId } from './payload.js'
 
 export interface TransferPlan
   extends ContractCall,
-    Pick<SettlementCall, 'gasCap' | 'reorgGas' | 'batchedBy' | 'probe'> {
+    Pick<SettlementCall, 'gasCap' | 'reorgGas' | 'batchedBy' | 'runsPayerCode' | 'probe'> {
   /** Whether the payer's wallet is deployed first. */
   readonly deploysWallet: boolean
 }
@@ -52,6 +52,7 @@ export const planTransfer = (
     reorgGas: transferReorgGas,
     deploysWallet: false,
     batchedBy: isListed && isEcdsa ? 'any' : null,
+    runsPayerCode: !isEcdsa,
     probe: isListed ? null : planCreditProbe(address, authorization.to, { to: address, data }),
   }
 }
@@ -82,6 +83,7 @@ export const planDeployingTransfer = (
   reorgGas: deploymentReorgGas,
   deploysWallet: true,
   batchedBy: null,
+  runsPayerCode: true,
   probe: null,
 })
 
@@ -99,6 +101,7 @@ export const createSettlementCall = (
     gasCap: plan.gasCap,
     reorgGas: plan.reorgGas,
     batchedBy: plan.batchedBy,
+    runsPayerCode: plan.runsPayerCode,
     probe: plan.probe,
     id: formatAuthorizationId({ network, asset, from, nonce }),
     payer: from,

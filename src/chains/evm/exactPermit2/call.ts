@@ -40,6 +40,7 @@ export const createPermitCall = (
     deadline: deadline + 1n,
     // The proxy takes any caller, but no event names the nonce: only the router's own event proves one of many calls.
     batchedBy: token.isListed && signature.kind === 'ecdsa' ? router : null,
+    runsPayerCode: signature.kind !== 'ecdsa',
     sender: null,
     reads: planStateReads(permit),
     probe: token.isListed ? null : planCreditProbe(token.address, to, call),

@@ -98,7 +98,8 @@ export interface Rpc {
   readonly logMemory: LogMemory
 }
 
-type Ask = ReturnType<typeof createReader>
+/** Asks a node, or several in turn. */
+export type Ask = ReturnType<typeof createReader>
 type Reads = Omit<
   Rpc,
   'endpoints' | 'send' | 'probe' | 'listHealth' | 'listWitnesses' | 'viewOf' | 'logMemory'
@@ -148,7 +149,8 @@ const askOnly =
     }
   }
 
-const createReads = (network: string, ask: Ask): Reads => {
+/** What the nodes that are asked answer. */
+export const createReads = (network: string, ask: Ask): Reads => {
   const attempt = async <Schema extends z.ZodType>(
     method: string,
     params: unknown,

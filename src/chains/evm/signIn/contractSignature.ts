@@ -1,30 +1,18 @@
-import {
-  concatHex,
-  encodeAbiParameters,
-  encodeFunctionData,
-  erc6492SignatureValidatorByteCode,
-  type Hex,
-  parseAbi,
-} from 'viem'
+import type { Hex } from 'viem'
+import type { Requester } from '../../../ports/requester.js'
 import type { ContractReader } from '../../chain.js'
+import { isCounterfactual, readCounterfactual } from '../signatures/signature.js'
+import { encodeWalletCheck, readWalletCheck } from './walletCheck.js'
 
 interface ContractSignature {
   readonly address: Hex
   readonly signature: Hex
   readonly digests: readonly Hex[]
+  readonly requester: Requester
 }
 
-const walletAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
-
-// The selector of isValidSignature, in a word.
-const accepted = `0x1626ba7e${'0'.repeat(56)}`
-
-// ERC-6492: the signature is wrapped with the factory call and ends with this marker.
-const counterfactualEnd = '6492'.repeat(16)
-
-const walletGas = 3_000_000n
-// Creates the validator and the wallet as well.
-const deploymentGas = 10_000_000n
+/** For all digests together, with the creation of the wallet. */
+const checkGas = 3_000_000n
 
 /**
  * Whether a wallet contract accepts the signature of one of the digests. A factory of the signer's choice is called
@@ -32,30 +20,18 @@ const deploymentGas = 10_000_000n
  */
 export const isSignedByContract = async (
   contracts: ContractReader,
-  { address, signature, digests }: ContractSignature,
+  { address, signature, digests, requester }: ContractSignature,
 ): Promise<'eip1271' | 'eip6492' | null> => {
-  if (signature.endsWith(counterfactualEnd)) {
-    for (const digest of digests) {
-      const data = encodeValidatorCall(address, digest, signature)
-      if ((await contracts.call({ to: null, data, gas: deploymentGas })) === '0x01') return 'eip6492'
-    }
-    return null
-  }
-  // A call to an account without code succeeds.
-  if ((await contracts.getCode(address)) === '0x') return null
-  for (const digest of digests) {
-    const data = encodeFunctionData({ abi: walletAbi, args: [digest, signature] })
-    const answer = await contracts.call({ to: address, data, gas: walletGas })
-    if (answer?.toLowerCase() === accepted) return 'eip1271'
-  }
-  return null
+  const wrapped = isCounterfactual(signature) ? readCounterfactual(signature) : null
+  if (wrapped === null && isCounterfactual(signature)) return null
+  const data = encodeWalletCheck({
+    address,
+    digests,
+    signature: wrapped?.bytes ?? signature,
+    factory: wrapped === null ? null : { address: wrapped.factory, data: wrapped.factoryData },
+  })
+  const findUnusedGas = (result: Hex | null) => readWalletCheck(result).unusedGas
+  const result = await contracts.run({ code: data, gas: checkGas, findUnusedGas }, requester)
+  if (!readWalletCheck(result).isAccepted) return null
+  return wrapped === null ? 'eip1271' : 'eip6492'
 }
-
-const encodeValidatorCall = (address: Hex, digest: Hex, signature: Hex): Hex =>
-  concatHex([
-    erc6492SignatureValidatorByteCode,
-    encodeAbiParameters(
-      [{ type: 'address' }, { type: 'bytes32' }, { type: 'bytes' }],
-      [address, digest, signature],
-    ),
-  ])

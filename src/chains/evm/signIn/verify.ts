@@ -34,7 +34,8 @@ export const verifySignature: SignInModule['verifySignature'] = async (statement
     return { state: isContractSignature ? 'not_configured' : 'invalid' }
   }
   const digests = candidates.map(({ digest }) => digest)
-  const contractScheme = await isSignedByContract(contracts, { address, signature, digests })
+  const { requester = unknownRequester } = statement
+  const contractScheme = await isSignedByContract(contracts, { address, signature, digests, requester })
   return contractScheme === null ? { state: 'invalid' } : { state: 'valid', scheme: contractScheme, address }
 }
 
@@ -53,6 +54,8 @@ export const verifyMessage: SignInModule['verifyMessage'] = async (text, contrac
   )
   return verdict.state === 'valid'
 }
+
+const unknownRequester = { name: 'unknown', site: null } as const
 
 interface Candidate {
   readonly digest: Hex

@@ -11,6 +11,8 @@ export type PayerSignature =
   /** From a wallet that may not be deployed yet (EIP-6492): factory call and inner signature. */
   | { readonly kind: 'counterfactual'; readonly factory: Hex; readonly factoryData: Hex; readonly bytes: Hex }
 
+type CounterfactualSignature = Extract<PayerSignature, { readonly kind: 'counterfactual' }>
+
 /** Limits of a signature on the wire, before it is read. */
 export const maxSignatureBytes = 16_384
 export const signatureForm = /^0x(?:[0-9a-fA-F]{2})+$/
@@ -27,7 +29,7 @@ export const readSignature = async (
   digest: Hex,
   payer: Hex,
 ): Promise<PayerSignature | null> => {
-  if (signature.endsWith(counterfactualEnd)) return readCounterfactual(signature)
+  if (isCounterfactual(signature)) return readCounterfactual(signature)
 
   const parts = splitEcdsa(signature)
   if (parts === null) return { kind: 'contract', bytes: signature }
@@ -64,7 +66,11 @@ const highestS = (1n << 255n) - 1n
 
 const recoveryValues: Readonly<Record<string, 27 | 28>> = { '00': 27, '1b': 27, '01': 28, '1c': 28 }
 
-const readCounterfactual = (signature: Hex): PayerSignature | null => {
+/** Whether it has the wrapper of ERC-6492. */
+export const isCounterfactual = (signature: Hex): boolean => signature.endsWith(counterfactualEnd)
+
+/** Null for a malformed wrapper. */
+export const readCounterfactual = (signature: Hex): CounterfactualSignature | null => {
   try {
     const [factory, factoryData, bytes] = decodeAbiParameters(
       [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }],

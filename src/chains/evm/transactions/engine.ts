@@ -3,6 +3,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { BlockStatus, Outcome, ResolveOptions, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
+import type { UntrustedUse } from '../rpc/untrustedCalls.js'
 import { type BatchContract, isBatch } from './batching/batchContract.js'
 import { createMulticallBatch } from './batching/multicallBatch.js'
 import type { SendCallsDependencies } from './batching/sendCalls.js'
@@ -32,9 +33,9 @@ export interface TransactionEngine {
   /** Calls that can be mined in a second beside other work, each in a transaction of its own, where blocks take so long. */
   countPerSecond(blockSeconds: number): number
   /** The call of `settle`, in the latest state. */
-  simulate(call: SettlementCall): Promise<Simulation>
+  simulate(call: SettlementCall, use: UntrustedUse): Promise<Simulation>
   /** Why the node's estimate of the call refuses it: it fails, or takes more gas than it is worth. Null: nothing. */
-  findCostRefusal(call: SettlementCall): Promise<RevertReason | null>
+  findCostRefusal(call: SettlementCall, use: UntrustedUse): Promise<RevertReason | null>
   /** As `Authorized.checkPromise`. */
   checkPromise(caller: string): Promise<(isStored: boolean) => void>
   /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
@@ -61,9 +62,9 @@ export interface EngineDependencies extends SendCallsDependencies {
 }
 
 export const createTransactionEngine = (dependencies: EngineDependencies): TransactionEngine => {
-  const { network, rpc, signers, canPay, fees, multicall, clock, crossCheckAmount } = dependencies
+  const { network, rpc, payerCalls, signers, canPay, fees, multicall, clock, crossCheckAmount } = dependencies
   const { expiryMarginSeconds, budget, pool } = dependencies
-  const simulator = createSimulator(rpc, multicall)
+  const simulator = createSimulator({ rpc, payerCalls }, multicall)
   const batchContracts = [...dependencies.batchContracts, createMulticallBatch(multicall)]
   const submit = createSubmit({ ...dependencies, batchContracts })
   const settle = createSettle({ ...dependencies, submit })
@@ -92,9 +93,10 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
       const inclusionMs = Math.max(pool.expectInclusionMs(), blockSeconds * 1_000)
       return (lanes * maxInFlight * 1_000 * promisedShare) / inclusionMs
     },
-    simulate: async (call) => await simulator.simulate(call, await chooseSending(call)),
-    findCostRefusal: async (call) => {
-      const estimate = await estimateCall(rpc, call, await chooseSending(call))
+    simulate: async (call, use) => await simulator.simulate(call, await chooseSending(call), use),
+    findCostRefusal: async (call, use) => {
+      const nodes = { rpc, payerCalls, use }
+      const estimate = await estimateCall(nodes, call, await chooseSending(call))
       return 'reason' in estimate ? estimate : null
     },
     checkPromise: (caller) => budget.checkPromise(caller),

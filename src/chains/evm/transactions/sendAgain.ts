@@ -58,6 +58,8 @@ export const createSendAgain = ({
       reorgGas,
       deadline: BigInt(Math.floor(owedUntil(settlement).getTime() / 1_000)),
       batchedBy: null,
+      // What is recorded does not say who signed.
+      runsPayerCode: true,
       sender: judge.sender,
       reads: [],
       probe: null,

@@ -44,6 +44,8 @@ export interface SettlementCall extends ContractCall {
    * where other contracts run, while the payer has no code, than those that the operator configured.
    */
   readonly batchedBy: Hex | 'any' | null
+  /** Whether it runs code that the payer chose: that of its wallet, or of the wallet's factory. */
+  readonly runsPayerCode: boolean
   /** The only account that may send it; null for any of ours. */
   readonly sender: Hex | null
   /** State that the scheme reads beside the simulation; results in this order, null for a failed call. */

@@ -58,6 +58,7 @@ export const createUptoCall = (
     deadline: deadline + 1n,
     // The router takes calls from our accounts and from itself.
     batchedBy: isEcdsa ? routers.shared : null,
+    runsPayerCode: !isEcdsa,
     sender: null,
     reads: planStateReads(asset, permit),
     probe: null,

@@ -57,7 +57,9 @@ export const createVouchers = ({ chainId, contracts }: VoucherDependencies): Vou
       if (read.kind === 'ecdsa') return true
     }
     if (contracts === null) return false
-    const proof = { address, signature, digests: [digest] }
+    // The payer has a stream, and funds that it holds.
+    const requester = { name: `payer ${address}`, site: null }
+    const proof = { address, signature, digests: [digest], requester }
     return (await withSignal(isSignedByContract(contracts, proof), signal)) !== null
   },
 })

@@ -49,6 +49,7 @@ export const createChargeCall = (
     reorgGas: permit2ReorgGas,
     deadline: deadline + 1n,
     batchedBy: signature.kind === 'ecdsa' ? router : null,
+    runsPayerCode: signature.kind !== 'ecdsa',
     sender: 'account' in facilitator ? facilitator.account : null,
     reads: [...stateReads, ...(router === null ? [] : [planRouterRead(router, to)])],
     probe: null,

@@ -61,8 +61,8 @@ export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): 
 /** x402: a charge of 0 succeeds without a transaction. The journal alone uses up the authorization. */
 const withoutEmptyCharges = (engine: TransactionEngine, rpc: Rpc): TransactionEngine => ({
   ...engine,
-  simulate: async (call) => {
-    if (call.amount > 0n) return await engine.simulate(call)
+  simulate: async (call, use) => {
+    if (call.amount > 0n) return await engine.simulate(call, use)
     const answers = await Promise.all(call.reads.map((read) => rpc.call(read)))
     const reads = answers.map((answer) => (answer.succeeds ? answer.value : null))
     const refused = call.findContradiction(reads, null)

@@ -1,14 +1,16 @@
-import { encodeFunctionData, type Hex, hashMessage, serializeErc6492Signature } from 'viem'
+import { encodeFunctionData, type Hex, hashMessage, parseAbi, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContractReader } from '../../../../src/chains/chain.js'
 import { createContractReader } from '../../../../src/chains/evm/rpc/contractReader.js'
-import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
-import { createJsonRpcEndpoint } from '../../../../src/chains/nodes/jsonRpcEndpoint.js'
-import { writeX402Message } from '../../../../src/extensions/siwx/messages.js'
-import { silentLogger } from '../../../../src/platform/logger.js'
-import { Secret } from '../../../../src/platform/secret.js'
+import { hashSignInData } from '../../../../src/chains/evm/signIn/typedData.js'
+import {
+  findTypedData,
+  writeT402Message,
+  writeX402Message,
+} from '../../../../src/extensions/siwx/messages.js'
 import type { SignInFields } from '../../../../src/protocol/siwx.js'
 import { type LocalChain, startLocalChain } from '../../../support/evm/localChain.js'
+import { openUntrustedCalls } from '../../../support/evm/untrustedCalls.js'
 import {
   type ContractWallet,
   createDelegatedEoa,
@@ -17,6 +19,7 @@ import {
   createSafeWallet,
   deployWallet,
   hostileFactoryAbi,
+  moods,
 } from '../../../support/evm/wallets.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 import { openSiwx, signInFields, signInUri, toProof } from '../../../support/siwx.js'
@@ -25,10 +28,7 @@ let chain: LocalChain
 let contracts: ContractReader
 beforeAll(async () => {
   chain = await startLocalChain()
-  contracts = createContractReader(
-    chain.network,
-    createRpc(chain.network, [createJsonRpcEndpoint(new Secret(chain.url), 3_000)], silentLogger),
-  )
+  contracts = createContractReader(chain.network, openUntrustedCalls(chain))
 })
 afterAll(() => chain.stop())
 
@@ -37,11 +37,14 @@ const fieldsOf = (wallet: { readonly address: Hex }, given: Partial<SignInFields
 
 /** By the owner of a Safe, as Safe's message handler expects it for an EIP-1271 digest. */
 const signBySafe = (wallet: ContractWallet, fields: SignInFields): Promise<Hex> =>
+  signDigestBySafe(wallet, hashMessage(writeX402Message(fields) ?? ''))
+
+const signDigestBySafe = (wallet: ContractWallet, digest: Hex): Promise<Hex> =>
   wallet.owner.account.signTypedData({
     domain: { chainId: chain.chainId, verifyingContract: wallet.address },
     types: { SafeMessage: [{ name: 'message', type: 'bytes' }] },
     primaryType: 'SafeMessage',
-    message: { message: hashMessage(writeX402Message(fields) ?? '') },
+    message: { message: digest },
   })
 
 const wrap = ({ deployment }: ContractWallet, signature: Hex): Hex =>
@@ -79,6 +82,33 @@ describe('a contract wallet', () => {
     expect(await chain.client.getCode({ address: wallet.address })).toBeUndefined()
   })
 
+  it('signs in with each form of the message, also wrapped after its deployment', async () => {
+    const wallet = await createSafeWallet(chain)
+    await deployWallet(chain, wallet)
+    const fields = fieldsOf(wallet)
+    const digest = hashMessage(writeT402Message(fields))
+    expect(await verify(fields, await signDigestBySafe(wallet, digest))).toMatchObject({
+      signatureScheme: 'eip1271',
+    })
+    const other = fieldsOf(wallet)
+    const typed = findTypedData(other)
+    if (typed === null) throw new Error('The message has no typed data')
+    const signature = await signDigestBySafe(wallet, hashSignInData(typed, wallet.address))
+    expect(await verify(other, wrap(wallet, signature))).toMatchObject({ signatureScheme: 'eip6492' })
+  })
+
+  it('that is deployed is prepared by the call of the wrapper if it refuses (ERC-6492)', async () => {
+    const wallet = await createMoodyWallet(chain, 'refusesAll')
+    await deployWallet(chain, wallet)
+    const fields = fieldsOf(wallet)
+    const setMood = parseAbi(['function setMood(uint8 next)'])
+    const factoryData = encodeFunctionData({ abi: setMood, args: [moods.indexOf('acceptsAll')] })
+    const prepared = { ...wallet, deployment: { factory: wallet.address, factoryData } }
+    expect(await reasonOf(verify(fields, wrap(wallet, '0xabcd')))).toBe('siwx_signature_invalid')
+    expect(await verify(fields, wrap(prepared, '0xabcd'))).toMatchObject({ signatureScheme: 'eip6492' })
+    expect(await reasonOf(verify(fieldsOf(wallet), '0xabcd'))).toBe('siwx_signature_invalid')
+  })
+
   it('is refused with the signature of another owner, message or wallet', async () => {
     const [wallet, other] = [await createSafeWallet(chain), await createSafeWallet(chain)]
     await deployWallet(chain, wallet)
@@ -101,7 +131,7 @@ describe('a contract wallet', () => {
     const signature = `${await signBySafe(wallet, fields)}00`
     expect(await reasonOf(verify(fields, signature))).toBe('siwx_wallet_unverifiable')
     // Another chain's node knows no code at the address.
-    const empty: ContractReader = { network: 'eip155:1', getCode: async () => '0x', call: async () => '0x' }
+    const empty: ContractReader = { network: 'eip155:1', run: async () => '0x' }
     expect(await reasonOf(verify(fields, signature, [contracts, empty]))).toBe('siwx_signature_invalid')
   })
 
@@ -157,7 +187,7 @@ describe('a node that does not answer', () => {
     const fail = async () => {
       throw new Error('No node answers')
     }
-    const readers = [{ network: chain.network, getCode: fail, call: fail }]
+    const readers = [{ network: chain.network, run: fail }]
     const error = await rejectionOf(verify(fields, signature, readers))
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 5 })
   })

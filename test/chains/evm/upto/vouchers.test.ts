@@ -3,14 +3,11 @@ import { type Hex, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContractReader } from '../../../../src/chains/chain.js'
 import { createContractReader } from '../../../../src/chains/evm/rpc/contractReader.js'
-import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { createVouchers } from '../../../../src/chains/evm/upto/vouchers.js'
-import { createJsonRpcEndpoint } from '../../../../src/chains/nodes/jsonRpcEndpoint.js'
-import { silentLogger } from '../../../../src/platform/logger.js'
-import { Secret } from '../../../../src/platform/secret.js'
 import type { Voucher, Vouchers } from '../../../../src/schemes/scheme.js'
 import { type LocalChain, startLocalChain } from '../../../support/evm/localChain.js'
 import { toCompact, toHighS, toParityV } from '../../../support/evm/signatureForms.js'
+import { openUntrustedCalls } from '../../../support/evm/untrustedCalls.js'
 import {
   createEoa,
   createMoodyWallet,
@@ -25,10 +22,7 @@ let contracts: ContractReader
 let vouchers: Vouchers
 beforeAll(async () => {
   chain = await startLocalChain()
-  contracts = createContractReader(
-    chain.network,
-    createRpc(chain.network, [createJsonRpcEndpoint(new Secret(chain.url), 3_000)], silentLogger),
-  )
+  contracts = createContractReader(chain.network, openUntrustedCalls(chain))
   vouchers = createVouchers({ chainId: chain.chainId, contracts })
 })
 afterAll(() => chain.stop())
@@ -156,8 +150,7 @@ describe('a voucher of a wallet contract', () => {
   it('throws if no node answers, so that it is not taken for a wrong one', async () => {
     const unreachable: ContractReader = {
       network: chain.network,
-      getCode: () => Promise.reject(new Error('The node does not answer')),
-      call: () => Promise.reject(new Error('The node does not answer')),
+      run: () => Promise.reject(new Error('The node does not answer')),
     }
     const blind = createVouchers({ chainId: chain.chainId, contracts: unreachable })
     const wallet = await createSoladyWallet(chain)

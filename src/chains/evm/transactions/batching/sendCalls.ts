@@ -17,7 +17,13 @@ import { createSendInLane, type LaneDependencies, type LaneSending } from '../la
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import { type ContractCall, canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
 import type { Signers } from '../signers.js'
-import { estimateCall, type Sending, withMargin } from '../simulation/simulate.js'
+import {
+  estimateCall,
+  type Nodes,
+  type PayerCalls,
+  type Sending,
+  withMargin,
+} from '../simulation/simulate.js'
 import type { BatchContract } from './batchContract.js'
 import { simulateBatch } from './simulateBatch.js'
 
@@ -51,6 +57,7 @@ export type SendCalls = (calls: readonly OutgoingCall[]) => Promise<void>
 export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' | 'chainId'> {
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
+  readonly payerCalls: PayerCalls
   readonly signers: Signers
   readonly canPay: (address: Hex) => boolean
   readonly fees: FeeOracle
@@ -90,10 +97,18 @@ const defaultGasPerCall = 150_000n
 const maxConflictWaitMs = 10_000
 
 export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls => {
-  const { network, rpc, signers, canPay, pool, fees, budget, receipts, batchContracts } = dependencies
+  const { network, rpc, payerCalls, signers, canPay, pool, fees, budget, receipts, batchContracts } =
+    dependencies
   const { deadlineClock, expiryMarginSeconds, builderCode } = dependencies
   const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...dependencies, network: network.network, chainId: network.chainId })
+
+  /** What is sent was simulated and claimed: no share of its payer's code refuses it now. */
+  const nodesFor = ({ payer }: SettlementCall): Nodes => ({
+    rpc,
+    payerCalls,
+    use: { requester: { name: `payer ${payer}`, site: null }, occasion: 'promised' },
+  })
 
   /** Untrusted code is sent by the account that simulated it; other calls by any account with a free slot. */
   const findFixedSender = ({ call }: OutgoingCall): Hex | undefined => {
@@ -185,7 +200,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
   const sendAlone = async (outgoing: OutgoingCall, slot: Slot): Promise<Step> => {
     const { call } = outgoing
     const price = await fees.read()
-    const estimate = await estimateCall(rpc, call, { sender: slot.account.address, fees: price })
+    const estimate = await estimateCall(nodesFor(call), call, { sender: slot.account.address, fees: price })
     if ('reason' in estimate) {
       outgoing.resolve(estimate)
       return done
@@ -212,7 +227,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
 
   const findAllowance = async ([first]: readonly OutgoingCall[], sending: Sending): Promise<bigint> => {
     if (allowance.perCall === 0n && first !== undefined) {
-      const estimate = await estimateCall(rpc, first.call, sending)
+      const estimate = await estimateCall(nodesFor(first.call), first.call, sending)
       if ('reason' in estimate) return defaultGasPerCall
       allowance.onLimit(estimate.gas, first.call)
     }

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { sleep } from '../../../../concurrency/deadline.js'
 import type { CallAnswer, CallRequest, Rpc } from '../../rpc/rpc.js'
+import type { UntrustedCalls, UntrustedUse } from '../../rpc/untrustedCalls.js'
 import { type Fees, highestGasPrice } from '../fees/fees.js'
 import type { ContractCall, ReadAnswers, RevertReason, SettlementCall } from '../settlementCall.js'
 
@@ -13,31 +14,52 @@ export interface Sending {
 /** Why the call fails, or what its reads returned beside its success. */
 export type Simulation = { readonly refused: RevertReason } | { readonly reads: ReadAnswers }
 
+/** Where calls are made that run code of the payer's choice: never beside those of others. */
+export type PayerCalls = Pick<UntrustedCalls, 'call' | 'estimateGas'>
+
+export interface Nodes {
+  readonly rpc: Rpc
+  readonly payerCalls: PayerCalls
+  /** Whose share the payer's code uses. */
+  readonly use: UntrustedUse
+}
+
 export const simulateCall = async (
-  rpc: Rpc,
+  { rpc, payerCalls, use }: Nodes,
   call: SettlementCall,
   { sender, fees }: Sending,
 ): Promise<Simulation> => {
   const { to, data, gasCap, probe } = call
   const terms = { from: sender, gas: gasCap, gasPrice: highestGasPrice(fees) }
+  const run = (request: CallRequest & { readonly gas: bigint }) =>
+    call.runsPayerCode
+      ? payerCalls.call(request, use, ({ succeeds }) => (succeeds ? usuallyUnused(gasCap) : 0n))
+      : rpc.call(request)
   const [answer, reads, probed] = await Promise.all([
-    retryTooEarly(call, (at) => rpc.call({ ...terms, to, data, ...at })),
+    retryTooEarly(call, (at) => run({ ...terms, to, data, ...at })),
     readAll(rpc, call),
-    probe === null ? null : ask(rpc, { ...terms, ...probe }),
+    probe === null ? null : run({ ...terms, ...probe }).then(readResult),
   ])
   const refused = answer.succeeds ? call.findContradiction(reads, probed) : call.explainRevert(answer, reads)
   return refused === null ? { reads } : { refused }
 }
 
+// A call does not say what it used; of the payments that are valid, most use no more than a fifth.
+const usuallyUnused = (gasCap: bigint): bigint => (gasCap * 4n) / 5n
+
 /** Gas limit, never above the call's cap; or why the call would fail. */
 export const estimateCall = async (
-  rpc: Rpc,
+  { rpc, payerCalls, use }: Nodes,
   call: SettlementCall,
   { sender, fees }: Sending,
 ): Promise<{ readonly gas: bigint } | RevertReason> => {
   const { to, data, gasCap, worthGas = gasCap, reorgGas } = call
   const request = { from: sender, to, data, gasPrice: highestGasPrice(fees) }
-  const estimate = await retryTooEarly(call, (at) => rpc.estimateGas({ ...request, ...at }))
+  const estimate = await retryTooEarly(call, (at) =>
+    call.runsPayerCode
+      ? payerCalls.estimateGas({ ...request, gas: gasCap, ...at }, use)
+      : rpc.estimateGas({ ...request, ...at }),
+  )
   if (!estimate.succeeds) return call.explainRevert(estimate, await readAll(rpc, call))
   if (estimate.value > gasCap) return { reason: 'gas_limit_exceeded' }
   if (estimate.value > worthGas) {
@@ -57,10 +79,9 @@ export const withMargin = (gas: bigint): bigint => (gas * 12n) / 10n
 const readAll = (rpc: Rpc, { reads }: SettlementCall): Promise<ReadAnswers> =>
   Promise.all(reads.map((read: ContractCall) => ask(rpc, read)))
 
-const ask = async (rpc: Rpc, request: CallRequest): Promise<Hex | null> => {
-  const answer = await rpc.call(request)
-  return answer.succeeds ? answer.value : null
-}
+const ask = async (rpc: Rpc, request: CallRequest): Promise<Hex | null> => readResult(await rpc.call(request))
+
+const readResult = (answer: CallAnswer<Hex>): Hex | null => (answer.succeeds ? answer.value : null)
 
 // Covers the next block of a fast chain, within a caller's patience.
 const pausesMs = [0, 1_000, 1_500]

@@ -1,20 +1,21 @@
 import { createMicroBatcher } from '../../../../concurrency/microBatcher.js'
-import type { Rpc } from '../../rpc/rpc.js'
+import type { UntrustedUse } from '../../rpc/untrustedCalls.js'
 import { canShare, type SettlementCall } from '../settlementCall.js'
 import { divideIndependent } from './divideIndependent.js'
 import type { MulticallPresence } from './multicallPresence.js'
-import { type Sending, type Simulation, simulateCall } from './simulate.js'
+import { type Nodes, type Sending, type Simulation, simulateCall } from './simulate.js'
 import { maxGroupSize, simulateInOneCall } from './simulateInOneCall.js'
 
 /** Concurrent simulations share an `eth_call`. */
 export interface Simulator {
   /** In the latest state. */
-  simulate(call: SettlementCall, sending: Sending): Promise<Simulation>
+  simulate(call: SettlementCall, sending: Sending, use: UntrustedUse): Promise<Simulation>
 }
 
 interface Waiting {
   readonly call: SettlementCall
   readonly sending: Sending
+  readonly use: UntrustedUse
   readonly resolve: (simulation: Simulation) => void
   readonly reject: (error: unknown) => void
 }
@@ -22,13 +23,16 @@ interface Waiting {
 /** How long a call waits for others while simulations are in flight. */
 const maxWaitMs = 3
 
-export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulator => {
+export const createSimulator = (
+  { rpc, payerCalls }: Omit<Nodes, 'use'>,
+  multicall: MulticallPresence,
+): Simulator => {
   // Halved when a whole group fails, plus one otherwise: adapts to a node's limit, or to payer code that
   // burns gas.
   let groupSize = maxGroupSize
 
-  const simulateAlone = ({ call, sending, resolve, reject }: Waiting): void => {
-    simulateCall(rpc, call, sending).then(resolve, reject)
+  const simulateAlone = ({ call, sending, use, resolve, reject }: Waiting): void => {
+    simulateCall({ rpc, payerCalls, use }, call, sending).then(resolve, reject)
   }
 
   const simulateGroup = async (group: readonly Waiting[]): Promise<void> => {
@@ -60,13 +64,13 @@ export const createSimulator = (rpc: Rpc, multicall: MulticallPresence): Simulat
   })
 
   return {
-    simulate: (call, sending) => {
+    simulate: (call, sending, use) => {
       if (multicall.known === null) void multicall.ask()
       // Untrusted code could burn the gas of all, or detect a shared simulation; others take no call by Multicall3.
       if (multicall.known !== true || !canShare(call) || call.batchedBy !== 'any') {
-        return simulateCall(rpc, call, sending)
+        return simulateCall({ rpc, payerCalls, use }, call, sending)
       }
-      return new Promise((resolve, reject) => batcher.add({ call, sending, resolve, reject }))
+      return new Promise((resolve, reject) => batcher.add({ call, sending, use, resolve, reject }))
     },
   }
 }

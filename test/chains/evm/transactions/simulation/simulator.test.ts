@@ -25,13 +25,15 @@ afterEach(async () => {
 })
 afterAll(() => scene.close())
 
+const anyUse = { requester: { name: 'anonymous', site: null }, occasion: 'check' } as const
+
 /** An engine with known fees and Multicall3, behind a proxy without recorded requests. */
 const open = async (options: EngineOptions = {}) => {
   const proxy = await scene.openProxy()
   const sending = await openToy(scene, toy, { url: proxy.url, ...options })
   opened.push(sending)
   const simulate = async (plan: ToyPlan) => {
-    const simulation = await sending.engine.simulate(createToyCall(sending.rpc, toy.address, plan))
+    const simulation = await sending.engine.simulate(createToyCall(sending.rpc, toy.address, plan), anyUse)
     return 'refused' in simulation ? simulation.refused : null
   }
   await simulate(await toy.plan())
