@@ -1,6 +1,7 @@
-/** Undoes `0032_consumed_authorizations.sql` and `0033_consumed_before.sql`, for tests of upgrades. */
+/** Undoes `0032_consumed_authorizations.sql`, `0033_consumed_before.sql` and `0034_holders_of_scenarios.sql`. */
 export const withoutConsumed = `
+  alter table if exists sandbox_scenarios drop column if exists holders;
   drop table consumed_authorizations;
   drop function record_consumed_authorization, refuse_change_of_consumed, is_consumed_for_good cascade;
   drop function digest_terms, digest_authorization;
-  delete from schema_migration where number in (32, 33)`
+  delete from schema_migration where number in (32, 33, 34)`

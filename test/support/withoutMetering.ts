@@ -19,5 +19,4 @@ export const withoutMetering = `
   alter table reservations drop column holder, drop column account, drop column promised_at,
     drop column verified_amount, drop column verified_until, drop column settling;
   alter table settlements drop column payer_wallet, drop column payee_wallet, drop column dollar_decimals;
-  alter table if exists sandbox_scenarios drop column if exists holders;
-  delete from schema_migration where number between 17 and 31 or number = 34`
+  delete from schema_migration where number between 17 and 31`

@@ -90,6 +90,12 @@ const whenInPool = (count: number) =>
     return hexToNumber(`0x${String(status.pending).replace(/^0x/, '')}`) >= count ? true : null
   })
 
+/** Of a transaction that arrives before automining is on, no block would be mined. */
+const mineNext = async () => {
+  await whenInPool(1)
+  await scene.chain.control.mine()
+}
+
 const finality = () => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '1' })
 
 /** Closes the row of a payment that is pending, one block later. */
@@ -249,6 +255,8 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       await scene.chain.control.mine()
       const batch = await scene.chain.client.getBlock({ includeTransactions: true })
       const [shared] = batch.transactions
+      // BatchSettler bounds the gas of each payment: the others are paid in the batch itself.
+      if (!hasBatchSettler) await mineNext()
       await scene.chain.control.setAutomine(true)
       const outcomes = await settling
       expect(states(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))

@@ -99,6 +99,12 @@ const whenInPool = (count: number) =>
     return hexToNumber(`0x${String(status.pending).replace(/^0x/, '')}`) >= count ? true : null
   })
 
+/** Of a transaction that arrives before automining is on, no block would be mined. */
+const mineNext = async () => {
+  await whenInPool(1)
+  await scene.chain.control.mine()
+}
+
 const finality = () => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '1' })
 
 /** Closes the row of a payment that is pending, one block later. */
@@ -210,6 +216,7 @@ describe('one payment of a batch', () => {
     await sweep(bad)
     await scene.chain.control.mine()
     await toy.setCredit(bad.payer, 10_000n)
+    await mineNext()
     await scene.chain.control.setAutomine(true)
     const outcomes = await settling
     expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
@@ -312,6 +319,7 @@ describe('one payment of a batch', () => {
     await scene.chain.control.mine()
     const batch = await scene.chain.client.getBlock({ includeTransactions: true })
     const [shared] = batch.transactions
+    await mineNext()
     await scene.chain.control.setAutomine(true)
     const outcomes = await settling
     expect(states(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))
