@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
 import { maxRefusals, refusalsPerSecond } from '../../src/http/server/refusals.js'
+import { type RequestLimit, tierRatedEndpoints } from '../../src/protocol/requestLimits.js'
 import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
 import { createManualClock } from '../support/manualClock.js'
 import { createMemoryLogger } from '../support/memoryLogger.js'
@@ -18,7 +19,7 @@ afterEach(async () => {
 
 const limitPerMinute = 5
 
-const start = async (parts: TestAppOptions = {}) => {
+const start = async (parts: TestAppOptions = {}, ownLimits: readonly string[] = []) => {
   const clock = createManualClock()
   const logger = createMemoryLogger()
   app = testApp({
@@ -35,6 +36,15 @@ const start = async (parts: TestAppOptions = {}) => {
           per: 'account',
           appliesTo: 'keyed',
         },
+        ...ownLimits.map(
+          (endpoint): RequestLimit => ({
+            endpoint,
+            limit: limitPerMinute,
+            windowMs: 60_000,
+            per: 'account',
+            appliesTo: 'keyed',
+          }),
+        ),
       ],
     },
     ...parts,
@@ -65,6 +75,35 @@ const key = { 'x-api-key': knownKey }
 const otherKey = `qtn_sk_${'b'.repeat(64)}`
 const merchant = { ...keyOwner, tier: 'enterprise' } as const
 const bothKeys: TestAppOptions = { dashboard: { authenticate: async () => merchant } }
+
+describe('a key that is refused on one endpoint', () => {
+  const tierRated = [...tierRatedEndpoints.keys()]
+  const post = async (port: number, path: string) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers: key })).status
+
+  it.each([
+    ['/verify', '/settle'],
+    ['/verify?x=1', '/v1/stream/close'],
+    ['/v1/intent/one/execute', '/v1/stream/open'],
+    ['/v1/stream/update', '/v1/stream/close?x=1'],
+  ])('%s is heard on %s', async (flooded, other) => {
+    const { port, countHeard, ask } = await start(bothKeys, tierRated)
+    for (let count = 0; count < 3 * maxRefusals; count += 1) await post(port, flooded)
+    expect(await post(port, flooded)).toBe(429)
+    expect(countHeard()).toBe(limitPerMinute + maxRefusals)
+    expect(await post(port, other)).not.toBe(429)
+    expect((await ask('/supported', key)).status).toBe(200)
+    expect(countHeard()).toBe(limitPerMinute + maxRefusals + 2)
+  })
+
+  it('is refused for all spellings and parameters of this endpoint', async () => {
+    const { port, countHeard } = await start(bothKeys, tierRated)
+    for (let count = 0; count < 3 * maxRefusals; count += 1) {
+      await post(port, `/v1/intent/${count}/execute?count=${count}`)
+    }
+    expect(countHeard()).toBe(limitPerMinute + maxRefusals)
+  })
+})
 
 describe('a caller that is refused again and again', () => {
   it.each([

@@ -7,6 +7,7 @@ import { unlimitedPaths } from '../../protocol/requestLimits.js'
 import type { AcceptedKeys } from '../auth/acceptedKeys.js'
 import { findCredentialHash } from '../auth/credential.js'
 import { isRefused, markUnlogged } from './refusalMarks.js'
+import { findTierEndpoint } from './requestTarget.js'
 
 export interface EndedRequest {
   readonly request: IncomingMessage
@@ -48,9 +49,13 @@ interface Bucket {
  * A leaky bucket for each caller: refusals fill it, and a caller whose bucket is full is refused for the price of a map
  * lookup. It is not locked out for a time: as the bucket leaks, requests pass again, to be judged by their own limits.
  *
- * A caller is an accepted key at one address; or all other keys of this address; or all requests of this address without
- * a key. So a key that was accepted is never barred for what others do behind the same NAT or proxy, and one that this
- * process does not know yet only for wrong keys. Callers without a key share the limits of their address in any case.
+ * A caller is an accepted key at one address, on one of the endpoints with a count of their own or on all others; or all
+ * other keys of this address; or all requests of this address without a key. So a key that was accepted is never barred for
+ * what others do behind the same NAT or proxy, and one that this process does not know yet only for wrong keys. Callers
+ * without a key share the limits of their address in any case.
+ *
+ * Endpoints are kept apart because the customers of a merchant can cause its verifies: its settlements must not stop for
+ * them.
  */
 export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions): Refusals => {
   const buckets = new Map<string, Bucket>()
@@ -60,7 +65,9 @@ export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions)
   const listSubjects = (request: IncomingMessage, address: string | undefined): readonly Subject[] => {
     const { network, site } = readClientNetworks(address)
     const key = acceptedKeys.find(request.headers)
-    if (key !== null) return [{ subject: `${network} ${key}`, capacity: maxRefusals }]
+    if (key !== null) {
+      return [{ subject: `${network} ${key} ${findTierEndpoint(request)}`, capacity: maxRefusals }]
+    }
     const kind = findCredentialHash(request.headers) === null ? 'anonymous' : 'unknown keys'
     const narrow = { subject: `${kind} ${network}`, capacity: maxRefusals }
     if (site === null) return [narrow]

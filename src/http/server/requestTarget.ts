@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http'
+import { tierRatedEndpoints } from '../../protocol/requestLimits.js'
+
+type RequestLine = Pick<IncomingMessage, 'method' | 'url'>
+
+const originOfAbsoluteForm = /^https?:\/\/[^/]*(?=\/)/i
+
+/** The path by which Fastify finds the route, without the query; percent-encodings stay as they are. */
+export const readPath = ({ url = '' }: RequestLine): string => {
+  const [path = ''] = url.split(/[?#]/, 1)
+  return path.startsWith('/') ? path : path.replace(originOfAbsoluteForm, '')
+}
+
+const endpointsWithParameters = [...tierRatedEndpoints.keys()]
+  .filter((endpoint) => endpoint.includes(':'))
+  .map((endpoint) => ({ endpoint, form: new RegExp(`^${endpoint.replaceAll(/:\w+/g, '[^/]+')}$`) }))
+
+/** The endpoint whose count against the rate of the tier a request belongs to; `*`: the one that all others share. */
+export const findTierEndpoint = (request: RequestLine): string => {
+  const line = `${request.method} ${readPath(request)}`
+  if (tierRatedEndpoints.has(line)) return line
+  return endpointsWithParameters.find(({ form }) => form.test(line))?.endpoint ?? '*'
+}
