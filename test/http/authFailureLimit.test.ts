@@ -98,6 +98,25 @@ describe('unknown keys', () => {
   })
 })
 
+it('a wrong key is looked up 30 times, whatever stands beside it', async () => {
+  const clock = createManualClock()
+  let lookUps = 0
+  const app = testApp({
+    limits: { limiter: createMemoryRateLimiter({ clock }), clock, table: [] },
+    dashboard: {
+      authenticate: async () => {
+        lookUps += 1
+        throw new AppError('UNAUTHORIZED', 'The API key is not valid')
+      },
+    },
+  })
+  for (let turn = 0; turn < 2 * maxAuthFailuresPerMinute; turn += 1) {
+    const headers = { 'x-api-key': knownKey, authorization: `Basic ${turn}` }
+    await app.inject({ url: '/supported', headers })
+  }
+  expect(lookUps).toBe(maxAuthFailuresPerMinute)
+})
+
 describe('a valid key without the scope of a route', () => {
   it('is not blocked for other routes', async () => {
     const clock = createManualClock()

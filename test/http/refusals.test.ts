@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
+import { createAcceptedKeys, maxAcceptedKeys } from '../../src/http/auth/acceptedKeys.js'
 import { maxRefusals, refusalsPerSecond } from '../../src/http/server/refusals.js'
 import { type RequestLimit, tierRatedEndpoints } from '../../src/protocol/requestLimits.js'
 import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
@@ -103,6 +104,44 @@ describe('a key that is refused on one endpoint', () => {
     }
     expect(countHeard()).toBe(limitPerMinute + maxRefusals)
   })
+})
+
+describe('one key', () => {
+  const bearer = `Bearer ${knownKey}`
+  const disguises: readonly [string, (turn: number) => Readonly<Record<string, string>>][] = [
+    ['beside a credential of another service', (turn) => ({ ...key, authorization: `Basic ${turn}` })],
+    ['beside a foreign bearer', (turn) => ({ ...key, authorization: `Bearer ${turn}` })],
+    ['beside a foreign X-API-Key', (turn) => ({ authorization: bearer, 'x-api-key': `${turn}` })],
+    ['spelled in many ways', (turn) => ({ authorization: `bearer${' '.repeat(turn + 1)}${knownKey}` })],
+  ]
+
+  it.each(disguises)('%s stays one caller', async (_name, disguise) => {
+    const { ask, countHeard } = await start(bothKeys)
+    for (let turn = 0; turn < 2 * maxRefusals; turn += 1) {
+      await (await ask('/tiers', disguise(turn))).arrayBuffer()
+    }
+    expect(countHeard()).toBe(limitPerMinute + maxRefusals)
+  })
+
+  it('beside another key is refused without harm to either', async () => {
+    const { ask, flood } = await start(bothKeys)
+    expect((await ask('/supported', key)).status).toBe(200)
+    const last = await flood(maxRefusals, '/supported', { ...key, authorization: `Bearer ${otherKey}` })
+    expect(last.status).not.toBe(200)
+    expect((await ask('/supported', key)).status).toBe(200)
+    expect((await ask('/supported', { authorization: bearer })).status).toBe(200)
+  })
+})
+
+it('keys in use stay known, however many others are accepted', () => {
+  const acceptedKeys = createAcceptedKeys()
+  const inUse = { 'x-api-key': 'qtn_sk_in_use' }
+  for (let other = 0; other < 2 * maxAcceptedKeys; other += 1) {
+    if (other % 1_000 === 0) acceptedKeys.add({ ...inUse })
+    acceptedKeys.add({ 'x-api-key': `qtn_sk_${other}` })
+  }
+  expect(acceptedKeys.find(inUse)).not.toBeNull()
+  expect(acceptedKeys.find({ 'x-api-key': 'qtn_sk_0' })).toBeNull()
 })
 
 describe('a caller that is refused again and again', () => {

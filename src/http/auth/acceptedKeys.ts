@@ -1,33 +1,34 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { findCredentialHash } from './credential.js'
+import { findKeyHash } from './credential.js'
 
-/** Credentials that this process accepted and has not refused since. A hint for limits, never a proof. */
+/** Keys that this process accepted and has not refused since. A hint for limits, never a proof. */
 export interface AcceptedKeys {
   add(headers: IncomingHttpHeaders): void
   remove(headers: IncomingHttpHeaders): void
-  /** The hash of the credential if it was accepted, else null. */
+  /** The hash of the key if it was accepted, else null. */
   find(headers: IncomingHttpHeaders): string | null
 }
 
-const maxKept = 20_000
+export const maxAcceptedKeys = 20_000
 
 export const createAcceptedKeys = (): AcceptedKeys => {
+  // Ordered by last use, so that keys in use stay.
   const accepted = new Set<string>()
   return {
     add: (headers) => {
-      const hash = findCredentialHash(headers)
-      if (hash === null || accepted.has(hash)) return
+      const hash = findKeyHash(headers)
+      if (hash === null) return
+      accepted.delete(hash)
       const [oldest] = accepted
-      // One that is in use returns with its next request.
-      if (accepted.size >= maxKept && oldest !== undefined) accepted.delete(oldest)
+      if (accepted.size >= maxAcceptedKeys && oldest !== undefined) accepted.delete(oldest)
       accepted.add(hash)
     },
     remove: (headers) => {
-      const hash = findCredentialHash(headers)
+      const hash = findKeyHash(headers)
       if (hash !== null) accepted.delete(hash)
     },
     find: (headers) => {
-      const hash = accepted.size === 0 ? null : findCredentialHash(headers)
+      const hash = accepted.size === 0 ? null : findKeyHash(headers)
       return hash !== null && accepted.has(hash) ? hash : null
     },
   }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.js'
 import { Secret } from '../../platform/secret.js'
 import { containsApiKey } from '../../usecases/dashboard/apiKey.js'
+import { type KeyHeader, parseAuthorization, parseXApiKey } from './keyHeaders.js'
 
 /** `foreign`: a credential of another service, which is ignored where no key is needed. */
 type PresentedKey = Secret | 'foreign' | null
@@ -35,24 +36,13 @@ const readSingleHeader = ({ raw: { rawHeaders } }: FastifyRequest, name: string)
   return values[0] ?? null
 }
 
-const readBearer = (value: string | null): PresentedKey => {
-  if (value === null || value === '') return null
-  const [, scheme = '', credentials = ''] = /^(\S+)(?: +(.*))?$/.exec(value) ?? []
-  const isBearer = scheme.toLowerCase() === 'bearer'
-  // Another scheme with credentials is meant for another party, such as a proxy in front of us.
-  if (!isBearer && credentials !== '') return null
-  const isEmpty = isBearer && credentials.trim() === ''
-  if (!isEmpty && !containsApiKey(value)) return 'foreign'
-  if (isBearer && isKeyLike(credentials)) return new Secret(credentials)
-  throw new AppError('UNAUTHORIZED', 'Authorization must be "Bearer <API key>"')
-}
+const readBearer = (value: string | null): PresentedKey =>
+  present(parseAuthorization(value), 'Authorization must be "Bearer <API key>"')
 
-const readApiKey = (value: string | null): PresentedKey => {
-  if (value === null) return null
-  if (value.trim() !== '' && !containsApiKey(value)) return 'foreign'
-  if (isKeyLike(value)) return new Secret(value)
-  throw new AppError('UNAUTHORIZED', 'X-API-Key must contain only your API key')
-}
+const readApiKey = (value: string | null): PresentedKey =>
+  present(parseXApiKey(value), 'X-API-Key must contain only your API key')
 
-/** Visible ASCII without a comma: proxies join repeated headers with commas. */
-const isKeyLike = (text: string): boolean => /^[\x21-\x2b\x2d-\x7e]+$/.test(text)
+const present = (header: KeyHeader, problem: string): PresentedKey => {
+  if (header === 'malformed') throw new AppError('UNAUTHORIZED', problem)
+  return header === null || header === 'foreign' ? header : new Secret(header.key)
+}

@@ -84,13 +84,12 @@ export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions)
   }
 
   const fill = (subject: string, capacity: number): number => {
-    const known = buckets.get(subject)
-    const bucket = known ?? { level: 0, updatedAtMs: clock.now().getTime() }
-    if (known === undefined) {
-      const [oldest] = buckets.keys()
-      if (buckets.size >= maxBuckets && oldest !== undefined) buckets.delete(oldest)
-      buckets.set(subject, bucket)
-    }
+    const bucket = buckets.get(subject) ?? { level: 0, updatedAtMs: clock.now().getTime() }
+    // Reinserted, so that the oldest is the one that was filled longest ago.
+    buckets.delete(subject)
+    const [oldest] = buckets.keys()
+    if (buckets.size >= maxBuckets && oldest !== undefined) buckets.delete(oldest)
+    buckets.set(subject, bucket)
     bucket.level = Math.min(capacity, readLevel(bucket, capacity) + 1)
     return bucket.level
   }
