@@ -171,10 +171,18 @@ describe('a caller that is refused again and again', () => {
   })
 
   it('never affects probes', async () => {
-    const { ask, flood } = await start()
+    const { ask, flood, port } = await start()
     await flood(limitPerMinute + maxRefusals + 5)
     expect((await ask('/health')).status).toBe(200)
     expect((await ask('/metrics')).status).toBe(200)
+    expect((await ask('/health?x=1')).status).not.toBe(429)
+    const socket = await open(port)
+    const answer = readAll(socket)
+    socket.write('GET http://localhost/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 /)
+    // Not a probe: its body would be read.
+    const other = await fetch(`http://127.0.0.1:${port}/health`, { method: 'POST' })
+    expect(other.status).toBe(429)
   })
 
   it('does not affect valid keys behind the same NAT, also not one that is used for the first time', async () => {

@@ -1,9 +1,10 @@
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { maxRequestsPerConnection } from '../../src/http/server/requestsInFlight.js'
+import { keysFactor, maxRequestsPerConnection } from '../../src/http/server/requestsInFlight.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { type TestAppOptions, testApp, testMetrics } from './support/app.js'
+import { keyOwner, type TestAppOptions, testApp, testMetrics } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 import { countConnections, deferred, listen, open, readAll } from './support/sockets.js'
 
@@ -166,6 +167,54 @@ describe('requests of one address', () => {
     const isServed = async () => (await fetch(`http://127.0.0.1:${port}/supported`)).status === 200
     await pollUntil(isServed, 'room for one more')
     second.destroy()
+  })
+
+  const anyKey = { authenticate: async () => keyOwner }
+  const keyOf = (name: string) => `qtn_sk_${name}`
+  const ask = async (port: number, path: string, key?: string) =>
+    (
+      await fetch(`http://127.0.0.1:${port}${path}`, {
+        headers: key === undefined ? {} : { 'x-api-key': keyOf(key) },
+      })
+    ).status
+
+  it('without a key never shut out keys behind the same NAT, nor probes', async () => {
+    const held = heldVerify()
+    const port = await start({ core: held, dashboard: anyKey, maxRequestsPerAddress: 3 })
+    expect(await ask(port, '/supported', 'known')).toBe(200)
+    const hostile = await open(port)
+    hostile.write(verify().repeat(3))
+    await pollUntil(() => held.countBegun() === 3, 'the requests in progress')
+    expect(await ask(port, '/supported')).toBe(429)
+    expect(await ask(port, '/supported', 'known')).toBe(200)
+    // Malformed, so that it counts as none.
+    expect(await ask(port, '/supported', 'with spaces in it')).toBe(429)
+    expect(await ask(port, '/supported', 'new')).toBe(200)
+    for (const probe of ['/health', '/ready', '/metrics']) expect(await ask(port, probe)).toBe(200)
+    expect(await ask(port, '/health?x=1')).not.toBe(429)
+    hostile.destroy()
+  })
+
+  it('with a key are capped by this key, and by all keys of the address', async () => {
+    const held = heldVerify()
+    const port = await start({ core: held, dashboard: anyKey, maxRequestsPerAddress: 2 })
+    const sockets: Socket[] = []
+    const hold = async (key: string) => {
+      expect(await ask(port, '/supported', key)).toBe(200)
+      const before = held.countBegun()
+      const socket = await open(port)
+      sockets.push(socket)
+      socket.write(verify([`X-API-Key: ${keyOf(key)}`]).repeat(2))
+      await pollUntil(() => held.countBegun() === before + 2, 'the requests of a key')
+    }
+    expect(await ask(port, '/supported', 'late')).toBe(200)
+    await hold('first')
+    expect(await ask(port, '/supported', 'first')).toBe(429)
+    expect(await ask(port, '/supported', 'late')).toBe(200)
+    for (let count = 1; count < keysFactor; count += 1) await hold(`other${count}`)
+    expect(await ask(port, '/supported', 'late')).toBe(429)
+    expect(await ask(port, '/supported')).toBe(200)
+    for (const socket of sockets) socket.destroy()
   })
 
   it('are counted by the client behind a trusted proxy, whose connections stay open', async () => {

@@ -33,6 +33,7 @@ export const createServerFactory = (settings: ServerSettings): ((handler: Reques
   const requests = createRequestsInFlight({
     maxPerAddress: settings.maxRequestsPerAddress,
     unreadTimeoutMs: settings.unreadTimeoutMs,
+    acceptedKeys: settings.acceptedKeys,
     addresses,
     openConnections,
     delayedRefusals: createDelayedRefusals(settings.refusalDelayMs),

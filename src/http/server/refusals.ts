@@ -3,11 +3,10 @@ import { createFailureLog } from '../../failureLog.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import { unlimitedPaths } from '../../protocol/requestLimits.js'
 import type { AcceptedKeys } from '../auth/acceptedKeys.js'
 import { findCredentialHash } from '../auth/credential.js'
 import { isRefused, markUnlogged } from './refusalMarks.js'
-import { findTierEndpoint } from './requestTarget.js'
+import { findTierEndpoint, isProbeRequest } from './requestTarget.js'
 
 export interface EndedRequest {
   readonly request: IncomingMessage
@@ -59,7 +58,6 @@ interface Bucket {
  */
 export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions): Refusals => {
   const buckets = new Map<string, Bucket>()
-  const probes = new Set(unlimitedPaths)
   const log = createFailureLog({ logger, event: 'requests.refused', recovered: null })
 
   const listSubjects = (request: IncomingMessage, address: string | undefined): readonly Subject[] => {
@@ -104,7 +102,7 @@ export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions)
 
   return {
     isBarred: (request, address) => {
-      if (buckets.size === 0 || probes.has(request.url ?? '')) return false
+      if (buckets.size === 0 || isProbeRequest(request)) return false
       if (!listSubjects(request, address).some(isFull)) return false
       log.failed('refused', { remoteAddress: address })
       return true

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { tierRatedEndpoints } from '../../protocol/requestLimits.js'
+import { tierRatedEndpoints, unlimitedPaths } from '../../protocol/requestLimits.js'
 
 type RequestLine = Pick<IncomingMessage, 'method' | 'url'>
 
@@ -10,6 +10,12 @@ export const readPath = ({ url = '' }: RequestLine): string => {
   const [path = ''] = url.split(/[?#]/, 1)
   return path.startsWith('/') ? path : path.replace(originOfAbsoluteForm, '')
 }
+
+const probes = new Set(unlimitedPaths)
+
+/** /health, /ready and /metrics. Only without a body: the body of an unknown route is read as well, and may be slow. */
+export const isProbeRequest = (request: RequestLine): boolean =>
+  (request.method === 'GET' || request.method === 'HEAD') && probes.has(readPath(request))
 
 const endpointsWithParameters = [...tierRatedEndpoints.keys()]
   .filter((endpoint) => endpoint.includes(':'))

@@ -1,16 +1,20 @@
-import type { RequestListener, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '../../errors.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
+import type { AcceptedKeys } from '../auth/acceptedKeys.js'
+import { findKeyHash } from '../auth/credential.js'
 import type { ClientAddresses } from './clientAddresses.js'
 import type { DelayedRefusals } from './delayedRefusals.js'
 import type { OpenConnections } from './openConnections.js'
 import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
 import type { Refusals } from './refusals.js'
+import { isProbeRequest } from './requestTarget.js'
 
 export interface RequestsInFlightOptions {
-  /** 0: no cap. */
+  /** For each accepted key at one address, and for all other requests of this address; 0: no cap. */
   readonly maxPerAddress: number
+  readonly acceptedKeys: AcceptedKeys
   /** Time without progress after which a client that does not read its responses is disconnected. */
   readonly unreadTimeoutMs: number
   readonly addresses: ClientAddresses
@@ -30,6 +34,9 @@ export const maxRequestsPerConnection = 8
 /** How many times the cap of a /64 network its IPv6 /48 has. */
 export const siteFactor = 2
 
+/** How many times the cap of one accepted key all accepted keys of an address have. */
+export const keysFactor = 4
+
 // A response that is larger than this is sent all the same, but no further one is begun before it was read.
 const maxUnsentBytes = 1_048_576
 
@@ -39,9 +46,15 @@ const maxDropped = 64
 
 const sweepsPerTimeout = 10
 
+/** What a request counts towards. */
+interface Share {
+  readonly subject: string
+  readonly cap: number
+}
+
 interface Connection {
   readonly socket: Socket
-  readonly inFlight: Map<ServerResponse, readonly string[]>
+  readonly inFlight: Map<ServerResponse, readonly Share[]>
   isRefused: boolean
   dropped: number
   sentBytes: number
@@ -60,7 +73,7 @@ const sendTooManyOnConnection = prepareRefusal(
 )
 
 const sendTooManyOfAddress = prepareRefusal(
-  new AppError('RATE_LIMITED', 'Too many requests of this address are in progress', {
+  new AppError('RATE_LIMITED', 'Too many requests of this key or address are in progress', {
     operationalCode: 'SVC-2005',
     retryAfterSeconds: 1,
   }),
@@ -80,6 +93,7 @@ const sendTooManyRefusals = prepareRefusal(
 export const createRequestsInFlight = ({
   maxPerAddress,
   unreadTimeoutMs,
+  acceptedKeys,
   addresses,
   refusals,
   openConnections,
@@ -90,20 +104,33 @@ export const createRequestsInFlight = ({
   const counts = new Map<string, number>()
   let sweeper: NodeJS.Timeout | null = null
 
-  const listSubjects = (address: string | undefined): readonly string[] => {
-    if (maxPerAddress === 0) return []
+  const listSharesOf = (kind: string, address: string | undefined, cap: number): readonly Share[] => {
     const { network, site } = readClientNetworks(address)
-    return site === null ? [network] : [network, site]
+    const narrow = { subject: `${kind} ${network}`, cap }
+    return site === null ? [narrow] : [narrow, { subject: `${kind} ${site}`, cap: cap * siteFactor }]
   }
 
-  const isFull = ([network, site]: readonly string[]): boolean => {
-    const isOver = (subject: string | undefined, cap: number): boolean =>
-      subject !== undefined && (counts.get(subject) ?? 0) >= cap
-    return isOver(network, maxPerAddress) || isOver(site, maxPerAddress * siteFactor)
+  /**
+   * Requests without a key can take long, such as those whose body arrives slowly; so they never count against keys behind
+   * the same NAT. Keys that this process does not know yet count apart from both: a valid one could otherwise not become
+   * accepted, and a wrong one is refused before its body is read.
+   */
+  const listShares = (request: IncomingMessage, address: string | undefined): readonly Share[] => {
+    if (maxPerAddress === 0) return []
+    const key = acceptedKeys.find(request.headers)
+    if (key !== null) {
+      const { network } = readClientNetworks(address)
+      const own = { subject: `${network} ${key}`, cap: maxPerAddress }
+      return [own, ...listSharesOf('keys', address, maxPerAddress * keysFactor)]
+    }
+    const kind = findKeyHash(request.headers) === null ? 'anonymous' : 'unknown keys'
+    return listSharesOf(kind, address, maxPerAddress)
   }
 
-  const count = (subjects: readonly string[], change: 1 | -1): void => {
-    for (const subject of subjects) {
+  const isFull = ({ subject, cap }: Share): boolean => (counts.get(subject) ?? 0) >= cap
+
+  const count = (shares: readonly Share[], change: 1 | -1): void => {
+    for (const { subject } of shares) {
       const left = (counts.get(subject) ?? 0) + change
       if (left === 0) counts.delete(subject)
       else counts.set(subject, left)
@@ -111,16 +138,16 @@ export const createRequestsInFlight = ({
   }
 
   const end = (connection: Connection, response: ServerResponse): void => {
-    const subjects = connection.inFlight.get(response)
-    if (subjects === undefined) return
+    const shares = connection.inFlight.get(response)
+    if (shares === undefined) return
     connection.inFlight.delete(response)
-    count(subjects, -1)
+    count(shares, -1)
     if (connection.inFlight.size > 0) return
     busy.delete(connection)
     openConnections.setBusy(connection.socket, false)
   }
 
-  const begin = (connection: Connection, response: ServerResponse, subjects: readonly string[]): void => {
+  const begin = (connection: Connection, response: ServerResponse, shares: readonly Share[]): void => {
     if (connection.inFlight.size === 0) {
       connection.sentBytes = -1
       connection.sweepsWithoutProgress = 0
@@ -128,8 +155,8 @@ export const createRequestsInFlight = ({
       openConnections.setBusy(connection.socket, true)
       sweeper ??= setInterval(disconnectUnread, unreadTimeoutMs / sweepsPerTimeout).unref()
     }
-    connection.inFlight.set(response, subjects)
-    count(subjects, 1)
+    connection.inFlight.set(response, shares)
+    count(shares, 1)
     response.once('close', () => end(connection, response))
   }
 
@@ -212,12 +239,13 @@ export const createRequestsInFlight = ({
         refuse(connection, response, sendTooManyRefusals)
         return
       }
-      const subjects = listSubjects(address)
-      if (isFull(subjects)) {
+      const shares = listShares(request, address)
+      // Probes are counted, and never refused: a load balancer may share the address of a client.
+      if (!isProbeRequest(request) && shares.some(isFull)) {
         refuse(connection, response, sendTooManyOfAddress)
         return
       }
-      begin(connection, response, subjects)
+      begin(connection, response, shares)
       response.once('close', () => refusals.record({ request, response, address }))
       handler(request, response)
     },
