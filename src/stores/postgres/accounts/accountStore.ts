@@ -44,9 +44,14 @@ const createFindByKey = (pool: Pool, tiers: Tiers): AccountStore['findByKey'] =>
   const find = async (lookups: readonly Lookup[]): Promise<void> => {
     const { rows } = await pool.query(byKeys, [lookups.map(({ fingerprint }) => Buffer.from(fingerprint))])
     const found = new Map(rows.map((row) => [nameOf(fingerprintRow.parse(row).fingerprint), row]))
-    for (const { fingerprint, resolve } of lookups) {
+    for (const { fingerprint, resolve, reject } of lookups) {
       const row = found.get(nameOf(fingerprint))
-      resolve(row === undefined ? null : readKeyUse(row, tiers))
+      try {
+        resolve(row === undefined ? null : readKeyUse(row, tiers))
+      } catch (error) {
+        // A row that cannot be read fails for its own key, not for all that share the query.
+        reject(error)
+      }
     }
   }
   const batcher = createMicroBatcher<Lookup>({

@@ -45,6 +45,27 @@ describe('accounts in Postgres', () => {
       expect(uses.slice(998).map((use) => use?.account.project)).toEqual(['shop 0', 'shop 1'])
     })
 
+    it('fails only for the key whose row cannot be read', async () => {
+      const keys = [newKey(), newKey(), newKey()]
+      for (const [index, key] of keys.entries()) await ours.register(who({ project: `shop ${index}` }), key)
+      await pool.query('alter table api_keys drop constraint api_keys_scopes_check')
+      try {
+        await pool.query("update api_keys set scopes = '{refund}' where fingerprint = $1", [
+          keys[1]?.fingerprint,
+        ])
+        const uses = await Promise.allSettled(
+          [...keys, newKey()].map(({ fingerprint }) => ours.findByKey(fingerprint)),
+        )
+        expect(uses.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+      } finally {
+        await pool.query('truncate accounts, api_keys')
+        await pool.query(
+          `alter table api_keys add constraint api_keys_scopes_check
+             check (cardinality(scopes) > 0 and scopes <@ array['verify', 'settle', 'read', 'manage'])`,
+        )
+      }
+    })
+
     it('fails for all that share a query when the database fails, and works after that', async () => {
       const query = vi.spyOn(pool, 'query').mockImplementationOnce(() => {
         throw new Error('The connection is lost')
