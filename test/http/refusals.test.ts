@@ -236,6 +236,15 @@ describe('a caller that is refused again and again', () => {
     expect((await ask('/supported', { 'x-forwarded-for': '203.0.113.10' })).status).toBe(200)
   })
 
+  it('does not affect another client behind a proxy that names clients with their ports', async () => {
+    const { ask, flood } = await start({ trustProxy: ['127.0.0.1'] })
+    for (let port = 1; port <= limitPerMinute + maxRefusals; port += 1) {
+      await flood(1, '/supported', { 'x-forwarded-for': `203.0.113.9:${port}` })
+    }
+    expect((await ask('/supported', { 'x-forwarded-for': '203.0.113.9:9' })).status).toBe(429)
+    expect((await ask('/supported', { 'x-forwarded-for': '203.0.113.10:9' })).status).toBe(200)
+  })
+
   it('waits for its refusal, on a connection that makes room for others', async () => {
     const { port, flood, ask } = await start({ refusalDelayMs: 3_600_000, maxConnections: 3, ...bothKeys })
     // Its own connections are reused until it is barred.

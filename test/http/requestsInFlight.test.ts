@@ -300,6 +300,11 @@ describe('the client address before Fastify', () => {
     [['127.0.0.1'], '198.51.100.1, garbage'],
     [['127.0.0.1', '2001:db8::/32'], '198.51.100.1, 2001:db8::1'],
     [['127.0.0.1'], '::ffff:203.0.113.9'],
+    [['127.0.0.1'], '198.51.100.1:80, 203.0.113.9:5678'],
+    [['127.0.0.1', '203.0.113.0/24'], '198.51.100.1:80, 203.0.113.9:5678'],
+    [['127.0.0.1'], '[2001:db8::1]:443'],
+    [['127.0.0.1'], 'garbage:80'],
+    [[], '198.51.100.1:80'],
   ])('is what Fastify finds, with the proxies %j and the header %j', async (trustProxy, forwarded) => {
     const { createClientAddresses } = await import('../../src/http/server/clientAddresses.js')
     const addresses = createClientAddresses(trustProxy)
@@ -316,5 +321,25 @@ describe('the client address before Fastify', () => {
     await answer
     expect(found[0]).toBeDefined()
     expect(found[1]).toBe(found[0])
+  })
+
+  it.each([
+    ['198.51.100.1, 203.0.113.9:5678', '203.0.113.9'],
+    ['203.0.113.9:5678, 127.0.0.1:80', '203.0.113.9'],
+    ['198.51.100.1:1,\t203.0.113.9:65535 ', '203.0.113.9'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['::ffff:203.0.113.9', '::ffff:203.0.113.9'],
+    ['203.0.113.999:80', '203.0.113.999:80'],
+  ])('of the header %j is %s: ports are no part of it', async (forwarded, client) => {
+    app = testApp({ trustProxy: ['127.0.0.1'] })
+    const found: string[] = []
+    app.addHook('onRequest', async ({ ip }) => {
+      found.push(ip)
+    })
+    const port = await listen(app)
+    await fetch(`http://127.0.0.1:${port}/supported`, { headers: { 'x-forwarded-for': forwarded } })
+    expect(found).toEqual([client])
   })
 })

@@ -1,8 +1,14 @@
 import type { IncomingMessage } from 'node:http'
+import { isIPv4, isIPv6 } from 'node:net'
 import { createAddressBlocks } from '../../platform/addressBlocks.js'
 
 export interface ClientAddresses {
   isTrusted(peer: string | undefined): boolean
+  /**
+   * Removes the ports that some proxies, such as the Azure Application Gateway, append to the entries of `X-Forwarded-For`.
+   * The header itself is changed, so that Fastify finds the address as well: an entry with a port is an address to neither.
+   */
+  removePorts(request: IncomingMessage): void
   /** What Fastify computes as `request.ip`, before Fastify sees the request. */
   read(request: IncomingMessage): string | undefined
 }
@@ -29,6 +35,12 @@ export const createClientAddresses = (trustProxy: readonly string[]): ClientAddr
 
   return {
     isTrusted,
+    removePorts: ({ socket, headers }) => {
+      const forwarded = headers['x-forwarded-for']
+      if (forwarded === undefined || !isTrusted(socket.remoteAddress)) return
+      const text = String(forwarded)
+      if (text.includes(':')) headers['x-forwarded-for'] = text.split(',').map(removePort).join(',')
+    },
     read: ({ socket, headers }) => {
       const peer = socket.remoteAddress
       const forwarded = isTrusted(peer) ? headers['x-forwarded-for'] : undefined
@@ -43,4 +55,13 @@ export const createClientAddresses = (trustProxy: readonly string[]): ClientAddr
       return address
     },
   }
+}
+
+const withPort = /^\s*(?:(?<v4>[0-9.]+):\d{1,5}|\[(?<v6>[0-9a-fA-F:.]+)\](?::\d{1,5})?)\s*$/
+
+/** An IPv6 address without brackets has no port: it could not be told from its last group. */
+const removePort = (entry: string): string => {
+  const { v4 = '', v6 = '' } = withPort.exec(entry)?.groups ?? {}
+  if (isIPv4(v4)) return v4
+  return isIPv6(v6) ? v6 : entry
 }

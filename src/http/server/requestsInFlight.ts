@@ -233,6 +233,7 @@ export const createRequestsInFlight = ({
         sendTooManyOnConnection(response, { closes: true })
         return
       }
+      addresses.removePorts(request)
       // Read now: a closed socket has no peer address.
       const address = addresses.read(request)
       if (refusals.isBarred(request, address)) {
