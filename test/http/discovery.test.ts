@@ -106,8 +106,8 @@ describe('the discovery endpoints', () => {
     await app.inject({ method, url: path, payload: signature })
     expect(keyed.json()).toEqual({ id, resource: url, listing: 'unlisted' })
     expect(calls).toEqual([
-      [id, action, { accountId: keyOwner.id, signature: null }],
-      [id, action, { accountId: null, signature }],
+      [id, action, { accountId: keyOwner.id, signature: null, requester: { name: keyOwner.id, site: null } }],
+      [id, action, { accountId: null, signature, requester: { name: '127.0.0.1', site: null } }],
     ])
   })
 

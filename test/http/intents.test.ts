@@ -67,18 +67,19 @@ describe('the endpoints of intents', () => {
     expect(keys).toEqual(['order-4711'])
   })
 
+  const requester = { name: '127.0.0.1', site: null }
   it.each([
     ['GET', '', 200, undefined, {}],
     ['POST', '/route', 200, { routeId: 'route_1' }, { routeId: 'route_1' }],
     ['POST', '/cancel', 200, undefined, { token: null }],
     ['POST', '/refresh', 200, undefined, {}],
-    ['POST', '/execute', 200, { paymentPayload }, { paymentPayload, quota: null }],
+    ['POST', '/execute', 200, { paymentPayload }, { paymentPayload, quota: null, requester }],
     [
       'POST',
       '/execute',
       200,
       { paymentPayload, routeId: 'route_1' },
-      { paymentPayload, routeId: 'route_1', quota: null },
+      { paymentPayload, routeId: 'route_1', quota: null, requester },
     ],
   ] as const)('%s /v1/intent/:id%s answers %i', async (method, path, status, payload, asked) => {
     const { app, calls } = open()

@@ -166,7 +166,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'the payer is part of the identity',
-    file: scheme,
+    file: 'src/schemes/exactDirect/authorizationId.ts',
     from: '[network, transaction, asset, from, to]',
     to: '[network, transaction, asset, to]',
     tests: schemeTests,

@@ -41,7 +41,7 @@ export const commonReasons = {
     remedy: 'retry_later',
   },
   cross_check_unavailable: {
-    message: 'Two nodes must confirm the payment, and the network has one',
+    message: 'The network has one node, and two must confirm the payment',
     remedy: 'retry_later',
   },
   settle_amount_required: {

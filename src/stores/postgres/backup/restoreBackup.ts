@@ -71,7 +71,6 @@ const refusal = z.tuple([z.object({ is_used: z.boolean() })])
 const isUsed = async (client: PoolClient, condition: string): Promise<boolean> =>
   refusal.parse((await client.query(`select exists (${condition}) as is_used`)).rows)[0].is_used
 
-/** @param outcome what the message says of the work that was refused. */
 export const refuseRunningService = async (client: PoolClient, outcome: string): Promise<void> => {
   if (await isUsed(client, "select from instances where seen_at > now() - interval '10 seconds'")) {
     throw new Error(`A service runs on this database: stop it first. ${outcome}`)
