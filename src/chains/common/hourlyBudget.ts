@@ -98,25 +98,28 @@ export const createHourlyBudget = (
     }
   }
 
-  const spendPromised = async (cost: number, caller: string | null): Promise<GiveBack> => {
-    for (const windows of listChoices(cost, caller)) {
+  const takeFirst = async (choices: readonly (readonly LimitWindow[])[]): Promise<GiveBack> => {
+    for (const windows of choices) {
       const given = await take(windows)
       if (given !== null) return given
     }
+    throw spent()
+  }
+
+  const spendPromised = async (cost: number, caller: string | null): Promise<GiveBack> => {
     const [common = []] = listChoices(cost, null)
-    const given = await take(common.map((each) => ({ ...each, limit: unlimited })))
-    if (given === null) throw spent()
-    return given
+    const beyondLimit = common.map((each) => ({ ...each, limit: unlimited }))
+    return await takeFirst([...listChoices(cost, caller), beyondLimit])
   }
 
   const spendNew = async (cost: number, caller: string | null): Promise<GiveBack> => {
     // Maintenance serves what was sent, promised or not.
     const kept = caller === null ? 0 : Math.min((await promised.read()).ofAll(), mostPromised)
-    for (const windows of listChoices(cost, caller)) {
-      const given = await take(windows.map((each) => (each.kept === 'all' ? without(each, kept) : each)))
-      if (given !== null) return given
-    }
-    throw spent()
+    return await takeFirst(
+      listChoices(cost, caller).map((windows) =>
+        windows.map((each) => (each.kept === 'all' ? without(each, kept) : each)),
+      ),
+    )
   }
 
   return {

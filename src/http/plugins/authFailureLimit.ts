@@ -23,7 +23,7 @@ const maxTracked = 10_000
 /**
  * Rejects a credential that an address has presented wrongly too often, before the key lookup. Counts only what
  * authentication refuses: a valid key may carry any number of requests that are answered 401 for another reason, such as
- * a wallet sign-in of somebody else. Never the address:
+ * another party's wallet sign-in. An address is never rejected:
  * clients behind one NAT or proxy share it, and guessing 256 random bits needs no limit. Must be registered before
  * authentication.
  */

@@ -2,6 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 import { createAddressBlocks } from '../../platform/addressBlocks.js'
 
+/** How many times the cap of a /64 network its IPv6 /48 has: ten such networks are no tenfold share. */
+export const siteFactor = 2
+
 export interface ClientAddresses {
   isTrusted(peer: string | undefined): boolean
   /**

@@ -16,7 +16,7 @@ interface Delayed {
 const maxWaiting = 1_000
 
 /**
- * A connection costs more to accept than a refusal to send, so that closing it alone slows nobody down: a client that waits
+ * A connection costs more to accept than a refusal to send, so that closing it alone slows no client down: one that waits
  * for its answer sends the next request only after the delay.
  */
 export const createDelayedRefusals = (delayMs: number): DelayedRefusals => {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
-import type { ClientAddresses } from './clientAddresses.js'
+import { type ClientAddresses, siteFactor } from './clientAddresses.js'
 
 /** 0: no cap. */
 export interface OpenConnectionsOptions {
@@ -18,9 +18,6 @@ export interface OpenConnections {
   /** While a connection has a request in progress, it is not closed to make room. */
   setBusy(socket: Socket, isBusy: boolean): void
 }
-
-/** How many times the cap of a /64 network its IPv6 /48 has: ten such networks are no tenfold share. */
-const siteFactor = 2
 
 const sweepsPerTimeout = 5
 

@@ -5,7 +5,7 @@ const unlogged = new WeakSet<ServerResponse>()
 
 /**
  * For responses that refuse the caller itself: over its own limit, with a wrong key, or on an unknown path. Never for what
- * another party caused, such as a limit of a payer: the mark counts against whoever called.
+ * another party caused, such as a limit of a payer: the mark counts against the caller.
  */
 export const markRefused = (response: ServerResponse): void => {
   refused.add(response)

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
 import type { AcceptedKeys } from '../auth/acceptedKeys.js'
 import { findKeyHash } from '../auth/credential.js'
-import type { ClientAddresses } from './clientAddresses.js'
+import { type ClientAddresses, siteFactor } from './clientAddresses.js'
 import type { DelayedRefusals } from './delayedRefusals.js'
 import type { OpenConnections } from './openConnections.js'
 import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
@@ -30,9 +30,6 @@ export interface RequestsInFlight {
 }
 
 export const maxRequestsPerConnection = 8
-
-/** How many times the cap of a /64 network its IPv6 /48 has. */
-export const siteFactor = 2
 
 /** How many times the cap of one accepted key all accepted keys of an address have. */
 export const keysFactor = 4

@@ -9,7 +9,7 @@ export interface ChangeFeed {
 const maxCached = 10_000
 
 /**
- * How long a key stays unknown after it was looked up in vain. New keys are not announced to other instances; but nobody can
+ * How long a key stays unknown after it was looked up in vain. New keys are not announced to other instances; but no client can
  * present one before it was created, unless it is created by hand.
  */
 export const unknownKeyMs = 1_000
