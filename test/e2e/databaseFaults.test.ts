@@ -186,13 +186,13 @@ describe('the service, when its database', () => {
     return { answer }
   }
 
-  /** A settle that is claimed and will be recorded half a second later. */
-  const settleUntilClaimed = async (): Promise<{ readonly answer: Promise<Answer> }> => {
+  /** A settle that is claimed, and is not recorded before it is released. */
+  const settleUntilClaimed = async () => {
     node.clearCalls()
-    node.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 500 })
+    const release = node.hold('eth_estimateGas')
     const answer = settle(await order())
     await pollUntil(() => node.count('eth_estimateGas') > 0, 'a payment to be estimated')
-    return { answer }
+    return { answer, release }
   }
 
   it('is slow, is slower and serves every request', async () => {
@@ -221,6 +221,7 @@ describe('the service, when its database', () => {
     const sent = await settleUntilSent()
     const claimed = await settleUntilClaimed()
     await inject()
+    claimed.release()
     await chain.control.setAutomine(true)
     await chain.control.mine()
     // The database is away until everything is answered: a wait without a deadline would not end.

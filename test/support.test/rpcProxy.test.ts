@@ -132,6 +132,15 @@ describe('the RPC proxy', () => {
     expect(asked).toEqual(['eth_chainId', 'eth_call'])
   })
 
+  it('holds the calls of a method until they are released', async () => {
+    const release = proxy.hold('eth_call')
+    const call = callRpc(proxy.url, 'eth_call')
+    expect(await isAnswered(call)).toBe(false)
+    release()
+    expect(await call).toBe('eth_call')
+    expect(asked).toEqual(['eth_chainId', 'eth_call'])
+  })
+
   it('lets a call hang', async () => {
     proxy.setFault('eth_call', { kind: 'hang' })
     const call = callRpc(proxy.url, 'eth_call')

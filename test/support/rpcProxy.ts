@@ -16,6 +16,8 @@ const silenceMs = 2_000
 export type Fault =
   | { readonly kind: 'pass' }
   | { readonly kind: 'delay'; readonly milliseconds: number }
+  /** Forwarded once this is resolved. */
+  | { readonly kind: 'hold'; readonly until: Promise<void> }
   /** No response; the connection is reset after two seconds. */
   | { readonly kind: 'hang' }
   /** No response until the proxy stops. */
@@ -50,6 +52,8 @@ export interface RpcProxy {
   readonly requestCount: number
   /** Sets the fault of a method, or with `*` of all methods without their own, until changed. */
   setFault(method: string, fault: Fault, options?: { readonly times?: number }): void
+  /** Calls of a method wait until the returned function is called. */
+  hold(method: string): () => void
   /** Calls that hang are still not answered. */
   clearFaults(): void
   /** Resolves when no call hangs any more. */
@@ -154,6 +158,9 @@ const answerCall = async (call: Call, fault: Fault): Promise<Reply> => {
       return { kind: 'answer', answer: await ask() }
     case 'delay':
       await sleep(fault.milliseconds)
+      return { kind: 'answer', answer: await ask() }
+    case 'hold':
+      await fault.until
       return { kind: 'answer', answer: await ask() }
     case 'hang':
       return { kind: 'hang' }
@@ -271,6 +278,14 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
     },
     setFault: (method, fault, { times = Number.POSITIVE_INFINITY } = {}) => {
       faults.set(method, { fault, remaining: times })
+    },
+    hold: (method) => {
+      let release: () => void = () => undefined
+      const until = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      faults.set(method, { fault: { kind: 'hold', until }, remaining: Number.POSITIVE_INFINITY })
+      return release
     },
     clearFaults: () => faults.clear(),
     waitForHangingCalls: async () => {

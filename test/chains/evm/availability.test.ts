@@ -153,17 +153,21 @@ describe.concurrent('a network', () => {
     const own = await openScene()
     try {
       const clock = shiftedClock()
+      const proxy = await own.openProxy()
       const service = await own.open({
         clock,
+        rpcUrls: [proxy.url],
         environment: { SETTLE_WAIT_SECONDS: '1', ...quickFinality(own) },
       })
       const { control } = own.chain
-      const validBefore = unixNow() + 20
+      const validBefore = unixNow() + 300
       const slack = 30
       const { body, payTo } = await own.plan({ authorization: { validBefore: String(validBefore) } })
       await control.setAutomine(false)
       const pending = await service.settle(body)
       expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
+      // Otherwise what is sent again would be mined, and revert.
+      proxy.setFault('eth_sendRawTransaction', { kind: 'error', code: -32_000, message: 'txpool is full' })
       const statusAt = async (chainTime: number) => {
         await control.dropAllTransactions()
         await control.setNextBlockTimestamp(chainTime)
@@ -172,18 +176,19 @@ describe.concurrent('a network', () => {
         const view = await service.core.useCases.core.getSettlement(pending.settlementId ?? '')
         return view.status === 'failed' ? view.errorReason : view.status
       }
-      clock.shift(60_000)
+      clock.shift(400_000)
       expect(await statusAt(validBefore - 1)).toBe('pending')
       expect(await statusAt(validBefore)).toBe('pending')
       expect(await statusAt(validBefore + slack - 1)).toBe('pending')
-      clock.shift(-60_000)
+      clock.shift(-400_000)
       // The node's block time is not sufficient: the local clock must agree.
       expect(await statusAt(validBefore + slack)).toBe('pending')
-      clock.shift(60_000)
+      clock.shift(400_000)
       expect(await statusAt(validBefore + slack + 1)).toBe('authorization_expired_unsettled')
       expect(await own.chain.balanceOf(payTo)).toBe(0n)
 
       // Its nonce is unused: later transactions of the lane wait until the monitor has filled the gap.
+      proxy.clearFaults()
       await control.setAutomine(true)
       const next = await own.plan({ now: validBefore + slack })
       await service.settle(next.body)

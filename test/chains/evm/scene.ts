@@ -209,10 +209,10 @@ export const openSlowly = async <Opened extends Service>(
   const service = await open([proxy.url])
   const settleAfter = async (body: unknown, meanwhile: () => Promise<unknown>) => {
     const before = proxy.count('eth_sendRawTransaction')
-    proxy.setFault('eth_sendRawTransaction', { kind: 'delay', milliseconds: 600 })
+    const release = proxy.hold('eth_sendRawTransaction')
     const settling = service.settle(body)
     await eventually(() => (proxy.count('eth_sendRawTransaction') > before ? true : null))
-    await meanwhile()
+    await meanwhile().finally(release)
     return await settling
   }
   return { proxy, service, settleAfter }

@@ -152,11 +152,12 @@ describe('a payment of', () => {
       const proxy = await scene.openProxy()
       const service = await openDeploying({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
       const { body, payTo } = await scene.plan({ wallet })
-      proxy.setFault('eth_sendRawTransaction', { kind: 'delay', milliseconds: 600 })
+      const release = proxy.hold('eth_sendRawTransaction')
       const settling = service.settle(body)
       await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
       await deployWallet(scene.chain, wallet)
       proxy.clearFaults()
+      release()
       const first = await settling
       expect(await scene.chain.balanceOf(payTo)).toBe(first.success ? 10_000n : 0n)
       if (!first.success) {

@@ -280,17 +280,18 @@ describe('one payment of a batch', () => {
     await whenInPool(1)
     await sweep(bad)
     const asked = proxy.count('eth_estimateGas')
-    proxy.setFault('eth_estimateGas', { kind: 'delay', milliseconds: 1_000 })
+    const release = proxy.hold('eth_estimateGas')
     await scene.chain.control.mine()
     await scene.chain.control.setAutomine(true)
     await eventually(() => (proxy.count('eth_estimateGas') > asked ? true : null))
     await toy.setCredit(bad.payer, 10_000n)
-    return { bad, good, settling }
+    return { bad, good, settling, release }
   }
 
   it('that another account executes before its second attempt is confirmed with that transaction', async () => {
-    const { bad, good, settling } = await holdSecondAttempt()
+    const { bad, good, settling, release } = await holdSecondAttempt()
     await sendAsStranger(encodeToySettle(toy.address, bad))
+    release()
     const outcomes = await settling
     expect(states(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
     expect(countTransactions(outcomes)).toBe(2)
@@ -298,8 +299,9 @@ describe('one payment of a batch', () => {
   })
 
   it('that cannot be recorded again is pending, not failed: the commit may have succeeded', async () => {
-    const { good, settling } = await holdSecondAttempt()
+    const { good, settling, release } = await holdSecondAttempt()
     await refuseRecords()
+    release()
     try {
       expect(states(await settling)).toEqual(['pending', ...good.map(() => 'confirmed')])
     } finally {
