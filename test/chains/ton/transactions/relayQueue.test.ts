@@ -32,14 +32,14 @@ describe('concurrent relayed payments', () => {
   it('share few messages, and all arrive', async () => {
     const { chain } = scene
     const proxy = await scene.openProxy()
+    const service = await scene.open({ url: proxy.url })
     // All payments are verified at once, by a single virtual machine.
-    const service = await scene.open({ url: proxy.url, environment: { TON_RPC_TIMEOUT_MS: '20000' } })
-    const plans = await planPayments(20)
+    const plans = await planPayments(12)
     chain.ledger.setDelays({ inclusionMs: 300, hopMs: 0 })
     const answers = await Promise.all(plans.map(({ body }) => service.settle(body)))
     expect(answers.filter(({ success }) => !success)).toEqual([])
     const messages = new Set(answers.map(({ transaction }) => transaction))
-    expect(messages.size).toBeLessThanOrEqual(6)
+    expect(messages.size).toBeLessThanOrEqual(4)
     const sent = proxy.calls
       .filter(({ method }) => method === 'sendBoc')
       .map(({ params }) => JSON.stringify(params))
