@@ -71,11 +71,14 @@ export interface Sending<Plan> extends OpenEngine {
   /** Claims a payment, settles it and closes its row. */
   settle(plan: Plan, options?: PlanOptions): Promise<Outcome>
   /** Settles payments that all wait before the first send; outcomes in order. */
-  settleTogether(plans: readonly Plan[]): Promise<readonly Outcome[]>
+  settleTogether(plans: readonly Plan[], options?: PlanOptions): Promise<readonly Outcome[]>
 }
 
 export interface PlanOptions {
   readonly waitUntil?: AbortSignal
+  /** As in `SettleOptions`. */
+  readonly caller?: string
+  readonly isPromised?: boolean
   /** Called with the settlement's id. */
   readonly onClaim?: (settlementId: string) => void
 }
@@ -205,7 +208,7 @@ export interface PlannedScheme<Plan> {
 /** Adds a scheme to the engine. */
 export const withScheme = <Plan>(open: OpenEngine, scheme: PlannedScheme<Plan>): Sending<Plan> => {
   const { journal } = open
-  const settle: Sending<Plan>['settle'] = async (plan, { waitUntil, onClaim } = {}) => {
+  const settle: Sending<Plan>['settle'] = async (plan, { waitUntil, onClaim, ...options } = {}) => {
     // Prevents Node's leak warning: a test ends many payments by one signal. In the service each has its own.
     if (waitUntil !== undefined) setMaxListeners(0, waitUntil)
     const claimed = await journal.claim(scheme.claimOf(plan))
@@ -213,6 +216,7 @@ export const withScheme = <Plan>(open: OpenEngine, scheme: PlannedScheme<Plan>):
     onClaim?.(claimed.id)
     const outcome = await scheme.settle(plan, journal.recorderFor(claimed.id), {
       waitUntil: waitUntil ?? AbortSignal.timeout(waitLimitMs),
+      ...options,
     })
     if (outcome.state === 'pending') await journal.release(claimed.id)
     else await journal.close(claimed.id, outcome)
@@ -221,9 +225,9 @@ export const withScheme = <Plan>(open: OpenEngine, scheme: PlannedScheme<Plan>):
   return {
     ...open,
     settle,
-    settleTogether: async (plans) => {
+    settleTogether: async (plans, options) => {
       open.shut()
-      const settling = Promise.all(plans.map((plan) => settle(plan)))
+      const settling = Promise.all(plans.map((plan) => settle(plan, options)))
       await open.whenWaiting(plans.length)
       open.open()
       return await settling

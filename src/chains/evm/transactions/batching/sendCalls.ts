@@ -170,8 +170,11 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
       )
     const drawn = await spendForBatch(budget, calls, shareOf(cost), keptFor)
     if ('refused' in drawn) {
-      for (const [outgoing, error] of drawn.refused) outgoing.reject(error)
-      return { ...done, groups: [calls.filter((each) => !drawn.refused.has(each))] }
+      // A share of the limit can be more than was promised to a call that takes less by itself.
+      const alone = calls.length > 1 ? calls.filter((each) => each.isPromised && drawn.refused.has(each)) : []
+      for (const [outgoing, error] of drawn.refused) if (!alone.includes(outgoing)) outgoing.reject(error)
+      const others = calls.filter((each) => !drawn.refused.has(each))
+      return { ...done, groups: [others, ...alone.map((outgoing) => [outgoing])] }
     }
     const answer = await sendInLane({ ...sending, recorders: calls.map(({ recorder }) => recorder) })
     if ('sent' in answer) {

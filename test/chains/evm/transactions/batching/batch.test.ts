@@ -532,6 +532,27 @@ describe('gas', () => {
     expect(await listRecorded(sending.signers)).toEqual([])
   })
 
+  it('that was promised to each payment settles them alone, where the share of a batch would be more', async () => {
+    await scene.chain.control.setNextBaseFee(1_000_000_000n)
+    await scene.chain.control.mine()
+    const sending = await open({
+      environment: { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '4000000' },
+    })
+    // From then on, each call of a batch is allowed as much.
+    await toy.setGasToBurn(300_000n)
+    expect(await sending.settle(await toy.plan(), { caller: 'another' })).toMatchObject({
+      state: 'confirmed',
+    })
+    await toy.setGasToBurn(0n)
+    await expect(sending.settleTogether(await planMany(6), { caller: 'shop' })).rejects.toMatchObject({
+      operationalCode: 'SVC-3002',
+    })
+    const promised = await planMany(6)
+    const outcomes = await sending.settleTogether(promised, { caller: 'shop', isPromised: true })
+    expect(states(outcomes)).toEqual(promised.map(() => 'confirmed'))
+    for (const { payTo } of promised) expect(await toy.creditOf(payTo)).toBe(10_000n)
+  })
+
   it.each([
     ['what the node estimates', -5n],
     // The node would reject the transaction although the estimate passed.
