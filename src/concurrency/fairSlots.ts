@@ -112,6 +112,11 @@ export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
       owners.set(name, owner)
       const release = () => {
         count(owner, isUrgent, -1)
+        // Behind those who came while it used the slot.
+        if (owners.get(name) === owner) {
+          owners.delete(name)
+          owners.set(name, owner)
+        }
         startNext()
         forgetIdle(name, owner)
       }
