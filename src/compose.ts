@@ -178,7 +178,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     clock,
   })
   const stats = createStats(stores.statistics, clock)
-  const schemaValidator = createSchemaValidator()
+  const validators = { explained: createSchemaValidator(), settled: createSchemaValidator() }
   const discovery =
     config.discovery === null
       ? null
@@ -187,7 +187,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
           challenges: stores.challenges,
           probe: config.discovery.probe === null ? null : createResourceProbe(config.discovery.probe),
           verifyMessage: wallets.verifyMessage,
-          schemaValidator,
+          validators,
           settings: config.discovery,
           clock,
           logger,
@@ -344,7 +344,12 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     startJobs: () => startJobs(shareJobs(jobs, stores.jobLeases), clock, logger),
     close: async () => {
       await streams.close()
-      await Promise.all([chains.close(), registration.mailer?.close(), schemaValidator.close()])
+      await discovery?.close()
+      await Promise.all([
+        chains.close(),
+        registration.mailer?.close(),
+        ...Object.values(validators).map((validator) => validator.close()),
+      ])
       await runOnce(stats.jobs.flushRequestStatistics).catch((error: unknown) =>
         logger.warn({ error }, 'statistics.write_failed'),
       )

@@ -1,3 +1,4 @@
+import type { Requester } from '../ports/requester.js'
 import type { JsonObject } from '../protocol/jsonObject.js'
 import type { Payment } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
@@ -18,6 +19,8 @@ export interface SettledPayment {
   readonly result: SettleResult
   /** Account id, or `anonymous`. */
   readonly caller: string
+  /** Whose share of limited work its listing uses; absent: that of the caller. */
+  readonly requester?: Requester
 }
 
 /** One protocol extension that asks something of a facilitator. Keys of no extension pass untouched. */

@@ -1,11 +1,19 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
+import { createFairSlots } from '../concurrency/fairSlots.js'
 import type { SchemaValidator, SchemaVerdict } from '../ports/schemaValidator.js'
 
 const defaultDeadlineMs = 250
 const startDeadlineMs = 10_000
-const maxWaiting = 64
+/** One value is judged at a time, and of each owner one may wait. */
+const slotOptions = {
+  slots: 1,
+  urgentSlots: 0,
+  slotsPerOwner: 1,
+  waitingPerOwner: 1,
+  maxWaiting: 256,
+} as const
 
 /*
  * JavaScript that Node runs as it is: a file would have another name in dist than under tsx and vitest. It interprets the
@@ -36,13 +44,6 @@ const verdictShape: z.ZodType<SchemaVerdict> = z.union([
   z.object({ kind: z.enum(['broken', 'mismatch']), problem: z.string() }),
 ])
 
-interface Task {
-  readonly schema: unknown
-  readonly value: unknown
-  resolve(verdict: SchemaVerdict): void
-  reject(error: Error): void
-}
-
 export interface OpenSchemaValidator extends SchemaValidator {
   close(): Promise<void>
 }
@@ -53,9 +54,8 @@ export interface OpenSchemaValidator extends SchemaValidator {
  */
 export const createSchemaValidator = ({ deadlineMs = defaultDeadlineMs } = {}): OpenSchemaValidator => {
   const validatorPath = createRequire(import.meta.url).resolve('@cfworker/json-schema')
-  const waiting: Task[] = []
+  const slots = createFairSlots(slotOptions)
   let thread: Promise<Worker> | null = null
-  let isBusy = false
   let isClosed = false
 
   const startThread = (): Promise<Worker> => {
@@ -80,7 +80,7 @@ export const createSchemaValidator = ({ deadlineMs = defaultDeadlineMs } = {}): 
     })
   }
 
-  const judge = (worker: Worker, { schema, value }: Task): Promise<SchemaVerdict> =>
+  const judge = (worker: Worker, schema: unknown, value: unknown): Promise<SchemaVerdict> =>
     new Promise((resolve) => {
       const end = (verdict: SchemaVerdict, isUsable: boolean) => {
         clearTimeout(timer)
@@ -100,34 +100,29 @@ export const createSchemaValidator = ({ deadlineMs = defaultDeadlineMs } = {}): 
       worker.postMessage({ schema, value })
     })
 
-  const work = async (): Promise<void> => {
-    isBusy = true
-    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
-      try {
-        thread ??= startThread()
-        task.resolve(await judge(await thread, task))
-      } catch (error) {
-        thread = null
-        task.reject(error instanceof Error ? error : new Error('The thread failed'))
-      }
-    }
-    isBusy = false
+  const refuseIfClosed = (): void => {
+    if (isClosed) throw new Error('The validator is closed')
   }
 
   return {
     deadlineMs,
-    validate: (schema, value) =>
-      new Promise((resolve, reject) => {
-        if (isClosed || waiting.length >= maxWaiting) {
-          reject(new Error('Too many schemas wait for their validation'))
-          return
-        }
-        waiting.push({ schema, value, resolve, reject })
-        if (!isBusy) void work()
-      }),
+    validate: async (schema, value, { owner, signal }) => {
+      refuseIfClosed()
+      const release = await slots.acquire({ owner, isUrgent: false, signal })
+      try {
+        refuseIfClosed()
+        thread ??= startThread()
+        const worker = await thread.catch((error: unknown) => {
+          thread = null
+          throw error
+        })
+        return await judge(worker, schema, value)
+      } finally {
+        release()
+      }
+    },
     close: async () => {
       isClosed = true
-      for (const task of waiting.splice(0)) task.reject(new Error('The validator is closed'))
       const worker = await thread?.catch(() => null)
       thread = null
       await worker?.terminate()

@@ -15,6 +15,7 @@ import express from 'express'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -88,7 +89,10 @@ describe('published clients and servers', () => {
       const receipt = decodePaymentResponseHeader(response.headers.get('PAYMENT-RESPONSE') ?? '')
       expect(receipt).toMatchObject({ success: true })
       const agent = withBazaar(new HTTPFacilitatorClient({ url: service.url }))
-      const listed = await agent.extensions.bazaar.listResources({ payTo: shop.payTo })
+      const listed = await pollUntil(async () => {
+        const page = await agent.extensions.bazaar.listResources({ payTo: shop.payTo })
+        return page.items.length > 0 ? page : null
+      }, 'the resource to be listed')
       expect(listed.items).toMatchObject([
         {
           resource: shop.url,

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
 import { x402Client } from '@x402/core/client'
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { ExactEvmScheme } from '@x402/evm'
@@ -87,6 +88,20 @@ const buy = async (url: string): Promise<unknown> => {
   return receipt.extensions?.bazaar
 }
 
+/** Buys until the settle answer says this of the purchase before. */
+const buyUntil = async (url: string, expected: Readonly<Record<string, string>>): Promise<unknown> => {
+  let seen: unknown
+  return await pollUntil(
+    async () => {
+      seen = await buy(url)
+      const isSaid = isDeepStrictEqual({ ...Object(seen), ...expected }, seen)
+      return isSaid ? seen : null
+    },
+    `a settle answer with ${JSON.stringify(expected)}`,
+    () => seen,
+  )
+}
+
 const listOf = async ({ service }: Instance, url: string) => {
   const { bazaar } = withBazaar(new HTTPFacilitatorClient({ url: service.url })).extensions
   return (await bazaar.listResources({})).items.filter(({ resource }) => resource === url)
@@ -103,11 +118,11 @@ describe('a listing that a squatter and the shop claim', () => {
     const shop = await openShop(instance.service.url, 'The weather of a city')
     const squatter = await openShop(instance.service.url, 'Cheaper', shop.url)
     try {
-      expect(await buy(squatter.url)).toMatchObject({ listing: 'listed', resource: shop.url })
-      expect(await buy(shop.url)).toMatchObject({ listing: 'pending', rule: 'ownership_unproven' })
+      await buyUntil(squatter.url, { listing: 'listed', resource: shop.url })
+      await buyUntil(shop.url, { listing: 'pending', rule: 'ownership_unproven' })
       await probeOwners(instance)
       expect(shop.agents).toContainEqual(expect.stringMatching(/^quittance\//))
-      expect(await buy(shop.url)).toMatchObject({ listing: 'listed' })
+      await buyUntil(shop.url, { listing: 'listed' })
       const listed = await listOf(instance, shop.url)
       expect(listed).toMatchObject([
         { description: 'The weather of a city', accepts: [{ payTo: shop.payTo }] },
@@ -123,10 +138,10 @@ describe('a listing that a squatter and the shop claim', () => {
     const shop = await openShop(instance.service.url, 'The weather of a city')
     const squatter = await openShop(instance.service.url, 'Cheaper', shop.url)
     try {
-      expect(await buy(shop.url)).toMatchObject({ listing: 'listed' })
-      expect(await buy(squatter.url)).toMatchObject({ listing: 'pending', rule: 'ownership_unproven' })
+      await buyUntil(shop.url, { listing: 'listed' })
+      await buyUntil(squatter.url, { listing: 'pending', rule: 'ownership_unproven' })
       await probeOwners(instance)
-      expect(await buy(squatter.url)).toMatchObject({ rule: 'claimed_by_another_payee' })
+      await buyUntil(squatter.url, { rule: 'claimed_by_another_payee' })
       expect(await listOf(instance, shop.url)).toMatchObject([{ accepts: [{ payTo: shop.payTo }] }])
     } finally {
       await Promise.all([shop.close(), squatter.close()])
@@ -147,12 +162,10 @@ describe('a public instance', () => {
     const one = await openShop(instance.service.url, 'one', target.url)
     const other = await openShop(instance.service.url, 'other', target.url)
     try {
-      expect(await buy(one.url)).toMatchObject({ listing: 'listed', resource: target.url })
-      expect(await buy(other.url)).toMatchObject({ rule: 'ownership_unproven' })
+      await buyUntil(one.url, { listing: 'listed', resource: target.url })
+      await buyUntil(other.url, { rule: 'ownership_unproven' })
       await probeOwners(instance)
-      expect(await buy(other.url)).toMatchObject({
-        listing: 'rejected',
-        rule: 'ownership_unproven',
+      expect(await buyUntil(other.url, { listing: 'rejected', rule: 'ownership_unproven' })).toMatchObject({
         reason: expect.stringContaining('must begin with https://'),
       })
       expect(target.agents).toEqual([])

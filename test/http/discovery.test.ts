@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
 import { createSchemaValidator } from '../../src/platform/schemaValidator.js'
+import type { SchemaValidator, ValidationTurn } from '../../src/ports/schemaValidator.js'
 import type { DiscoveryUseCases } from '../../src/usecases/discovery/useCases.js'
 import { createValidateDeclaration } from '../../src/usecases/discovery/validateDeclaration.js'
 import { bazaarOf } from '../support/discovery.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { keyOwner, knownKey, testApp } from './support/app.js'
 
 // Longer than a busy machine needs for a value that takes no time.
@@ -13,10 +15,16 @@ afterAll(() => schemaValidator.close())
 const id = '7d0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7'
 const url = 'https://weather.example/v1/forecast'
 
-const open = async (discovery: Partial<DiscoveryUseCases> = {}) => {
+const open = async (
+  discovery: Partial<DiscoveryUseCases> = {},
+  validator: SchemaValidator = schemaValidator,
+) => {
   const app = testApp({
     discovery: {
-      validateDeclaration: createValidateDeclaration({ allowsPrivateHosts: false, schemaValidator }),
+      validateDeclaration: createValidateDeclaration({
+        allowsPrivateHosts: false,
+        schemaValidator: validator,
+      }),
       ...discovery,
     },
   })
@@ -186,6 +194,63 @@ describe('POST /discovery/validate', () => {
       },
       { rule: 'host_public' },
     ])
+  })
+
+  // Takes the validator as long as it may.
+  const costly = {
+    resource: url,
+    info: { input: { type: 'http', method: 'GET' }, text: `${'G'.repeat(60)}!` },
+    schema: { properties: { text: { pattern: '^(G+)+$' } } },
+  }
+
+  it('checks one declaration of an address, lets one wait, and lets other addresses take turns', async () => {
+    const app = await open()
+    const ended: string[] = []
+    const ask = async (remoteAddress: string, payload: object) => {
+      const response = await app.inject({
+        method: 'POST',
+        url: '/discovery/validate',
+        payload,
+        remoteAddress,
+      })
+      ended.push(`${remoteAddress} ${response.statusCode}`)
+      return response
+    }
+    const hostile = Array.from({ length: 4 }, () => ask('203.0.113.9', costly))
+    const other = await ask('198.51.100.7', { ...bazaar, resource: url })
+    expect(other.json()).toMatchObject({ wouldBeListed: true })
+    expect(ended.filter((each) => each === '203.0.113.9 200')).toHaveLength(1)
+    const responses = await Promise.all(hostile)
+    expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 200, 503, 503])
+    expect(responses.find(({ statusCode }) => statusCode === 503)?.headers['retry-after']).toBe('2')
+  })
+
+  it('leaves out what its caller no longer waits for', async () => {
+    const turns: ValidationTurn[] = []
+    const app = await open(
+      {},
+      {
+        ...schemaValidator,
+        validate: async (schema, value, turn) => {
+          turns.push(turn)
+          await new Promise((resolve) => turn.signal.addEventListener('abort', resolve))
+          return await schemaValidator.validate(schema, value, turn)
+        },
+      },
+    )
+    const listening = await app.listen({ host: '127.0.0.1', port: 0 })
+    const hungUp = new AbortController()
+    const response = fetch(`${listening}/discovery/validate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...bazaar, resource: url }),
+      signal: hungUp.signal,
+    }).catch(() => null)
+    await pollUntil(() => turns.length === 1, 'the declaration to be checked')
+    hungUp.abort()
+    await response
+    await pollUntil(() => turns[0]?.signal.aborted, 'the check to be dropped')
+    await app.close()
   })
 
   it('refuses a body without declaration', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { createSchemaValidator } from '../../src/platform/schemaValidator.js'
+import { drainEventLoop } from '../support/manualClock.js'
 
 // Longer than a busy machine needs for a value that takes no time.
 const validator = createSchemaValidator({ deadlineMs: 2_000 })
@@ -7,12 +8,20 @@ afterAll(() => validator.close())
 
 const backtracking = { pattern: '^(G+)+$' }
 const victim = `${'G'.repeat(60)}!`
+const turnOf = (owner: string, signal = new AbortController().signal) => ({ owner, signal })
+const good = turnOf('good')
+const text = { type: 'string' }
+const messageOf = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : null),
+  )
 
 describe('a schema validator', () => {
   it('judges values', async () => {
     const schema = { type: 'object', required: ['city'], properties: { city: { type: 'string' } } }
-    expect(await validator.validate(schema, { city: 'Ljubljana' })).toEqual({ kind: 'valid' })
-    expect(await validator.validate(schema, { city: 5 })).toMatchObject({
+    expect(await validator.validate(schema, { city: 'Ljubljana' }, good)).toEqual({ kind: 'valid' })
+    expect(await validator.validate(schema, { city: 5 }, good)).toMatchObject({
       kind: 'mismatch',
       problem: expect.stringContaining('city'),
     })
@@ -22,34 +31,73 @@ describe('a schema validator', () => {
     [{ $ref: '#/$defs/none' }, 'schema has a $ref that leads nowhere'],
     [{ $ref: '#' }, 'schema refers to itself without end'],
   ])('calls %j broken', async (schema, problem) => {
-    expect(await validator.validate(schema, {})).toEqual({ kind: 'broken', problem })
+    expect(await validator.validate(schema, {}, good)).toEqual({ kind: 'broken', problem })
   })
 
   it('cuts a pattern that backtracks, while the process goes on, and then judges the next value', async () => {
     // On the event loop of this process, the pattern would take years, and the deadline would not fire.
     const [cut, next] = await Promise.all([
-      validator.validate(backtracking, victim),
-      validator.validate({ type: 'string' }, 'x'),
+      validator.validate(backtracking, victim, good),
+      validator.validate(text, 'x', good),
     ])
     expect(cut).toEqual({ kind: 'timeout' })
     expect(next).toEqual({ kind: 'valid' })
   })
 
-  it('rejects what comes while too many wait, and judges all others', async () => {
+  it('judges the value of another owner before a second one of the same', async () => {
+    const judged: string[] = []
+    const judge = async (owner: string, schema: unknown) => {
+      const { kind } = await validator.validate(schema, victim, turnOf(owner))
+      judged.push(`${owner} ${kind}`)
+    }
+    await Promise.all([judge('hostile', backtracking), judge('hostile', backtracking), judge('other', text)])
+    expect(judged).toEqual(['hostile timeout', 'other valid', 'hostile timeout'])
+  })
+
+  it('rejects the third value of an owner, and judges those of others', async () => {
     const results = await Promise.allSettled(
-      Array.from({ length: 200 }, () => validator.validate({ type: 'string' }, 'x')),
+      ['a', 'a', 'a', 'a', 'b', 'c'].map((owner) => validator.validate(text, 'x', turnOf(owner))),
+    )
+    expect(results.map(({ status }) => status === 'fulfilled')).toEqual([
+      true,
+      true,
+      false,
+      false,
+      true,
+      true,
+    ])
+  })
+
+  it('rejects what comes while 256 owners wait, and judges all others', async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 300 }, (_, index) => validator.validate(text, 'x', turnOf(`owner ${index}`))),
     )
     const judged = results.filter(({ status }) => status === 'fulfilled')
-    expect(judged.length).toBeGreaterThanOrEqual(64)
-    expect(judged.length).toBeLessThan(200)
+    expect(judged).toHaveLength(257)
     expect(judged.every((each) => each.status === 'fulfilled' && each.value.kind === 'valid')).toBe(true)
+  })
+
+  it('does not judge what nobody waits for any longer', async () => {
+    const abandoned = new AbortController()
+    const [cut, dropped, next] = [
+      validator.validate(backtracking, victim, turnOf('first')),
+      messageOf(validator.validate(backtracking, victim, turnOf('left', abandoned.signal))),
+      validator.validate(text, 'x', good),
+    ]
+    abandoned.abort(new Error('hung up'))
+    expect(await dropped).toBe('hung up')
+    expect(await Promise.all([cut, next])).toEqual([{ kind: 'timeout' }, { kind: 'valid' }])
   })
 })
 
 it('a validator that is closed while it works ends', async () => {
   const closing = createSchemaValidator()
-  const cut = closing.validate(backtracking, victim)
+  await closing.validate(text, 'x', good)
+  const cut = closing.validate(backtracking, victim, good)
+  const waiting = messageOf(closing.validate(text, 'x', good))
+  await drainEventLoop()
   await closing.close()
   expect(await cut).toEqual({ kind: 'timeout' })
-  await expect(closing.validate({ type: 'string' }, 'x')).rejects.toThrow()
+  expect(await waiting).toBe('The validator is closed')
+  await expect(closing.validate(text, 'x', good)).rejects.toThrow()
 })

@@ -4,6 +4,7 @@ import type { SettledPayment } from '../../src/extensions/extension.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { createSchemaValidator } from '../../src/platform/schemaValidator.js'
 import type { DiscoveryCatalogue } from '../../src/ports/discoveryCatalogue.js'
+import type { Requester } from '../../src/ports/requester.js'
 import type { Fields } from '../../src/protocol/fields.js'
 import { createDiscovery, type DiscoveryDependencies } from '../../src/usecases/discovery/index.js'
 import { createManualClock } from './manualClock.js'
@@ -31,6 +32,7 @@ export interface SettlementOptions {
   readonly amount?: bigint
   readonly details?: Fields
   readonly status?: 'confirmed' | 'pending'
+  readonly requester?: Requester
 }
 
 export const merchant = '0x501c54CF2d651A79b6F1ef8b1727A4ab80f6128c'
@@ -73,6 +75,7 @@ export const settledPayment = (given: SettlementOptions = {}): SettledPayment =>
       status,
     },
     caller: given.caller ?? 'anonymous',
+    ...(given.requester === undefined ? {} : { requester: given.requester }),
   }
 }
 
@@ -92,8 +95,9 @@ export const createTestDiscovery = (
   given: Partial<DiscoveryDependencies> = {},
 ) => {
   const clock = createManualClock()
+  const validator = createSchemaValidator({ deadlineMs: 2_000 })
   const discovery = createDiscovery({
-    schemaValidator: createSchemaValidator({ deadlineMs: 2_000 }),
+    validators: { explained: validator, settled: validator },
     catalogue,
     challenges: noChallenges,
     probe: null,
@@ -106,9 +110,12 @@ export const createTestDiscovery = (
   return {
     ...discovery,
     clock,
-    /** The answer under `extensions.bazaar`. */
-    settle: async (options: SettlementOptions = {}) =>
+    /** What is answered under `extensions.bazaar`. */
+    answerSettle: async (options: SettlementOptions = {}) =>
       (await discovery.extension.onSettled?.(settledPayment(options)))?.answer ?? null,
+    /** What became of it. */
+    settle: async (options: SettlementOptions = {}) =>
+      await discovery.listAfterSettle(settledPayment(options)).outcome,
     list: (query: Partial<Parameters<typeof discovery.useCases.listResources>[0]> = {}) =>
       discovery.useCases.listResources({ limit: 20, offset: 0, ...query }),
     search: (query: string, options: { readonly limit?: number; readonly network?: string } = {}) =>

@@ -1,5 +1,5 @@
 import type { ListedResource } from '../../ports/discoveryCatalogue.js'
-import type { SchemaValidator, SchemaVerdict } from '../../ports/schemaValidator.js'
+import type { SchemaValidator, SchemaVerdict, ValidationTurn } from '../../ports/schemaValidator.js'
 import { isFields } from '../../protocol/fields.js'
 import { checkSchema } from './checkSchema.js'
 import type { Declaration } from './declaration.js'
@@ -31,22 +31,34 @@ export interface DeclarationSettings {
 export const explainDeclaration = async (
   declaration: Declaration,
   { allowsPrivateHosts, schemaValidator }: DeclarationSettings,
+  turn: ValidationTurn,
 ): Promise<Explanation> => {
-  let verdict: SchemaVerdict | null = null
+  const expected = checkRules(declaration, { allowsPrivateHosts, schemaVerdict: { kind: 'valid' } })
+  if (!expected.rules.some(({ rule, status }) => rule.judgesSchema && status !== 'not_checked'))
+    return expected
+  const { schema, info } = isFields(declaration.content) ? declaration.content : {}
+  const schemaVerdict = await checkSchema(schemaValidator, { schema, info }, turn)
+  return schemaVerdict.kind === 'valid'
+    ? expected
+    : checkRules(declaration, { allowsPrivateHosts, schemaVerdict })
+}
+
+/** Every rule, where the schema has this verdict. */
+export const checkRules = (
+  declaration: Declaration,
+  {
+    allowsPrivateHosts,
+    schemaVerdict,
+  }: { readonly allowsPrivateHosts: boolean; readonly schemaVerdict: SchemaVerdict },
+): Explanation => {
   const passed = new Set<string>()
-  const check = async (rule: Rule): Promise<CheckedRule> => {
+  const checked = rules.map((rule): CheckedRule => {
     if (!rule.needs.every((name) => passed.has(name))) return { rule, status: 'not_checked', problem: null }
-    if (rule.judgesSchema) {
-      const { schema, info } = isFields(declaration.content) ? declaration.content : {}
-      verdict ??= await checkSchema(schemaValidator, schema, info)
-    }
-    const problem = rule.check({ declaration, allowsPrivateHosts, schemaVerdict: verdict })
+    const problem = rule.check({ declaration, allowsPrivateHosts, schemaVerdict })
     if (problem !== null) return { rule, status: 'failed', problem }
     passed.add(rule.name)
     return { rule, status: 'passed', problem: null }
-  }
-  const checked: CheckedRule[] = []
-  for (const rule of rules) checked.push(await check(rule))
+  })
   const first = checked.find(({ rule, status }) => status === 'failed' && rule.effect === 'rejects')
   return {
     rules: checked,

@@ -15,8 +15,7 @@ export const declarationLimits = { bytes: 65_536, depth: 32, nodes: 2_000 } as c
 export interface RuleSubject {
   readonly declaration: Declaration
   readonly allowsPrivateHosts: boolean
-  /** Null before the rules that bound the schema hold. */
-  readonly schemaVerdict: SchemaVerdict | null
+  readonly schemaVerdict: SchemaVerdict
 }
 
 export interface Rule {
@@ -136,20 +135,20 @@ export const rules: readonly Rule[] = [
     'schema',
     '`schema` is a JSON Schema (2020-12) whose references resolve.',
     [...bounded, 'references'],
-    ({ schemaVerdict }) => (schemaVerdict?.kind === 'broken' ? schemaVerdict.problem : null),
+    ({ schemaVerdict }) => (schemaVerdict.kind === 'broken' ? schemaVerdict.problem : null),
   ),
   schemaRuleOf(
     'validation_time',
     'Checking `info` against `schema` takes at most a quarter of a second.',
     ['schema'],
     ({ schemaVerdict }) =>
-      schemaVerdict?.kind === 'timeout' ? 'it was cut: simplify its patterns and references' : null,
+      schemaVerdict.kind === 'timeout' ? 'it was cut: simplify its patterns and references' : null,
   ),
   schemaRuleOf(
     'info_matches_schema',
     '`info` is valid against `schema`.',
     ['validation_time'],
-    ({ schemaVerdict }) => (schemaVerdict?.kind === 'mismatch' ? schemaVerdict.problem : null),
+    ({ schemaVerdict }) => (schemaVerdict.kind === 'mismatch' ? schemaVerdict.problem : null),
   ),
   ruleOf(
     'resource_url',

@@ -70,7 +70,8 @@ export const createSettlePayment = ({
           ...settlesAs,
           ...hooks,
         })
-        return await extensions.describe({ payment, result, caller })
+        const settled = { payment, result, caller }
+        return await extensions.describe(requester === undefined ? settled : { ...settled, requester })
       }
       if (identifier === null) return answer(await settleAs(identity))
       return await settleIdentified({ request, payment, identifier, identity, settleAs })

@@ -1,4 +1,4 @@
-import type { PaymentExtension } from '../../extensions/extension.js'
+import type { PaymentExtension, SettledPayment } from '../../extensions/extension.js'
 import type { Clock } from '../../ports/clock.js'
 import type { DiscoveryCatalogue } from '../../ports/discoveryCatalogue.js'
 import type { Job } from '../../ports/job.js'
@@ -7,7 +7,8 @@ import type { OwnerChallenges } from '../../ports/ownerChallenges.js'
 import type { ResourceProbe } from '../../ports/resourceProbe.js'
 import type { SchemaValidator } from '../../ports/schemaValidator.js'
 import { createChangeListing, type VerifyMessage } from './changeListing.js'
-import { createBazaarExtension } from './listAfterSettle.js'
+import { createBazaarExtension, createListAfterSettle, type SettledListing } from './listAfterSettle.js'
+import { createListingQueue } from './listingQueue.js'
 import { createListResources } from './listResources.js'
 import { createProbeOwners } from './probeOwners.js'
 import { longestValidMs } from './resolveConflict.js'
@@ -22,7 +23,8 @@ export interface DiscoveryDependencies {
   readonly verifyMessage: VerifyMessage
   readonly clock: Clock
   readonly logger: Logger
-  readonly schemaValidator: SchemaValidator
+  /** Of `POST /discovery/validate`, and of settled payments. */
+  readonly validators: { readonly explained: SchemaValidator; readonly settled: SchemaValidator }
   readonly settings: {
     readonly allowsPrivateHosts: boolean
     /** Without a settlement for so long, a resource is unlisted. */
@@ -34,17 +36,29 @@ export interface Discovery {
   readonly useCases: DiscoveryUseCases
   readonly jobs: Readonly<Record<'unlistStaleResources' | 'probeOwners', Job>>
   readonly extension: PaymentExtension
+  /** What `extension` does after a settlement, for who waits for its outcome. */
+  listAfterSettle(settled: SettledPayment): SettledListing
+  /** Ends what waits to be listed. */
+  close(): Promise<void>
 }
 
 /** Stale resources keep their owner for so long. */
 const keptMs = 180 * 86_400_000
 
 export const createDiscovery = (dependencies: DiscoveryDependencies): Discovery => {
-  const { catalogue, challenges, probe, clock, settings, schemaValidator } = dependencies
+  const { catalogue, challenges, probe, clock, settings, validators } = dependencies
+  const queue = createListingQueue(dependencies)
+  const listAfterSettle = createListAfterSettle({
+    ...dependencies,
+    ...settings,
+    queue,
+    schemaValidator: validators.settled,
+    probesOwners: probe !== null,
+  })
   return {
     useCases: {
       ...createListResources(dependencies),
-      validateDeclaration: createValidateDeclaration({ ...settings, schemaValidator }),
+      validateDeclaration: createValidateDeclaration({ ...settings, schemaValidator: validators.explained }),
       changeListing: createChangeListing(dependencies),
     },
     jobs: {
@@ -64,6 +78,8 @@ export const createDiscovery = (dependencies: DiscoveryDependencies): Discovery 
         run: probe === null ? async () => undefined : createProbeOwners({ ...dependencies, probe }),
       },
     },
-    extension: createBazaarExtension({ ...dependencies, ...settings, probesOwners: probe !== null }),
+    extension: createBazaarExtension(listAfterSettle),
+    listAfterSettle,
+    close: queue.close,
   }
 }

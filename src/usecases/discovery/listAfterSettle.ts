@@ -1,105 +1,171 @@
-import { withSignal } from '../../concurrency/deadline.js'
+import { createHash } from 'node:crypto'
+import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
 import { type Declaration, readDeclaration } from '../../extensions/bazaar/declaration.js'
-import { explainDeclaration } from '../../extensions/bazaar/explainDeclaration.js'
+import { checkRules, explainDeclaration } from '../../extensions/bazaar/explainDeclaration.js'
 import { findProblem } from '../../extensions/bazaar/findProblem.js'
 import type { PaymentExtension, SettledPayment } from '../../extensions/extension.js'
-import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
-import type { DiscoveryCatalogue, ListedTerms } from '../../ports/discoveryCatalogue.js'
-import type { Logger } from '../../ports/logger.js'
+import type { DiscoveryCatalogue, ListedResource, ListedTerms } from '../../ports/discoveryCatalogue.js'
 import type { SchemaValidator } from '../../ports/schemaValidator.js'
 import type { Fields } from '../../protocol/fields.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import type { JsonObject } from '../../protocol/jsonObject.js'
 import type { Payment } from '../../protocol/payment.js'
+import type { ListingQueue } from './listingQueue.js'
 import { planRecord } from './planRecord.js'
 import { settlementRules } from './settlementRules.js'
 
 export interface ListAfterSettleDependencies {
   readonly catalogue: Pick<DiscoveryCatalogue, 'record'>
+  readonly queue: ListingQueue
   readonly clock: Clock
-  readonly logger: Logger
   readonly allowsPrivateHosts: boolean
+  /** Not the one of `POST /discovery/validate`: who explains declarations must not delay listings. */
   readonly schemaValidator: SchemaValidator
   readonly probesOwners: boolean
 }
 
-const deadlineMs = 1_000
-/** Recordings at once: beyond this the database has more important work. */
-const maxRecordings = 64
+export interface SettledListing {
+  /** For the settle answer, without waiting for anything. Null: the payment declares nothing. */
+  readonly answer: JsonObject | null
+  /** What the next settle answer says. Never rejects. */
+  readonly outcome: Promise<JsonObject | null>
+}
+
+const turnMs = 10_000
+const recordMs = 5_000
+const maxOutcomes = 1_000
 const maxExtraLength = 4_096
 
-export const createBazaarExtension = ({
+/** What became of a settlement with the same text, payee and caller. */
+interface Outcome {
+  readonly answer: JsonObject
+  /** It depends on the declaration alone. */
+  readonly isFinal: boolean
+}
+
+export const createListAfterSettle = ({
   catalogue,
+  queue,
   clock,
-  logger,
   allowsPrivateHosts,
   schemaValidator,
   probesOwners,
-}: ListAfterSettleDependencies): PaymentExtension => {
-  const failures = createFailureLog({
-    logger,
-    event: 'discovery.record_failed',
-    recovered: 'discovery.record_recovered',
-  })
-  let recordings = 0
+}: ListAfterSettleDependencies): ((settled: SettledPayment) => SettledListing) => {
+  const outcomes = new Map<string, Outcome>()
 
-  const list = async ({ payment, result, caller }: SettledPayment, declaration: Declaration) => {
-    const explaining = explainDeclaration(declaration, { allowsPrivateHosts, schemaValidator })
-    const { failed, listing } = await withSignal(explaining, AbortSignal.timeout(deadlineMs))
-    if (failed !== null) return reject(failed.name, failed.reason)
-    if (listing === null) return null
-    if (!result.success) {
-      return wait('settlement_pending')
-    }
-    if (recordings >= maxRecordings) return wait('catalogue_busy')
+  const remember = (digest: string, outcome: Outcome): void => {
+    outcomes.delete(digest)
+    const [oldest] = outcomes.keys()
+    if (outcomes.size >= maxOutcomes && oldest !== undefined) outcomes.delete(oldest)
+    outcomes.set(digest, outcome)
+  }
+
+  /** Null: `info` is valid against `schema`. */
+  const judge = async (
+    declaration: Declaration,
+    owner: string,
+    stopped: AbortSignal,
+  ): Promise<Outcome | null> => {
+    const { failed } = await withinDeadline({ milliseconds: turnMs, stopped }, (signal) =>
+      explainDeclaration(declaration, { allowsPrivateHosts, schemaValidator }, { owner, signal }),
+    )
+    if (failed === null) return null
+    return { answer: reject(failed.name, failed.reason), isFinal: failed.name !== 'validation_time' }
+  }
+
+  const record = async (
+    settlement: Parameters<typeof catalogue.record>[0],
+    stopped: AbortSignal,
+  ): Promise<Outcome> => {
+    const { plan, id } = await withinDeadline({ milliseconds: recordMs, stopped }, (signal) =>
+      withSignal(catalogue.record(settlement), signal),
+    )
+    if (plan.kind === 'pending') return { answer: wait('ownership_unproven'), isFinal: false }
+    if (plan.kind === 'refused') return { answer: reject(plan.rule, plan.reason), isFinal: false }
+    const listed = { resource: settlement.key.url, ...(id === null ? {} : { id }) }
+    return { answer: { status: 'success', listing: 'listed', ...listed }, isFinal: false }
+  }
+
+  return (settled) => {
+    const { payment, result, caller } = settled
+    const declaration = readDeclaration(payment)
+    if (declaration === null) return at(null)
+    const schemaVerdict = { kind: 'valid' } as const
+    const { failed, listing } = checkRules(declaration, { allowsPrivateHosts, schemaVerdict })
+    if (failed !== null) return at(reject(failed.name, failed.reason))
+    if (listing === null) return at(null)
+    if (!result.success) return at(wait('settlement_pending'))
+
     const terms = readTerms(payment)
     const payTo = foldAddress(terms.payTo)
     const settledAt = clock.now()
     const accountId = caller === 'anonymous' ? null : caller
-    recordings += 1
-    const recording = catalogue
-      .record({
-        key: listing.key,
-        network: terms.network,
-        payer: result.payer === undefined ? payTo : foldAddress(result.payer),
-        payTo,
-        settledAt,
-        plan: planRecord({
-          resource: listing,
-          terms,
-          accountId,
-          settledAt,
-          url: declaration.resource ?? '',
-          probesOwners,
-        }),
-      })
-      .finally(() => {
-        recordings -= 1
-      })
-    const { plan, id } = await withSignal(recording, AbortSignal.timeout(deadlineMs))
-    failures.succeeded('catalogue')
-    if (plan.kind === 'pending') return wait('ownership_unproven')
-    if (plan.kind === 'refused') return reject(plan.rule, plan.reason)
-    return { status: 'success', listing: 'listed', resource: listing.key.url, ...(id === null ? {} : { id }) }
-  }
-
-  return {
-    keys: ['bazaar'],
-    findProblem,
-    onSettled: async (settled) => {
-      try {
-        const declaration = readDeclaration(settled.payment)
-        if (declaration === null) return null
-        const answer = await list(settled, declaration)
-        return answer === null ? null : { key: 'bazaar', answer }
-      } catch (error) {
-        failures.failed('catalogue', { error })
-        return { key: 'bazaar', answer: wait('catalogue_unavailable') }
-      }
-    },
+    const digest = digestOf(listing, [terms.network, payTo, accountId])
+    const known = outcomes.get(digest)
+    if (known?.isFinal === true) return at(known.answer)
+    const plan = planRecord({
+      resource: listing,
+      terms,
+      accountId,
+      settledAt,
+      url: declaration.resource ?? '',
+      probesOwners,
+    })
+    const payer = result.payer === undefined ? payTo : foldAddress(result.payer)
+    const { owner, holders } = readShares(settled, listing)
+    const outcome = queue.add({
+      owner,
+      holders,
+      attempt: async (signal) => {
+        const earlier = outcomes.get(digest)
+        if (earlier?.isFinal === true) return earlier.answer
+        // What was recorded before is valid.
+        const refusal = earlier === undefined ? await judge(declaration, owner, signal) : null
+        const { key } = listing
+        const recorded =
+          refusal ?? (await record({ key, network: terms.network, payer, payTo, settledAt, plan }, signal))
+        if (refusal === null || refusal.isFinal) remember(digest, recorded)
+        return recorded.answer
+      },
+    })
+    if (outcome === null) return at(wait('catalogue_busy'))
+    return {
+      answer: known?.answer ?? wait('listing_queued'),
+      outcome: outcome.then((answer) => answer ?? wait('catalogue_unavailable')),
+    }
   }
 }
+
+export const createBazaarExtension = (
+  listAfterSettle: (settled: SettledPayment) => SettledListing,
+): PaymentExtension => ({
+  keys: ['bazaar'],
+  findProblem,
+  onSettled: async (settled) => {
+    const { answer } = listAfterSettle(settled)
+    return answer === null ? null : { key: 'bazaar', answer }
+  },
+})
+
+const at = (answer: JsonObject | null): SettledListing => ({ answer, outcome: Promise.resolve(answer) })
+
+const readShares = ({ caller, requester }: SettledPayment, { key }: ListedResource) => {
+  const { name, site } = requester ?? { name: caller, site: null }
+  return {
+    owner: site ?? name,
+    holders: [
+      `requester ${name}`,
+      ...(site === null ? [] : [`site ${site}`]),
+      `origin ${new URL(key.url).origin}`,
+    ],
+  }
+}
+
+const digestOf = (listing: ListedResource, parts: readonly (string | null)[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify([listing, parts]))
+    .digest('base64')
 
 // `status`, `rejectedReason`, `reason` and `code` are the names that x402's clients read and log.
 const reject = (rule: string, reason: string): JsonObject => ({

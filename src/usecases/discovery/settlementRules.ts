@@ -7,9 +7,13 @@ export const settlementRules = {
     'The resource is listed for another payee; the resource is asked whom it wants paid. Settle again in a minute.',
   unlisted_by_owner:
     'The owner unlisted the resource; it is listed again after POST /discovery/resources/{id}/relist.',
+  listing_queued:
+    'Listed within seconds, after this answer; the answer to the next settlement of it says what became of it.',
   settlement_pending: 'Listed by the first settlement of it that is confirmed.',
-  catalogue_busy: 'Too many settlements are being recorded; listed by the next settlement of it.',
-  catalogue_unavailable: 'The catalogue did not answer in time; listed by the next settlement of it.',
+  catalogue_busy:
+    'Too many settlements of this caller or resource wait for the catalogue; listed by the next settlement of it.',
+  catalogue_unavailable:
+    'The catalogue did not answer, also when it was asked again; listed by the next settlement of it.',
 } as const
 
 export const refuse = (

@@ -1,4 +1,5 @@
 import type { Requester } from '../../ports/requester.js'
+import type { ValidationTurn } from '../../ports/schemaValidator.js'
 import type {
   DeclarationReport,
   DiscoveredResource,
@@ -53,8 +54,8 @@ export interface DiscoveryUseCases {
   searchResources(query: SearchQuery): Promise<SearchPage>
   /** Throws NOT_FOUND for what is not listed. */
   getResource(id: string): Promise<DiscoveredResource>
-  /** Throws INVALID_REQUEST if the body holds no declaration. */
-  validateDeclaration(body: Fields): Promise<DeclarationReport>
+  /** Throws INVALID_REQUEST if the body holds no declaration, and SERVICE_UNAVAILABLE while too many are being checked. */
+  validateDeclaration(body: Fields, turn: ValidationTurn): Promise<DeclarationReport>
   /** By the owning account, or a recipient's signature. Idempotent. */
   changeListing(id: string, action: 'unlist' | 'relist', by: OwnerClaim): Promise<ListingChanged>
 }

@@ -1,3 +1,4 @@
+import { withinDeadline } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import {
   type Declaration,
@@ -9,6 +10,7 @@ import {
   type Explanation,
   explainDeclaration,
 } from '../../extensions/bazaar/explainDeclaration.js'
+import type { ValidationTurn } from '../../ports/schemaValidator.js'
 import type { DeclarationReport } from '../../protocol/discovery.js'
 import { type Fields, isFields } from '../../protocol/fields.js'
 import type { DiscoveryUseCases } from './useCases.js'
@@ -16,7 +18,7 @@ import type { DiscoveryUseCases } from './useCases.js'
 /** As a settlement would: the same rules, in the same order. */
 export const createValidateDeclaration =
   (settings: DeclarationSettings): DiscoveryUseCases['validateDeclaration'] =>
-  async (body): Promise<DeclarationReport> => {
+  async (body, turn): Promise<DeclarationReport> => {
     const declaration = readBody(body)
     if (declaration === null) {
       throw new AppError(
@@ -24,7 +26,7 @@ export const createValidateDeclaration =
         'The body holds no declaration: send { info, schema }, { extensions: { bazaar } }, a 402 answer or a payment',
       )
     }
-    const { rules, failed, listing } = await explain(declaration, settings)
+    const { rules, failed, listing } = await explain(declaration, settings, turn)
     return {
       wouldBeListed: failed === null,
       version: declaration.version,
@@ -40,14 +42,25 @@ export const createValidateDeclaration =
     }
   }
 
-const explain = async (declaration: Declaration, settings: DeclarationSettings): Promise<Explanation> => {
+/** Longer than two values of others take. */
+const turnMs = 5_000
+
+const explain = async (
+  declaration: Declaration,
+  settings: DeclarationSettings,
+  { owner, signal: abandoned }: ValidationTurn,
+): Promise<Explanation> => {
   try {
-    return await explainDeclaration(declaration, settings)
+    return await withinDeadline({ milliseconds: turnMs, stopped: abandoned }, (signal) =>
+      explainDeclaration(declaration, settings, { owner, signal }),
+    )
   } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'Too many declarations are being checked', {
-      cause,
-      retryAfterSeconds: 2,
-    })
+    if (abandoned.aborted) throw new AppError('INVALID_REQUEST', 'The client hung up', { cause })
+    throw new AppError(
+      'SERVICE_UNAVAILABLE',
+      'Too many declarations are being checked; two of an address at a time',
+      { cause, retryAfterSeconds: 2 },
+    )
   }
 }
 

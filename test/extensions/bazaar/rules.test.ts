@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Declaration, readDeclaration } from '../../../src/extensions/bazaar/declaration.js'
 import { explainDeclaration } from '../../../src/extensions/bazaar/explainDeclaration.js'
@@ -19,9 +20,10 @@ const declare = (given: Partial<Declaration> = {}): Declaration => ({
 // Longer than a busy machine needs for a value that takes no time.
 const schemaValidator = createSchemaValidator({ deadlineMs: 2_000 })
 afterAll(() => schemaValidator.close())
+const turn = () => ({ owner: randomUUID(), signal: new AbortController().signal })
 
 const explain = (given: Partial<Declaration> = {}, allowsPrivateHosts = false) =>
-  explainDeclaration(declare(given), { allowsPrivateHosts, schemaValidator })
+  explainDeclaration(declare(given), { allowsPrivateHosts, schemaValidator }, turn())
 const failedIn = async (given: Partial<Declaration>): Promise<readonly string[]> =>
   (await explain(given)).rules.filter(({ status }) => status === 'failed').map(({ rule }) => rule.name)
 
@@ -232,7 +234,11 @@ describe('reading a declaration', () => {
       },
     })
     if (reading === null) return
-    const { failed } = await explainDeclaration(reading, { allowsPrivateHosts: false, schemaValidator })
+    const { failed } = await explainDeclaration(
+      reading,
+      { allowsPrivateHosts: false, schemaValidator },
+      turn(),
+    )
     expect(failed).toBeNull()
   })
 

@@ -1,0 +1,238 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createSchemaValidator } from '../../../../src/platform/schemaValidator.js'
+import type { DiscoveryCatalogue } from '../../../../src/ports/discoveryCatalogue.js'
+import { createDiscoveryCatalogue } from '../../../../src/stores/postgres/discovery/discoveryCatalogue.js'
+import {
+  bazaarOf,
+  clearDiscovery,
+  createTestDiscovery,
+  type SettlementOptions,
+} from '../../../support/discovery.js'
+import { pollUntil } from '../../../support/pollUntil.js'
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+
+const queued = { status: 'processing', listing: 'pending', rule: 'listing_queued' }
+const honest: SettlementOptions = {
+  url: 'https://honest.example/',
+  requester: { name: '203.0.113.9', site: null },
+}
+const requester = (name: string) => ({ requester: { name, site: null } })
+/** Takes a validator as long as it may. */
+const costly = (seed: string) => ({
+  info: { input: { type: 'http', method: 'GET', queryParams: { seed, text: `${'G'.repeat(60)}!` } } },
+  schema: {
+    properties: {
+      input: { properties: { queryParams: { properties: { text: { pattern: '^(G+)+$' } } } } },
+    },
+  },
+})
+
+describe('a listing after a settlement', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(() => clearDiscovery(database.pool()))
+  const opened: { close(): Promise<void> }[] = []
+  afterEach(() => Promise.all(opened.splice(0).map((discovery) => discovery.close())))
+
+  const open = (
+    change: (catalogue: DiscoveryCatalogue) => Partial<DiscoveryCatalogue> = () => ({}),
+    given: Parameters<typeof createTestDiscovery>[1] = {},
+  ) => {
+    const catalogue = createDiscoveryCatalogue(database.pool())
+    const discovery = createTestDiscovery({ ...catalogue, ...change(catalogue) }, given)
+    opened.push(discovery)
+    return discovery
+  }
+  /** Records nothing before `release`; `recorded` are the keys in their order. */
+  const openHeld = (given: Parameters<typeof createTestDiscovery>[1] = {}) => {
+    const recorded: string[] = []
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const discovery = open(
+      (catalogue) => ({
+        record: async (settlement) => {
+          await held
+          recorded.push(settlement.key.url)
+          return await catalogue.record(settlement)
+        },
+      }),
+      given,
+    )
+    return { ...discovery, recorded, release }
+  }
+
+  it('is not waited for: the settlement is answered while the catalogue is locked, and listed afterwards', async () => {
+    const { answerSettle, list } = open()
+    const blocker = await database.pool().connect()
+    try {
+      await blocker.query('begin')
+      await blocker.query('lock table discovery_resources in access exclusive mode')
+      expect(await answerSettle()).toMatchObject(queued)
+    } finally {
+      await blocker.query('rollback')
+      blocker.release()
+    }
+    await pollUntil(async () => (await list()).items.length === 1, 'the resource to be listed')
+  })
+
+  it('is named by the answer to the next settlement with the same text', async () => {
+    const { settle, answerSettle } = open()
+    await settle()
+    expect(await answerSettle()).toMatchObject({
+      status: 'success',
+      listing: 'listed',
+      id: expect.any(String),
+    })
+    expect(await answerSettle({ details: { description: 'new' } })).toMatchObject(queued)
+    expect(await answerSettle({ caller: 'another account' })).toMatchObject(queued)
+  })
+
+  it('is refused by the answer where no schema has to be judged', async () => {
+    const { answerSettle } = open()
+    expect(await answerSettle({ bazaar: bazaarOf({ type: 'http', method: 'BREW' }) })).toMatchObject({
+      status: 'rejected',
+      rule: 'method',
+    })
+  })
+
+  it('is repeated while the database fails, each time later', async () => {
+    let failures = 3
+    const { answerSettle, list, clock } = open((catalogue) => ({
+      record: async (settlement) => {
+        failures -= 1
+        if (failures >= 0) throw new Error('connection lost')
+        return await catalogue.record(settlement)
+      },
+    }))
+    expect(await answerSettle()).toMatchObject(queued)
+    for (const delayMs of [1_000, 10_000, 60_000]) {
+      await pollUntil(() => clock.countSleepers() === 1, 'the repetition to wait')
+      expect((await list()).items).toEqual([])
+      await clock.advance(delayMs)
+    }
+    await pollUntil(async () => (await list()).items.length === 1, 'the resource to be listed')
+  })
+
+  it('is given up after four attempts, and left to the next settlement', async () => {
+    let attempts = 0
+    const { settle, clock } = open(() => ({
+      record: async () => {
+        attempts += 1
+        throw new Error('connection lost')
+      },
+    }))
+    const outcome = settle()
+    for (const delayMs of [1_000, 10_000, 60_000]) {
+      await pollUntil(() => clock.countSleepers() === 1, 'the repetition to wait')
+      await clock.advance(delayMs)
+    }
+    expect(await outcome).toMatchObject({ status: 'processing', rule: 'catalogue_unavailable' })
+    expect(attempts).toBe(4)
+  })
+
+  it.each<[string, (index: number) => SettlementOptions]>([
+    ['one caller with many hosts', (n) => ({ ...requester('h'), url: `https://h${n}.example/` })],
+    [
+      'one /48 of IPv6',
+      (n) => ({
+        requester: { name: `2001:db8:0:${n}::/64`, site: '2001:db8::/48' },
+        url: `https://h${n}.example/`,
+      }),
+    ],
+    ['one host through many callers', (n) => ({ ...requester(`h${n}`), url: `https://h.example/${n}` })],
+  ])('is not crowded out by %s', async (_case, hostile) => {
+    const { answerSettle, settle, recorded, release } = openHeld()
+    const answers = []
+    for (let index = 0; index < 300; index += 1) answers.push(await answerSettle(hostile(index)))
+    expect(answers[0]).toMatchObject(queued)
+    expect(answers.filter((answer) => answer?.rule === 'listing_queued').length).toBeLessThan(40)
+    expect(answers.at(-1)).toMatchObject({ status: 'processing', rule: 'catalogue_busy' })
+    expect(await answerSettle(honest)).toMatchObject(queued)
+    const outcome = settle(honest)
+    release()
+    expect(await outcome).toMatchObject({ listing: 'listed' })
+    expect(recorded).toContain(honest.url)
+  })
+
+  it('takes turns with those of a caller that settled before', async () => {
+    const { settle, answerSettle, recorded, release } = openHeld()
+    for (let index = 0; index < 20; index += 1) {
+      await answerSettle({ ...requester('h'), url: `https://h${index}.example/` })
+    }
+    const outcome = settle(honest)
+    release()
+    await outcome
+    expect(recorded.indexOf(String(honest.url))).toBeLessThan(3)
+  })
+
+  it('waits for at most one schema of a caller whose schemas are costly', async () => {
+    const { settle } = open()
+    const ended: string[] = []
+    const note = async (name: string, options: SettlementOptions) => {
+      const answer = await settle(options)
+      ended.push(`${name} ${answer?.rule ?? answer?.listing}`)
+    }
+    const hostile = ['1', '2', '3'].map((seed) =>
+      note('hostile', { ...requester('h'), bazaar: costly(seed) }),
+    )
+    await Promise.all([...hostile, note('honest', honest)])
+    expect(ended.indexOf('honest listed')).toBeLessThan(2)
+    expect(ended.filter((each) => each === 'hostile validation_time')).toHaveLength(3)
+  })
+
+  it('does not wait for what POST /discovery/validate explains', async () => {
+    const explained = createSchemaValidator({ deadlineMs: 600_000 })
+    const settled = createSchemaValidator({ deadlineMs: 2_000 })
+    const { settle, useCases } = open(undefined, { validators: { explained, settled } })
+    const turn = { owner: 'h', signal: new AbortController().signal }
+    const explaining = useCases.validateDeclaration({ ...costly('1'), resource: honest.url }, turn)
+    expect(await settle(honest)).toMatchObject({ listing: 'listed' })
+    await explained.close()
+    expect(await explaining).toMatchObject({ rule: 'validation_time' })
+  })
+
+  it('judges a declaration once, whether it is valid or not', async () => {
+    const validator = createSchemaValidator({ deadlineMs: 2_000 })
+    let judged = 0
+    const settled: typeof validator = {
+      ...validator,
+      validate: async (...given) => {
+        judged += 1
+        return await validator.validate(...given)
+      },
+    }
+    const { settle, answerSettle } = open(undefined, { validators: { explained: validator, settled } })
+    const mismatch = { bazaar: { ...bazaarOf(), schema: { required: ['none'] } } }
+    for (let time = 0; time < 3; time += 1) {
+      expect(await settle()).toMatchObject({ listing: 'listed' })
+      expect(await settle(mismatch)).toMatchObject({ rule: 'info_matches_schema' })
+    }
+    expect(judged).toBe(2)
+    expect(await answerSettle(mismatch)).toMatchObject({ status: 'rejected', rule: 'info_matches_schema' })
+  })
+
+  it('under way when the service ends is finished, and nothing is repeated or taken afterwards', async () => {
+    const { settle, answerSettle, close, recorded, release } = openHeld()
+    const outcome = settle()
+    const closing = close()
+    release()
+    await closing
+    expect(await outcome).toMatchObject({ listing: 'listed' })
+    expect(await answerSettle(honest)).toMatchObject({ rule: 'catalogue_busy' })
+    expect(recorded).toHaveLength(1)
+    const failing = open(() => ({
+      record: async () => {
+        throw new Error('connection lost')
+      },
+    }))
+    const failed = failing.settle()
+    await pollUntil(() => failing.clock.countSleepers() === 1, 'the repetition to wait')
+    await failing.close()
+    expect(await failed).toMatchObject({ rule: 'catalogue_unavailable' })
+  })
+})
