@@ -10,7 +10,7 @@ type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly s
 
 export interface GuardedRequest {
   readonly url: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH'
+  readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   /** Null: no body. */
   readonly body: string | null

@@ -6,7 +6,6 @@ const deadlineMs = 5_000
 // PAYMENT-REQUIRED carries declarations with their schemas.
 const maxHeaderBytes = 65_536
 
-/** GET without a body; the other methods with an empty JSON object. */
 export const createResourceProbe = (
   dependencies: Omit<GuardedExchangeDependencies, 'purpose' | 'maxHeaderBytes'>,
 ): ResourceProbe => {
@@ -17,19 +16,17 @@ export const createResourceProbe = (
     maxHeaderBytes,
   })
   return {
-    ask: async ({ url, method }, stopped) => {
-      const hasBody = method !== 'GET'
+    ask: async (url, stopped) => {
       const response = await request(
         {
           url,
-          method,
+          method: 'GET',
           headers: {
             accept: 'application/json',
             'accept-encoding': 'identity',
             'user-agent': `quittance/${version} (discovery)`,
-            ...(hasBody ? { 'content-type': 'application/json' } : {}),
           },
-          body: hasBody ? '{}' : null,
+          body: null,
         },
         stopped,
       )

@@ -1,37 +1,5 @@
-import type { Fields } from '../protocol/fields.js'
+import type { ListedResource, ListedTerms, StatedListing } from './listedResource.js'
 import type { OwnerChallenge } from './ownerChallenges.js'
-import type { ProbeTarget } from './resourceProbe.js'
-
-/** How a resource may be paid. */
-export interface ListedTerms {
-  readonly scheme: string
-  /** CAIP-2 identifier. */
-  readonly network: string
-  readonly asset: string
-  readonly payTo: string
-  /** Smallest units; of scheme `upto` the maximum. */
-  readonly amount: string
-  readonly maxTimeoutSeconds: number
-  readonly extra: Fields
-}
-
-/** What is published of a resource, but for its terms. */
-export interface ListedResource {
-  /** With `toolName` unique. */
-  readonly key: { readonly url: string; readonly toolName: string }
-  readonly type: 'http' | 'mcp'
-  /** Null for MCP. */
-  readonly method: string | null
-  readonly version: 1 | 2
-  /** `{ info, schema, routeTemplate? }`. */
-  readonly declaration: Fields
-  readonly extensionKeys: readonly string[]
-  readonly description: string | null
-  readonly mimeType: string | null
-  readonly serviceName: string | null
-  readonly tags: readonly string[]
-  readonly iconUrl: string | null
-}
 
 /** `stale`: no settlement for long; the next one lists it again. `unlisted`: by its owner. */
 export type ListingState = 'listed' | 'stale' | 'unlisted'
@@ -52,14 +20,13 @@ export interface CatalogueEntry {
   readonly ownerChangedAt: Date | null
 }
 
-/** What a settlement changes. `refused` and `unchanged` write nothing; `pending` records at most a challenge. */
+/**
+ * What a settlement changes. `refused` and `unchanged` write nothing; `pending` records at most a challenge. `asks`: the URL
+ * that the resource is asked at; null: nothing is asked, or a challenge is waiting already.
+ */
 export type RecordPlan =
   | { readonly kind: 'refused'; readonly rule: string; readonly reason: string }
-  | {
-      readonly kind: 'pending'
-      /** What the resource is asked by; null: a challenge is waiting already. */
-      readonly target: ProbeTarget | null
-    }
+  | { readonly kind: 'pending'; readonly asks: string | null }
   | { readonly kind: 'unchanged' }
   | {
       readonly kind: 'write'
@@ -68,9 +35,18 @@ export type RecordPlan =
       readonly terms: readonly ListedTerms[]
       /** Words and filters under which it is found. */
       readonly tokens: readonly string[]
-      /** The previous owner's payers no longer count. */
-      readonly replacesOwner: boolean
+      /** Of the answer to a challenge: `added` ends it, `moved` ends all, and the previous owner's payers no longer count. */
+      readonly resolves: 'added' | 'moved' | null
+      readonly asks: string | null
     }
+
+export interface KnownOfListing {
+  readonly isKnownPayer: boolean
+  /** Of the recipient of this settlement. */
+  readonly challenge: OwnerChallenge | null
+  /** Latest; null: the resource was not asked, or said nothing of itself. */
+  readonly stated: StatedListing | null
+}
 
 export interface SettlementRecord {
   readonly key: ListedResource['key']
@@ -79,14 +55,11 @@ export interface SettlementRecord {
   /** Payer and recipient in one spelling. */
   readonly payer: string
   readonly payTo: string
+  /** Whose challenges take turns with those of others. */
+  readonly claimant: string
   readonly settledAt: Date
   /** Pure: may be called again when another settlement was recorded meanwhile. */
-  plan(
-    existing: CatalogueEntry | null,
-    isKnownPayer: boolean,
-    /** Of the recipient of this settlement. */
-    challenge: OwnerChallenge | null,
-  ): RecordPlan
+  plan(existing: CatalogueEntry | null, known: KnownOfListing): RecordPlan
 }
 
 export interface RecordedSettlement {

@@ -1,4 +1,4 @@
-import type { ProbeTarget } from './resourceProbe.js'
+import type { ListedResource, StatedListing } from './listedResource.js'
 
 /** In one spelling, as `ListedTerms` folded. */
 export interface ChallengedRecipient {
@@ -7,7 +7,7 @@ export interface ChallengedRecipient {
   readonly payTo: string
 }
 
-/** A settlement claimed a resource that is listed for another recipient. */
+/** A settlement claimed a resource that is listed for another recipient, or another text of it. */
 export interface OwnerChallenge {
   /** Null: the resource is not asked yet. */
   readonly answer: ProbeAnswer | null
@@ -20,20 +20,27 @@ export interface ProbeAnswer {
   readonly answeredAt: Date
 }
 
+/** `stated`: null if the resource says nothing of itself that could be listed; then what it said before stays. */
+export interface ResourceAnswer extends ProbeAnswer {
+  readonly stated: StatedListing | null
+}
+
 export interface DueChallenge extends ChallengedRecipient {
   readonly resourceId: string
-  readonly target: ProbeTarget
+  readonly key: ListedResource['key']
+  /** What is requested: the resource, or the statement of its host. */
+  readonly url: string
 }
 
 export interface OwnerChallenges {
-  /** The oldest due challenge of each host, none of which is leased again before `leasedUntil`. */
+  /** The oldest due challenge of each host, by turns of the claimants; none is leased again before `leasedUntil`. */
   lease(request: {
     readonly now: Date
     readonly leasedUntil: Date
     readonly limit: number
   }): Promise<readonly DueChallenge[]>
-  /** The answer holds for all waiting challenges of the resource with the same target. Idempotent. */
-  answer(challenge: DueChallenge, answer: ProbeAnswer): Promise<void>
+  /** The answer holds for all waiting challenges of the resource with the same URL. Idempotent. */
+  answer(challenge: DueChallenge, answer: ResourceAnswer): Promise<void>
   /** Deletes challenges that were answered before. */
   purge(answeredBefore: Date, stopped?: AbortSignal): Promise<void>
 }

@@ -1,10 +1,3 @@
-export type ProbeMethod = 'GET' | 'POST' | 'PUT' | 'PATCH'
-
-export interface ProbeTarget {
-  readonly url: string
-  readonly method: ProbeMethod
-}
-
 /** `error`: why there was no response, in words that the challenger may read. */
 export type ProbeResponse =
   | {
@@ -17,8 +10,11 @@ export type ProbeResponse =
     }
   | { readonly status: null; readonly error: string }
 
-/** Requests an untrusted URL without paying: bounded, no redirects, one deadline (SSRF protection). */
+/**
+ * Gets an untrusted URL without paying: bounded, no redirects, one deadline (SSRF protection). Never by another method: a
+ * stranger named the URL, and a POST may change something there.
+ */
 export interface ResourceProbe {
   /** Failures of the resource are returned; throws only the abort reason of `stopped`. */
-  ask(target: ProbeTarget, stopped: AbortSignal): Promise<ProbeResponse>
+  ask(url: string, stopped: AbortSignal): Promise<ProbeResponse>
 }

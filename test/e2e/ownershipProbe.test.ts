@@ -52,8 +52,13 @@ const probeOwners = async ({ core, database }: Instance): Promise<void> => {
   }, 'answers to all challenges')
 }
 
-/** @x402/express, which counts its requests. `resource`: what it claims to sell, instead of itself. */
-const openShop = async (facilitatorUrl: string, description: string, resource?: string) => {
+interface Claimed {
+  readonly resource?: string
+  readonly payTo?: `0x${string}`
+}
+
+/** @x402/express, which counts its requests. `claimed`: what it claims to sell, and for whom, instead of itself. */
+const openShop = async (facilitatorUrl: string, description: string, claimed: Claimed = {}) => {
   const app = express()
   const agents: string[] = []
   app.use((request, _response, next) => {
@@ -63,7 +68,7 @@ const openShop = async (facilitatorUrl: string, description: string, resource?: 
   const server = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitatorUrl }))
   server.register(network, new ExactEvmServer())
   server.registerExtension(bazaarResourceServerExtension)
-  const payTo = privateKeyToAccount(generatePrivateKey()).address
+  const { resource, payTo = privateKeyToAccount(generatePrivateKey()).address } = claimed
   const route = {
     accepts: { scheme: 'exact', price: '$0.01', network, payTo },
     description,
@@ -116,7 +121,7 @@ describe('a listing that a squatter and the shop claim', () => {
 
   it('goes to the shop, though the squatter was first', async () => {
     const shop = await openShop(instance.service.url, 'The weather of a city')
-    const squatter = await openShop(instance.service.url, 'Cheaper', shop.url)
+    const squatter = await openShop(instance.service.url, 'Cheaper', { resource: shop.url })
     try {
       await buyUntil(squatter.url, { listing: 'listed', resource: shop.url })
       await buyUntil(shop.url, { listing: 'pending', rule: 'ownership_unproven' })
@@ -136,7 +141,7 @@ describe('a listing that a squatter and the shop claim', () => {
 
   it('stays with the shop when the squatter comes second', async () => {
     const shop = await openShop(instance.service.url, 'The weather of a city')
-    const squatter = await openShop(instance.service.url, 'Cheaper', shop.url)
+    const squatter = await openShop(instance.service.url, 'Cheaper', { resource: shop.url })
     try {
       await buyUntil(shop.url, { listing: 'listed' })
       await buyUntil(squatter.url, { listing: 'pending', rule: 'ownership_unproven' })
@@ -145,6 +150,37 @@ describe('a listing that a squatter and the shop claim', () => {
       expect(await listOf(instance, shop.url)).toMatchObject([{ accepts: [{ payTo: shop.payTo }] }])
     } finally {
       await Promise.all([shop.close(), squatter.close()])
+    }
+  })
+})
+
+describe('the text of a listing', () => {
+  let instance: Instance
+  beforeAll(async () => {
+    instance = await openInstance({ DISCOVERY_PRIVATE_HOSTS: 'true' })
+  })
+  afterAll(() => instance.close())
+
+  it('is that of the shop, though a stranger paid the shop first and later with another text', async () => {
+    const shop = await openShop(instance.service.url, 'The weather of a city')
+    const claimed = { resource: shop.url, payTo: shop.payTo }
+    const stranger = await openShop(instance.service.url, 'Read evil.example instead', claimed)
+    try {
+      await buyUntil(stranger.url, { listing: 'listed', resource: shop.url })
+      await buyUntil(shop.url, { listing: 'listed' })
+      await probeOwners(instance)
+      expect(shop.agents).toContainEqual(expect.stringMatching(/^quittance\//))
+      await buy(shop.url)
+      const describe = async () => (await listOf(instance, shop.url)).map(({ description }) => description)
+      await pollUntil(
+        async () => isDeepStrictEqual(await describe(), ['The weather of a city']),
+        'the text of the shop',
+        describe,
+      )
+      for (let time = 0; time < 2; time += 1) await buyUntil(stranger.url, { listing: 'listed' })
+      expect(await describe()).toEqual(['The weather of a city'])
+    } finally {
+      await Promise.all([shop.close(), stranger.close()])
     }
   })
 })
@@ -159,8 +195,8 @@ describe('a public instance', () => {
 
   it('never connects to a resource on this machine to learn who owns it', async () => {
     const target = await openShop(instance.service.url, 'An internal service')
-    const one = await openShop(instance.service.url, 'one', target.url)
-    const other = await openShop(instance.service.url, 'other', target.url)
+    const one = await openShop(instance.service.url, 'one', { resource: target.url })
+    const other = await openShop(instance.service.url, 'other', { resource: target.url })
     try {
       await buyUntil(one.url, { listing: 'listed', resource: target.url })
       await buyUntil(other.url, { rule: 'ownership_unproven' })

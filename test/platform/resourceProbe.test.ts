@@ -22,7 +22,7 @@ describe('the probe of a resource', () => {
       ...given,
     })
   const get = (given: Parameters<typeof createResourceProbe>[0] = {}, url = receiver.url) =>
-    createProbe(given).ask({ url, method: 'GET' }, running)
+    createProbe(given).ask(url, running)
 
   it('gets the resource without a body and reads header and body of the answer', async () => {
     receiver.answer(() => ({ status: 402, headers: { 'PAYMENT-REQUIRED': 'e30=' }, body: '{"accepts":[]}' }))
@@ -39,11 +39,6 @@ describe('the probe of a resource', () => {
       },
     ])
     expect(receiver.received[0]?.headers).not.toHaveProperty('authorization')
-  })
-
-  it.each(['POST', 'PUT', 'PATCH'] as const)('sends an empty object with %s', async (method) => {
-    await createProbe().ask({ url: receiver.url, method }, running)
-    expect(receiver.received).toMatchObject([{ body: '{}', headers: { 'content-type': 'application/json' } }])
   })
 
   it('does not follow a redirect', async () => {
@@ -95,7 +90,7 @@ describe('the probe of a resource', () => {
       resolveHost: async () => addresses,
       allowsPort: () => true,
     })
-    expect(await strict.ask({ url: receiver.url, method: 'GET' }, running)).toEqual({
+    expect(await strict.ask(receiver.url, running)).toEqual({
       status: null,
       error: 'The host has no public address',
     })
@@ -110,6 +105,6 @@ describe('the probe of a resource', () => {
     'https://shop.example:22/',
   ])('never requests %s on a public instance', async (url) => {
     const strict = createResourceProbe({ allow: [], resolveHost: async () => ['127.0.0.1'] })
-    expect(await strict.ask({ url, method: 'GET' }, running)).toMatchObject({ status: null })
+    expect(await strict.ask(url, running)).toMatchObject({ status: null })
   })
 })

@@ -1,7 +1,13 @@
-/** Undoes `0032_consumed_authorizations.sql`, `0033_consumed_before.sql` and `0034_holders_of_scenarios.sql`. */
+/**
+ * Undoes `0032_consumed_authorizations.sql`, `0033_consumed_before.sql`, `0034_holders_of_scenarios.sql` and
+ * `0035_statements_of_resources.sql`.
+ */
 export const withoutConsumed = `
+  alter table if exists discovery_resources drop column if exists stated;
+  alter table if exists discovery_challenges drop column if exists claimant,
+    add column if not exists method text not null default 'GET';
   alter table if exists sandbox_scenarios drop column if exists holders;
   drop table consumed_authorizations;
   drop function record_consumed_authorization, refuse_change_of_consumed, is_consumed_for_good cascade;
   drop function digest_terms, digest_authorization;
-  delete from schema_migration where number in (32, 33, 34)`
+  delete from schema_migration where number >= 32`

@@ -1,6 +1,9 @@
+import type { ListedTerms } from '../../ports/listedResource.js'
+import { canonicalAsset } from '../../protocol/assetId.js'
 import { type Fields, isFields } from '../../protocol/fields.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import { canonicalNetwork } from '../../protocol/network.js'
+import { measureJson } from './measureJson.js'
 
 /** Whom a resource asks to be paid. */
 export interface Recipient {
@@ -20,38 +23,57 @@ export interface UnpaidAnswer {
 }
 
 export type ReadRecipients =
-  | { readonly recipients: readonly Recipient[]; readonly problem: null }
+  | {
+      readonly recipients: readonly Recipient[]
+      /** Those with all that a listing shows of its terms. */
+      readonly offers: readonly ListedTerms[]
+      /** What it says of the resource, in the form of a 402 answer. */
+      readonly said: Fields
+      readonly problem: null
+    }
   /** What was seen instead, as a sentence. */
   | { readonly recipients: null; readonly problem: string }
 
 const maxAccepts = 64
 const maxLength = 128
+const maxOffers = 32
+const maxExtraLength = 4_096
+const maxExtraNodes = 500
+const maxExtraDepth = 16
 
 /** Version 2: the header, or the body; version 1: the body. */
 export const readRecipients = ({ status, paymentRequired, body }: UnpaidAnswer): ReadRecipients => {
   if (status !== 402) return failed(`The resource answered with status ${status}, not 402.`)
   const header = paymentRequired === null ? null : Buffer.from(paymentRequired, 'base64').toString('utf8')
-  const accepts = readAccepts(header) ?? readAccepts(body)
-  if (accepts === null) {
+  const said = parseAccepts(header) ?? parseAccepts(body)
+  if (said === null) {
     const unread = body === null ? ' Its body is compressed, larger than 64 kB, or did not end in 5 s.' : ''
     return failed(
       `The 402 answer of the resource has no \`accepts\`, neither in PAYMENT-REQUIRED nor in its body.${unread}`,
     )
   }
-  const recipients = accepts.slice(0, maxAccepts).flatMap(readRecipient)
-  return recipients.length === 0
-    ? failed('No `accepts` of the 402 answer of the resource has `network` and `payTo`.')
-    : { recipients, problem: null }
+  return (
+    readAccepts(said) ?? failed('No `accepts` of the 402 answer of the resource has `network` and `payTo`.')
+  )
+}
+
+/** Null: it names no recipient. */
+export const readAccepts = (said: Fields): ReadRecipients | null => {
+  const accepts: readonly unknown[] = Array.isArray(said.accepts) ? said.accepts.slice(0, maxAccepts) : []
+  const recipients = accepts.flatMap(readRecipient)
+  if (recipients.length === 0) return null
+  return { recipients, offers: accepts.flatMap(readOffer).slice(0, maxOffers), said, problem: null }
 }
 
 const failed = (problem: string): ReadRecipients => ({ recipients: null, problem })
 
-const readAccepts = (text: string | null): readonly unknown[] | null => {
+const parseAccepts = (text: string | null): Fields | null => {
   const required = text === null ? null : parseFields(text)
-  return Array.isArray(required?.accepts) ? required.accepts : null
+  return required !== null && Array.isArray(required.accepts) ? required : null
 }
 
-const parseFields = (text: string): Fields | null => {
+/** Null: no JSON object. */
+export const parseFields = (text: string): Fields | null => {
   try {
     const value: unknown = JSON.parse(text)
     return isFields(value) ? value : null
@@ -65,6 +87,36 @@ const readRecipient = (terms: unknown): readonly Recipient[] => {
   const { network, payTo } = terms
   if (!isShortText(network) || !isShortText(payTo)) return []
   return [{ network: canonicalNetwork(network), payTo: foldAddress(payTo) }]
+}
+
+const readOffer = (terms: unknown): readonly ListedTerms[] => {
+  if (!isFields(terms)) return []
+  const { scheme, network: given, asset, payTo, maxTimeoutSeconds } = terms
+  // Version 1 has `maxAmountRequired`.
+  const amount = terms.amount ?? terms.maxAmountRequired
+  if (![scheme, given, asset, payTo].every(isShortText)) return []
+  if (typeof amount !== 'string' || !/^[0-9]{1,78}$/.test(amount)) return []
+  if (typeof maxTimeoutSeconds !== 'number' || !Number.isInteger(maxTimeoutSeconds)) return []
+  const extra = isFields(terms.extra) ? terms.extra : {}
+  const network = canonicalNetwork(String(given))
+  return [
+    {
+      scheme: String(scheme),
+      network,
+      asset: canonicalAsset(network, String(asset)),
+      payTo: String(payTo),
+      amount,
+      maxTimeoutSeconds,
+      extra: isSmall(extra) ? extra : {},
+    },
+  ]
+}
+
+/** `JSON.stringify` recurses: depth is bounded before. */
+const isSmall = (extra: Fields): boolean => {
+  const { nodes, depth } = measureJson(extra, maxExtraNodes)
+  if (nodes > maxExtraNodes || depth > maxExtraDepth) return false
+  return JSON.stringify(extra).length <= maxExtraLength
 }
 
 const isShortText = (value: unknown): value is string =>

@@ -46,12 +46,6 @@ const normalizePath = (path: string): string =>
     return /[A-Za-z0-9\-_~]/.test(character) ? character : encoded.toUpperCase()
   })
 
-/** Both in normal form. Segments `:name` of the template stand for any segment. */
-export const fitsTemplate = (url: string, template: string): boolean => {
-  const [parts, expected] = [url.split('/'), template.split('/')]
-  // The first three are scheme and host.
-  return (
-    parts.length === expected.length &&
-    expected.every((part, index) => part === parts[index] || (index > 2 && part.startsWith(':')))
-  )
-}
+/** Whether the key stands for many URLs; a literal path with a colon is taken for one too. */
+export const isTemplateKey = ({ url }: Pick<ResourceKey, 'url'>): boolean =>
+  new URL(url).pathname.includes(':')

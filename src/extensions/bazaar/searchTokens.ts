@@ -1,4 +1,4 @@
-import type { ListedResource } from '../../ports/discoveryCatalogue.js'
+import type { ListedResource } from '../../ports/listedResource.js'
 
 const maxWords = 200
 const maxWordLength = 64

@@ -75,7 +75,15 @@ export const createDiscovery = (dependencies: DiscoveryDependencies): Discovery 
       probeOwners: {
         everyMs: 5_000,
         isShared: true,
-        run: probe === null ? async () => undefined : createProbeOwners({ ...dependencies, probe }),
+        run:
+          probe === null
+            ? async () => undefined
+            : createProbeOwners({
+                ...dependencies,
+                ...settings,
+                probe,
+                schemaValidator: validators.settled,
+              }),
       },
     },
     extension: createBazaarExtension(listAfterSettle),

@@ -5,7 +5,8 @@ import { checkRules, explainDeclaration } from '../../extensions/bazaar/explainD
 import { findProblem } from '../../extensions/bazaar/findProblem.js'
 import type { PaymentExtension, SettledPayment } from '../../extensions/extension.js'
 import type { Clock } from '../../ports/clock.js'
-import type { DiscoveryCatalogue, ListedResource, ListedTerms } from '../../ports/discoveryCatalogue.js'
+import type { DiscoveryCatalogue } from '../../ports/discoveryCatalogue.js'
+import type { ListedResource, ListedTerms } from '../../ports/listedResource.js'
 import type { SchemaValidator } from '../../ports/schemaValidator.js'
 import type { Fields } from '../../protocol/fields.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
@@ -109,7 +110,6 @@ export const createListAfterSettle = ({
       terms,
       accountId,
       settledAt,
-      url: declaration.resource ?? '',
       probesOwners,
     })
     const payer = result.payer === undefined ? payTo : foldAddress(result.payer)
@@ -124,7 +124,11 @@ export const createListAfterSettle = ({
         const refusal = earlier === undefined ? await judge(declaration, owner, signal) : null
         const { key } = listing
         const recorded =
-          refusal ?? (await record({ key, network: terms.network, payer, payTo, settledAt, plan }, signal))
+          refusal ??
+          (await record(
+            { key, network: terms.network, payer, payTo, claimant: owner, settledAt, plan },
+            signal,
+          ))
         if (refusal === null || refusal.isFinal) remember(digest, recorded)
         return recorded.answer
       },

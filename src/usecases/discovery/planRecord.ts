@@ -1,13 +1,9 @@
 import { listSearchWords } from '../../extensions/bazaar/searchTokens.js'
-import type {
-  CatalogueEntry,
-  ListedResource,
-  ListedTerms,
-  RecordPlan,
-  SettlementRecord,
-} from '../../ports/discoveryCatalogue.js'
+import type { CatalogueEntry, RecordPlan, SettlementRecord } from '../../ports/discoveryCatalogue.js'
+import type { ListedResource, ListedTerms, StatedListing } from '../../ports/listedResource.js'
+import type { OwnerChallenge } from '../../ports/ownerChallenges.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
-import { resolveConflict } from './resolveConflict.js'
+import { findAskedUrl, resolveConflict } from './resolveConflict.js'
 import { refuse } from './settlementRules.js'
 import { filterTokens, listTermTokens } from './tokens.js'
 
@@ -17,9 +13,7 @@ export interface DeclaredSettlement {
   /** Null: an anonymous caller. */
   readonly accountId: string | null
   readonly settledAt: Date
-  /** URL of the settlement, as sent. */
-  readonly url: string
-  /** Whether a resource is asked whom it wants paid. */
+  /** Whether a resource is asked what it says of itself. */
   readonly probesOwners: boolean
 }
 
@@ -27,35 +21,52 @@ export interface DeclaredSettlement {
 const refreshMs = 60_000
 /** Latest first; older ones fall out. */
 const maxTerms = 32
+/** What a resource says of itself is asked for at most so often. */
+const askedEveryMs = 3_600_000
+/** What it said so long ago no longer counts. */
+const statedForMs = 7 * 86_400_000
 
 /**
- * Of an account's listing only that account changes text and terms: every caller can pay its recipient. Of an anonymous
- * listing, settlements to one of its recipients do. Settlements to others change it once the resource names them.
+ * Anyone can pay the recipient of a listing, and declare what it likes: text and terms are those that the resource states
+ * itself. What it does not state is changed by the owning account alone; without one it stays as it was first. Settlements
+ * to other recipients change the listing once the resource names them.
  */
 export const planRecord =
   (declared: DeclaredSettlement): SettlementRecord['plan'] =>
-  (existing, isKnownPayer, challenge) => {
+  (existing, { isKnownPayer, challenge, stated: latest }) => {
     if (existing === null) return write(declared, declared.accountId, [declared.terms])
     const isOwner = existing.accountId !== null && existing.accountId === declared.accountId
     const paysOwner = existing.terms.some((terms) => isSameRecipient(terms, declared.terms))
     const isUnlisted = existing.state === 'unlisted'
     if (!isOwner && !paysOwner && (declared.probesOwners || !isUnlisted)) {
       const resolved = resolveConflict(declared, existing, challenge)
+      if (resolved.kind === 'refused' || resolved.kind === 'pending') return resolved
+      const stated = findStated(latest, [declared.terms], declared)
+      const paid = findOffer(stated, declared.terms) ?? declared.terms
       if (resolved.kind === 'moved') {
-        return { ...write(declared, declared.accountId, [declared.terms]), replacesOwner: true }
+        const resource = stated?.resource ?? declared.resource
+        return { ...write({ resource }, declared.accountId, [paid]), resolves: 'moved' }
       }
-      if (resolved.kind !== 'added') return resolved
       if (isUnlisted) return refuse('unlisted_by_owner')
-      return write(existing, existing.accountId, mergeTerms(existing.terms, declared.terms))
+      const terms = mergeTerms(existing.terms, paid)
+      return { ...write(existing, existing.accountId, terms), resolves: 'added' }
     }
     if (isUnlisted) return refuse('unlisted_by_owner')
-    const isGuarded = existing.accountId !== null && !isOwner
-    const resource = isGuarded ? existing.resource : declared.resource
-    const terms = isGuarded ? existing.terms : mergeTerms(existing.terms, declared.terms)
+    const stated = findStated(latest, existing.terms, declared)
+    const resource = stated?.resource ?? (isOwner ? declared.resource : existing.resource)
+    const terms = planTerms(declared, existing, { stated, isOwner })
+    const isContradicted =
+      !isEqual(textOf(declared.resource), textOf(resource)) || !includes(terms, declared.terms)
+    const asks =
+      declared.probesOwners && isContradicted && mayAsk(declared, challenge, latest)
+        ? findAskedUrl(resource)
+        : null
     const isFresh = declared.settledAt.getTime() - existing.lastSettledAt.getTime() < refreshMs
     const isSame = isEqual(existing.resource, resource) && isEqual(existing.terms, terms)
-    if (existing.state === 'listed' && isFresh && isKnownPayer && isSame) return { kind: 'unchanged' }
-    return write({ ...declared, resource }, existing.accountId, terms)
+    if (existing.state === 'listed' && isFresh && isKnownPayer && isSame && asks === null) {
+      return { kind: 'unchanged' }
+    }
+    return { ...write({ resource }, existing.accountId, terms), asks }
   }
 
 type WritePlan = Extract<RecordPlan, { readonly kind: 'write' }>
@@ -69,7 +80,8 @@ const write = (
   resource,
   accountId,
   terms,
-  replacesOwner: false,
+  resolves: null,
+  asks: null,
   tokens: [
     ...new Set([
       ...listSearchWords(resource),
@@ -79,6 +91,46 @@ const write = (
     ]),
   ],
 })
+
+/** What the resource said lately, if it wants one of these recipients paid. */
+const findStated = (
+  stated: StatedListing | null,
+  terms: readonly ListedTerms[],
+  { settledAt }: DeclaredSettlement,
+): StatedListing | null => {
+  if (stated === null || settledAt.getTime() - stated.at.getTime() >= statedForMs) return null
+  return stated.offers.some((offer) => terms.some((each) => isSameRecipient(each, offer))) ? stated : null
+}
+
+const findOffer = (stated: StatedListing | null, wanted: ListedTerms): ListedTerms | undefined =>
+  stated?.offers.find((offer) => isSameOffer(offer, wanted))
+
+/** Prices are the stated ones. Terms that are not stated are added by the owner alone. */
+const planTerms = (
+  declared: DeclaredSettlement,
+  { terms }: CatalogueEntry,
+  { stated, isOwner }: { readonly stated: StatedListing | null; readonly isOwner: boolean },
+): readonly ListedTerms[] => {
+  const confirmed = terms.map((each) => findOffer(stated, each) ?? each)
+  const paid = findOffer(stated, declared.terms) ?? (isOwner ? declared.terms : null)
+  return paid === null ? confirmed : mergeTerms(confirmed, paid)
+}
+
+const mayAsk = (
+  { settledAt }: DeclaredSettlement,
+  challenge: OwnerChallenge | null,
+  stated: StatedListing | null,
+): boolean => {
+  const isOld = (at: Date) => settledAt.getTime() - at.getTime() >= askedEveryMs
+  if (stated !== null && !isOld(stated.at)) return false
+  return challenge === null || (challenge.answer !== null && isOld(challenge.answer.answeredAt))
+}
+
+/** `version` is how it was sent, not what is said. */
+const textOf = ({ version: _version, extensionKeys: _keys, ...text }: ListedResource) => text
+
+const includes = (terms: readonly ListedTerms[], wanted: ListedTerms): boolean =>
+  terms.some((each) => isSameOffer(each, wanted) && each.amount === wanted.amount)
 
 const isSameRecipient = (left: ListedTerms, right: ListedTerms): boolean =>
   left.network === right.network && foldAddress(left.payTo) === foldAddress(right.payTo)

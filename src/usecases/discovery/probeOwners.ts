@@ -1,29 +1,78 @@
-import { readRecipients } from '../../extensions/bazaar/readRecipients.js'
+import { withinDeadline } from '../../concurrency/deadline.js'
+import { explainDeclaration } from '../../extensions/bazaar/explainDeclaration.js'
+import { findDeclaration } from '../../extensions/bazaar/findDeclaration.js'
+import { readStatement, statementUrlOf } from '../../extensions/bazaar/hostStatement.js'
+import {
+  type ReadRecipients,
+  readRecipients,
+  type UnpaidAnswer,
+} from '../../extensions/bazaar/readRecipients.js'
 import type { Clock } from '../../ports/clock.js'
+import type { StatedListing } from '../../ports/listedResource.js'
 import type { Logger } from '../../ports/logger.js'
-import type { DueChallenge, OwnerChallenges, ProbeAnswer } from '../../ports/ownerChallenges.js'
+import type { DueChallenge, OwnerChallenges, ResourceAnswer } from '../../ports/ownerChallenges.js'
 import type { ResourceProbe } from '../../ports/resourceProbe.js'
+import type { SchemaValidator } from '../../ports/schemaValidator.js'
 
 export interface ProbeOwnersDependencies {
   readonly challenges: Pick<OwnerChallenges, 'lease' | 'answer'>
   readonly probe: ResourceProbe
+  readonly schemaValidator: SchemaValidator
+  readonly allowsPrivateHosts: boolean
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Probes of a round, one per host. */
+/** Challenges of a round, one per host. */
 const maxProbes = 16
-/** Must exceed the deadline of a probe: after it an unanswered challenge is probed again. */
+/** Must exceed two probes and a turn of the validator: after it an unanswered challenge is probed again. */
 const leaseMs = 60_000
+const turnMs = 10_000
 
-export const createProbeOwners = ({ challenges, probe, clock, logger }: ProbeOwnersDependencies) => {
-  const ask = async ({ target }: DueChallenge, stopped: AbortSignal): Promise<ProbeAnswer> => {
-    const response = await probe.ask(target, stopped)
-    const { recipients, problem } =
-      response.status === null
-        ? { recipients: null, problem: `${response.error}.` }
-        : readRecipients(response)
-    return { recipients, problem, answeredAt: clock.now() }
+export const createProbeOwners = ({
+  challenges,
+  probe,
+  schemaValidator,
+  allowsPrivateHosts,
+  clock,
+  logger,
+}: ProbeOwnersDependencies) => {
+  const get = async (
+    url: string,
+    stopped: AbortSignal,
+    read: (answer: UnpaidAnswer) => ReadRecipients,
+  ): Promise<ReadRecipients> => {
+    const response = await probe.ask(url, stopped)
+    return response.status === null ? { recipients: null, problem: `${response.error}.` } : read(response)
+  }
+
+  /** The resource itself where it can answer, else its host. */
+  const ask = async ({ key, url }: DueChallenge, stopped: AbortSignal): Promise<ReadRecipients> => {
+    const statementUrl = statementUrlOf(key)
+    const own = url === statementUrl ? null : await get(url, stopped, readRecipients)
+    if (own !== null && own.recipients !== null) return own
+    const stated = await get(statementUrl, stopped, (answer) => readStatement(answer, key))
+    if (stated.recipients !== null || own === null) return stated
+    return { recipients: null, problem: `${own.problem} ${stated.problem}` }
+  }
+
+  /** Null: it cannot be listed, or is another resource. */
+  const readStated = async (
+    { key }: DueChallenge,
+    answer: ReadRecipients,
+    stopped: AbortSignal,
+  ): Promise<StatedListing | null> => {
+    const declaration = answer.recipients === null ? null : findDeclaration(answer.said)
+    if (answer.recipients === null || declaration === null) return null
+    const { listing } = await withinDeadline({ milliseconds: turnMs, stopped }, (signal) =>
+      explainDeclaration(
+        { ...declaration, resource: key.url },
+        { allowsPrivateHosts, schemaValidator },
+        { owner: `host ${new URL(key.url).hostname}`, signal },
+      ),
+    )
+    if (listing === null || listing.key.url !== key.url || listing.key.toolName !== key.toolName) return null
+    return { resource: listing, offers: answer.offers, at: clock.now() }
   }
 
   return async (stopped: AbortSignal): Promise<void> => {
@@ -33,11 +82,14 @@ export const createProbeOwners = ({ challenges, probe, clock, logger }: ProbeOwn
     const results = await Promise.allSettled(
       due.map(async (challenge) => {
         const { resourceId, network, payTo } = challenge
-        const answer = await ask(challenge, stopped)
+        const read = await ask(challenge, stopped)
+        const stated = await readStated(challenge, read, stopped)
+        const { recipients, problem } = read
+        const answer: ResourceAnswer = { recipients, problem, stated, answeredAt: clock.now() }
         await challenges.answer(challenge, answer)
-        const isNamed = answer.recipients?.some((each) => each.network === network && each.payTo === payTo)
+        const isNamed = recipients?.some((each) => each.network === network && each.payTo === payTo)
         logger.info(
-          { resourceId, network, payTo, isNamed: isNamed ?? false, problem: answer.problem },
+          { resourceId, network, payTo, isNamed: isNamed ?? false, problem },
           'discovery.owner_probed',
         )
       }),

@@ -1,20 +1,15 @@
-import { fitsTemplate, toResourceKey } from '../../extensions/bazaar/resourceKey.js'
-import type {
-  CatalogueEntry,
-  ListedResource,
-  ListedTerms,
-  RecordPlan,
-} from '../../ports/discoveryCatalogue.js'
+import { statementUrlOf } from '../../extensions/bazaar/hostStatement.js'
+import { isTemplateKey } from '../../extensions/bazaar/resourceKey.js'
+import type { CatalogueEntry, RecordPlan } from '../../ports/discoveryCatalogue.js'
+import type { ListedResource, ListedTerms } from '../../ports/listedResource.js'
 import type { ChallengedRecipient, OwnerChallenge, ProbeAnswer } from '../../ports/ownerChallenges.js'
-import type { ProbeMethod, ProbeTarget } from '../../ports/resourceProbe.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
-import { refuse, settlementRules } from './settlementRules.js'
+import { refuse } from './settlementRules.js'
 
 export interface ConflictingSettlement {
   readonly resource: ListedResource
   readonly terms: ListedTerms
   readonly settledAt: Date
-  readonly url: string
   readonly probesOwners: boolean
 }
 
@@ -37,23 +32,12 @@ export const resolveConflict = (
 ): ResolvedConflict => {
   const { resource, settledAt, probesOwners } = settlement
   if (!probesOwners) return refuse('claimed_by_another_payee')
-  if (resource.type === 'mcp') {
-    return refuse(
-      'claimed_by_another_payee',
-      `${settlementRules.claimed_by_another_payee} MCP servers are not asked whom they want paid.`,
-    )
-  }
-  const target = findTarget(settlement)
-  if (target === null) {
-    return refuse(
-      'ownership_unproven',
-      'The resource is listed for another payee, and it is not asked: the URL of the settlement does not fit `routeTemplate`.',
-    )
-  }
-  if (challenge !== null && challenge.answer === null) return ask(null)
+  if (challenge !== null && challenge.answer === null) return { kind: 'pending', asks: null }
   const answer = challenge?.answer ?? null
   const challenger = toRecipient(settlement.terms)
-  if (answer === null || hasExpired(answer, challenger, settledAt)) return ask(target)
+  if (answer === null || hasExpired(answer, challenger, settledAt)) {
+    return { kind: 'pending', asks: findAskedUrl(resource) }
+  }
   if (answer.recipients === null) {
     return refuse(
       'ownership_unproven',
@@ -63,14 +47,19 @@ export const resolveConflict = (
   if (!includes(answer.recipients, challenger)) {
     return refuse(
       'claimed_by_another_payee',
-      'The resource is listed for another payee, and its 402 answer does not ask to pay the recipient of this settlement. It is asked again by a settlement a day later.',
+      'The resource is listed for another payee, and its answer does not ask to pay the recipient of this settlement. It is asked again by a settlement a day later.',
     )
   }
   const { recipients } = answer
   return { kind: terms.some((each) => includes(recipients, toRecipient(each))) ? 'added' : 'moved' }
 }
 
-const ask = (target: ProbeTarget | null): ResolvedConflict => ({ kind: 'pending', target })
+/**
+ * Only a resource with a URL of its own answers for itself: one path below a template may belong to another than the rest,
+ * and a GET to an MCP server names no tool. For those the host is asked.
+ */
+export const findAskedUrl = ({ type, key }: ListedResource): string =>
+  type === 'mcp' || isTemplateKey(key) ? statementUrlOf(key) : key.url
 
 const hasExpired = (
   { recipients, answeredAt }: ProbeAnswer,
@@ -90,13 +79,3 @@ const includes = (
   recipients: readonly ChallengedRecipient[],
   { network, payTo }: ChallengedRecipient,
 ): boolean => recipients.some((each) => each.network === network && each.payTo === payTo)
-
-/** A route template cannot be requested: the settlement's own URL is, where it fits the template. */
-const findTarget = ({ resource, url: given }: ConflictingSettlement): ProbeTarget | null => {
-  const { url } = toResourceKey(given, { routeTemplate: null, toolName: '' })
-  return fitsTemplate(url, resource.key.url) ? { url, method: findMethod(resource.method) } : null
-}
-
-/** DELETE is never sent; HEAD has no body to read. */
-const findMethod = (method: string | null): ProbeMethod =>
-  method === 'POST' || method === 'PUT' || method === 'PATCH' ? method : 'GET'

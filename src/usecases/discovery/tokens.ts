@@ -1,4 +1,4 @@
-import type { ListedTerms } from '../../ports/discoveryCatalogue.js'
+import type { ListedTerms } from '../../ports/listedResource.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 
 /** Filters as tokens beside the words of a resource: words have no colon. */

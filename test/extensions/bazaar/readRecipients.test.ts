@@ -33,7 +33,7 @@ describe('whom a 402 answer asks to be paid', () => {
       { body: JSON.stringify({ accepts: [1, null, {}, { payTo: '0x' }, terms] }) },
     ],
   ])('is read from %s', (_case, given) => {
-    expect(readRecipients(answer(given))).toEqual({ recipients: expected, problem: null })
+    expect(readRecipients(answer(given))).toMatchObject({ recipients: expected, problem: null })
   })
 
   it('prefers the header, which proxies do not rewrite, to the body', () => {
@@ -60,6 +60,37 @@ describe('whom a 402 answer asks to be paid', () => {
   it('reads 64 terms at most', () => {
     const accepts = Array.from({ length: 100 }, (_, index) => ({ ...terms, payTo: `0x${index}` }))
     expect(readRecipients(answer({ body: JSON.stringify({ accepts }) })).recipients).toHaveLength(64)
+  })
+
+  it('offers terms that can be listed, of both versions', () => {
+    const whole = { ...terms, asset: '0xA', maxTimeoutSeconds: 60, extra: { name: 'USDC' } }
+    const { amount: maxAmountRequired, ...first } = whole
+    const broken = [
+      { asset: undefined },
+      { amount: 1 },
+      { amount: '-1' },
+      { amount: '9'.repeat(79) },
+      { maxTimeoutSeconds: 1.5 },
+      { scheme: 'x'.repeat(129) },
+    ]
+    const deep = JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`)
+    const accepts = [
+      whole,
+      { ...first, maxAmountRequired },
+      { ...whole, extra: deep },
+      { ...whole, extra: { a: 'x'.repeat(5_000) } },
+      ...broken.map((each) => ({ ...whole, ...each })),
+    ]
+    // Its own spelling: nesting this deep would overflow what writes it.
+    const text = JSON.stringify({
+      accepts: accepts.map((each) => (each.extra === deep ? { ...each, extra: 0 } : each)),
+    })
+    const body = text.replace('"extra":0', `"extra":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`)
+    const read = readRecipients(answer({ body }))
+    const offered = { ...whole, extra: whole.extra }
+    expect(read).toMatchObject({
+      offers: [offered, offered, { ...offered, extra: {} }, { ...offered, extra: {} }],
+    })
   })
 
   it('never throws, and names only short texts', () => {

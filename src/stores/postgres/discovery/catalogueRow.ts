@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CatalogueEntry } from '../../../ports/discoveryCatalogue.js'
+import type { StatedListing } from '../../../ports/listedResource.js'
 
 const terms = z.object({
   scheme: z.string(),
@@ -33,6 +34,36 @@ const row = z.object({
   last_settled_at: z.date(),
   owner_changed_at: z.date().nullable(),
 })
+
+const statedRow = z.object({
+  stated: z
+    .object({
+      // In the order of `readEntry`: what is equal is written alike.
+      resource: z.object({
+        key: z.object({ url: z.string(), toolName: z.string() }),
+        type: row.shape.type,
+        method: row.shape.method,
+        version: row.shape.version,
+        declaration: row.shape.declaration,
+        extensionKeys: z.array(z.string()),
+        description: row.shape.description,
+        mimeType: z.string().nullable(),
+        serviceName: z.string().nullable(),
+        tags: row.shape.tags,
+        iconUrl: z.string().nullable(),
+      }),
+      offers: z.array(terms),
+      at: z.iso.datetime(),
+    })
+    .nullable(),
+})
+
+export const writeStated = (stated: StatedListing): string => JSON.stringify(stated)
+
+export const readStated = (value: unknown): StatedListing | null => {
+  const { stated } = statedRow.parse(value)
+  return stated === null ? null : { ...stated, at: new Date(stated.at) }
+}
 
 /** Columns of `discovery_resources r`. */
 export const entryColumns = Object.keys(row.shape)

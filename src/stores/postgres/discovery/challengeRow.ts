@@ -2,11 +2,12 @@ import type { PoolClient } from 'pg'
 import { z } from 'zod'
 import type { SettlementRecord } from '../../../ports/discoveryCatalogue.js'
 import type { OwnerChallenge } from '../../../ports/ownerChallenges.js'
-import type { ProbeTarget } from '../../../ports/resourceProbe.js'
 import { withoutNul } from '../database/text.js'
 
 /** More at once are not recorded: a listing is not a way to send a host requests. */
 const maxWaiting = 8
+/** Of one claimant, over all resources. */
+const maxWaitingOfClaimant = 64
 
 const row = z.object({
   challenge_state: z.enum(['waiting', 'answered']).nullable(),
@@ -36,26 +37,27 @@ export const readChallenge = (value: unknown): OwnerChallenge | null => {
 export const recordChallenge = async (
   client: PoolClient,
   resourceId: string,
-  { network, payTo, settledAt }: SettlementRecord,
-  target: ProbeTarget | null,
+  { network, payTo, claimant, settledAt }: SettlementRecord,
+  url: string,
 ): Promise<void> => {
-  if (target === null) return
   await client.query(
-    `insert into discovery_challenges (resource_id, network, pay_to, url, host, method, state, due_at)
+    `insert into discovery_challenges (resource_id, network, pay_to, url, host, claimant, state, due_at)
      select $1, $2, $3, $4, $5, $6, 'waiting', $7
      where (select count(*) from discovery_challenges where resource_id = $1 and state = 'waiting') < $8
+       and (select count(*) from discovery_challenges where claimant = $6 and state = 'waiting') < $9
      on conflict (resource_id, network, pay_to) do update set url = excluded.url, host = excluded.host,
-       method = excluded.method, state = 'waiting', due_at = excluded.due_at, recipients = null, problem = null,
+       claimant = excluded.claimant, state = 'waiting', due_at = excluded.due_at, recipients = null, problem = null,
        answered_at = null`,
     [
       resourceId,
       withoutNul(network),
       withoutNul(payTo),
-      target.url,
-      new URL(target.url).hostname,
-      target.method,
+      url,
+      new URL(url).hostname,
+      claimant,
       settledAt,
       maxWaiting,
+      maxWaitingOfClaimant,
     ],
   )
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { OwnerChallenges } from '../../../ports/ownerChallenges.js'
 import { purgeInBatches } from '../database/purgeInBatches.js'
 import { withoutNul } from '../database/text.js'
+import { writeStated } from './catalogueRow.js'
 
 const batchSize = 1_000
 
@@ -11,44 +12,62 @@ const dueRow = z.object({
   network: z.string(),
   pay_to: z.string(),
   url: z.string(),
-  method: z.enum(['GET', 'POST', 'PUT', 'PATCH']),
+  key_url: z.string(),
+  tool_name: z.string(),
 })
 
 export const createOwnerChallenges = (pool: Pool): OwnerChallenges => ({
   lease: async ({ now, leasedUntil, limit }) => {
     const { rows } = await pool.query(
-      `update discovery_challenges set due_at = $2 where (resource_id, network, pay_to) in (
-         select resource_id, network, pay_to from discovery_challenges c
+      `with due as (
+         select resource_id, network, pay_to, due_at,
+           row_number() over (partition by claimant order by due_at, resource_id, network, pay_to) as turn
+         from discovery_challenges c
          where state = 'waiting' and due_at <= $1 and not exists (
            select from discovery_challenges o where o.state = 'waiting' and o.host = c.host
              -- Older, or leased: a host gets one request at a time.
              and (o.due_at > $1
                or (o.due_at, o.resource_id, o.network, o.pay_to) < (c.due_at, c.resource_id, c.network, c.pay_to)))
-         order by due_at limit $3 for update skip locked)
-       returning resource_id, network, pay_to, url, method`,
+       ), chosen as (
+         select c.resource_id, c.network, c.pay_to
+         from due join discovery_challenges c using (resource_id, network, pay_to)
+         where c.state = 'waiting' and c.due_at <= $1
+         order by due.turn, due.due_at limit $3 for update of c skip locked
+       )
+       update discovery_challenges c set due_at = $2 from chosen, discovery_resources r
+       where c.resource_id = chosen.resource_id and c.network = chosen.network and c.pay_to = chosen.pay_to
+         and r.id = c.resource_id
+       returning c.resource_id, c.network, c.pay_to, c.url, r.url as key_url, r.tool_name`,
       [now, leasedUntil, limit],
     )
     return rows
       .map((row) => dueRow.parse(row))
-      .map(({ resource_id: resourceId, network, pay_to: payTo, url, method }) => ({
-        resourceId,
-        network,
-        payTo,
-        target: { url, method },
-      }))
+      .map(
+        ({ resource_id: resourceId, network, pay_to: payTo, url, key_url: keyUrl, tool_name: toolName }) => ({
+          resourceId,
+          network,
+          payTo,
+          url,
+          key: { url: keyUrl, toolName },
+        }),
+      )
   },
 
-  answer: async ({ resourceId, target }, { recipients, problem, answeredAt }) => {
+  answer: async ({ resourceId, url }, { recipients, problem, answeredAt, stated }) => {
     await pool.query(
-      `update discovery_challenges set state = 'answered', recipients = $4, problem = $5, answered_at = $6
-       where resource_id = $1 and url = $2 and method = $3 and state = 'waiting'`,
+      `with answered as (
+         update discovery_challenges set state = 'answered', recipients = $3, problem = $4, answered_at = $5
+         where resource_id = $1 and url = $2 and state = 'waiting' returning resource_id
+       )
+       update discovery_resources set stated = $6
+       where id in (select resource_id from answered) and $6::json is not null`,
       [
         resourceId,
-        target.url,
-        target.method,
+        url,
         recipients === null ? null : JSON.stringify(recipients),
         problem === null ? null : withoutNul(problem),
         answeredAt,
+        stated === null ? null : writeStated(stated),
       ],
     )
   },

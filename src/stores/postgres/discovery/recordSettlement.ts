@@ -1,15 +1,11 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type {
-  DiscoveryCatalogue,
-  ListedTerms,
-  RecordPlan,
-  SettlementRecord,
-} from '../../../ports/discoveryCatalogue.js'
+import type { DiscoveryCatalogue, RecordPlan, SettlementRecord } from '../../../ports/discoveryCatalogue.js'
+import type { ListedTerms } from '../../../ports/listedResource.js'
 import { foldAddress } from '../../../protocol/foldAddress.js'
 import { withoutNul } from '../database/text.js'
 import { inTransaction } from '../database/transaction.js'
-import { entryColumns, readEntry } from './catalogueRow.js'
+import { entryColumns, readEntry, readStated } from './catalogueRow.js'
 import { challengeColumns, readChallenge, recordChallenge } from './challengeRow.js'
 
 /** More payers of one resource are not counted: the order would hardly change, and the table would grow. */
@@ -31,7 +27,7 @@ export const createRecordSettlement = (pool: Pool): DiscoveryCatalogue['record']
     isLocked: boolean,
   ) => {
     const { rows } = await client.query(
-      `select ${entryColumns}, ${challengeColumns}, (r.payers >= $4 or exists (select from discovery_payers p
+      `select ${entryColumns}, r.stated, ${challengeColumns}, (r.payers >= $4 or exists (select from discovery_payers p
          where p.resource_id = r.id and p.payer = $3)) as is_known
        from discovery_resources r
        left join discovery_challenges c on c.resource_id = r.id and c.network = $5 and c.pay_to = $6
@@ -41,7 +37,8 @@ export const createRecordSettlement = (pool: Pool): DiscoveryCatalogue['record']
     const existing = rows[0] === undefined ? null : readEntry(rows[0])
     const isKnown = rows[0] !== undefined && knownRow.parse(rows[0]).is_known
     const challenge = rows[0] === undefined ? null : readChallenge(rows[0])
-    return { existing, plan: plan(existing, isKnown, challenge) }
+    const stated = rows[0] === undefined ? null : readStated(rows[0])
+    return { existing, plan: plan(existing, { isKnownPayer: isKnown, challenge, stated }) }
   }
 
   return async (settlement) => {
@@ -58,10 +55,11 @@ export const createRecordSettlement = (pool: Pool): DiscoveryCatalogue['record']
       }
       const { existing, plan } = await read(client, settlement, true)
       if (existing === null) return { plan, id: null }
-      if (plan.kind === 'pending') await recordChallenge(client, existing.id, settlement, plan.target)
+      const asks = plan.kind === 'pending' || plan.kind === 'write' ? plan.asks : null
+      if (asks !== null) await recordChallenge(client, existing.id, settlement, asks)
       if (plan.kind !== 'write') return { plan, id: existing.id }
-      await endChallenge(client, existing.id, settlement)
-      if (plan.replacesOwner) await forgetPayers(client, existing.id)
+      if (plan.resolves === 'added') await endChallenge(client, existing.id, settlement)
+      if (plan.resolves === 'moved') await forgetOwner(client, existing.id)
       await update(client, existing.id, settlement, plan)
       await countPayer(client, existing.id, settlement, plan)
       return { plan, id: existing.id }
@@ -70,7 +68,7 @@ export const createRecordSettlement = (pool: Pool): DiscoveryCatalogue['record']
 }
 
 const changesRows = (plan: RecordPlan): boolean =>
-  plan.kind === 'write' || (plan.kind === 'pending' && plan.target !== null)
+  plan.kind === 'write' || (plan.kind === 'pending' && plan.asks !== null)
 
 /** Its answer is used once: a later conflict is asked anew. */
 const endChallenge = async (
@@ -84,7 +82,9 @@ const endChallenge = async (
   )
 }
 
-const forgetPayers = async (client: PoolClient, id: string): Promise<void> => {
+/** With the answers that its settlements were decided by. */
+const forgetOwner = async (client: PoolClient, id: string): Promise<void> => {
+  await client.query('delete from discovery_challenges where resource_id = $1', [id])
   await client.query('delete from discovery_payers where resource_id = $1', [id])
   await client.query('update discovery_resources set payers = 0 where id = $1', [id])
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ProbeResponse, ProbeTarget } from '../../../../src/ports/resourceProbe.js'
+import type { ProbeResponse } from '../../../../src/ports/resourceProbe.js'
 import { createDiscoveryCatalogue } from '../../../../src/stores/postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from '../../../../src/stores/postgres/discovery/ownerChallenges.js'
 import {
@@ -14,6 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../../../support/postgres
 
 const squatter = '0x00000000000000000000000000000000000000AA'
 const url = 'https://weather.example/v1/forecast'
+const statement = 'https://weather.example/.well-known/x402.json'
 const hourMs = 3_600_000
 
 const naming = (...recipients: readonly string[]): ProbeResponse => ({
@@ -24,6 +25,17 @@ const naming = (...recipients: readonly string[]): ProbeResponse => ({
 })
 const pending = { status: 'processing', listing: 'pending', rule: 'ownership_unproven' }
 const refused = { status: 'rejected', rule: 'claimed_by_another_payee' }
+type Site = Readonly<Record<string, ProbeResponse>>
+const site =
+  (files: Site) =>
+  (asks: string): ProbeResponse =>
+    files[asks] ?? { status: 404, paymentRequired: null, body: '', error: null }
+const stating = (file: object): ProbeResponse => ({
+  status: 200,
+  paymentRequired: null,
+  body: JSON.stringify(file),
+  error: null,
+})
 const template = (routeTemplate: string) => ({ ...bazaarOf(), routeTemplate })
 
 describe('a listing that two payees claim', () => {
@@ -34,14 +46,14 @@ describe('a listing that two payees claim', () => {
   afterAll(() => database.drop())
   beforeEach(() => clearDiscovery(database.pool()))
 
-  const open = (respond: (target: ProbeTarget) => ProbeResponse | Promise<ProbeResponse>) => {
-    const asked: ProbeTarget[] = []
+  const open = (respond: (url: string) => ProbeResponse | Promise<ProbeResponse>) => {
+    const asked: string[] = []
     const discovery = createTestDiscovery(createDiscoveryCatalogue(database.pool()), {
       challenges: createOwnerChallenges(database.pool()),
       probe: {
-        ask: async (target) => {
-          asked.push(target)
-          return await respond(target)
+        ask: async (asks) => {
+          asked.push(asks)
+          return await respond(asks)
         },
       },
     })
@@ -66,7 +78,7 @@ describe('a listing that two payees claim', () => {
     expect(items).toMatchObject([{ description: 'ours', accepts: [{ payTo: merchant }], distinctPayers: 1 }])
     expect(items[0]?.accepts).toHaveLength(1)
     expect((await list({ payTo: squatter })).items).toEqual([])
-    expect(asked).toEqual([{ url, method: 'GET' }])
+    expect(asked).toEqual([url])
     expect(await settle({ caller: 's', payTo: squatter })).toMatchObject(pending)
     await probe()
     expect(await settle({ caller: 's', payTo: squatter })).toMatchObject(refused)
@@ -133,40 +145,94 @@ describe('a listing that two payees claim', () => {
     expect((await list()).items).toMatchObject([{ accepts: [{ payTo: merchant }] }])
   })
 
-  it.each([
-    ['POST', 'POST'],
-    ['PUT', 'PUT'],
-    ['HEAD', 'GET'],
-    ['DELETE', 'GET'],
-  ])('is asked with the declared method: %s with %s', async (method, sent) => {
-    const { settle, probe, asked } = open(() => naming(merchant))
-    const body = method.startsWith('P') ? { bodyType: 'json', body: {} } : {}
-    const bazaar = bazaarOf({ type: 'http', method, ...body })
-    await settle({ payTo: squatter })
-    await settle({ bazaar, url: `${url}?token=secret` })
-    await probe()
-    expect(asked).toEqual([{ url, method: sent }])
-  })
+  it.each(['POST', 'PUT', 'PATCH', 'HEAD', 'DELETE'])(
+    'is only read, also if %s is declared, and then its host is asked',
+    async (method) => {
+      const { settle, probe, asked } = open(site({}))
+      const body = method.startsWith('P') ? { bodyType: 'json', body: {} } : {}
+      const bazaar = bazaarOf({ type: 'http', method, ...body })
+      await settle({ bazaar, payTo: squatter })
+      await settle({ bazaar, url: `${url}?token=secret` })
+      await probe()
+      expect(asked).toEqual([url, statement])
+    },
+  )
 
-  it('with a route template is asked at the URL of the settlement, if it fits', async () => {
-    const { settle, probe, asked } = open(() => naming(merchant))
+  it('with a route template is never moved by one path below it, but by its host', async () => {
+    let files: Site = { 'https://weather.example/users/mallory/score': naming(squatter) }
+    const { settle, list, probe, asked, clock } = open((asks) => site(files)(asks))
     const bazaar = template('/users/:id/score')
-    const at = (path: string) => settle({ url: `https://weather.example${path}`, bazaar })
-    await settle({ url: 'https://weather.example/users/1/score', bazaar, payTo: squatter })
-    for (const path of ['/evil', '/users/1/other', '/users/1/score/more']) {
-      expect(await at(path)).toMatchObject({ status: 'rejected', rule: 'ownership_unproven' })
-    }
-    expect(await at('/users/7/score')).toMatchObject(pending)
+    await settle({ url: 'https://weather.example/users/1/score', bazaar })
+    const theirs = { url: 'https://weather.example/users/mallory/score', bazaar, payTo: squatter }
+    expect(await settle(theirs)).toMatchObject(pending)
     await probe()
-    expect(asked).toEqual([{ url: 'https://weather.example/users/7/score', method: 'GET' }])
-    expect(await at('/users/7/score')).toMatchObject({ listing: 'listed' })
+    expect(await settle(theirs)).toMatchObject({ rule: 'ownership_unproven' })
+    // The URL of the template itself, without `routeTemplate`, is the same listing.
+    const literal = { url: 'https://weather.example/users/:id/score', payTo: squatter }
+    expect(await settle(literal)).toMatchObject({ rule: 'ownership_unproven' })
+    expect((await list()).items).toMatchObject([{ accepts: [{ payTo: merchant }] }])
+    files = { [statement]: stating({ accepts: [{ network: 'base-sepolia', payTo: squatter }] }) }
+    await clock.advance(hourMs)
+    await settle(theirs)
+    await probe()
+    expect(await settle(theirs)).toMatchObject({ listing: 'listed' })
+    expect((await list()).items).toMatchObject([{ accepts: [{ payTo: squatter }] }])
+    expect(asked).toEqual([statement, statement])
   })
 
-  it('of an MCP tool stays with the first payee', async () => {
+  it('of an MCP tool moves to the payee that the host states for this tool', async () => {
+    const tool = (toolName: string) => bazaarOf({ type: 'mcp', toolName, inputSchema: {} })
+    const item = (toolName: string, payTo: string) => ({
+      resource: 'https://mcp.example/',
+      accepts: [{ network: 'base-sepolia', payTo }],
+      extensions: { bazaar: tool(toolName) },
+    })
+    const { settle, list, probe, asked } = open(
+      site({
+        'https://mcp.example/': naming(squatter),
+        'https://mcp.example/.well-known/x402.json': stating({
+          items: [item('other', squatter), item('x', merchant)],
+          accepts: [{ network: 'base-sepolia', payTo: squatter }],
+        }),
+      }),
+    )
+    const at = { url: 'https://mcp.example/', bazaar: tool('x') }
+    await settle({ ...at, payTo: squatter })
+    expect(await settle(at)).toMatchObject(pending)
+    await probe()
+    expect(await settle(at)).toMatchObject({ listing: 'listed' })
+    expect((await list()).items).toMatchObject([{ accepts: [{ payTo: merchant }] }])
+    expect(await settle({ ...at, payTo: squatter })).toMatchObject(pending)
+    await probe()
+    expect(await settle({ ...at, payTo: squatter })).toMatchObject(refused)
+    expect(new Set(asked)).toEqual(new Set(['https://mcp.example/.well-known/x402.json']))
+  })
+
+  it('of a caller with one host is asked before the many of another one', async () => {
+    const { settle, probe, asked } = open(() => naming(merchant))
+    const hostile = { requester: { name: 'hostile', site: null } }
+    for (let index = 0; index < 24; index += 1) {
+      await settle({ ...hostile, url: `https://h${index}.example/` })
+      await settle({ ...hostile, url: `https://h${index}.example/`, payTo: squatter })
+    }
+    await settle({ payTo: squatter })
+    await settle({ requester: { name: 'shop', site: null } })
+    await probe()
+    expect(asked).toHaveLength(16)
+    expect(asked).toContain(url)
+  })
+
+  it('has at most 64 waiting challenges of one caller', async () => {
     const { settle } = open(() => naming(merchant))
-    const bazaar = bazaarOf({ type: 'mcp', toolName: 'x', inputSchema: {} })
-    await settle({ bazaar, payTo: squatter })
-    expect(await settle({ bazaar })).toMatchObject({ ...refused, reason: expect.stringContaining('MCP') })
+    const hostile = { requester: { name: 'hostile', site: null } }
+    for (let index = 0; index < 70; index += 1) {
+      await settle({ ...hostile, url: `https://h${index}.example/` })
+      await settle({ ...hostile, url: `https://h${index}.example/`, payTo: squatter })
+    }
+    expect(await countWaiting()).toBe(64)
+    await settle({ payTo: squatter })
+    await settle({ requester: { name: 'shop', site: null } })
+    expect(await countWaiting()).toBe(65)
   })
 
   it('stays with the first payee where probes are off', async () => {
@@ -195,7 +261,7 @@ describe('a listing that two payees claim', () => {
     await settle({ payTo: squatter })
     await settle()
     await Promise.all([probe(), theirs.probe(), probe(), theirs.probe()])
-    expect([...asked, ...theirs.asked]).toEqual([{ url, method: 'GET' }])
+    expect([...asked, ...theirs.asked]).toEqual([url])
   })
 
   it('waits while its host is asked for another', async () => {
@@ -204,7 +270,7 @@ describe('a listing that two payees claim', () => {
       release = resolve
     })
     const { settle, probe, asked } = open(async (target) => {
-      if (target.url.endsWith('/a')) await held
+      if (target.endsWith('/a')) await held
       return naming(merchant)
     })
     const urls = ['https://one.example/a', 'https://one.example/b', 'https://two.example/']
@@ -215,7 +281,7 @@ describe('a listing that two payees claim', () => {
     await settle({ url: 'https://one.example/b' })
     await settle({ url: 'https://two.example/' })
     await probe()
-    expect(asked.map((target) => target.url)).toEqual(['https://one.example/a', 'https://two.example/'])
+    expect(asked).toEqual(['https://one.example/a', 'https://two.example/'])
     release()
     await first
     await probe()
@@ -228,9 +294,9 @@ describe('a listing that two payees claim', () => {
     for (const each of urls) await settle({ url: each, payTo: squatter })
     for (const each of urls) await settle({ url: each })
     await probe()
-    expect(asked.map((target) => new URL(target.url).host).toSorted()).toEqual(['one.example', 'two.example'])
+    expect(asked.map((target) => new URL(target).host).toSorted()).toEqual(['one.example', 'two.example'])
     await probe()
-    expect(asked.map((target) => target.url).toSorted()).toEqual(urls)
+    expect(asked.toSorted()).toEqual(urls)
   })
 
   it('moves again only by a new answer', async () => {
@@ -276,4 +342,185 @@ describe('a listing that two payees claim', () => {
     expect((await database.pool().query('select from discovery_challenges')).rowCount).toBe(0)
     expect(await settle()).toMatchObject(pending)
   })
+
+  it('does not move back by an answer from before it moved', async () => {
+    let answer = wanting(merchant, 'ours')
+    const { settle, list, probe, clock } = open(() => answer)
+    await settle({ details: { description: 'ours' } })
+    await settle({ details: { description: 'another' } })
+    await probe()
+    answer = wanting(squatter, 'sold')
+    await clock.advance(hourMs)
+    await settle({ payTo: squatter })
+    await probe()
+    expect(await settle({ payTo: squatter })).toMatchObject({ listing: 'listed' })
+    expect(await settle()).toMatchObject(pending)
+    expect((await list()).items).toMatchObject([{ description: 'sold', accepts: [{ payTo: squatter }] }])
+  })
+
+  it('that moves has text and price of its own answer, not of the stranger who pays the recipient it names', async () => {
+    const { settle, list, probe } = open(() => wanting(merchant, 'ours', '20000'))
+    await settle({ payTo: squatter })
+    const stranger = { caller: 'b', amount: 1n, details: { description: 'theirs' } }
+    expect(await settle(stranger)).toMatchObject(pending)
+    await probe()
+    expect(await settle(stranger)).toMatchObject({ listing: 'listed' })
+    expect(await settle({ ...stranger, details: { description: 'theirs again' } })).toMatchObject({
+      listing: 'listed',
+    })
+    expect((await list()).items).toMatchObject([
+      { description: 'ours', accepts: [{ payTo: merchant, amount: '20000' }] },
+    ])
+  })
+
+  describe('and its text', () => {
+    const ours: SettlementOptions = { details: { description: 'ours' } }
+    const theirs: SettlementOptions = { amount: 1n, details: { description: 'theirs' } }
+
+    it('without an account is not changed by a stranger who pays its merchant', async () => {
+      const { settle, list, probe } = open(site({}))
+      await settle(ours)
+      for (const caller of ['anonymous', 'b']) {
+        await settle({ ...theirs, caller })
+        await probe()
+        expect(await settle({ ...theirs, caller })).toMatchObject({ listing: 'listed' })
+      }
+      expect((await list()).items).toMatchObject([
+        { description: 'ours', accepts: [{ amount: '10000' }], distinctPayers: 5 },
+      ])
+      expect((await list({ q: 'theirs' })).items).toEqual([])
+    })
+
+    it.each(['anonymous', 'b'])(
+      'is that of its own 402 answer, though %s settled first with another',
+      async (caller) => {
+        const { settle, list, probe, asked } = open(() => wanting(merchant, 'said', '20000'))
+        await settle({ ...theirs, caller })
+        await settle(ours)
+        expect((await list()).items).toMatchObject([{ description: 'theirs' }])
+        await probe()
+        await settle(ours)
+        expect((await list()).items).toMatchObject([{ description: 'said' }])
+        expect((await list({ q: 'said' })).items).toHaveLength(1)
+        await settle({ ...theirs, caller })
+        expect((await list()).items).toMatchObject([{ description: 'said' }])
+        expect(asked).toEqual([url])
+      },
+    )
+
+    it('without an account has the price of its own 402 answer, and terms that it offers', async () => {
+      const { settle, list, probe } = open(() => wanting(merchant, 'said', '20000', ['0xother']))
+      await settle(ours)
+      await settle(theirs)
+      await probe()
+      await settle({ ...theirs, asset: '0xother' })
+      await settle({ ...theirs, asset: '0xinvented' })
+      const { items } = await list()
+      expect(items[0]?.accepts.map(({ asset, amount }) => [asset, amount])).toEqual([
+        ['0xother', '20000'],
+        ['0x036CbD53842c5426634e7929541eC2318f3dCF7e', '20000'],
+      ])
+    })
+
+    it('is asked for once an hour, and follows what the resource says then', async () => {
+      let said = 'first'
+      const { settle, list, probe, asked, clock } = open(() => wanting(merchant, said))
+      await settle(ours)
+      for (let time = 0; time < 3; time += 1) {
+        await settle(theirs)
+        await probe()
+      }
+      expect(asked).toHaveLength(1)
+      said = 'second'
+      await clock.advance(hourMs)
+      await settle(theirs)
+      await probe()
+      await settle(theirs)
+      expect(asked).toHaveLength(2)
+      expect((await list()).items).toMatchObject([{ description: 'second' }])
+    })
+
+    it('is not asked for while settlements agree with it, or its own account changes it', async () => {
+      const { settle, list, probe, asked } = open(() => wanting(merchant, 'said'))
+      await settle(ours)
+      await settle(ours)
+      await settle({ ...ours, caller: 'a', url: 'https://a.example/' })
+      await settle({ ...theirs, caller: 'a', url: 'https://a.example/' })
+      await probe()
+      expect(asked).toEqual([])
+      expect((await list({ q: 'theirs' })).items).toMatchObject([{ resource: 'https://a.example/' }])
+    })
+
+    it('is not taken from an answer that wants others paid, or describes another resource', async () => {
+      let answer = wanting('0x00000000000000000000000000000000000000bb', 'said')
+      const { settle, list, probe, clock } = open(() => answer)
+      const next = async () => {
+        await settle(theirs)
+        await probe()
+        await settle(theirs)
+        await clock.advance(hourMs)
+      }
+      await settle(ours)
+      await next()
+      answer = wanting(merchant, 'said', '10000', [], template('/:anything'))
+      await next()
+      answer = wanting(merchant, 'said', '10000', [], bazaarOf({ type: 'http', method: 'BREW' }))
+      await next()
+      expect((await list()).items).toMatchObject([{ description: 'ours' }])
+    })
+
+    it('with a route template is that of the statement of its host', async () => {
+      const bazaar = template('/users/:id')
+      const said = { description: 'said \0', resource: 'https://weather.example/users/:id' }
+      const { settle, list, probe, asked } = open(
+        site({
+          'https://weather.example/users/1': wanting(merchant, 'of one path'),
+          [statement]: stating({ items: [{ ...said, accepts: [offer(merchant)], extensions: { bazaar } }] }),
+        }),
+      )
+      const at = { url: 'https://weather.example/users/1', bazaar }
+      await settle({ ...ours, ...at })
+      await settle({ ...theirs, ...at })
+      await probe()
+      await settle({ ...theirs, ...at })
+      expect((await list()).items).toMatchObject([{ description: 'said', accepts: [{ amount: '10000' }] }])
+      expect(asked).toEqual([statement])
+    })
+
+    it('stays as it was first where probes are off', async () => {
+      const { settle, list } = createTestDiscovery(createDiscoveryCatalogue(database.pool()))
+      await settle(ours)
+      await settle(theirs)
+      expect((await list()).items).toMatchObject([{ description: 'ours', accepts: [{ amount: '10000' }] }])
+      expect(await countWaiting()).toBe(0)
+    })
+  })
 })
+
+const offer = (payTo: string, amount = '10000', asset = '0x036CbD53842c5426634e7929541eC2318f3dCF7e') => ({
+  scheme: 'exact',
+  network: 'eip155:84532',
+  payTo,
+  amount,
+  asset,
+  maxTimeoutSeconds: 60,
+  extra: { name: 'USDC' },
+})
+
+/** A 402 answer with a declaration. */
+const wanting = (
+  payTo: string,
+  description: string,
+  amount = '10000',
+  assets: readonly string[] = [],
+  bazaar: object = bazaarOf(),
+): ProbeResponse => {
+  const required = {
+    x402Version: 2,
+    resource: { url: 'http://localhost/behind-a-proxy', description },
+    accepts: [offer(payTo, amount), ...assets.map((asset) => offer(payTo, amount, asset))],
+    extensions: { bazaar },
+  }
+  const paymentRequired = Buffer.from(JSON.stringify(required)).toString('base64')
+  return { status: 402, paymentRequired, body: '', error: null }
+}
