@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { OwnerChallenges } from '../../../ports/ownerChallenges.js'
 import { purgeInBatches } from '../database/purgeInBatches.js'
 import { withoutNul } from '../database/text.js'
+import { inTransaction } from '../database/transaction.js'
 import { writeStated } from './catalogueRow.js'
 
 const batchSize = 1_000
@@ -53,24 +54,27 @@ export const createOwnerChallenges = (pool: Pool): OwnerChallenges => ({
       )
   },
 
-  answer: async ({ resourceId, url }, { recipients, problem, answeredAt, stated }) => {
-    await pool.query(
-      `with answered as (
-         update discovery_challenges set state = 'answered', recipients = $3, problem = $4, answered_at = $5
-         where resource_id = $1 and url = $2 and state = 'waiting' returning resource_id
-       )
-       update discovery_resources set stated = $6
-       where id in (select resource_id from answered) and $6::json is not null`,
-      [
+  answer: ({ resourceId, url }, { recipients, problem, answeredAt, stated }) =>
+    inTransaction(pool, async (client) => {
+      // Before its challenges, as a settlement that is being recorded locks them: the other order would deadlock.
+      await client.query('select from discovery_resources where id = $1 for update', [resourceId])
+      const { rowCount } = await client.query(
+        `update discovery_challenges set state = 'answered', recipients = $3, problem = $4, answered_at = $5
+         where resource_id = $1 and url = $2 and state = 'waiting'`,
+        [
+          resourceId,
+          url,
+          recipients === null ? null : JSON.stringify(recipients),
+          problem === null ? null : withoutNul(problem),
+          answeredAt,
+        ],
+      )
+      if (rowCount === 0 || stated === null) return
+      await client.query('update discovery_resources set stated = $2 where id = $1', [
         resourceId,
-        url,
-        recipients === null ? null : JSON.stringify(recipients),
-        problem === null ? null : withoutNul(problem),
-        answeredAt,
-        stated === null ? null : writeStated(stated),
-      ],
-    )
-  },
+        writeStated(stated),
+      ])
+    }),
 
   purge: (answeredBefore, stopped) =>
     purgeInBatches(stopped, async () => {

@@ -222,6 +222,35 @@ describe('a listing that two payees claim', () => {
     expect(asked).toContain(url)
   })
 
+  it('is answered beside a settlement that is being recorded, without a deadlock', async () => {
+    const { settle, list, probe } = open(() => wanting(merchant, 'said'))
+    await settle({ details: { description: 'ours' } })
+    await settle({ details: { description: 'theirs' } })
+    const recording = await database.pool().connect()
+    const probing = recording
+      .query('begin')
+      .then(() => recording.query('select from discovery_resources for update'))
+      .then(probe)
+      .catch((error: unknown) => error)
+    try {
+      await pollUntil(async () => {
+        const { rowCount } = await database
+          .pool()
+          .query(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+        return rowCount === 1
+      }, 'the answer to wait for the settlement')
+      await recording.query('update discovery_challenges set due_at = due_at')
+      await recording.query('commit')
+    } finally {
+      recording.release()
+    }
+    expect(await probing).toBeUndefined()
+    await settle({ details: { description: 'theirs' } })
+    expect((await list()).items).toMatchObject([{ description: 'said' }])
+  })
+
   it('has at most 64 waiting challenges of one caller', async () => {
     const { settle } = open(() => naming(merchant))
     const hostile = { requester: { name: 'hostile', site: null } }
