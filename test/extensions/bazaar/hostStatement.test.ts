@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { checkRules } from '../../../src/extensions/bazaar/explainDeclaration.js'
+import { findDeclaration } from '../../../src/extensions/bazaar/findDeclaration.js'
 import { readStatement, statementUrlOf } from '../../../src/extensions/bazaar/hostStatement.js'
 import { toResourceKey } from '../../../src/extensions/bazaar/resourceKey.js'
 
@@ -88,6 +91,22 @@ describe('the statement of a host', () => {
       recipients: null,
       problem: expect.stringContaining(problem),
     })
+  })
+
+  it('is listed as the documentation shows it', async () => {
+    const page = await readFile(new URL('../../../docs/discovery.md', import.meta.url), 'utf8')
+    const example: unknown = JSON.parse(/```json\n(\{\n {2}"x402Version".*?)```/s.exec(page)?.[1] ?? '')
+    const key = at('/users/:id')
+    const answer = read(example, key)
+    const declaration = answer.recipients === null ? null : findDeclaration(answer.said)
+    if (declaration === null) throw new Error('The example declares nothing')
+    const { failed, listing } = checkRules(declaration, {
+      allowsPrivateHosts: false,
+      schemaVerdict: { kind: 'valid' },
+    })
+    expect(failed).toBeNull()
+    expect(listing).toMatchObject({ key, description: 'The forecast for a user' })
+    expect(named(example, at('/another'))).toHaveLength(1)
   })
 
   it('never throws', () => {
