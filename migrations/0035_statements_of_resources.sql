@@ -4,7 +4,8 @@ alter table discovery_resources add column stated json;
 
 -- Older versions asked by POST, and of a route template at one path below it: those answers no longer count.
 delete from discovery_challenges;
-alter table discovery_challenges drop column method;
--- Who settled: challenges take turns by it.
-alter table discovery_challenges add column claimant text not null;
+-- Read by older versions alone, which run beside this one during an upgrade.
+alter table discovery_challenges alter column method set default 'GET';
+-- Who settled: challenges take turns by it. Older versions name nobody.
+alter table discovery_challenges add column claimant text not null default '';
 create index discovery_challenges_of_claimant on discovery_challenges (claimant, due_at) where state = 'waiting';

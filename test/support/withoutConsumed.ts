@@ -4,8 +4,7 @@
  */
 export const withoutConsumed = `
   alter table if exists discovery_resources drop column if exists stated;
-  alter table if exists discovery_challenges drop column if exists claimant,
-    add column if not exists method text not null default 'GET';
+  alter table if exists discovery_challenges drop column if exists claimant, alter column method drop default;
   alter table if exists sandbox_scenarios drop column if exists holders;
   drop table consumed_authorizations;
   drop function record_consumed_authorization, refuse_change_of_consumed, is_consumed_for_good cascade;
