@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { encodeErrorResult, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { explainRevert, isNotYetValid } from '../../../../src/chains/evm/exact/explainRevert.js'
+import { anyText } from '../../../support/anyText.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 
 const authorization = {
@@ -82,7 +83,7 @@ describe('explainRevert', () => {
       .option(fc.uint8Array({ maxLength: 200 }))
       .map((bytes): Hex | null => (bytes === null ? null : `0x${Buffer.from(bytes).toString('hex')}`))
     const words = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 400 }),
+      anyText({ maxLength: 400 }),
       fc.string().map((text) => `${text} https://node.example/v2/${text}k3y`),
     )
     fc.assert(
