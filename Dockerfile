@@ -1,6 +1,6 @@
-# Keep in sync with .ci/image, which runs the same steps without a container engine. Exact tags: pin the digest as well
-# where you build (`node:24.21.0-bookworm-slim@sha256:...`).
-FROM node:24.21.0-bookworm-slim AS build
+# Keep in sync with .ci/image, which runs the same steps without a container engine. The digest is that of the index of
+# all platforms; renew it with the tag (`docker buildx imagetools inspect node:<tag>` prints it).
+FROM node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20 AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No script of a package runs but the one that links the libraries of the embedded database.
@@ -16,7 +16,7 @@ RUN npm run build && npm prune --omit=dev --ignore-scripts && .ci/prune-modules
 ARG VERSION=
 RUN if [ -n "$VERSION" ]; then npm pkg set "version=${VERSION#v}"; fi
 
-FROM node:24.21.0-bookworm-slim
+FROM node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 ENV NODE_ENV=production PORT=8080 DATA_FOLDER=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./
