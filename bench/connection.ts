@@ -16,8 +16,14 @@ interface Waiter {
 const nothing = Buffer.alloc(0)
 
 /** Minimal HTTP: it shares the CPU with the service under test, and Node's client is several times slower. */
-export const openConnection = async (url: URL, deadlineMs: number): Promise<Connection> => {
-  const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true })
+export const openConnection = async (
+  url: URL,
+  deadlineMs: number,
+  /** To connect from, of this machine; default: the system's choice. */
+  localAddress?: string,
+): Promise<Connection> => {
+  const from = localAddress === undefined ? {} : { localAddress }
+  const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true, ...from })
   await once(socket, 'connect')
   let waiter: Waiter | null = null
   let received: Buffer = nothing

@@ -26,7 +26,21 @@ export const startOurs = (
   })
 
 /** The built service with default settings, except for rate limits. */
-export const startService = async (environment: Readonly<Record<string, string>>): Promise<Contender> => {
+export const startService = (environment: Readonly<Record<string, string>>): Promise<Contender> =>
+  startWithDefaults({
+    LOG_LEVEL: 'error',
+    // Counted as in production, but never reached.
+    ANONYMOUS_REQUESTS_PER_MINUTE: '1000000000',
+    ANONYMOUS_SETTLES_PER_MINUTE: '1000000000',
+    SETTLES_PER_PAYER_PER_HOUR: '0',
+    SETTLES_PER_RECIPIENT_PER_HOUR: '0',
+    ...environment,
+  })
+
+/** The built service with default settings. */
+export const startWithDefaults = async (
+  environment: Readonly<Record<string, string>>,
+): Promise<Contender> => {
   const port = await reservePort()
   const folder = await makeFolder()
   const contender = await launch({
@@ -37,13 +51,7 @@ export const startService = async (environment: Readonly<Record<string, string>>
     environment: {
       PORT: String(port),
       HOST: '127.0.0.1',
-      LOG_LEVEL: 'error',
       DATA_FOLDER: folder.path,
-      // Counted as in production, but never reached.
-      ANONYMOUS_REQUESTS_PER_MINUTE: '1000000000',
-      ANONYMOUS_SETTLES_PER_MINUTE: '1000000000',
-      SETTLES_PER_PAYER_PER_HOUR: '0',
-      SETTLES_PER_RECIPIENT_PER_HOUR: '0',
       ...environment,
     },
   })

@@ -4,6 +4,7 @@ import { measureDiscovery } from './measureDiscovery.js'
 import { measureFamilies } from './measureFamilies.js'
 import { measureGas } from './measureGas.js'
 import { measureGrowth } from './measureGrowth.js'
+import { measureHostile } from './measureHostile.js'
 import { measureLimits } from './measureLimits.js'
 import { measureOutage } from './measureOutage.js'
 import { measureQuota } from './measureQuota.js'
@@ -15,7 +16,7 @@ import { measureTon } from './measureTon.js'
 import { measureTron } from './measureTron.js'
 import { measureUpto } from './measureUpto.js'
 import { measureVerify } from './measureVerify.js'
-import { type Part, readOptions, type Scale } from './options.js'
+import { type Options, type Part, readOptions, type Scale } from './options.js'
 import type { Verdict } from './verdict.js'
 
 /*
@@ -23,33 +24,36 @@ import type { Verdict } from './verdict.js'
  * comparable, figures are not.
  */
 
-const measurements: Readonly<Record<Part, (scale: Scale) => Promise<readonly Verdict[]>>> = {
-  verify: measureVerify,
-  'verify-slow': measureSlowVerify,
-  settle: (scale) => measureSettle('automine', scale),
-  'settle-blocks': (scale) => measureSettle('1 s blocks', scale),
-  upto: measureUpto,
-  gas: measureGas,
-  limits: measureLimits,
-  quota: measureQuota,
-  growth: measureGrowth,
-  outage: measureOutage,
-  solana: measureSolana,
-  tron: measureTron,
-  ton: measureTon,
-  families: measureFamilies,
-  discovery: measureDiscovery,
-  streams: measureStreams,
-  credit: measureCredit,
-}
+const measurements: Readonly<Record<Part, (scale: Scale, options: Options) => Promise<readonly Verdict[]>>> =
+  {
+    verify: measureVerify,
+    'verify-slow': measureSlowVerify,
+    settle: (scale) => measureSettle('automine', scale),
+    'settle-blocks': (scale) => measureSettle('1 s blocks', scale),
+    upto: measureUpto,
+    gas: measureGas,
+    limits: measureLimits,
+    quota: measureQuota,
+    growth: measureGrowth,
+    outage: measureOutage,
+    solana: measureSolana,
+    tron: measureTron,
+    ton: measureTon,
+    families: measureFamilies,
+    discovery: measureDiscovery,
+    streams: measureStreams,
+    credit: measureCredit,
+    hostile: measureHostile,
+  }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
-const { chosen, scale } = readOptions(process.argv.slice(2))
+const options = readOptions(process.argv.slice(2))
+const { chosen, scale } = options
 const verdicts: Verdict[] = []
 const [load = 0] = loadavg()
 console.log(`${cpus().length} processors, load ${load.toFixed(1)} before the run, Node ${process.version}`)
-for (const part of chosen) verdicts.push(...(await measurements[part](scale)))
+for (const part of chosen) verdicts.push(...(await measurements[part](scale, options)))
 
 console.log('\n## Targets\n')
 for (const { text, isMet } of verdicts) console.log(`- ${isMet ? 'met    ' : 'NOT MET'} ${text}`)

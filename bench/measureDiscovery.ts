@@ -27,7 +27,7 @@ export const measureDiscovery = async (scale: Scale): Promise<readonly Verdict[]
   const pool = openPool({ url: database.url, maxConnections: 4, onError: () => undefined })
   try {
     await migrate(pool, new URL('../migrations/', import.meta.url))
-    await fill(pool)
+    await fillCatalogue(pool)
     const catalogue = createDiscoveryCatalogue(pool)
     const count = Math.ceil(runs * scale)
     const table = printTable(
@@ -137,7 +137,7 @@ const findDeepPosition = async (pool: Pool) => {
 }
 
 /** Words with frequencies from 1 to 1 in 100,000; scores without relation to them. */
-const fill = async (pool: Pool): Promise<void> => {
+export const fillCatalogue = async (pool: Pool): Promise<void> => {
   const batch = 10_000
   for (let from = 0; from < resources; from += batch) {
     await pool.query(

@@ -18,6 +18,7 @@ export const parts = [
   'discovery',
   'streams',
   'credit',
+  'hostile',
 ] as const
 
 export type Part = (typeof parts)[number]
@@ -27,21 +28,32 @@ export type Scale = number
 export interface Options {
   readonly chosen: readonly Part[]
   readonly scale: Scale
+  /** Names of attacks, for `hostile`; empty: all. */
+  readonly attacks: readonly string[]
 }
 
 const quickScale = 0.2
 
-/** Parses the command line: part names or `--only <part>`, none for all, and `--quick`. */
+/**
+ * Parses the command line: part names or `--only <part>`, none for all, `--quick`, and `--attack <name>`, which alone means
+ * the part `hostile`.
+ */
 export const readOptions = (args: readonly string[]): Options => {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { only: { type: 'string', multiple: true }, quick: { type: 'boolean', default: false } },
+    options: {
+      only: { type: 'string', multiple: true },
+      attack: { type: 'string', multiple: true },
+      quick: { type: 'boolean', default: false },
+    },
   })
-  const named = [...positionals, ...(values.only ?? [])]
+  const { only = [], attack: attacks = [], quick } = values
+  const given = [...positionals, ...only]
+  const named = given.length === 0 && attacks.length > 0 ? ['hostile'] : given
   const unknown = named.filter((name) => !parts.some((part) => part === name))
   if (unknown.length > 0)
     throw new Error(`no such part: ${unknown.join(', ')}; there are ${parts.join(', ')}`)
   const chosen = named.length === 0 ? parts : parts.filter((part) => named.includes(part))
-  return { chosen, scale: values.quick ? quickScale : 1 }
+  return { chosen, scale: quick ? quickScale : 1, attacks }
 }

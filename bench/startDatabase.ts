@@ -6,6 +6,8 @@ import { makeFolder } from './makeFolder.js'
 
 export interface Database {
   readonly url: string
+  /** A new database with the same content, on the same server; nothing may be connected to this one meanwhile. */
+  copy(): Promise<Database>
   /** Drops the database, and stops the server if it is ours. */
   stop(): Promise<void>
 }
@@ -19,21 +21,31 @@ interface Server {
 export const startDatabase = async (): Promise<Database> => {
   const borrowed = process.env.BENCH_DATABASE_URL
   const server = borrowed ? { url: borrowed, stop: async () => undefined } : await startServer()
-  const name = `quittance_bench_${randomBytes(6).toString('hex')}`
   try {
-    await run(server.url, `create database "${name}"`)
+    const database = await createDatabase(server.url)
+    return {
+      ...database,
+      stop: async () => {
+        await database.stop()
+        await server.stop()
+      },
+    }
   } catch (error) {
     await server.stop()
     throw error
   }
-  const url = new URL(server.url)
+}
+
+const createDatabase = async (serverUrl: string, template?: string): Promise<Database> => {
+  const name = `quittance_bench_${randomBytes(6).toString('hex')}`
+  const source = template === undefined ? '' : ` template "${template}"`
+  await run(serverUrl, `create database "${name}"${source}`)
+  const url = new URL(serverUrl)
   url.pathname = `/${name}`
   return {
     url: url.href,
-    stop: async () => {
-      await run(server.url, `drop database if exists "${name}" with (force)`)
-      await server.stop()
-    },
+    copy: () => createDatabase(serverUrl, name),
+    stop: () => run(serverUrl, `drop database if exists "${name}" with (force)`),
   }
 }
 
