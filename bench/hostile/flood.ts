@@ -198,13 +198,13 @@ export const createFlood = (
 }
 
 export const inTurn = <Item>(items: readonly Item[]): (() => Item) => {
-  let index = 0
-  return () => {
-    const item = items[index % items.length]
-    index += 1
-    if (item === undefined) throw new Error('There is nothing to take in turn')
-    return item
-  }
+  if (items.length === 0) throw new Error('There is nothing to take in turn')
+  const endless = repeat(items)
+  return () => endless.next().value
+}
+
+function* repeat<Item>(items: readonly Item[]): Generator<Item, never> {
+  while (true) yield* items
 }
 
 export const randomHexDigits = (bytes: number): string => randomBytes(bytes).toString('hex')
