@@ -12,6 +12,7 @@ export interface RouteWindow {
   readonly windowMs: number
   readonly per: LimitScope
   readonly siteFactor: number
+  readonly sparesNewcomers: boolean
 }
 
 export interface TierCount {
@@ -77,10 +78,12 @@ const toWindow = ({
   windowMs,
   per,
   siteFactor = defaultSiteFactor,
+  sparesNewcomers = false,
 }: RequestLimit): RouteWindow => ({
   prefix: `${endpoint} ${per} `,
   limit,
   windowMs,
   per,
   siteFactor,
+  sparesNewcomers,
 })

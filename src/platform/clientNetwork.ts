@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js'
 
 const networkBits = 64
 const siteBits = 48
+const regionBits = 32
 const unknownClient = 'unknown'
 const maxCached = 10_000
 // The longest IPv6 text has 45 characters, but a zone id can have any length.
@@ -15,25 +16,37 @@ export interface ClientNetworks {
   readonly network: string
   /** The IPv6 /48 network around it (the largest usual allocation per customer); null for IPv4. */
   readonly site: string | null
+  /** The IPv4 /24 or IPv6 /32 network around it: what one owner with many addresses has of them. */
+  readonly region: string
 }
 
-const unknownNetworks: ClientNetworks = { network: unknownClient, site: null }
+const unknownNetworks: ClientNetworks = { network: unknownClient, site: null, region: unknownClient }
 
 /** The subjects of per-address limits. Unparsable addresses share one. */
 export const readClientNetworks = (address: string | undefined): ClientNetworks => {
   if (address === undefined) return unknownNetworks
   const known = cache.get(address)
   if (known !== undefined) return known
-  if (isIPv4(address)) return cacheNetworks(address, { network: address, site: null })
+  if (isIPv4(address)) return cacheNetworks(address, readIPv4(address))
   return isIPv6(address) ? cacheNetworks(address, readIPv6(address)) : unknownNetworks
 }
 
 export const readClientNetwork = (address: string | undefined): string => readClientNetworks(address).network
 
+const readIPv4 = (address: string): ClientNetworks => ({
+  network: address,
+  site: null,
+  region: `${address.slice(0, address.lastIndexOf('.'))}.0/24`,
+})
+
 const readIPv6 = (address: string): ClientNetworks => {
   const parsed = ipaddr.IPv6.parse(address)
-  if (parsed.isIPv4MappedAddress()) return { network: parsed.toIPv4Address().toString(), site: null }
-  return { network: writeNetwork(parsed, networkBits), site: writeNetwork(parsed, siteBits) }
+  if (parsed.isIPv4MappedAddress()) return readIPv4(parsed.toIPv4Address().toString())
+  return {
+    network: writeNetwork(parsed, networkBits),
+    site: writeNetwork(parsed, siteBits),
+    region: writeNetwork(parsed, regionBits),
+  }
 }
 
 const writeNetwork = ({ parts }: ipaddr.IPv6, bits: number): string => {

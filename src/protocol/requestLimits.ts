@@ -14,13 +14,18 @@ export interface RequestLimit {
   readonly siteFactor?: number
   /** Counted only after the body was validated, so that malformed bodies do not use it up. */
   readonly countsValidOnly?: boolean
+  /**
+   * For limits over all callers: once it is used up, addresses that used nothing of it for a day share a second one of the
+   * same size.
+   */
+  readonly sparesNewcomers?: boolean
 }
 
 /** Configurable limits; 0 turns a limit off. */
 export interface RequestLimitSettings {
   readonly anonymousRequestsPerMinute: number
   readonly anonymousSettlesPerMinute: number
-  /** Over all callers; lookups are counted separately, with the same limits. */
+  /** Over all callers, and as many of newcomers; lookups are counted separately, with the same limits. */
   readonly registrationsPerMinute: number
   readonly registrationsPerAddressPerHour: number
 }
@@ -78,6 +83,8 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
       per: 'everyone',
       appliesTo: 'all',
       countsValidOnly: true,
+      // Otherwise a few addresses could use it up in every minute.
+      sparesNewcomers: true,
     },
     // Also with a key: otherwise one key could create any number of others.
     {

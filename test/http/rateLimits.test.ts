@@ -68,10 +68,8 @@ describe("the specification's request rates", () => {
     ['POST /v1/intent/:id/refresh', 'scale', 600, minuteMs, 'all addresses'],
     ['POST /v1/siwx/nonce', 'anonymous', 120, minuteMs, 'one address'],
     ['POST /v1/siwx/verify', 'anonymous', 120, minuteMs, 'one address'],
-    ['POST /register', 'anonymous', 30, minuteMs, 'all addresses'],
     ['POST /register', 'anonymous', 5, hourMs, 'one address'],
     ['POST /register', 'scale', 5, hourMs, 'one address'],
-    ['POST /lookup', 'anonymous', 30, minuteMs, 'all addresses'],
     ['POST /lookup', 'anonymous', 5, hourMs, 'one address'],
     ['POST /discovery/validate', 'anonymous', 60, minuteMs, 'one address'],
     ['POST /v1/discovery/validate', 'anonymous', 60, minuteMs, 'one address'],
@@ -222,9 +220,9 @@ describe('a rejected request', () => {
     const { sendMany } = open()
     const endpoint = 'POST /register'
     expect(count(await sendMany(100, () => ({ endpoint })), 200)).toBe(5)
-    const others = await sendMany(26, (index) => ({ endpoint, address: differentAddress(index) }))
-    expect(count(others.slice(0, 25), 200)).toBe(25)
-    expect(others[25]).toBe(429)
+    const others = await sendMany(25, (index) => ({ endpoint, address: differentAddress(index) }))
+    expect(count(others, 200)).toBe(25)
+    expect(await sendMany(1, () => ({ endpoint, address: differentAddress(0) }))).toEqual([429])
   })
 
   it('draws nothing if the last window rejects it', async () => {
@@ -391,6 +389,68 @@ describe('networks of one IPv6 site (A55)', () => {
   })
 })
 
+describe.each(['POST /register', 'POST /lookup'])(
+  '%s, when its window of all callers is used up,',
+  (endpoint) => {
+    const openUsedUp = async (parts: Partial<LimitedAppOptions> = {}) => {
+      const opened = open(parts)
+      const useUp = async () => expect(count(await opened.sendMany(35, servedBefore), 200)).toBe(30)
+      const from = async (address: string) => (await opened.ask({ endpoint, address })).statusCode
+      await useUp()
+      return { ...opened, useUp, from }
+    }
+    // Seven addresses, five times each.
+    const servedBefore = (index: number): TestRequest => ({ endpoint, address: `203.0.${index % 7}.7` })
+    const inRegion = (index: number): string => `2001:db8:${(index + 1).toString(16)}::1`
+    const anywhere = (index: number): string => `192.${index}.2.1`
+
+    it('serves each address that it did not serve for a day, once', async () => {
+      const { from, clock, useUp } = await openUsedUp()
+      expect(await from('192.0.2.1')).toBe(200)
+      expect(await from('192.0.2.1')).toBe(429)
+      expect(await from('203.0.1.7')).toBe(429)
+      await clock.advance(23 * hourMs)
+      await useUp()
+      expect(await from('192.0.2.1')).toBe(429)
+      await clock.advance(hourMs)
+      await useUp()
+      expect(await from('192.0.2.1')).toBe(200)
+      expect(await from('203.0.1.7')).toBe(429)
+    })
+
+    it.each<readonly [string, (index: number) => string, number]>([
+      ['an IPv6 /48', (index) => `2001:db8:1:${index.toString(16)}::1`, 1],
+      ['an IPv6 /32', inRegion, 8],
+      ['an IPv4 /24', (index) => `192.0.2.${index + 1}`, 8],
+      ['all networks', anywhere, 30],
+    ])('spares of newcomers in %s so many', async (_network, addressOf, spared) => {
+      const { sendMany, from } = await openUsedUp()
+      const statuses = await sendMany(40, (index) => ({ endpoint, address: addressOf(index) }))
+      expect(count(statuses, 200)).toBe(spared)
+      if (spared < 30) expect(await from('198.18.0.1')).toBe(200)
+    })
+
+    it('tells refused newcomers to come back when the window of all callers begins again', async () => {
+      const { sendMany, ask } = await openUsedUp()
+      await sendMany(40, (index) => ({ endpoint, address: anywhere(index) }))
+      const { headers } = await ask({ endpoint, address: '198.18.0.1' })
+      expect(headers).toMatchObject({ 'retry-after': '60', 'x-ratelimit-limit': '30' })
+    })
+
+    it('remembers whom it served although a flood of addresses fills the memory', async () => {
+      const clock = createManualClock()
+      const limiter = createMemoryRateLimiter({ clock, maxBuckets: 200 })
+      const { sendMany, from } = await openUsedUp({ clock, limiter })
+      expect(await from('192.0.2.1')).toBe(200)
+      await sendMany(1_000, (index) => ({ endpoint: 'GET /supported', address: differentAddress(index) }))
+      expect(limiter.countBuckets()).toBe(200)
+      expect(await from('192.0.2.1')).toBe(429)
+      expect(await from('203.0.1.7')).toBe(429)
+      expect(await from('198.18.0.1')).toBe(200)
+    })
+  },
+)
+
 describe('one request', () => {
   it('calls the limiter once for all windows, and once more for those of registration', async () => {
     const questions: (readonly LimitWindow[])[] = []
@@ -406,9 +466,10 @@ describe('one request', () => {
     const { ask } = open({ limiter, clock })
     await ask({ endpoint: 'POST /register', key: 'free' })
     // Registration windows count after the body was validated.
-    expect(questions.map((windows) => windows.map(({ limit }) => limit))).toEqual([[1_000], [30, 5]])
+    const ofRegistration = [[1_000], [30, 5, 1]]
+    expect(questions.map((windows) => windows.map(({ limit }) => limit))).toEqual(ofRegistration)
     await ask({ endpoint: 'POST /register' })
-    expect(questions.slice(2).map((windows) => windows.map(({ limit }) => limit))).toEqual([[1_000], [30, 5]])
+    expect(questions.slice(2).map((windows) => windows.map(({ limit }) => limit))).toEqual(ofRegistration)
     await ask({ endpoint: 'GET /dashboard/info', key: 'free' })
     expect(questions[4]?.map(({ limit }) => limit)).toEqual([1_000, 120])
     expect(questions).toHaveLength(5)

@@ -7,12 +7,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
+import { createCircuit } from '../../src/stores/redis/circuit.js'
+import { createRedisRateLimiter } from '../../src/stores/redis/rateLimiter.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { spawnChild } from '../support/spawnChild.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import { limitedApp } from './support/limitedApp.js'
 
 const startedServer = await startTestRedis()
 afterAll(() => startedServer?.stop())
@@ -45,6 +51,37 @@ describe.skipIf(startedServer === null)('four instances on one Redis', () => {
     const sum = (name: keyof Counted) =>
       answers.reduce((total, counts) => total + (counts[keys.indexOf(key)]?.[name] ?? 0), 0)
     expect([sum('allowed'), sum('refused')]).toEqual([1_000, 3_000])
+  })
+})
+
+describe.skipIf(startedServer === null)('two instances on one Redis', () => {
+  const keyPrefix = `test:${randomUUID()}:`
+  const openInstance = () => {
+    const redis = new Redis(getServer().url)
+    const circuit = createCircuit({ redis, clock: systemClock, logger: silentLogger })
+    const fallback = createMemoryRateLimiter({ clock: systemClock })
+    const limiter = createRedisRateLimiter({ redis, circuit, fallback, keyPrefix })
+    const app = limitedApp({ limiter, clock: systemClock, figures: { registrationsPerMinute: 2 } })
+    const register = async (remoteAddress: string) =>
+      (await app.inject({ method: 'POST', url: '/register', remoteAddress })).statusCode
+    return { register, close: () => redis.disconnect() }
+  }
+  const [one, other] = [openInstance(), openInstance()]
+  afterAll(() => {
+    one.close()
+    other.close()
+  })
+
+  it('share the windows of registration, of newcomers too, and know whom the other one served', async () => {
+    expect(await one.register('203.0.113.7')).toBe(200)
+    expect(await other.register('198.51.100.7')).toBe(200)
+    // Served by the other instance.
+    expect(await one.register('198.51.100.7')).toBe(429)
+    expect(await other.register('203.0.113.7')).toBe(429)
+    expect(await one.register('2001:db8:1:1::1')).toBe(200)
+    expect(await other.register('2001:db8:1:2::1')).toBe(429)
+    expect(await other.register('192.0.2.1')).toBe(200)
+    expect(await one.register('198.18.0.1')).toBe(429)
   })
 })
 

@@ -43,3 +43,14 @@ describe('an IPv6 client belongs to a site', () => {
     expect(readClientNetworks(address).site).toBe(site)
   })
 })
+
+describe('a client belongs to a region', () => {
+  it.each([
+    ['2001:db8:1:2:3:4:5:6', '2001:db8::/32'],
+    ['::ffff:203.0.113.9', '203.0.113.0/24'],
+    ['203.0.113.9', '203.0.113.0/24'],
+    ['unknown', 'unknown'],
+  ])('%s to %s', (address, region) => {
+    expect(readClientNetworks(address).region).toBe(region)
+  })
+})

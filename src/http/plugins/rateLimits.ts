@@ -19,6 +19,10 @@ export interface RateLimitsDependencies {
 }
 
 const minuteMs = 60_000
+const dayMs = 86_400_000
+
+/** Newcomers of one /24 or /32 in a day, so that an owner of many addresses cannot use up the window of newcomers. */
+const newcomersPerRegion = 8
 
 /** A route-level hook: runs after authentication, and only on limited routes. */
 export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
@@ -57,10 +61,15 @@ const createHook =
         ? listAnonymous(limits, request)
         : [...listKeyed(limits, request, account), ...listTierWindows(limits, account, tiers)]
     if (windows.length === 0) return
-    const result = await limiter.take(windows)
-    // The store may have failed during this request, which was then counted locally.
-    if (requiresSharedStore) requireSharedStore(limiter)
-    const index = findTightest(result)
+    const take = async (taken: readonly LimitWindow[]): Promise<RateLimitResult> => {
+      const result = await limiter.take(taken)
+      // The store may have failed during this request, which was then counted locally.
+      if (requiresSharedStore) requireSharedStore(limiter)
+      return result
+    }
+    const newcomer = findNewcomer(account === null ? limits.anonymous : limits.keyed, request)
+    const result = await take(newcomer === null ? windows : [...windows, newcomer.mark])
+    const index = findTightest(result.windows.slice(0, windows.length))
     const window = windows[index]
     const state = result.windows[index]
     if (window === undefined || state === undefined) return
@@ -72,6 +81,10 @@ const createHook =
       reply.header('x-ratelimit-reset', Math.ceil(resetsAtMs / 1_000))
     }
     if (result.isAllowed) return
+    if (newcomer !== null && windows[result.refusedBy ?? 0]?.key === newcomer.sharedKey) {
+      const own = windows.filter(({ key }) => key !== newcomer.sharedKey)
+      if ((await take([...own, ...newcomer.windows])).isAllowed) return
+    }
     markRefused(reply.raw)
     const remainingSeconds = Math.ceil((resetsAtMs - clock.now().getTime()) / 1_000)
     throw new AppError('RATE_LIMITED', 'Too many requests', {
@@ -90,6 +103,33 @@ const requireSharedStore = (limiter: RateLimiter): void => {
       retryAfterSeconds: 5,
     },
   )
+}
+
+interface Newcomer {
+  /** Of the window of all callers. */
+  readonly sharedKey: string
+  /** Counts a request that the window of all callers allowed: its address is no newcomer for a day. */
+  readonly mark: LimitWindow
+  /** Instead of the window of all callers. */
+  readonly windows: readonly LimitWindow[]
+}
+
+/** A newcomer is an IPv4 address, or an IPv6 /48, that drew nothing for a day. */
+const findNewcomer = (windows: readonly RouteWindow[], request: FastifyRequest): Newcomer | null => {
+  const shared = windows.find(({ sparesNewcomers }) => sparesNewcomers)
+  if (shared === undefined) return null
+  const { network, site, region } = readClientNetworks(request.ip)
+  const key = `${shared.prefix}newcomers`
+  const own = { key: `${key} ${site ?? network}`, limit: 1, windowMs: dayMs }
+  return {
+    sharedKey: shared.prefix,
+    mark: { ...own, isUnrefusable: true },
+    windows: [
+      { key, limit: shared.limit, windowMs: shared.windowMs },
+      own,
+      { key: `${key} ${region}`, limit: newcomersPerRegion, windowMs: dayMs },
+    ],
+  }
 }
 
 const listAnonymous = ({ anonymous }: CountedWindows, request: FastifyRequest): readonly LimitWindow[] =>
@@ -129,7 +169,7 @@ const toLimitWindow = ({ prefix, limit, windowMs, per }: RouteWindow, subject: s
 })
 
 /** Index of the window with the fewest requests remaining; on a tie, the one that resets last. */
-const findTightest = ({ windows }: RateLimitResult): number => {
+const findTightest = (windows: readonly WindowState[]): number => {
   let binding = 0
   for (let index = 1; index < windows.length; index += 1) {
     if (isTighter(windows[index], windows[binding])) binding = index
