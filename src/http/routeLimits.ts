@@ -1,3 +1,4 @@
+import { siteFactor as defaultSiteFactor } from '../platform/clientNetwork.js'
 import {
   type LimitScope,
   type RequestLimit,
@@ -20,11 +21,15 @@ export interface TierCount {
   readonly name: string
   /** Requests per minute that every tier has at least; -1: unlimited. */
   readonly floor: number
+  /** Requests per minute that an address without a key has there; -1: unlimited. */
+  readonly anonymous: number
 }
 
 interface RouteWindows {
   readonly anonymous: readonly RouteWindow[]
   readonly keyed: readonly RouteWindow[]
+  /** Beside `keyed`. */
+  readonly unproven: readonly RouteWindow[]
 }
 
 export interface RouteLimits extends RouteWindows {
@@ -60,27 +65,34 @@ export const findRouteLimits = (
 
 /** Where no key is needed, a key never makes a caller slower. */
 const findTierCount = (table: readonly RequestLimit[], endpoint: string): TierCount => {
+  const findAnonymous = (name: string) =>
+    table.find((row) => row.endpoint === name && row.appliesTo === 'anonymous')?.limit
+  const anonymous = findAnonymous('*') ?? -1
   const floor = tierRatedEndpoints.get(endpoint)
-  if (floor !== undefined) return { name: endpoint, floor }
-  return { name: '*', floor: table.find((row) => row.endpoint === '*')?.limit ?? -1 }
+  if (floor === undefined) return { name: '*', floor: anonymous, anonymous }
+  return { name: endpoint, floor, anonymous: findAnonymous(endpoint) ?? anonymous }
 }
 
-const defaultSiteFactor = 8
-
-const toWindows = (rows: readonly RequestLimit[]): RouteWindows => ({
-  anonymous: rows.filter(({ appliesTo }) => appliesTo !== 'keyed').map(toWindow),
-  keyed: rows.filter(({ appliesTo }) => appliesTo !== 'anonymous').map(toWindow),
-})
+const toWindows = (rows: readonly RequestLimit[]): RouteWindows => {
+  const listFor = (caller: RequestLimit['appliesTo'], ...others: RequestLimit['appliesTo'][]) =>
+    rows.filter(({ appliesTo }) => [caller, ...others].includes(appliesTo)).map(toWindow)
+  return {
+    anonymous: listFor('anonymous', 'all'),
+    keyed: listFor('keyed', 'all'),
+    unproven: listFor('unproven'),
+  }
+}
 
 const toWindow = ({
   endpoint,
   limit,
   windowMs,
   per,
+  appliesTo,
   siteFactor = defaultSiteFactor,
   sparesNewcomers = false,
 }: RequestLimit): RouteWindow => ({
-  prefix: `${endpoint} ${per} `,
+  prefix: `${endpoint} ${appliesTo === 'unproven' ? appliesTo : per} `,
   limit,
   windowMs,
   per,

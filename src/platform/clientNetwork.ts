@@ -1,6 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
+/** How many times the limit of a /64 network its /48 has, which contains 65,536 of them. */
+export const siteFactor = 8
+
 const networkBits = 64
 const siteBits = 48
 const regionBits = 32

@@ -18,8 +18,16 @@ export interface Account {
   readonly allowedIPs: readonly string[] | null
   /** Hosts of Referer or Origin that may use the key; null: no restriction. */
   readonly allowedRef: readonly string[] | null
-  /** Whose quota its settlements use: its own, or on the free tier that of its mailbox. */
-  readonly quotaHolder: string
+  /**
+   * Whom limits and the quota count: itself, or on the tier of new accounts its mailbox. Accounts that name a mailbox without
+   * proof are one customer where one network registered them.
+   */
+  readonly customer: string
+  /**
+   * Whether it belongs to its mailbox: its key was sent there, or an operator vouched for it. Null: registered by an older
+   * version, which did not record it.
+   */
+  readonly isProven: boolean | null
 }
 
 export interface ApiKey {
@@ -63,6 +71,10 @@ export interface Registrant {
   readonly id?: string
   readonly email: string
   readonly project: string
+  /** As in `Account`. Default: not recorded. */
+  readonly isProven?: boolean
+  /** What accounts of one customer have in common beside a mailbox that is not proven. Null: the mailbox alone. */
+  readonly registrant?: string | null
   /** Null caps: no limit. Absent: the address is its own identity. */
   readonly identity?: Mailbox & {
     readonly maxProjects: number | null

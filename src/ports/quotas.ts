@@ -22,7 +22,7 @@ export interface Quotas {
 
 export interface QuotaClaim {
   readonly accountId: string
-  /** Whose quota is charged: the mailbox that free projects share. Default: the account. */
+  /** The customer whose quota is charged. Default: the account. */
   readonly holder?: string
   readonly tier: TierTerms
 }

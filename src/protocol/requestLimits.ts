@@ -1,4 +1,4 @@
-export type LimitScope = 'address' | 'account' | 'everyone'
+export type LimitScope = 'address' | 'customer' | 'everyone'
 
 export interface RequestLimit {
   /** Method and route, as in `POST /settle`; `*`: all routes; `/dashboard/*`: all dashboard routes. */
@@ -6,11 +6,9 @@ export interface RequestLimit {
   readonly limit: number
   readonly windowMs: number
   readonly per: LimitScope
-  readonly appliesTo: 'anonymous' | 'keyed' | 'all'
-  /**
-   * How many times the limit of a /64 network its IPv6 /48 has, for limits per address; default 8. A /48
-   * contains 65,536 of them.
-   */
+  /** `unproven`: with a key whose account is not proven to belong to its mailbox. */
+  readonly appliesTo: 'anonymous' | 'keyed' | 'unproven' | 'all'
+  /** How many times the limit of a /64 network its IPv6 /48 has, for limits per address; default 8. */
   readonly siteFactor?: number
   /** Counted only after the body was validated, so that malformed bodies do not use it up. */
   readonly countsValidOnly?: boolean
@@ -63,7 +61,7 @@ export const tierRatedEndpoints: ReadonlyMap<string, number> = new Map([
   ['POST /v1/stream/update', streamUpdatesPerMinute],
 ])
 
-/** Keyed callers are also limited by the rate of their tier. */
+/** Keyed callers are also limited by the rate of their tier; those of an address that are not proven, together as well. */
 export const listRequestLimits = (figures: RequestLimitSettings): readonly RequestLimit[] => {
   const perAddress = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'anonymous' }
@@ -72,8 +70,12 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
   const perClient = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'all' }
   }
-  const perAccount = (endpoint: string, limit: number): RequestLimit => {
-    return { endpoint, limit, windowMs: minuteMs, per: 'account', appliesTo: 'keyed' }
+  const perCustomer = (endpoint: string, limit: number): RequestLimit => {
+    return { endpoint, limit, windowMs: minuteMs, per: 'customer', appliesTo: 'keyed' }
+  }
+  /** Nobody can be stopped from naming many mailboxes: all of one address have together what one has. */
+  const perUnproven = (endpoint: string, limit: number): RequestLimit => {
+    return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'unproven' }
   }
   const ofKeys = (endpoint: string): readonly RequestLimit[] => [
     {
@@ -108,8 +110,10 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perAddress('POST /v1/intent', 60),
     perAddress('POST /v1/intent/:id/refresh', 60),
     perAddress('POST /v1/intent/:id/route', 120),
-    perAccount('POST /v1/intent', 600),
-    perAccount('POST /v1/intent/:id/refresh', 600),
+    perCustomer('POST /v1/intent', 600),
+    perCustomer('POST /v1/intent/:id/refresh', 600),
+    perUnproven('POST /v1/intent', 600),
+    perUnproven('POST /v1/intent/:id/refresh', 600),
     perAddress('POST /v1/siwx/nonce', 120),
     perAddress('POST /v1/siwx/verify', 120),
     ...ofKeys('POST /register'),
@@ -117,16 +121,18 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perClient('POST /discovery/validate', 60),
     perClient('POST /v1/discovery/validate', 60),
     perClient('POST /v1/credit/refresh', 30),
-    perAccount('/dashboard/*', 1_000),
-    perAccount('POST /dashboard/rotate', 5),
-    perAccount('POST /dashboard/api-keys', 10),
+    perCustomer('/dashboard/*', 1_000),
+    // Alone: from one address, nobody must keep others from a rotation, which has five in a minute.
+    perUnproven('/dashboard/*', 1_000),
+    perCustomer('POST /dashboard/rotate', 5),
+    perCustomer('POST /dashboard/api-keys', 10),
     // These can read chains.
-    perAccount('POST /dashboard/recipients', 30),
-    perAccount('POST /dashboard/recipients/message', 30),
-    perAccount('POST /dashboard/restrictions', 30),
-    perAccount('POST /dashboard/webhook', 30),
-    perAccount('POST /dashboard/webhook/test', 5),
-    perAccount('GET /dashboard/info', 120),
+    perCustomer('POST /dashboard/recipients', 30),
+    perCustomer('POST /dashboard/recipients/message', 30),
+    perCustomer('POST /dashboard/restrictions', 30),
+    perCustomer('POST /dashboard/webhook', 30),
+    perCustomer('POST /dashboard/webhook/test', 5),
+    perCustomer('GET /dashboard/info', 120),
     perClient('POST /sandbox/scenarios', 60),
     perClient('POST /sandbox/inbox', 60),
     perClient('POST /sandbox/clock/advance', 120),

@@ -71,7 +71,7 @@ describe('callers against the accounts of others', () => {
     const month = "date_trunc('month', now() at time zone 'utc')::date"
     await database.pool().query(
       `insert into quota_uses (account_id, month, used)
-         select distinct mailbox_id::text, ${month}, 1000 from accounts where mailbox_id is not null`,
+         select distinct registrant, ${month}, 1000 from accounts`,
     )
     for (const key of keys) {
       const info = accountInfo.parse((await send('GET', '/dashboard/info', { key })).json())
@@ -147,6 +147,39 @@ describe('callers against the accounts of others', () => {
     } finally {
       service = previous
       await limited.close()
+    }
+  })
+
+  it('multiply no limit by tags or by mailboxes, and use up none of who owns a mailbox (A51)', async () => {
+    const previous = service
+    service = await open({ ANONYMOUS_REQUESTS_PER_MINUTE: '20' })
+    try {
+      const registerAll = async (emails: readonly string[], from: string) => {
+        const keys: string[] = []
+        for (const email of emails) {
+          keys.push(registered.parse((await register(email, 'engine', from)).json()).apiKey)
+        }
+        return keys
+      }
+      /** Counted before the body is read. */
+      const countServed = async (keys: readonly string[], from: string) => {
+        let served = 0
+        for (const key of Array.from({ length: 12 }, () => keys).flat()) {
+          const { statusCode } = await send('POST', '/verify', { key, from, payload: {} })
+          if (statusCode !== 429) served += 1
+        }
+        return served
+      }
+      const [home, hostile] = ['203.0.113.7', '198.51.100.7']
+      const owned = await registerAll(['ada+1@example.com', 'ADA+2@example.com', 'ada@example.com'], home)
+      const named = await registerAll(['ada+3@example.com'], hostile)
+      const many = await registerAll(['a@b.example', 'c@d.example', 'e@f.example', 'g@h.example'], hostile)
+      expect(await countServed([...named, ...many], hostile)).toBe(20)
+      expect(await countServed(owned, home)).toBe(20)
+      expect(await countServed(many, '192.0.2.1')).toBe(20)
+    } finally {
+      await service.close()
+      service = previous
     }
   })
 

@@ -17,13 +17,15 @@ const register = async (payload: object, answer: typeof created | typeof known =
   return { response, useCase }
 }
 
+const local = { address: '127.0.0.1', network: '127.0.0.1' }
+
 describe('POST /register', () => {
   it('responds 201 with a new key', async () => {
     const { response, useCase } = await register({ email, projectName: 'Report shop', plan: 'free' })
     expect(response.statusCode).toBe(201)
     expect(response.json()).toEqual(created)
     expect(response.headers['cache-control']).toBe('no-store')
-    expect(useCase).toHaveBeenCalledWith({ email, projectName: 'Report shop' }, 'trusted', '127.0.0.1')
+    expect(useCase).toHaveBeenCalledWith({ email, projectName: 'Report shop' }, 'trusted', local)
   })
 
   it('responds 200 with the existing key of the project', async () => {
@@ -35,7 +37,7 @@ describe('POST /register', () => {
   it('leaves validation of address and name to the use case', async () => {
     const odd = { email: ' Jürgen@bücher.example\n', projectName: '\u202e 🧾\0' }
     const { useCase } = await register(odd)
-    expect(useCase).toHaveBeenCalledWith(odd, 'trusted', '127.0.0.1')
+    expect(useCase).toHaveBeenCalledWith(odd, 'trusted', local)
     const refuse = async () => {
       throw new AppError('INVALID_REQUEST', 'email: must be an e-mail address')
     }

@@ -101,7 +101,7 @@ describe('the endpoints of intents', () => {
     await app.inject({ url: '/v1/intent?status=completed&limit=5', headers: keyed })
     expect(calls).toMatchObject([
       { caller: keyOwner.id },
-      { caller: keyOwner.id, quota: { accountId: keyOwner.id, holder: keyOwner.quotaHolder } },
+      { caller: keyOwner.id, quota: { accountId: keyOwner.id, holder: keyOwner.customer } },
       { caller: keyOwner.id, status: 'completed', limit: 5 },
     ])
   })

@@ -129,7 +129,7 @@ describe("the specification's request rates", () => {
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
     )
     expect(untested).toEqual([])
-    expect(table).toHaveLength(31)
+    expect(table).toHaveLength(34)
   })
 
   it('let every tier update its streams 60,000 times a minute, which uses up nothing else', async () => {
@@ -212,6 +212,86 @@ describe('callers', () => {
     const { sendMany, ask } = open()
     await sendMany(3, () => ({ endpoint: 'HEAD /supported' }))
     expect((await ask({ endpoint: 'GET /supported' })).headers['x-ratelimit-remaining']).toBe('996')
+  })
+})
+
+describe('several keys', () => {
+  const from = (address: string) => (endpoint: string, key?: string) => ({ endpoint, key, address })
+  const atHome = from('203.0.113.9')
+
+  it.each([
+    ['POST /verify', 10],
+    ['POST /settle', 10],
+    ['POST /v1/stream/open', 10],
+    ['GET /dashboard/info', 120],
+    ['POST /dashboard/rotate', 5],
+    ['POST /v1/intent', 600],
+  ])('of one mailbox share the count of %s', async (endpoint, limit) => {
+    const { sendMany } = open()
+    const statuses = await sendMany(limit + 20, (index) => ({
+      endpoint,
+      key: `free ${index % 3}@ada`,
+      address: differentAddress(index),
+    }))
+    expect(count(statuses, 200)).toBe(limit)
+    expect(await sendMany(1, () => ({ endpoint, key: 'free 1@eve' }))).toEqual([200])
+  })
+
+  describe('whose mailboxes are not proven', () => {
+    const figures = { anonymousRequestsPerMinute: 50, anonymousSettlesPerMinute: 30 }
+    const ofStranger = (index: number): string => `free ${index}?bot${index}`
+
+    it.each([
+      ['POST /verify', 50],
+      ['POST /settle', 30],
+      ['POST /v1/stream/close', 30],
+      ['GET /supported', 50],
+    ])('have at one address for %s what it has without a key: %i', async (endpoint, limit) => {
+      const { sendMany } = open({ figures })
+      const statuses = await sendMany(80, (index) => atHome(endpoint, ofStranger(index)))
+      expect(count(statuses, 200)).toBe(limit)
+      expect(await sendMany(1, () => atHome(endpoint, 'free 1@ada'))).toEqual([200])
+      expect(await sendMany(1, () => atHome(endpoint))).toEqual([200])
+      expect(await sendMany(1, () => from('203.0.113.10')(endpoint, 'free 1?bot1'))).toEqual([200])
+    })
+
+    it.each([
+      ['GET /dashboard/keys', 1_000],
+      ['POST /v1/intent', 600],
+    ])('have at one address for %s what one of them has: %i', async (endpoint, limit) => {
+      const { sendMany } = open()
+      const statuses = await sendMany(limit + 50, (index) => atHome(endpoint, ofStranger(index)))
+      expect(count(statuses, 200)).toBe(limit)
+      expect(await sendMany(1, () => atHome(endpoint, 'free 1@ada'))).toEqual([200])
+    })
+
+    it('have eight times as much in an IPv6 /48', async () => {
+      const { sendMany } = open({ figures })
+      const statuses = await sendMany(400, (index) =>
+        from(`2001:db8:1:${index.toString(16)}::1`)('POST /settle', ofStranger(index)),
+      )
+      expect(count(statuses, 200)).toBe(240)
+    })
+
+    it('have the rate of their tier where that is higher, one by one and from all addresses', async () => {
+      const { sendMany } = open({ figures: { anonymousRequestsPerMinute: 5, anonymousSettlesPerMinute: 5 } })
+      const endpoint = 'POST /settle'
+      expect(count(await sendMany(20, () => atHome(endpoint, 'free 1?ada')), 200)).toBe(10)
+      const elsewhere = await sendMany(20, (index) => from(differentAddress(index))(endpoint, 'free 1?eve'))
+      expect(count(elsewhere, 200)).toBe(10)
+    })
+
+    it('cannot keep those of their address from rotating a key', async () => {
+      const { sendMany } = open()
+      await sendMany(50, (index) => atHome('POST /dashboard/rotate', ofStranger(index)))
+      expect(await sendMany(1, () => atHome('POST /dashboard/rotate', 'free 1?ada'))).toEqual([200])
+    })
+
+    it('are not limited by an address without a limit', async () => {
+      const { sendMany } = open({ figures: { anonymousRequestsPerMinute: 0, anonymousSettlesPerMinute: 0 } })
+      const statuses = await sendMany(200, (index) => atHome('POST /settle', ofStranger(index)))
+      expect(count(statuses, 200)).toBe(200)
+    })
   })
 })
 

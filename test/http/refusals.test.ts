@@ -34,7 +34,7 @@ const start = async (parts: TestAppOptions = {}, ownLimits: readonly string[] = 
           endpoint: 'GET /tiers',
           limit: limitPerMinute,
           windowMs: 60_000,
-          per: 'account',
+          per: 'customer',
           appliesTo: 'keyed',
         },
         ...ownLimits.map(
@@ -42,7 +42,7 @@ const start = async (parts: TestAppOptions = {}, ownLimits: readonly string[] = 
             endpoint,
             limit: limitPerMinute,
             windowMs: 60_000,
-            per: 'account',
+            per: 'customer',
             appliesTo: 'keyed',
           }),
         ),
@@ -76,6 +76,7 @@ const key = { 'x-api-key': knownKey }
 const otherKey = `qtn_sk_${'b'.repeat(64)}`
 const merchant = { ...keyOwner, tier: 'enterprise' } as const
 const bothKeys: TestAppOptions = { dashboard: { authenticate: async () => merchant } }
+const keyOf = (name: number): string => `qtn_sk_${String(name).padStart(64, '0')}`
 
 describe('a key that is refused on one endpoint', () => {
   const tierRated = [...tierRatedEndpoints.keys()]
@@ -137,8 +138,8 @@ it('keys in use stay known, however many others are accepted', () => {
   const acceptedKeys = createAcceptedKeys()
   const inUse = { 'x-api-key': 'qtn_sk_in_use' }
   for (let other = 0; other < 2 * maxAcceptedKeys; other += 1) {
-    if (other % 1_000 === 0) acceptedKeys.add({ ...inUse })
-    acceptedKeys.add({ 'x-api-key': `qtn_sk_${other}` })
+    if (other % 1_000 === 0) acceptedKeys.add({ ...inUse }, keyOwner)
+    acceptedKeys.add({ 'x-api-key': `qtn_sk_${other}` }, keyOwner)
   }
   expect(acceptedKeys.find(inUse)).not.toBeNull()
   expect(acceptedKeys.find({ 'x-api-key': 'qtn_sk_0' })).toBeNull()
@@ -268,12 +269,42 @@ describe('a caller that is refused again and again', () => {
     expect(last.headers.get('connection')).toBe('close')
   })
 
-  it('with a valid key is refused by this key only', async () => {
-    const { ask, flood, countHeard } = await start(bothKeys)
+  it('with a valid key is refused by its customer only', async () => {
+    const { ask, flood, countHeard } = await start({
+      dashboard: { authenticate: async ({ apiKey }) => ({ ...merchant, customer: apiKey }) },
+    })
+    expect((await ask('/supported', { 'x-api-key': otherKey })).status).toBe(200)
     const last = await flood(limitPerMinute + maxRefusals + 50, '/tiers', key)
     expect(last.headers.get('connection')).toBe('close')
-    expect(countHeard()).toBe(limitPerMinute + maxRefusals)
+    expect(countHeard()).toBe(1 + limitPerMinute + maxRefusals)
     expect((await ask('/supported', { 'x-api-key': otherKey })).status).toBe(200)
+    expect((await ask('/supported')).status).toBe(200)
+  })
+
+  it('with several keys of one mailbox is refused as with one', async () => {
+    const { flood, countHeard } = await start(bothKeys)
+    for (const name of [1, 2, 3]) await flood(1, '/supported', { 'x-api-key': keyOf(name) })
+    const before = countHeard()
+    for (const name of [1, 2, 3]) await flood(maxRefusals, '/tiers', { 'x-api-key': keyOf(name) })
+    expect(countHeard() - before).toBe(limitPerMinute + maxRefusals)
+  })
+
+  it('with keys of many mailboxes that are not proven is refused as with four', async () => {
+    const { ask, flood, countHeard } = await start({
+      dashboard: {
+        authenticate: async ({ apiKey }) =>
+          apiKey === knownKey ? merchant : { ...merchant, customer: apiKey, isProven: false },
+      },
+    })
+    const names = Array.from({ length: 8 }, (_, name) => name)
+    await flood(1, '/supported', key)
+    for (const name of names) await flood(1, '/supported', { 'x-api-key': keyOf(name) })
+    const before = countHeard()
+    for (const name of names) await flood(100, '/tiers', { 'x-api-key': keyOf(name) })
+    const served =
+      names.filter((name) => name * (100 - limitPerMinute) < 4 * maxRefusals).length * limitPerMinute
+    expect(countHeard() - before).toBe(4 * maxRefusals + served)
+    expect((await ask('/supported', key)).status).toBe(200)
     expect((await ask('/supported')).status).toBe(200)
   })
 

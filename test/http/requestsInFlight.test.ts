@@ -169,7 +169,10 @@ describe('requests of one address', () => {
     second.destroy()
   })
 
-  const anyKey = { authenticate: async () => keyOwner }
+  /** Keys that begin alike are one customer's. */
+  const anyKey: TestAppOptions['dashboard'] = {
+    authenticate: async ({ apiKey }) => ({ ...keyOwner, customer: apiKey.replace(/-.*/, '') }),
+  }
   const keyOf = (name: string) => `qtn_sk_${name}`
   const ask = async (port: number, path: string, key?: string) =>
     (
@@ -195,7 +198,7 @@ describe('requests of one address', () => {
     hostile.destroy()
   })
 
-  it('with a key are capped by this key, and by all keys of the address', async () => {
+  it('with a key are capped by its customer, and by all keys of the address', async () => {
     const held = heldVerify()
     const port = await start({ core: held, dashboard: anyKey, maxRequestsPerAddress: 2 })
     const sockets: Socket[] = []
@@ -208,8 +211,10 @@ describe('requests of one address', () => {
       await pollUntil(() => held.countBegun() === before + 2, 'the requests of a key')
     }
     expect(await ask(port, '/supported', 'late')).toBe(200)
+    expect(await ask(port, '/supported', 'first-2')).toBe(200)
     await hold('first')
     expect(await ask(port, '/supported', 'first')).toBe(429)
+    expect(await ask(port, '/supported', 'first-2')).toBe(429)
     expect(await ask(port, '/supported', 'late')).toBe(200)
     for (let count = 1; count < keysFactor; count += 1) await hold(`other${count}`)
     expect(await ask(port, '/supported', 'late')).toBe(429)

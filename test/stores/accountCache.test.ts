@@ -186,7 +186,8 @@ describe('the cache', () => {
     createdAt: new Date(0),
     allowedIPs: null,
     allowedRef: null,
-    quotaHolder: 'a',
+    customer: 'a',
+    isProven: true,
   } as const
   const use = { account, key: apiKeyOf() }
   const ada = { email: 'ada@example.com', project: 'engine' }

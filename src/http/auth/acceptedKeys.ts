@@ -1,27 +1,30 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { KeyHolder } from '../../usecases/dashboard/useCases.js'
 import { findKeyHash } from './credential.js'
+
+export type KeyCustomer = Pick<KeyHolder, 'customer' | 'isProven'>
 
 /** Keys that this process accepted and has not refused since. A hint for limits, never a proof. */
 export interface AcceptedKeys {
-  add(headers: IncomingHttpHeaders): void
+  add(headers: IncomingHttpHeaders, owner: KeyCustomer): void
   remove(headers: IncomingHttpHeaders): void
-  /** The hash of the key if it was accepted, else null. */
-  find(headers: IncomingHttpHeaders): string | null
+  /** Null if the key was not accepted. */
+  find(headers: IncomingHttpHeaders): KeyCustomer | null
 }
 
 export const maxAcceptedKeys = 20_000
 
 export const createAcceptedKeys = (): AcceptedKeys => {
   // Ordered by last use, so that keys in use stay.
-  const accepted = new Set<string>()
+  const accepted = new Map<string, KeyCustomer>()
   return {
-    add: (headers) => {
+    add: (headers, { customer, isProven }) => {
       const hash = findKeyHash(headers)
       if (hash === null) return
       accepted.delete(hash)
-      const [oldest] = accepted
+      const [oldest] = accepted.keys()
       if (accepted.size >= maxAcceptedKeys && oldest !== undefined) accepted.delete(oldest)
-      accepted.add(hash)
+      accepted.set(hash, { customer, isProven })
     },
     remove: (headers) => {
       const hash = findKeyHash(headers)
@@ -29,7 +32,7 @@ export const createAcceptedKeys = (): AcceptedKeys => {
     },
     find: (headers) => {
       const hash = accepted.size === 0 ? null : findKeyHash(headers)
-      return hash !== null && accepted.has(hash) ? hash : null
+      return (hash === null ? undefined : accepted.get(hash)) ?? null
     },
   }
 }

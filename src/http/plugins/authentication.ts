@@ -53,7 +53,7 @@ export const authentication = fastifyPlugin<AuthenticationOptions>(
         }
         return
       }
-      acceptedKeys.add(request.headers)
+      acceptedKeys.add(request.headers, holder.account)
       request.caller = holder.account.id
       request.account = holder.account
       request.apiKey = holder.apiKey

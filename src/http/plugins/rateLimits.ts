@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
-import { readClientNetworks } from '../../platform/clientNetwork.js'
-import type { Account } from '../../ports/accountStore.js'
+import { readClientNetworks, siteFactor } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
 import type { LimitWindow, RateLimiter, RateLimitResult, WindowState } from '../../ports/rateLimiter.js'
 import type { RequestLimit } from '../../protocol/requestLimits.js'
 import { getTier, higherRate, specificationTiers, type Tiers } from '../../protocol/tiers.js'
+import type { KeyHolder } from '../../usecases/dashboard/useCases.js'
 import { findRouteLimits, type RouteLimits, type RouteWindow } from '../routeLimits.js'
 import { markRefused } from '../server/refusalMarks.js'
 
@@ -44,7 +44,8 @@ export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
   { name: 'rateLimits' },
 )
 
-type CountedWindows = Pick<RouteLimits, 'anonymous' | 'keyed' | 'tierCount'>
+type CountedWindow = Omit<RouteWindow, 'sparesNewcomers'>
+type CountedWindows = Pick<RouteLimits, 'anonymous' | 'keyed' | 'unproven' | 'tierCount'>
 
 const createHook =
   (
@@ -59,7 +60,7 @@ const createHook =
     const windows =
       account === null
         ? listAnonymous(limits, request)
-        : [...listKeyed(limits, request, account), ...listTierWindows(limits, account, tiers)]
+        : [...listKeyed(limits, request, account), ...listTierWindows(limits, request, account, tiers)]
     if (windows.length === 0) return
     const take = async (taken: readonly LimitWindow[]): Promise<RateLimitResult> => {
       const result = await limiter.take(taken)
@@ -136,33 +137,41 @@ const listAnonymous = ({ anonymous }: CountedWindows, request: FastifyRequest): 
   anonymous.flatMap((window) => toAddressWindows(window, request))
 
 const listKeyed = (
-  { keyed }: CountedWindows,
+  { keyed, unproven }: CountedWindows,
   request: FastifyRequest,
-  { id }: Account,
+  { customer, isProven }: KeyHolder,
 ): readonly LimitWindow[] =>
-  keyed.flatMap((window) =>
-    window.per === 'account' ? [toLimitWindow(window, id)] : toAddressWindows(window, request),
+  [...keyed, ...(isProven ? [] : unproven)].flatMap((window) =>
+    window.per === 'customer' ? [toLimitWindow(window, customer)] : toAddressWindows(window, request),
   )
 
+/** Customers that are not proven have together, at one address, what one of them or a caller without a key has there. */
 const listTierWindows = (
   { tierCount }: CountedWindows,
-  { id, tier }: Account,
+  request: FastifyRequest,
+  { customer, isProven, tier }: KeyHolder,
   tiers: Tiers,
 ): readonly LimitWindow[] => {
   if (tierCount === null) return []
   const limit = higherRate(getTier(tiers, tier).rpmLimit, tierCount.floor)
-  return limit < 0 ? [] : [{ key: `tier ${tierCount.name} ${id}`, limit, windowMs: minuteMs }]
+  if (limit < 0) return []
+  const own = { key: `tier ${tierCount.name} ${customer}`, limit, windowMs: minuteMs }
+  const ceiling = higherRate(limit, tierCount.anonymous)
+  if (isProven || ceiling < 0) return [own]
+  const prefix = `tier ${tierCount.name} unproven `
+  const shared = { prefix, limit: ceiling, windowMs: minuteMs, per: 'address', siteFactor } as const
+  return [own, ...toAddressWindows(shared, request)]
 }
 
 /** IPv6 clients count twice: their /64 network, and the /48 around it with a higher limit. */
-const toAddressWindows = (window: RouteWindow, request: FastifyRequest): readonly LimitWindow[] => {
+const toAddressWindows = (window: CountedWindow, request: FastifyRequest): readonly LimitWindow[] => {
   const { network, site } = readClientNetworks(request.ip)
   const narrow = toLimitWindow(window, network)
   if (site === null || window.per !== 'address') return [narrow]
   return [narrow, toLimitWindow({ ...window, limit: window.limit * window.siteFactor }, site)]
 }
 
-const toLimitWindow = ({ prefix, limit, windowMs, per }: RouteWindow, subject: string): LimitWindow => ({
+const toLimitWindow = ({ prefix, limit, windowMs, per }: CountedWindow, subject: string): LimitWindow => ({
   key: per === 'everyone' ? prefix : prefix + subject,
   limit,
   windowMs,

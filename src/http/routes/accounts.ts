@@ -1,4 +1,5 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
+import { readClientNetwork } from '../../platform/clientNetwork.js'
 import type { DashboardUseCases } from '../../usecases/dashboard/useCases.js'
 import type { ReadKeyViewer } from '../auth/keyViewer.js'
 import { forbidCaching } from '../forbidCaching.js'
@@ -25,7 +26,8 @@ export const accountRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = (
       preHandler: async ({ body }) => useCases.checkRegistration(body),
     },
     async (request, reply) => {
-      const registered = await useCases.register(request.body, readKeyViewer(request), request.ip)
+      const client = { address: request.ip, network: readClientNetwork(request.ip) }
+      const registered = await useCases.register(request.body, readKeyViewer(request), client)
       return await reply.code(registered.isNew ? 201 : 200).send(registered)
     },
   )

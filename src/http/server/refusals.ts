@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createFailureLog } from '../../failureLog.js'
-import { readClientNetworks } from '../../platform/clientNetwork.js'
+import { readClientNetworks, siteFactor } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { AcceptedKeys } from '../auth/acceptedKeys.js'
@@ -29,7 +29,7 @@ export interface Refusals {
 
 export const maxRefusals = 100
 export const refusalsPerSecond = 20
-const siteFactor = 8
+const keysFactor = 4
 const maxLogged = 10
 const maxBuckets = 10_000
 
@@ -48,9 +48,10 @@ interface Bucket {
  * A leaky bucket for each caller: refusals fill it, and a caller whose bucket is full is refused for the price of a map
  * lookup. It is not locked out for a time: as the bucket leaks, requests pass again, to be judged by their own limits.
  *
- * A caller is an accepted key at one address, on one of the endpoints with a count of their own or on all others; or all
- * other keys of this address; or all requests of this address without a key. So a key that was accepted is never barred for
- * what others do behind the same NAT or proxy, and one that this process does not know yet only for wrong keys. Callers
+ * A caller is a customer, by its accepted keys, at one address, on one of the endpoints with a count of their own or on all
+ * others; or all other keys of this address; or all requests of this address without a key. So a customer whose mailbox is
+ * proven is never barred for what others do behind the same NAT or proxy, and a key that this process does not know yet only
+ * for wrong keys. Customers that are not proven have together four times as much as one: anyone can be many of them. Callers
  * without a key share the limits of their address in any case.
  *
  * Endpoints are kept apart because the customers of a merchant can cause its verifies: its settlements must not stop for
@@ -62,14 +63,19 @@ export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions)
 
   const listSubjects = (request: IncomingMessage, address: string | undefined): readonly Subject[] => {
     const { network, site } = readClientNetworks(address)
-    const key = acceptedKeys.find(request.headers)
-    if (key !== null) {
-      return [{ subject: `${network} ${key} ${findTierEndpoint(request)}`, capacity: maxRefusals }]
+    const listOf = (kind: string, capacity: number): readonly Subject[] => {
+      const narrow = { subject: `${kind} ${network}`, capacity }
+      return site === null
+        ? [narrow]
+        : [narrow, { subject: `${kind} ${site}`, capacity: capacity * siteFactor }]
     }
-    const kind = findCredentialHash(request.headers) === null ? 'anonymous' : 'unknown keys'
-    const narrow = { subject: `${kind} ${network}`, capacity: maxRefusals }
-    if (site === null) return [narrow]
-    return [narrow, { subject: `${kind} ${site}`, capacity: maxRefusals * siteFactor }]
+    const owner = acceptedKeys.find(request.headers)
+    if (owner === null) {
+      return listOf(findCredentialHash(request.headers) === null ? 'anonymous' : 'unknown keys', maxRefusals)
+    }
+    const endpoint = findTierEndpoint(request)
+    const own = { subject: `${network} ${owner.customer} ${endpoint}`, capacity: maxRefusals }
+    return owner.isProven ? [own] : [own, ...listOf(`unproven ${endpoint}`, maxRefusals * keysFactor)]
   }
 
   const readLevel = (bucket: Bucket, capacity: number): number => {

@@ -12,7 +12,7 @@ import type { Refusals } from './refusals.js'
 import { isProbeRequest } from './requestTarget.js'
 
 export interface RequestsInFlightOptions {
-  /** For each accepted key at one address, and for all other requests of this address; 0: no cap. */
+  /** For the accepted keys of each customer at one address, and for all other requests of this address; 0: no cap. */
   readonly maxPerAddress: number
   readonly acceptedKeys: AcceptedKeys
   /** Time without progress after which a client that does not read its responses is disconnected. */
@@ -31,7 +31,7 @@ export interface RequestsInFlight {
 
 export const maxRequestsPerConnection = 8
 
-/** How many times the cap of one accepted key all accepted keys of an address have. */
+/** How many times the cap of one customer's accepted keys all accepted keys of an address have. */
 export const keysFactor = 4
 
 // A response that is larger than this is sent all the same, but no further one is begun before it was read.
@@ -114,10 +114,10 @@ export const createRequestsInFlight = ({
    */
   const listShares = (request: IncomingMessage, address: string | undefined): readonly Share[] => {
     if (maxPerAddress === 0) return []
-    const key = acceptedKeys.find(request.headers)
-    if (key !== null) {
+    const owner = acceptedKeys.find(request.headers)
+    if (owner !== null) {
       const { network } = readClientNetworks(address)
-      const own = { subject: `${network} ${key}`, cap: maxPerAddress }
+      const own = { subject: `${network} ${owner.customer}`, cap: maxPerAddress }
       return [own, ...listSharesOf('keys', address, maxPerAddress * keysFactor)]
     }
     const kind = findKeyHash(request.headers) === null ? 'anonymous' : 'unknown keys'

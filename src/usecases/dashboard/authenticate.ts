@@ -4,18 +4,20 @@ import type { AddressBlocks } from '../../ports/addressBlocks.js'
 import type { Sealer } from '../../ports/sealer.js'
 import { isApiKey } from './apiKey.js'
 import { isHostAllowed } from './hostName.js'
+import { isMailboxProven, type Registration } from './registration.js'
 import type { DashboardUseCases } from './useCases.js'
 
 export interface AuthenticateDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer
   readonly blocks: AddressBlocks
+  readonly mode: Registration['mode']
   onUse(keyId: string): void
 }
 
 /** Lookup by HMAC: its time reveals nothing about the key. All invalid keys get the same error. */
 export const createAuthenticate =
-  ({ accounts, sealer, blocks, onUse }: AuthenticateDependencies): DashboardUseCases['authenticate'] =>
+  ({ accounts, sealer, blocks, mode, onUse }: AuthenticateDependencies): DashboardUseCases['authenticate'] =>
   async ({ apiKey, address, refererHost, scope = null }) => {
     const use = isApiKey(apiKey) ? await find(accounts, sealer.fingerprints(apiKey)) : null
     if (use === null) throw new AppError('UNAUTHORIZED', 'The API key is not valid')
@@ -31,7 +33,8 @@ export const createAuthenticate =
       throw new AppError('FORBIDDEN', `The API key lacks the scope ${scope}`)
     }
     onUse(key.id)
-    return { ...account, key }
+    // As if it had been registered today.
+    return { ...account, isProven: account.isProven ?? isMailboxProven(mode, 'stranger'), key }
   }
 
 /** 503 instead of 401: an unavailable database says nothing about the key. */

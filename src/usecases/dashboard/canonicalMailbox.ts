@@ -5,9 +5,13 @@ import type { Mailbox } from '../../ports/accountStore.js'
 const underRegistry = /[^.]+\.[^.]{1,3}\.[a-z]{2}$/
 const underTopLevel = /[^.]+\.[^.]+$/
 
+// Google delivers all spellings with dots to one person, and gives none of them to another. At other providers the person
+// without the dot can be another one.
+const domainsWithoutDots: readonly string[] = ['gmail.com', 'googlemail.com']
+
 /**
- * The identity behind all spellings of an address: NFKC, lower case, the domain in ASCII (IDNA), without `+tag`. The
- * migration computes the same for ASCII addresses. Dots count: only some providers ignore them.
+ * The identity behind all spellings of an address: NFKC, lower case, the domain in ASCII (IDNA), without `+tag`, and without
+ * dots where the provider is known to ignore them. Migration 0010 computed the same for ASCII addresses, but kept these dots.
  */
 export const canonicalMailbox = (email: string): Mailbox => {
   const folded = email.normalize('NFKC').toLowerCase()
@@ -16,6 +20,9 @@ export const canonicalMailbox = (email: string): Mailbox => {
   const untagged = /^[^+]+/.exec(local)?.[0] ?? local
   const unicode = folded.slice(at + 1)
   const domain = domainToASCII(unicode) || unicode
+  if (domainsWithoutDots.includes(domain)) {
+    return { mailbox: `${untagged.replaceAll('.', '')}@gmail.com`, domain: 'gmail.com' }
+  }
   return { mailbox: `${untagged}@${domain}`, domain: readRegistrableDomain(domain) }
 }
 

@@ -91,7 +91,7 @@ export const createDashboard = (dependencies: DashboardDependencies): Dashboard 
   return {
     mailChange,
     useCases: {
-      authenticate: createAuthenticate({ accounts, sealer, blocks, onUse: tally.onUse }),
+      authenticate: createAuthenticate({ accounts, sealer, blocks, mode, onUse: tally.onUse }),
       checkRegistration: ({ email, projectName }) => {
         readEmail(email)
         if (projectName !== undefined) readProjectName(projectName)

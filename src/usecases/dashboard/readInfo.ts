@@ -15,7 +15,7 @@ export const createReadInfo =
   ({ quotas, clock, tiers, findWebhookUrl }: ReadInfoDependencies): DashboardUseCases['readInfo'] =>
   async (account) => {
     const [use, webhookUrl] = await Promise.all([
-      quotas.readUse(account.quotaHolder, clock.now()),
+      quotas.readUse(account.customer, clock.now()),
       findWebhookUrl(account.id),
     ])
     const { name, monthlyQuota, rpmLimit, feeRate } = getTier(tiers, account.tier)

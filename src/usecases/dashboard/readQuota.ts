@@ -7,4 +7,4 @@ import { viewQuota } from './viewQuota.js'
 export const createReadQuota =
   (quotas: Quotas, clock: Clock, tiers: Tiers): DashboardUseCases['readQuota'] =>
   async (account) =>
-    viewQuota(account, await quotas.readUse(account.quotaHolder, clock.now()), tiers)
+    viewQuota(account, await quotas.readUse(account.customer, clock.now()), tiers)

@@ -11,7 +11,7 @@ import type { MailKeys } from './mailKeys.js'
 import { openKey } from './openKey.js'
 import { readEmail } from './readEmail.js'
 import { readProjectName } from './readProjectName.js'
-import { areKeysShown, type Registration } from './registration.js'
+import { areKeysShown, isMailboxProven, type Registration } from './registration.js'
 import type { DashboardUseCases } from './useCases.js'
 import { unusedMonth, viewQuota } from './viewQuota.js'
 
@@ -37,11 +37,20 @@ export const createRegister = (dependencies: RegisterDependencies): DashboardUse
     return await accounts.register(who, key, { by: { actor: 'registration', address } })
   }
 
-  return async (request, viewer, address = null) => {
+  /** Hashed: the database keeps no addresses of registrants with their accounts. */
+  const nameRegistrant = (mailbox: string, network: string): string =>
+    Buffer.from(sealer.fingerprint(`${mailbox} ${network}`)).toString('hex')
+
+  return async (request, viewer, client = null) => {
     const email = readEmail(request.email)
     const project = readProjectName(request.projectName)
     const identity = identifyRegistrant(email, mailboxCaps)
-    const registering = registerOnce({ id: randomUUID(), email, project, identity }, address)
+    const isProven = isMailboxProven(mode, viewer)
+    const registrant = isProven || client === null ? null : nameRegistrant(identity.mailbox, client.network)
+    const registering = registerOnce(
+      { id: randomUUID(), email, project, identity, isProven, registrant },
+      client?.address ?? null,
+    )
     if (mailKeys !== null) {
       // A cap would reveal how many projects the address has.
       const registered = await registering.catch(nullIfCapped)
@@ -60,7 +69,7 @@ export const createRegister = (dependencies: RegisterDependencies): DashboardUse
     return {
       apiKey: openKey(sealer, registered),
       projectName: account.project,
-      quota: viewQuota(account, await quotas.readUse(account.quotaHolder, clock.now()), tiers),
+      quota: viewQuota(account, await quotas.readUse(account.customer, clock.now()), tiers),
       isNew,
     }
   }

@@ -17,3 +17,16 @@ export const areKeysShown = (mode: Registration['mode'], viewer: KeyViewer): boo
       return false
   }
 }
+
+/** Whether a new account belongs to the mailbox that it names: strangers can name any. */
+export const isMailboxProven = (mode: Registration['mode'], viewer: KeyViewer): boolean => {
+  switch (mode) {
+    case 'open':
+      // The next one who asks for the key gets it, too.
+      return false
+    case 'once':
+      return viewer === 'trusted'
+    case 'verified':
+      return true
+  }
+}

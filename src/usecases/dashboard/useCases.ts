@@ -40,6 +40,14 @@ export interface PresentedKey {
 /** An account, and the key that the request carries. */
 export interface KeyHolder extends Account {
   readonly key: ApiKey
+  /** False: its limits are also those of the address that calls. */
+  readonly isProven: boolean
+}
+
+export interface Client {
+  readonly address: string
+  /** The IPv4 address, or the IPv6 /64 around it. */
+  readonly network: string
 }
 
 export interface ApiKeyRequest {
@@ -65,7 +73,7 @@ export interface DashboardUseCases {
   /** Throws INVALID_REQUEST. Limits are counted after this check. */
   checkRegistration(request: Pick<RegisterRequest, 'email'> & Partial<RegisterRequest>): void
   /** Throws FORBIDDEN if a cap is reached. */
-  register(request: RegisterRequest, viewer: KeyViewer, address?: string | null): Promise<RegisterResult>
+  register(request: RegisterRequest, viewer: KeyViewer, client?: Client | null): Promise<RegisterResult>
   lookUp(email: string, viewer: KeyViewer): Promise<LookupResult>
   readInfo(account: Account): Promise<AccountInfo>
   readQuota(account: Account): Promise<Quota>

@@ -13,7 +13,7 @@ export interface ReadEventsDependencies {
 const pollMs = 1_000
 /** Waiting requests, per process. */
 const maxWaiting = 500
-const maxWaitingPerAccount = 4
+const maxWaitingPerCustomer = 4
 
 /** A waiting request polls; between polls it holds no database connection. */
 export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): WebhookUseCases['readEvents'] => {
@@ -28,22 +28,22 @@ export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): Webho
     return viewPage(found, { after, limit })
   }
 
-  const reserve = (accountId: string, holders: readonly string[]): (() => void) => {
-    const own = waiting.get(accountId) ?? 0
-    const release = own >= maxWaitingPerAccount ? null : places.take(holders)
+  const reserve = (customer: string, holders: readonly string[]): (() => void) => {
+    const own = waiting.get(customer) ?? 0
+    const release = own >= maxWaitingPerCustomer ? null : places.take(holders)
     if (release === null) {
       throw new AppError('RATE_LIMITED', 'Too many requests wait for events', { retryAfterSeconds: 5 })
     }
-    waiting.set(accountId, own + 1)
+    waiting.set(customer, own + 1)
     return () => {
       release()
-      const left = (waiting.get(accountId) ?? 1) - 1
-      if (left === 0) waiting.delete(accountId)
-      else waiting.set(accountId, left)
+      const left = (waiting.get(customer) ?? 1) - 1
+      if (left === 0) waiting.delete(customer)
+      else waiting.set(customer, left)
     }
   }
 
-  return async ({ id }, { cursor, limit, waitSeconds }, { holders, abandoned }) => {
+  return async ({ id, customer }, { cursor, limit, waitSeconds }, { holders, abandoned }) => {
     if (cursor === 'latest') {
       const { position, isEnd } = await feed.skip(id)
       return { events: [], cursor: position.toString(), hasMore: !isEnd }
@@ -51,7 +51,7 @@ export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): Webho
     const after = BigInt(cursor)
     const first = await read(id, after, limit)
     if (first.events.length > 0 || waitSeconds === 0) return first
-    const release = reserve(id, holders)
+    const release = reserve(customer, holders)
     try {
       const endsAt = clock.now().getTime() + waitSeconds * 1_000
       for (;;) {

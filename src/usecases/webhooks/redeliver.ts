@@ -16,7 +16,7 @@ export const createRedeliver =
   async (account, deliveryId) => {
     await getEndpoint(outbox, account)
     const { isAllowed, windows } = await limiter.take([
-      { key: `redeliver:${account.id}`, limit: redeliveriesPerMinute, windowMs: minuteMs },
+      { key: `redeliver:${account.customer}`, limit: redeliveriesPerMinute, windowMs: minuteMs },
     ])
     if (!isAllowed) {
       const resetsAt = windows[0]?.resetsAt ?? clock.now()

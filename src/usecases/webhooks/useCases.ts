@@ -37,7 +37,11 @@ export interface WebhookUseCases {
   rotateSecret(account: Account, by?: Actor): Promise<WebhookRotated>
   listDeliveries(account: Account, query: DeliveriesQuery): Promise<DeliveryPage>
   /** Throws INVALID_REQUEST for an unknown cursor, RATE_LIMITED if too many requests of the account or a holder wait. */
-  readEvents(account: Pick<Account, 'id'>, query: EventsQuery, waiter: EventsWaiter): Promise<EventPage>
+  readEvents(
+    account: Pick<Account, 'id' | 'customer'>,
+    query: EventsQuery,
+    waiter: EventsWaiter,
+  ): Promise<EventPage>
   /** Throws NOT_FOUND, or INVALID_REQUEST if no webhook is set. */
   redeliver(account: Account, deliveryId: string): Promise<DeliveryView>
 }

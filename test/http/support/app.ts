@@ -89,7 +89,8 @@ export const keyOwner: KeyHolder = {
   createdAt: new Date('2026-01-01T00:00:00Z'),
   allowedIPs: null,
   allowedRef: null,
-  quotaHolder: '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11',
+  customer: '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11',
+  isProven: true,
   key: apiKeyOf(),
 }
 

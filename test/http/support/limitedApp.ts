@@ -52,6 +52,12 @@ const routes = [
 
 const isTier = (name: string): name is TierName => name in tiers
 
+/** `free 1@ada`, `free 2@ada`: keys of one customer. `free 1?ada`: of one that is not proven. */
+const readCustomer = (key: string) => {
+  const [, , sign, customer = key] = /^([^@?]+)([@?])(.+)$/.exec(key) ?? []
+  return { customer, isProven: sign !== '?' }
+}
+
 const accountOf = (key: string, tier: TierName): KeyHolder => ({
   id: key,
   email: 'dev@example.com',
@@ -61,7 +67,7 @@ const accountOf = (key: string, tier: TierName): KeyHolder => ({
   createdAt: new Date(0),
   allowedIPs: null,
   allowedRef: null,
-  quotaHolder: key,
+  ...readCustomer(key),
   key: apiKeyOf(),
 })
 

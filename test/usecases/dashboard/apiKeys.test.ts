@@ -47,11 +47,10 @@ describe('the keys of a project', () => {
   })
 
   const register = async (projectName = 'engine') => {
-    const { apiKey } = await dashboard.register(
-      { email: 'ada@example.com', projectName },
-      'stranger',
-      '203.0.113.7',
-    )
+    const { apiKey } = await dashboard.register({ email: 'ada@example.com', projectName }, 'stranger', {
+      address: '203.0.113.7',
+      network: '203.0.113.7',
+    })
     return { apiKey, holder: await useKey(dashboard, apiKey) }
   }
   const create = async (scopes?: readonly KeyScope[], expiresAt: Date | null = null) => {

@@ -13,6 +13,11 @@ describe('the mailbox of an address', () => {
     ['ada@XN--BCHER-KVA.example', 'ada@xn--bcher-kva.example'],
     ['ada@BÜCHER.example', 'ada@xn--bcher-kva.example'],
     ['ada@example。com', 'ada@example.com'],
+    ['a.d.a+1@GMail.com', 'ada@gmail.com'],
+    ['a.da@googlemail.com', 'ada@gmail.com'],
+    // Google Workspace, and providers that only look like Google.
+    ['a.da@mail.gmail.com', 'a.da@mail.gmail.com'],
+    ['a.da@gmail.com.example', 'a.da@gmail.com.example'],
     // Another address at most providers.
     ['a.da@example.com', 'a.da@example.com'],
     ['адa@example.com', 'адa@example.com'],

@@ -5,11 +5,13 @@ import { fillMailboxes } from '../../../src/stores/postgres/accounts/fillMailbox
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
 import { createQuotas } from '../../../src/stores/postgres/quota/quotas.js'
 import { canonicalMailbox } from '../../../src/usecases/dashboard/canonicalMailbox.js'
+import type { Registration } from '../../../src/usecases/dashboard/registration.js'
+import type { Client, KeyHolder, KeyViewer } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
 import { drainEventLoop } from '../../support/manualClock.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
-import { now, openDashboard, useKey } from './scene.js'
+import { apiKeySealer, now, openDashboard, useKey } from './scene.js'
 
 const spellings = [
   'victim@bücher.example',
@@ -62,14 +64,14 @@ describe('one mailbox in many spellings (A51)', () => {
     )
     const [first] = holders
     if (first === undefined) throw new Error('No account was registered')
-    expect(new Set(holders.map(({ quotaHolder }) => quotaHolder)).size).toBe(1)
+    expect(new Set(holders.map(({ customer }) => customer)).size).toBe(1)
     await pool.query("insert into quota_uses (account_id, month, used) values ($1, '2026-11-01', 997)", [
-      first.quotaHolder,
+      first.customer,
     ])
 
     const journal = createSettlementJournal(pool, await addInstance(pool))
     const outcomes = await Promise.allSettled(
-      holders.map(({ id, quotaHolder: holder, tier }, index) =>
+      holders.map(({ id, customer: holder, tier }, index) =>
         journal.claim(claimOf({ caller: id, authorizationId: `payment ${index}` }), {
           holder,
           tier: getTier(specificationTiers, tier),
@@ -86,14 +88,104 @@ describe('one mailbox in many spellings (A51)', () => {
     expect((await dashboard.readInfo(first)).quota.used).toBe(999)
   })
 
+  describe('is one customer', () => {
+    const { mailer } = createMailbox()
+    const atHome = { address: '203.0.113.7', network: '203.0.113.7' }
+    const elsewhere = { address: '2001:db8::9', network: '2001:db8:0:0::/64' }
+    let projects = 0
+    const trusted = 'trusted' as const
+    const stranger = 'stranger' as const
+    /** Registers a project for each client, in this mode, and authenticates its key. */
+    const openAs = async (
+      mode: 'open' | 'once' | 'verified',
+      clients: readonly Client[],
+      viewer: KeyViewer = stranger,
+    ) => {
+      const registration: Registration = mode === 'verified' ? { mode, mailer } : { mode }
+      const dashboard = openDashboard(database, { registration })
+      for (const [index, client] of clients.entries()) {
+        const email = spellings[index % spellings.length] ?? ''
+        projects += 1
+        await dashboard.register({ email, projectName: `p${projects}` }, viewer, client)
+      }
+      const { rows } = await database
+        .pool()
+        .query('select sealed, account_id::text as id from api_keys order by api_keys.id')
+      return await Promise.all(
+        rows.slice(-clients.length).map(({ sealed, id }) => useKey(dashboard, apiKeySealer.open(sealed, id))),
+      )
+    }
+    const customersOf = (holders: readonly KeyHolder[]) => new Set(holders.map(({ customer }) => customer))
+
+    it('in all projects that were mailed to it, whoever asked for them', async () => {
+      const holders = await openAs('verified', [atHome, elsewhere, atHome])
+      expect(customersOf(holders).size).toBe(1)
+      expect(holders.map(({ isProven }) => isProven)).toEqual([true, true, true])
+    })
+
+    it('in all projects that an operator or a local program registered', async () => {
+      const holders = await openAs('once', [atHome, elsewhere], trusted)
+      expect(customersOf(holders).size).toBe(1)
+      expect(holders.map(({ isProven }) => isProven)).toEqual([true, true])
+    })
+
+    it.each(['once', 'open'] as const)(
+      'with REGISTRATION=%s in all projects of one network, and never one with who names it elsewhere',
+      async (mode) => {
+        const own = await openAs(mode, [atHome, atHome, { ...atHome, address: '203.0.113.8' }])
+        expect(customersOf(own).size).toBe(1)
+        const [foreign] = await openAs(mode, [elsewhere])
+        expect(customersOf(own)).not.toContain(foreign?.customer)
+        expect([...own, foreign].map((holder) => holder?.isProven)).toEqual([false, false, false, false])
+      },
+    )
+
+    it('in projects that a stranger registered only by the word of the stranger', async () => {
+      const [mailed] = await openAs('verified', [atHome])
+      const [named] = await openAs('once', [atHome])
+      expect(named?.customer).not.toBe(mailed?.customer)
+    })
+
+    it.each([
+      ['verified', true],
+      ['once', false],
+    ] as const)(
+      'in projects of older versions; with REGISTRATION=%s it is proven: %s',
+      async (mode, isProven) => {
+        await openAs('once', [atHome, elsewhere])
+        await database.pool().query('update accounts set is_proven = null, registrant = null')
+        const registration: Registration = mode === 'verified' ? { mode, mailer } : { mode }
+        const dashboard = openDashboard(database, { registration })
+        const { rows } = await database.pool().query('select sealed, account_id::text as id from api_keys')
+        const holders = await Promise.all(
+          rows.map(({ sealed, id }) => useKey(dashboard, apiKeySealer.open(sealed, id))),
+        )
+        expect(customersOf(holders).size).toBe(1)
+        expect(holders.map((holder) => holder.isProven)).toEqual([isProven, isProven])
+      },
+    )
+
+    it('that is another one than with a dot', async () => {
+      const dashboard = openDashboard(database)
+      const holders = await Promise.all(
+        ['ada.l@example.com', 'adal@example.com'].map(async (email) => {
+          const { apiKey } = await dashboard.register({ email, projectName: 'engine' }, stranger, atHome)
+          return await useKey(dashboard, apiKey)
+        }),
+      )
+      expect(customersOf(holders).size).toBe(2)
+    })
+  })
+
   it('shares no quota with the projects of a paid tier', async () => {
     const pool = database.pool()
     const dashboard = openDashboard(database, { quotas: createQuotas(pool) })
     const { apiKey } = await dashboard.register({ email: 'ada@example.com', projectName: 'one' }, 'stranger')
     const free = await useKey(dashboard, apiKey)
     await pool.query("update accounts set tier = 'builder'")
-    expect((await useKey(dashboard, apiKey)).quotaHolder).toBe(free.id)
-    expect(free.quotaHolder).not.toBe(free.id)
+    expect((await useKey(dashboard, apiKey)).customer).toBe(free.id)
+    expect(free.customer).not.toBe(free.id)
+    expect(await useKey(dashboard, apiKey)).toMatchObject({ isProven: true })
   })
 
   it('registers a capped number of projects, also concurrently', async () => {

@@ -28,6 +28,8 @@ export const quotasOf = (used: number): Quotas => ({
     Array.from({ length: days }, (_none, index) => ({ date: `2026-11-${15 + index}`, count: index })),
 })
 
+export const apiKeySealer = createSealers(new Secret('s'.repeat(32))).sealerFor('api-key')
+
 export interface SceneOptions {
   readonly used?: number
   /** Default `open`. */
@@ -46,7 +48,7 @@ export const openDashboard = (database: TestDatabase, options: SceneOptions = {}
   return createDashboard({
     accounts: options.accounts ?? createAccountStore(database.pool()),
     quotas: options.quotas ?? quotasOf(options.used ?? 0),
-    sealer: createSealers(new Secret('s'.repeat(32))).sealerFor('api-key'),
+    sealer: apiKeySealer,
     blocks: createAddressBlocks(),
     limiter: createMemoryRateLimiter({ clock }),
     registration: options.registration ?? { mode: 'open' },

@@ -456,7 +456,7 @@ describe('the webhook use cases', () => {
     expect(sent.map(({ headers }) => headers['webhook-id'])).toEqual([...ids.toReversed(), ids[2]])
   })
 
-  it('redeliver at most 60 a minute for each account', async () => {
+  it('redeliver at most 60 a minute for each customer', async () => {
     const { clock, verbs, outbox, set } = createWebhookWorld()
     await set('a')
     await set('b')
@@ -465,6 +465,10 @@ describe('the webhook use cases', () => {
     await expect(verbs.redeliver(account, id)).rejects.toMatchObject({
       code: 'RATE_LIMITED',
       retryAfterSeconds: 60,
+    })
+    const otherOfCustomer = { ...accountOf('b'), customer: account.customer }
+    await expect(verbs.redeliver(otherOfCustomer, outbox.write('b').id)).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
     })
     await expect(verbs.redeliver(accountOf('b'), outbox.write('b').id)).resolves.toBeDefined()
     await clock.advance(60_000)

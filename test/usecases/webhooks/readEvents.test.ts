@@ -32,7 +32,8 @@ const open = () => {
     asked,
     running,
     read: (id: string, holders: readonly string[] = [`address of ${id}`]) =>
-      read({ id }, query, { holders, abandoned: running.signal }),
+      // `a 1` and `a 2` are accounts of one customer.
+      read({ id, customer: id.split(' ')[0] ?? '' }, query, { holders, abandoned: running.signal }),
   }
 }
 
@@ -63,9 +64,9 @@ it('a waiting request ends when the client disconnects or the service stops', as
   expect(await answer).toEqual({ events: [], cursor: '3', hasMore: false })
 })
 
-it('at most 4 requests of an account wait; one that ends makes room, and other accounts are unaffected', async () => {
+it('at most 4 requests of a customer wait; one that ends makes room, and other customers are unaffected', async () => {
   const { clock, read } = open()
-  const waiting = Array.from({ length: 4 }, () => read('a'))
+  const waiting = Array.from({ length: 4 }, (_, index) => read(`a ${index}`))
   await drainEventLoop()
   await expect(read('a')).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 5 })
   const other = read('b')

@@ -23,7 +23,8 @@ export const accountOf = (id: string): KeyHolder => ({
   createdAt: new Date('2026-01-01T00:00:00Z'),
   allowedIPs: null,
   allowedRef: null,
-  quotaHolder: id,
+  customer: id,
+  isProven: true,
   key: apiKeyOf(),
 })
 

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { withinDeadline, withSignal } from '../../../concurrency/deadline.js'
 import { createFairSlots, type FairSlotsOptions } from '../../../concurrency/fairSlots.js'
 import { AppError } from '../../../errors.js'
+import { siteFactor } from '../../../platform/clientNetwork.js'
 import type { Secret } from '../../../platform/secret.js'
 import type { LimitWindow, RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Requester } from '../../../ports/requester.js'
@@ -81,8 +82,6 @@ export interface UntrustedCallsDependencies {
 const minuteMs = 60_000
 const checkWaitMs = 2_000
 const settleWaitMs = 5_000
-// As for other limits per address: a /48 network contains 65,536 /64 networks.
-const siteFactor = 8
 // A node executes the call several times.
 const executionsPerEstimate = 4n
 

@@ -13,15 +13,19 @@ const accountRow = z.object({
   allowed_ips: z.array(z.string()).nullable(),
   allowed_ref: z.array(z.string()).nullable(),
   mailbox_id: z.string().nullable(),
+  is_proven: z.boolean().nullable(),
+  registrant: z.string().nullable(),
 })
 
 export const accountColumns =
-  'a.id, a.email, a.project, a.tier, a.status, a.created_at, a.allowed_ips, a.allowed_ref, a.mailbox_id'
+  'a.id, a.email, a.project, a.tier, a.status, a.created_at, a.allowed_ips, a.allowed_ref, a.mailbox_id, a.is_proven, a.registrant'
 
 /** A tier that is no longer configured reads as the registration tier; the row keeps its name. */
 export const readAccount = (value: unknown, tiers: Tiers): Account => {
   const row = accountRow.parse(value)
   const tier = resolveTierName(tiers, row.tier)
+  // Operators grant other tiers to accounts that they know.
+  const isGranted = tier !== tiers.registration
   return {
     id: row.id,
     email: row.email,
@@ -31,7 +35,8 @@ export const readAccount = (value: unknown, tiers: Tiers): Account => {
     createdAt: row.created_at,
     allowedIPs: row.allowed_ips,
     allowedRef: row.allowed_ref,
-    quotaHolder: tier === tiers.registration ? (row.mailbox_id ?? row.id) : row.id,
+    customer: isGranted ? row.id : (row.registrant ?? row.mailbox_id ?? row.id),
+    isProven: isGranted || row.is_proven,
   }
 }
 

@@ -99,19 +99,30 @@ interface Opening {
 /** Null if a concurrent registration was faster. */
 const openAccount = async (
   client: PoolClient,
-  { id = randomUUID(), email, project }: Registrant,
+  { id = randomUUID(), email, project, isProven, registrant = null }: Registrant,
   { key, mailboxId, by, tiers }: Opening,
 ): Promise<KeyedAccount | null> => {
   const { rows } = await client.query(
     `with opened as (
-       insert into accounts as a (id, email, project, mailbox_id, tier) values ($1, $2, $3, $6, $7)
+       insert into accounts as a (id, email, project, mailbox_id, tier, is_proven, registrant)
+         values ($1, $2, $3, $6, $7, $8, $9)
        on conflict (lower(email collate "C"), project) do nothing returning ${accountColumns}
      ), keyed as (
        insert into api_keys (account_id, fingerprint, sealed) select id, $4, $5 from opened
        returning fingerprint, sealed
      )
      select opened.*, keyed.fingerprint, keyed.sealed from opened, keyed`,
-    [id, email, project, key.fingerprint, key.sealed, mailboxId, tiers.registration],
+    [
+      id,
+      email,
+      project,
+      key.fingerprint,
+      key.sealed,
+      mailboxId,
+      tiers.registration,
+      isProven ?? null,
+      registrant,
+    ],
   )
   if (rows[0] === undefined) return null
   await insertAuditEntry(client, { accountId: id, action: 'account.registered', ...by, details: {} })

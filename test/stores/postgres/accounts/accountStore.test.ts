@@ -227,8 +227,9 @@ describe('accounts in Postgres', () => {
     expect((await ours.findByKey(fresh.fingerprint))?.account).toEqual({
       ...account,
       tier: 'scale',
-      // Only free projects share the quota of their mailbox.
-      quotaHolder: account.id,
+      // Only free projects are customers together.
+      customer: account.id,
+      isProven: true,
       allowedIPs: ['10.0.0.0/8'],
       allowedRef: ['example.com'],
     })

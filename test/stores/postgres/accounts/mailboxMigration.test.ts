@@ -78,9 +78,9 @@ it('accounts and keys of an older version are migrated: same keys, shared mailbo
     })
     expect(await store.findByKey(fingerprintOf(`old ${project}`))).toBeNull()
   }
-  const holder = (await find('one')).account.quotaHolder
-  expect((await find('two')).account.quotaHolder).toBe(holder)
-  expect((await find('paid')).account.quotaHolder).toBe(ids.get('paid'))
+  const holder = (await find('one')).account.customer
+  expect((await find('two')).account.customer).toBe(holder)
+  expect((await find('paid')).account.customer).toBe(ids.get('paid'))
   const { rows: used } = await pool.query('select used from quota_uses where account_id = $1', [holder])
   expect(used).toEqual([{ used: '15' }])
   const { rows: mailboxes } = await pool.query(
