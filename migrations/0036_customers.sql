@@ -6,3 +6,6 @@ alter table accounts
   -- Which accounts of a mailbox that nobody proved are one customer: an HMAC of the mailbox and the network that registered
   -- them. Null: all of the mailbox.
   add column registrant text;
+
+-- Whose promises a promised settlement counts among: a customer, or the address of those that are not proven. Null: the account.
+alter table reservations add column promisee text;

@@ -23,6 +23,8 @@ export interface Reservation {
    * an earlier promise, and its end.
    */
   readonly isPromised?: boolean
+  /** Whose promises it counts among. Default: the account. */
+  readonly promisee?: string
 }
 
 export interface Funds {
@@ -78,7 +80,7 @@ export interface Reservations {
    * as much and as long as before. A reservation of an anonymous caller is replaced by that of an account.
    */
   reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
-  /** By account or `anonymous`: live reservations of a network that are promised, and whose settlement is not sent yet. */
+  /** By promisee: live reservations of a network that are promised, and whose settlement is not sent yet. */
   countPromised(network: string): Promise<ReadonlyMap<string, number>>
   /** False where a settlement of the authorization is promised to the account already, is open or was successful. */
   needsPromise(asking: Pick<Reservation, 'authorizationId' | 'account'>): Promise<boolean>

@@ -42,6 +42,8 @@ export interface ClaimedHold {
 
 export interface Settlement extends SettlementClaim {
   readonly id: string
+  /** The customer of the caller; absent for callers without a key, and in rows of older versions. */
+  readonly customer?: string
   readonly state: SettlementState
   /** The transaction that settled it, else the newest recorded one. */
   readonly transaction: string | null

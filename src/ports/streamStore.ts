@@ -105,7 +105,7 @@ export interface StreamPace {
   readonly windowMs: number
   /** and have at most so much time between their close and their end. */
   readonly maxMarginMs: number
-  /** Places it beside so many others, `own` of them of its caller; null: there is no room. Called in the transaction that stores it. */
+  /** Places it beside so many others, `own` of them of its customer; null: there is no room. Called in the transaction that stores it. */
   place(counted: {
     readonly others: number
     readonly own: number

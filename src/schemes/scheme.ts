@@ -37,7 +37,7 @@ export interface Authorized {
    * budget has room for it beside what is spent and promised. Counts it as promised until the returned function is called,
    * with whether it was stored as a new promise. Absent: no budget bounds it.
    */
-  checkPromise?(caller: string): Promise<(isStored: boolean) => void>
+  checkPromise?(promisee: string): Promise<(isStored: boolean) => void>
   /** Its settlement was promised, with the hold that it has. */
   readonly isPromised?: boolean
   /**
@@ -110,7 +110,7 @@ export interface VerifyOptions {
 export interface SettleOptions {
   /** Ends the wait for the outcome, not the settlement. */
   readonly waitUntil: AbortSignal
-  /** Account id, or `anonymous`: whose part of a budget the settlement uses. None unless stated. */
+  /** `anonymous`, or another name: whose part of a budget the settlement uses. None unless stated. */
   readonly caller?: string | null
   /** `checkPromise` passed when its funds were held: no budget refuses it now. */
   readonly isPromised?: boolean

@@ -37,9 +37,11 @@ export const createMemoryReservations = (): MemoryReservations => {
     end: (authorizationId) => void rows.delete(authorizationId),
     countPromised: async (network) => {
       const promised = [...rows.values()].filter((row) => row.network === network && row.isPromised === true)
-      return new Map(
-        promised.map(({ account }) => [account, promised.filter((row) => row.account === account).length]),
-      )
+      const counts = new Map<string, number>()
+      for (const { account, promisee = account } of promised) {
+        counts.set(promisee, (counts.get(promisee) ?? 0) + 1)
+      }
+      return counts
     },
     needsPromise: async ({ authorizationId, account }) => {
       const own = rows.get(authorizationId)

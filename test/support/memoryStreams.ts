@@ -40,7 +40,7 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
           Math.abs(settlesUntil.getTime() - wanted.settlesUntil.getTime()) <= pace.windowMs &&
           settlesUntil.getTime() - closesAt.getTime() <= pace.maxMarginMs,
       )
-      const own = others.filter(({ caller }) => caller === wanted.caller)
+      const own = others.filter((other) => customerOf(other) === customerOf(wanted))
       const placed = pace === undefined ? opening : pace.place({ others: others.length, own: own.length })
       if (placed === null) return 'crowded'
       streams.set(placed.stream.id, placed.stream)
@@ -90,3 +90,5 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
     },
   }
 }
+
+const customerOf = ({ caller, quota }: Pick<Stream, 'caller' | 'quota'>): string => quota?.holder ?? caller

@@ -8,9 +8,9 @@ export type GiveBack = (unused?: number) => void
 /** Limits what settlements cost the facilitator per hour, and how much of it one caller can use. */
 export interface HourlyBudget {
   /**
-   * Draws a cost for a caller (account id or `anonymous`; null: our own maintenance). Throws SVC-3002 when the caller's
-   * part is spent, or what is left is kept for promised settlements. Of a promised one, what was kept for it is never
-   * refused; what it costs beyond that is new work like any other.
+   * Draws a cost for a caller (a customer, an address of customers that are not proven, or `anonymous`; null: our own
+   * maintenance). Throws SVC-3002 when the caller's part is spent, or what is left is kept for promised settlements. Of a
+   * promised one, what was kept for it is never refused; what it costs beyond that is new work like any other.
    *
    * @param promisedCost what was kept for it; default 0: not promised.
    */
@@ -36,7 +36,7 @@ export interface HourlyBudgetSettings {
 const hourMs = 3_600_000
 
 /*
- * Three parts, so that no caller can spend everything: one for all accounts alike, of which each account can use a fifth;
+ * Three parts, so that no caller can spend everything: one for all callers with a key alike, of which each can use a fifth;
  * one for callers without a key; and one for all, beyond these.
  */
 const reservedShare = 0.2

@@ -10,6 +10,7 @@ import {
   canReceive,
   describeOutcome,
   describeSettlement,
+  findSpender,
   type SettlementContext,
   withShortDeadline,
 } from './settlementContext.js'
@@ -130,7 +131,7 @@ export const createExecuteSettlement = ({
     try {
       outcome = await authorized.settle(recorder, {
         waitUntil: context.wait.signal,
-        caller: context.caller,
+        caller: findSpender(context),
         isPromised: authorized.isPromised === true || context.isAdmitted === true,
       })
     } catch (error) {

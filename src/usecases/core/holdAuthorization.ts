@@ -6,6 +6,7 @@ import type { Authorized, Refusal } from '../../schemes/scheme.js'
 import { checkRequirements } from './checkRequirements.js'
 import { findScheme } from './findScheme.js'
 import type { HoldFunds } from './holdFunds.js'
+import { findSpender } from './settlementContext.js'
 
 /**
  * Verifies a payment whose amount is a maximum and holds the maximum for one holder. Throws INVALID_REQUEST for malformed
@@ -60,7 +61,9 @@ export const createHoldAuthorization =
       }
     }
     const promise = isNew ? 'new' : 'kept'
-    const held = await holdFunds(payment, verdict, { caller, holder, until: findEnd(verdict), promise })
+    const promisee = findSpender({ caller, quota: null, requester })
+    const terms = { caller, holder, until: findEnd(verdict), promise, promisee } as const
+    const held = await holdFunds(payment, verdict, terms)
     // After the hold: no settlement can start meanwhile.
     const settlement = held.isValid ? await journal.findOpen(verdict.authorizationId) : null
     if (settlement === null) return held

@@ -26,6 +26,8 @@ export interface HoldTerms {
    * `kept`: it was promised before. Default: `none`.
    */
   readonly promise?: 'none' | 'new' | 'kept'
+  /** As in `Reservation`. */
+  readonly promisee?: string
   /** When the hold ends by itself. Default: when the resource server stops to wait. */
   readonly until?: Date
 }
@@ -50,7 +52,7 @@ export const createIsHeld =
 
 export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
-  async (payment, verdict, { caller, holder, until, promise = 'none' }) => {
+  async (payment, verdict, { caller, holder, until, promise = 'none', promisee = caller }) => {
     if (!verdict.isValid || !canBeHeld(verdict)) return verdict
     const { hold, payer, authorizationId, amount } = verdict
     const { requirements } = payment
@@ -67,7 +69,7 @@ export const createHoldFunds =
     }
     const isBounded = verdict.checkPromise !== undefined
     const isNeeded = isBounded && promise === 'new' && (await reservations.needsPromise(asking))
-    const endPromise = isNeeded ? await verdict.checkPromise?.(caller) : undefined
+    const endPromise = isNeeded ? await verdict.checkPromise?.(promisee) : undefined
     const reserving = reservations.reserve(
       {
         ...asking,
@@ -77,6 +79,7 @@ export const createHoldFunds =
         amount,
         expiresAt: until ?? findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
         isPromised: isNeeded || (isBounded && promise === 'kept'),
+        promisee,
       },
       hold,
     )

@@ -23,6 +23,7 @@ import { createJoinSettlement } from './joinSettlement.js'
 import { consumedBefore, refuseSettle } from './settleAnswers.js'
 import {
   asSettleFailure,
+  findCustomer,
   fingerprintProof,
   type SettleAttempt,
   type SettlementContext,
@@ -152,7 +153,7 @@ export const createSettleAuthorization = ({
       let unclaimed: Promise<Held | Refusal> | null = null
       try {
         if (!isAdmitted) {
-          refund = await limits.spend(payment, { payer: verified.payer, caller: context.caller })
+          refund = await limits.spend(payment, { payer: verified.payer, customer: findCustomer(context) })
         }
         // Directly before the claim: what is refused for another reason must not hold the payer's funds.
         unclaimed = holdFunds(payment, verified, terms)
@@ -277,7 +278,7 @@ export const createSettleAuthorization = ({
       })
     }
     const releaseSlot =
-      attempt.isAdmitted === true ? () => undefined : concurrency.acquireCallerSlot(attempt.caller)
+      attempt.isAdmitted === true ? () => undefined : concurrency.acquireCallerSlot(findCustomer(attempt))
     try {
       const fingerprint =
         typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()

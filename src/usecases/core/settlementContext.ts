@@ -1,5 +1,6 @@
 import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
+import type { Requester } from '../../ports/requester.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Authorized, Outcome, Refusal, Scheme } from '../../schemes/scheme.js'
@@ -36,6 +37,18 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester
   /** Another body with the same proof is another request, also of the same account. */
   readonly isBodyBound?: boolean
 }
+
+/** Whom limits of settlements count: the customer, or `anonymous`. */
+export const findCustomer = ({ caller, quota }: Pick<SettleAttempt, 'caller' | 'quota'>): string =>
+  quota?.holder ?? caller
+
+/** Whose part of a budget is used: the customer, the address of customers that are not proven, or `anonymous`. */
+export const findSpender = ({
+  caller,
+  quota,
+  requester,
+}: Pick<SettleAttempt, 'caller' | 'quota'> & { readonly requester?: Requester | undefined }): string =>
+  caller === 'anonymous' ? caller : (requester?.site ?? requester?.name ?? findCustomer({ caller, quota }))
 
 /** How long a request waits for the outcome of its settlement. */
 export interface SettleWait {

@@ -5,7 +5,7 @@ import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import { isFailedOnChain, type Reason } from '../../protocol/reasons.js'
 
-/** Settlements per caller and hour for which the facilitator pays gas; 0 turns a limit off. */
+/** Settlements per customer and hour for which the facilitator pays gas; 0 turns a limit off. */
 export interface SpendingLimitSettings {
   readonly settlesPerPayerPerHour: number
   readonly settlesPerRecipientPerHour: number
@@ -17,11 +17,14 @@ export interface SpendingLimitSettings {
 
 export interface Spender {
   readonly payer: string
-  /** Account id, or `anonymous`: one caller's settlements never use up the windows of another. */
-  readonly caller: string
+  /** Or `anonymous`: one customer's settlements never use up the windows of another. */
+  readonly customer: string
 }
 
-type FailedSettlement = Pick<Settlement, 'network' | 'payer' | 'payTo' | 'caller' | 'transaction'>
+type FailedSettlement = Pick<
+  Settlement,
+  'network' | 'payer' | 'payTo' | 'caller' | 'customer' | 'transaction'
+>
 
 export interface SpendingLimits {
   /** Throws RATE_LIMITED. The returned function gives the settlement back, for one that sent nothing. */
@@ -37,11 +40,11 @@ interface Parties extends Spender {
   readonly payTo: string
 }
 
-const payerKey = ({ network, payer, caller }: Parties): string =>
-  `payer:${network}:${payer.toLowerCase()}:${caller}`
+const payerKey = ({ network, payer, customer }: Parties): string =>
+  `payer:${network}:${payer.toLowerCase()}:${customer}`
 
-const recipientKey = ({ network, payTo, caller }: Parties): string =>
-  `payTo:${network}:${payTo.toLowerCase()}:${caller}`
+const recipientKey = ({ network, payTo, customer }: Parties): string =>
+  `payTo:${network}:${payTo.toLowerCase()}:${customer}`
 
 export const createSpendingLimits = (
   limiter: RateLimiter,
@@ -55,7 +58,7 @@ export const createSpendingLimits = (
     ].flatMap(toWindow)
 
   const listFailureWindows = (parties: Parties): readonly LimitWindow[] => {
-    const perRecipient = parties.caller === 'anonymous' ? settings.anonymousFailuresPerRecipientPerHour : 0
+    const perRecipient = parties.customer === 'anonymous' ? settings.anonymousFailuresPerRecipientPerHour : 0
     return [
       { key: `failed:${payerKey(parties)}`, limit: settings.failuresPerPayerPerHour },
       { key: `failed:${recipientKey(parties)}`, limit: perRecipient },
@@ -63,8 +66,8 @@ export const createSpendingLimits = (
   }
 
   return {
-    spend: async ({ requirements }, { payer, caller }) => {
-      const parties = { network: requirements.network, payTo: requirements.payTo, payer, caller }
+    spend: async ({ requirements }, { payer, customer }) => {
+      const parties = { network: requirements.network, payTo: requirements.payTo, payer, customer }
       const windows = [
         ...listWindows(parties),
         // Draws nothing: refused once as many have failed as the limit allows.
@@ -85,9 +88,12 @@ export const createSpendingLimits = (
       })
     },
 
-    countFailure: async ({ transaction, ...parties }, reason) => {
+    countFailure: async ({ transaction, caller, customer = caller, ...others }, reason) => {
       if (transaction === null || !isFailedOnChain(reason)) return
-      const windows = listFailureWindows(parties).map((window) => ({ ...window, isUnrefusable: true }))
+      const windows = listFailureWindows({ ...others, customer }).map((window) => ({
+        ...window,
+        isUnrefusable: true,
+      }))
       if (windows.length > 0) await limiter.take(windows).catch(() => undefined)
     },
   }

@@ -185,7 +185,10 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
       return { answer: await answerOpened(winner, payment, request, fingerprint), isNew: false }
     }
     try {
-      const refund = await spendingLimits.spend(payment, { payer: authorized.payer, caller })
+      const refund = await spendingLimits.spend(payment, {
+        payer: authorized.payer,
+        customer: quota?.holder ?? caller,
+      })
       try {
         const control = caller === 'anonymous' ? createControlToken('qtn_stream_') : null
         const { scheme: name, network, asset, payTo } = payment.requirements
@@ -330,7 +333,7 @@ const findTimes = (
 // Without a signer that can pay, nothing is known.
 const leastPerSecond = 0.05
 
-/** Of the time in which streams with one end settle, at most so much is for those of one caller. */
+/** Of the time in which streams with one end settle, at most so much is for those of one customer. */
 const maxOwnMs = (streamLimits.maxMarginMs - streamLimits.marginMs) / 4
 
 const getMarginMs = ({ closesAt, settlesUntil }: Pick<Stream, 'closesAt' | 'settlesUntil'>): number =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.js'
 import type { QuotaClaim } from '../../../src/ports/quotas.js'
-import type { Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
+import type { Recorder, Settlement, SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import { tiers } from '../../../src/protocol/tiers.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
@@ -84,7 +84,7 @@ const setup = ({
       fingerprint?: string
       consumer?: string
       isAwaited?: () => boolean
-    } & Pick<SettleAttempt, 'onClaimed' | 'isBodyBound' | 'holder'> & {
+    } & Pick<SettleAttempt, 'onClaimed' | 'isBodyBound' | 'holder' | 'requester'> & {
         isAdmitted?: boolean
         admit?: NonNullable<SettleAttempt['admit']>
       } = {},
@@ -111,6 +111,11 @@ const onlyRow = (journal: MemoryJournal): Settlement => {
 }
 
 const sent = { transaction: 'tx-1', bytes: 'bytes-1' }
+
+const sendOnce = async (recorder: Recorder): Promise<Outcome> => {
+  await recorder.record({ transaction: `tx of ${recorder.settlementId}`, bytes: 'bytes' })
+  return { state: 'confirmed', transaction: `tx of ${recorder.settlementId}` }
+}
 
 /** A scheme that records, then runs `next`. */
 const afterRecording = (next: () => ReturnType<ToySettle>): ToyScript => ({
@@ -1094,6 +1099,80 @@ describe('a settlement of an account', () => {
     await expect(attempt({ ...account, body: toyBody('nonce-2') })).rejects.toMatchObject({
       code: 'QUOTA_EXCEEDED',
     })
+  })
+})
+
+describe('settlements of several accounts of one customer', () => {
+  const of = (accountId: string, body: ReturnType<typeof toyBody>) =>
+    ({
+      caller: accountId,
+      quota: { accountId, holder: 'mailbox-1', tier: tiers.builder },
+      consumer: accountId,
+      body,
+    }) as const
+
+  it('are counted together by the limits of payers and recipients', async () => {
+    const customers: unknown[] = []
+    const { attempt } = setup({
+      spend: async (_payment, { customer }) => {
+        customers.push(customer)
+        return () => undefined
+      },
+    })
+    await attempt(of('one', toyBody('1')))
+    await attempt(of('two', toyBody('2')))
+    await attempt({ body: toyBody('3') })
+    expect(customers).toEqual(['mailbox-1', 'mailbox-1', 'anonymous'])
+  })
+
+  it('share what may run at once', async () => {
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const { attempt } = setup({
+      atOnce: { settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 1 },
+      scheme: {
+        settle: async (_payment, recorder) => {
+          await finished
+          return await sendOnce(recorder)
+        },
+      },
+    })
+    const first = attempt(of('one', toyBody('1')))
+    await expect(attempt(of('two', toyBody('2')))).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    finish()
+    expect(await first).toMatchObject({ success: true })
+    expect(await attempt(of('two', toyBody('2')))).toMatchObject({ success: true })
+  })
+
+  it.each([
+    ['of the customer', undefined, 'mailbox-1'],
+    ['of the customer that the request names', { name: 'mailbox-1', site: null }, 'mailbox-1'],
+    ['of the address', { name: 'unproven 192.0.2.1', site: null }, 'unproven 192.0.2.1'],
+    [
+      'of the IPv6 site',
+      { name: 'unproven 2001:db8:1:2::/64', site: 'unproven 2001:db8:1::/48' },
+      'unproven 2001:db8:1::/48',
+    ],
+  ])('use the part of a budget %s', async (_whose, requester, part) => {
+    const spenders: unknown[] = []
+    const { attempt } = setup({
+      scheme: {
+        settle: async (_payment, recorder, { caller }) => {
+          spenders.push(caller)
+          return await sendOnce(recorder)
+        },
+      },
+    })
+    for (const accountId of ['one', 'two']) {
+      await attempt({
+        ...of(accountId, toyBody(accountId)),
+        ...(requester === undefined ? {} : { requester }),
+      })
+    }
+    await attempt({ body: toyBody('3'), requester: { name: '192.0.2.1', site: null } })
+    expect(spenders).toEqual([part, part, 'anonymous'])
   })
 })
 

@@ -27,7 +27,13 @@ const setup = (
     anonymousFailuresPerRecipientPerHour: failures.perRecipient ?? 0,
   })
   const fail = (
-    fields: { payer: string; payTo?: string; caller?: string; transaction?: string | null },
+    fields: {
+      payer: string
+      payTo?: string
+      caller?: string
+      customer?: string
+      transaction?: string | null
+    },
     reason: Reason = 'transaction_failed',
   ) =>
     countFailure(
@@ -37,7 +43,7 @@ const setup = (
   return { clock, limiter, spend, fail }
 }
 
-const by = (payer: string, caller = 'anonymous') => ({ payer, caller })
+const by = (payer: string, customer = 'anonymous') => ({ payer, customer })
 
 const refusal = { code: 'RATE_LIMITED', operationalCode: 'SVC-2005' }
 
@@ -106,7 +112,7 @@ describe('the spending limits', () => {
     await expect(spend(paymentOn(), by('alice'))).rejects.toMatchObject({ retryAfterSeconds: 1 })
   })
 
-  it('count each caller by itself: no caller uses up the windows of another', async () => {
+  it('count each customer by itself: none uses up the windows of another', async () => {
     const { spend } = setup(1, 1)
     await spend(paymentOn(), by('alice', 'tenant-1'))
     await expect(spend(paymentOn(), by('alice', 'tenant-1'))).rejects.toMatchObject(refusal)
@@ -148,9 +154,12 @@ describe('settlements that failed on chain', () => {
     await spend(paymentOn(), by('dave', 'tenant-1'))
   })
 
-  it('count against the caller that had them settled, and no other', async () => {
+  it.each([
+    ['caller', { caller: 'tenant-1' }],
+    ['customer', { caller: 'a project', customer: 'tenant-1' }],
+  ])('count against the %s that had them settled, and no other', async (_who, by1) => {
     const { spend, fail } = setup(100, 100, { perPayer: 1 })
-    await fail({ payer: 'alice', caller: 'tenant-1' })
+    await fail({ payer: 'alice', ...by1 })
     await expect(spend(paymentOn(), by('alice', 'tenant-1'))).rejects.toMatchObject(failed)
     await spend(paymentOn(), by('alice', 'tenant-2'))
     await spend(paymentOn(), by('alice'))

@@ -72,7 +72,7 @@ export const createSendAgain = ({
       const submitted = await submit({
         call,
         recorder,
-        caller: settlement.caller,
+        caller: settlement.customer ?? settlement.caller,
         waitUntil: signal,
         isUnbatched: true,
       })

@@ -33,7 +33,7 @@ const opened = (source: string): string => `opened as (
     a.dollar_decimals, 'claimed', $19
   from ${source} order by a.authorization_id collate "C"
   on conflict (authorization_id) where state <> 'failed' or consumed_by is not null do nothing
-  returning ${settlementColumns}, s.quota_month, s.quota_holder
+  returning ${settlementColumns}, s.quota_month
 )`
 
 /** Returns a result per claim. */

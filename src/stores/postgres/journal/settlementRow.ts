@@ -7,6 +7,7 @@ const row = z.object({
   id: z.string(),
   authorization_id: z.string(),
   caller: z.string(),
+  quota_holder: z.string().nullable(),
   fingerprint: z.string(),
   proof_fingerprint: z.string().nullable(),
   scheme: z.string(),
@@ -36,7 +37,7 @@ const row = z.object({
 
 /** Columns of `settlements s` for `readSettlement`. */
 export const settlementColumns = `
-  s.id, s.authorization_id, s.caller, s.fingerprint, s.proof_fingerprint, s.scheme, s.network, s.asset, s.payer, s.pay_to,
+  s.id, s.authorization_id, s.caller, s.quota_holder, s.fingerprint, s.proof_fingerprint, s.scheme, s.network, s.asset, s.payer, s.pay_to,
   s.amount::text as amount, s.authorized_amount::text as authorized_amount, s.details, s.resource, s.expires_at, s.state, s.transaction, s.reason, s.consumed_by,
   case s.state when 'confirmed' then coalesce(s.settled_amount, s.amount) end::text as settled_amount,
   s.gas_used::text as gas_used,
@@ -53,6 +54,7 @@ export const readSettlement = (value: unknown): Settlement => {
     id: parsed.id,
     authorizationId: parsed.authorization_id,
     caller: parsed.caller,
+    ...(parsed.quota_holder === null ? {} : { customer: parsed.quota_holder }),
     fingerprint: parsed.fingerprint,
     ...(parsed.proof_fingerprint === null ? {} : { proofFingerprint: parsed.proof_fingerprint }),
     scheme: parsed.scheme,

@@ -89,8 +89,8 @@ const settling = `array(select s from unnest(r.settling) s where ${isOwn} and s 
 
 const write = `
   insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
-    expires_at, promised_at, reserved_at, verified_amount, verified_until, settling)
-  select $1, $2, $3, $4, $5, $6, $7, $8, $9::numeric, $10::timestamptz, case when $11 then statement_timestamp() end, t.at,
+    expires_at, promised_at, promisee, reserved_at, verified_amount, verified_until, settling)
+  select $1, $2, $3, $4, $5, $6, $7, $8, $9::numeric, $10::timestamptz, case when $11 then statement_timestamp() end, $12, t.at,
     case when $7 = 'verify' then $9::numeric end, case when $7 = 'verify' then $10::timestamptz end,
     case when $7 = 'settle' then array[t.at] else '{}' end
   from (select clock_timestamp() as at) t
@@ -100,6 +100,7 @@ const write = `
       amount = case when ${isOwn} then greatest(r.amount, excluded.amount) else excluded.amount end,
       expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
       promised_at = case when ${isOwn} and ${isPromised('r')} then r.promised_at else excluded.promised_at end,
+      promisee = case when ${isOwn} and ${isPromised('r')} then r.promisee else excluded.promisee end,
       reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end,
       verified_amount = greatest(${verified}, excluded.verified_amount),
       verified_until = greatest(${verifiedUntil}, excluded.verified_until),
@@ -116,9 +117,9 @@ const written = z.object({
 
 // What is being settled has drawn its gas, or is about to.
 const listPromised = `
-  select r.account, count(*) from reservations r
+  select coalesce(r.promisee, r.account) as promisee, count(*) from reservations r
   where r.network = $1 and ${isPromised('r')} and r.account is not null and not ${hasEnded('r')} and not ${isBeingSettled('r')}
-  group by r.account`
+  group by coalesce(r.promisee, r.account)`
 
 const needsPromise = `
   select not exists (
@@ -130,7 +131,7 @@ const needsPromise = `
 
 const need = z.object({ is_needed: z.boolean() })
 
-const promised = z.array(z.object({ account: z.string(), count: z.coerce.number() }))
+const promised = z.array(z.object({ promisee: z.string(), count: z.coerce.number() }))
 
 const isOfSettlement = 'r.authorization_id = $1 and $2::timestamptz = any(r.settling)'
 
@@ -183,7 +184,8 @@ export const createReservations = (pool: Pool): Reservations => {
     const state = held.parse(rows[0])
     const refusal = judge(reservation, funds, state)
     if (refusal !== null) return refusal
-    const values = [...asked, amount.toString(), expiresAt, reservation.isPromised === true]
+    const { isPromised: isAsked = false, promisee = null } = reservation
+    const values = [...asked, amount.toString(), expiresAt, isAsked, promisee]
     const { rows: wrote } = await client.query(write, values)
     const { is_promised, is_new_promise, reserved_at: reservedAt } = written.parse(wrote[0])
     return {
@@ -202,7 +204,7 @@ export const createReservations = (pool: Pool): Reservations => {
 
     countPromised: async (network) => {
       const { rows } = await pool.query(listPromised, [network])
-      return new Map(promised.parse(rows).map(({ account, count }) => [account, count]))
+      return new Map(promised.parse(rows).map(({ promisee, count }) => [promisee, count]))
     },
 
     needsPromise: async ({ authorizationId, account }) => {

@@ -32,7 +32,7 @@ const isExhausted = async (client: PoolClient, quota: StreamQuota, at: Date): Pr
 
 // The streams of a network are placed one after the other.
 const countEnding = `
-  select count(*) as others, count(*) filter (where caller = $5) as own from streams
+  select count(*) as others, count(*) filter (where coalesce(quota_holder, caller) = $5) as own from streams
   where network = $1 and state in ('active', 'paused', 'closing')
     and settles_until between $2::timestamptz - $3 * interval '1 millisecond' and $2::timestamptz + $3 * interval '1 millisecond'
     and settles_until - closes_at <= $4 * interval '1 millisecond'`
@@ -41,11 +41,12 @@ const ending = z.object({ others: z.coerce.number(), own: z.coerce.number() })
 
 const place = async (
   client: PoolClient,
-  { network, settlesUntil, caller }: StreamOpening['stream'],
+  { network, settlesUntil, caller, quota }: StreamOpening['stream'],
   { windowMs, maxMarginMs, place: placeBeside }: StreamPace,
 ): Promise<Pick<StreamOpening, 'stream' | 'event'> | null> => {
   await client.query(lock, [`ending on ${network}`])
-  const { rows } = await client.query(countEnding, [network, settlesUntil, windowMs, maxMarginMs, caller])
+  const customer = quota?.holder ?? caller
+  const { rows } = await client.query(countEnding, [network, settlesUntil, windowMs, maxMarginMs, customer])
   return placeBeside(ending.parse(rows[0]))
 }
 

@@ -3,6 +3,7 @@ import { createHourlyBudget } from '../../../../src/chains/common/hourlyBudget.j
 import { createPromisedCost } from '../../../../src/chains/common/promisedCost.js'
 import { systemClock } from '../../../../src/platform/clock.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
+import type { QuotaClaim } from '../../../../src/ports/quotas.js'
 import { isRefused, readPayment } from '../../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../../src/schemes/registry.js'
@@ -119,8 +120,8 @@ const openInstance = async (
         fingerprint: nonce,
         consumer: nonce,
       }),
-    verify: async (nonce: string, as = 'anonymous') =>
-      (await verifyPayment({ body: body(nonce), ...caller, caller: as })).isValid,
+    verify: async (nonce: string, as = 'anonymous', quota: QuotaClaim | null = null) =>
+      (await verifyPayment({ body: body(nonce), ...caller, caller: as, quota })).isValid,
     settle: async (nonce: string, amount: string, as = 'anonymous') =>
       (await settlePayment({ body: body(nonce, amount), ...caller, caller: as })).result,
   }
@@ -184,6 +185,19 @@ describe('what is promised to an account that can have one settlement promised',
     expect(await verify('n1', 'shop')).toBe(true)
     await expect(verify('n2', 'shop')).rejects.toMatchObject(spent)
     expect(await verify('n1', 'shop')).toBe(true)
+    expect(await verify('n2', 'rival')).toBe(true)
+  })
+
+  it('is one settlement of all accounts of its customer', async () => {
+    const { verify, clock } = await openBudgeted()
+    const as = (accountId: string, nonce: string) =>
+      verify(nonce, accountId, { accountId, holder: 'mailbox-1', tier: { monthlyQuota: -1, feeRate: 0 } })
+    expect(await as('shop', 'n1')).toBe(true)
+    await expect(as('stall', 'n2')).rejects.toMatchObject(spent)
+    // What the database counts by then.
+    await clock.advance(1_100)
+    await expect(as('stall', 'n2')).rejects.toMatchObject(spent)
+    expect(await as('shop', 'n1')).toBe(true)
     expect(await verify('n2', 'rival')).toBe(true)
   })
 

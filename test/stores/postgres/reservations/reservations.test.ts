@@ -969,6 +969,14 @@ describe('a promised settlement', () => {
     expect(await theirs.countPromised('eip155:1')).toEqual(new Map())
   })
 
+  it('is counted for whom it was promised to, whoever renews it', async () => {
+    await promise('a', { promisee: 'mailbox' })
+    await promise('b', { account: 'stall', promisee: 'mailbox' })
+    await promise('a', { promisee: 'address' })
+    await promise('a', { isPromised: false })
+    expect(await count()).toEqual({ mailbox: 2 })
+  })
+
   it('stays one when the account settles it, and is none for a settlement that was not verified', async () => {
     await promise('a')
     const settle = (id: string) =>

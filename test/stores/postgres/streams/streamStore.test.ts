@@ -142,6 +142,16 @@ describe('a stream that is placed among others', () => {
     return await by.open({ stream, payment, event, quota: null, pace })
   }
 
+  it('is placed by those of all accounts of its customer', async () => {
+    const quota = { holder: 'mailbox', feeRate: 0 }
+    await openPlaced({ caller: 'one', quota })
+    await openPlaced({ caller: 'two', quota })
+    await openPlaced({ caller: 'three', quota: { ...quota, holder: 'three' } })
+    const counts: object[] = []
+    await openPlaced({ caller: 'four', quota }, { onPlace: (counted) => void counts.push(counted) })
+    expect(counts).toEqual([{ others: 3, own: 2 }])
+  })
+
   it('is placed by all that end with it, and by those of its caller', async () => {
     await openPlaced({ caller: 'one' })
     await openPlaced({ caller: 'two' })
