@@ -24,7 +24,12 @@ export const openConnection = async (
 ): Promise<Connection> => {
   const from = localAddress === undefined ? {} : { localAddress }
   const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true, ...from })
-  await once(socket, 'connect')
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(deadlineMs) })
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
   let waiter: Waiter | null = null
   let received: Buffer = nothing
 
