@@ -185,7 +185,7 @@ const prepareAccounts = async (database: Database, count: number): Promise<reado
   const service = await startService({ DATABASE_URL: database.url, RATE_LIMITS: 'off', ...encryption })
   try {
     const apiKeys = await registerAccounts(service.url, count)
-    await query(database, "update accounts set tier = 'enterprise' where email = 'bench0@example.com'")
+    await query(database, "update accounts set tier = 'enterprise' where email = 'bench0@bench0.example'")
     return apiKeys
   } finally {
     await service.stop()
