@@ -269,6 +269,34 @@ describe('a caller that is refused again and again', () => {
     expect(last.headers.get('connection')).toBe('close')
   })
 
+  it('of probes waits, and costs other requests of its address nothing', async () => {
+    const { port, flood, ask } = await start({ refusalDelayMs: 3_600_000, maxRequestsPerAddress: 1 })
+    expect((await flood(maxRefusals - 1, '/health')).status).toBe(200)
+    const socket = await open(port)
+    const answer = readAll(socket)
+    socket.write('GET /ready HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect((await ask('/supported')).status).toBe(200)
+    expect(await Promise.race([answer, Promise.resolve('waits')])).toBe('waits')
+    socket.destroy()
+    expect(await answer).toBe('')
+  })
+
+  it('of probes is answered after the delay, and never refused', async () => {
+    const { flood } = await start({ refusalDelayMs: 50 })
+    const last = await flood(maxRefusals + 3, '/health')
+    expect(last.status).toBe(200)
+    expect(last.headers.get('connection')).not.toBe('close')
+  })
+
+  it('of probes passes again at the pace at which probes are served', async () => {
+    const { clock, flood } = await start({ refusalDelayMs: 3_600_000 })
+    await flood(maxRefusals - 1, '/health')
+    for (let second = 0; second < 3; second += 1) {
+      await clock.advance(1_000)
+      expect((await flood(refusalsPerSecond, '/health')).status).toBe(200)
+    }
+  })
+
   it('with a valid key is refused by its customer only', async () => {
     const { ask, flood, countHeard } = await start({
       dashboard: { authenticate: async ({ apiKey }) => ({ ...merchant, customer: apiKey }) },

@@ -37,6 +37,7 @@ export const createServerFactory = (settings: ServerSettings): ((handler: Reques
     addresses,
     openConnections,
     delayedRefusals: createDelayedRefusals(settings.refusalDelayMs),
+    probeDelayMs: settings.refusalDelayMs,
     refusals: createRefusals(settings),
   })
   return (handler) => {

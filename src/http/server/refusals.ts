@@ -25,6 +25,8 @@ export interface Refusals {
   isBarred(request: IncomingMessage, address: string | undefined): boolean
   /** At the end of a response; counts it if it was marked as a refusal. */
   record(ended: EndedRequest): void
+  /** Counts a probe; returns whether its address sends so many that this one has to wait. */
+  countProbe(address: string | undefined): boolean
 }
 
 export const maxRefusals = 100
@@ -61,21 +63,26 @@ export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions)
   const buckets = new Map<string, Bucket>()
   const log = createFailureLog({ logger, event: 'requests.refused', recovered: null })
 
-  const listSubjects = (request: IncomingMessage, address: string | undefined): readonly Subject[] => {
+  const listOf = (kind: string, address: string | undefined, capacity: number): readonly Subject[] => {
     const { network, site } = readClientNetworks(address)
-    const listOf = (kind: string, capacity: number): readonly Subject[] => {
-      const narrow = { subject: `${kind} ${network}`, capacity }
-      return site === null
-        ? [narrow]
-        : [narrow, { subject: `${kind} ${site}`, capacity: capacity * siteFactor }]
-    }
+    const narrow = { subject: `${kind} ${network}`, capacity }
+    return site === null
+      ? [narrow]
+      : [narrow, { subject: `${kind} ${site}`, capacity: capacity * siteFactor }]
+  }
+
+  const listSubjects = (request: IncomingMessage, address: string | undefined): readonly Subject[] => {
     const owner = acceptedKeys.find(request.headers)
     if (owner === null) {
-      return listOf(findCredentialHash(request.headers) === null ? 'anonymous' : 'unknown keys', maxRefusals)
+      const kind = findCredentialHash(request.headers) === null ? 'anonymous' : 'unknown keys'
+      return listOf(kind, address, maxRefusals)
     }
     const endpoint = findTierEndpoint(request)
+    const { network } = readClientNetworks(address)
     const own = { subject: `${network} ${owner.customer} ${endpoint}`, capacity: maxRefusals }
-    return owner.isProven ? [own] : [own, ...listOf(`unproven ${endpoint}`, maxRefusals * keysFactor)]
+    return owner.isProven
+      ? [own]
+      : [own, ...listOf(`unproven ${endpoint}`, address, maxRefusals * keysFactor)]
   }
 
   const readLevel = (bucket: Bucket, capacity: number): number => {
@@ -119,6 +126,10 @@ export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions)
       if (Math.min(...levels) <= maxLogged) return
       markUnlogged(response)
       log.failed('refused', { remoteAddress: address })
+    },
+    countProbe: (address) => {
+      const subjects = listOf('probes', address, maxRefusals)
+      return subjects.map(({ subject, capacity }) => fill(subject, capacity) > capacity - 1).includes(true)
     },
   }
 }

@@ -10,6 +10,7 @@ import type { OpenConnections } from './openConnections.js'
 import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
 import type { Refusals } from './refusals.js'
 import { isProbeRequest } from './requestTarget.js'
+import { createTurns } from './turns.js'
 
 export interface RequestsInFlightOptions {
   /** For the accepted keys of each customer at one address, and for all other requests of this address; 0: no cap. */
@@ -21,6 +22,8 @@ export interface RequestsInFlightOptions {
   readonly refusals: Refusals
   readonly openConnections: OpenConnections
   readonly delayedRefusals: DelayedRefusals
+  /** Of probes beyond those that an address may send. */
+  readonly probeDelayMs: number
 }
 
 export interface RequestsInFlight {
@@ -95,10 +98,12 @@ export const createRequestsInFlight = ({
   refusals,
   openConnections,
   delayedRefusals,
+  probeDelayMs,
 }: RequestsInFlightOptions): RequestsInFlight => {
   const connections = new WeakMap<Socket, Connection>()
   const busy = new Set<Connection>()
   const counts = new Map<string, number>()
+  const turns = createTurns()
   let sweeper: NodeJS.Timeout | null = null
 
   const listSharesOf = (kind: string, address: string | undefined, cap: number): readonly Share[] => {
@@ -171,6 +176,29 @@ export const createRequestsInFlight = ({
     delayedRefusals.add(response, send)
   }
 
+  /** Customers that are proven take no turns: a merchant can send much, for many. */
+  const startInTurn = (
+    { headers }: IncomingMessage,
+    address: string | undefined,
+    start: () => void,
+  ): void => {
+    const owner = acceptedKeys.find(headers)
+    const { network, site } = readClientNetworks(address)
+    if (owner?.isProven !== true) {
+      turns.take(site ?? network, start)
+      return
+    }
+    turns.note(owner.customer)
+    start()
+  }
+
+  /**
+   * Probes are counted, and never refused: a load balancer may share the address of a client. In a flood of them each waits,
+   * so that a connection sends few; on the connections of a proxy that would hold up others.
+   */
+  const mustWait = ({ socket }: Connection, address: string | undefined): boolean =>
+    refusals.countProbe(address) && probeDelayMs > 0 && !addresses.isTrusted(socket.remoteAddress)
+
   /** Sweeps are counted instead of time, so that a stall of this process is not held against a client. */
   const disconnectUnread = (): void => {
     for (const connection of busy) {
@@ -238,14 +266,20 @@ export const createRequestsInFlight = ({
         return
       }
       const shares = listShares(request, address)
-      // Probes are counted, and never refused: a load balancer may share the address of a client.
-      if (!isProbeRequest(request) && shares.some(isFull)) {
+      const isProbe = isProbeRequest(request)
+      if (!isProbe && shares.some(isFull)) {
         refuse(connection, response, sendTooManyOfAddress)
         return
       }
-      begin(connection, response, shares)
+      const waits = isProbe && mustWait(connection, address)
+      // What waits takes no place of other requests of its address.
+      begin(connection, response, waits ? [] : shares)
       response.once('close', () => refusals.record({ request, response, address }))
-      handler(request, response)
+      const start = () => {
+        if (!socket.destroyed) handler(request, response)
+      }
+      if (waits) setTimeout(start, probeDelayMs).unref()
+      else startInTurn(request, address, start)
     },
   }
 }

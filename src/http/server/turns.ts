@@ -1,0 +1,75 @@
+export interface Turns {
+  /** A request of this caller arrived that takes no turn. */
+  note(caller: string): void
+  /** Calls `start` now or in a later turn. */
+  take(caller: string, start: () => void): void
+}
+
+/** What is begun between two readings of the sockets takes about so long, or is one request. */
+const turnMs = 1
+/** Also what begins within it is bounded: more arrives after the first answers of nodes and database. */
+export const startsPerTurn = 16
+const contendedForMs = 1_000
+
+/**
+ * Callers take turns at beginning requests: a hundred that one caller sends at once hold up the others by a millisecond, not
+ * by all of them. Nothing is refused. Several small requests begin in one turn, and all of a caller that is alone, because
+ * what begins together is asked of nodes and database together.
+ */
+export const createTurns = (): Turns => {
+  const waiting = new Map<string, (() => void)[]>()
+  let last: string | null = null
+  let contendedUntilMs = 0
+  let isScheduled = false
+
+  const beginNext = (): void => {
+    const [first] = waiting
+    if (first === undefined) return
+    const [caller, starts] = first
+    const start = starts.shift()
+    // Behind the others.
+    waiting.delete(caller)
+    if (starts.length > 0) waiting.set(caller, starts)
+    start?.()
+  }
+
+  // A request goes on in microtasks after its beginning, which Node runs between two immediates of one turn.
+  const schedule = (): void => {
+    if (isScheduled || waiting.size === 0) return
+    isScheduled = true
+    let endsAtMs = Number.POSITIVE_INFINITY
+    setImmediate(() => {
+      endsAtMs = performance.now() + turnMs
+      beginNext()
+    })
+    for (let more = 1; more < startsPerTurn; more += 1) {
+      setImmediate(() => {
+        if (performance.now() < endsAtMs) beginNext()
+      })
+    }
+    setImmediate(() => {
+      isScheduled = false
+      schedule()
+    })
+  }
+
+  const note = (caller: string): void => {
+    if (last !== null && last !== caller) contendedUntilMs = performance.now() + contendedForMs
+    last = caller
+  }
+
+  return {
+    note,
+    take: (caller, start) => {
+      note(caller)
+      if (waiting.size === 0 && performance.now() >= contendedUntilMs) {
+        start()
+        return
+      }
+      const starts = waiting.get(caller)
+      if (starts === undefined) waiting.set(caller, [start])
+      else starts.push(start)
+      schedule()
+    },
+  }
+}
