@@ -280,8 +280,9 @@ describe('refused on Aptos', () => {
       async () => ({
         transaction: await runProgram('lookalikeDeposit', ({ withdraw, deposit, emit, primaryStore }) => {
           withdraw(primaryStore(scene.from, usdt), 10_000n)
-          deposit(primaryStore(scene.elsewhere, usdt), 10_000n)
+          // First, so that it would take what the sender withdrew.
           emit({ type: '0xbad::fungible_asset::Deposit', store: storesOf(usdt)[1] ?? '', amount: 10_000n })
+          deposit(primaryStore(scene.elsewhere, usdt), 10_000n)
         }),
       }),
     ],

@@ -95,6 +95,11 @@ describe('a response of a node', () => {
     })
   })
 
+  it.each(['Deposit', 'Withdraw'])('has no movement in a %s of another module', (name) => {
+    const lookalike = { ...deposit, type: `0xbad::fungible_asset::${name}` }
+    expect(shape.parse(executed([lookalike]))).toMatchObject({ movements: [] })
+  })
+
   it.each([
     ['is of another transaction', { ...executed([]), hash: `0x${'6'.repeat(64)}` }],
     ['has a deposit without amount', executed([{ ...deposit, data: { store: '0xab' } }])],
