@@ -1,15 +1,15 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createTurns, startsPerTurn } from '../../src/http/server/turns.js'
 import { testApp } from './support/app.js'
 import { open as connect, listen, readAll } from './support/sockets.js'
 
-/** Longer than a turn. */
-const spin = (): void => {
-  for (const end = performance.now() + 2; performance.now() < end; );
-}
-
 const open = () => {
-  const turns = createTurns()
+  let nowMs = 0
+  const turns = createTurns(() => nowMs)
+  const spend = (milliseconds: number) => {
+    nowMs += milliseconds
+  }
   const begun: string[] = []
   const take = (caller: string, count = 1) => {
     for (let sent = 0; sent < count; sent += 1) turns.take(caller, () => void begun.push(caller))
@@ -18,7 +18,7 @@ const open = () => {
   const pass = async (count: number) => {
     for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   }
-  return { turns, begun, take, pass }
+  return { turns, begun, take, pass, spend }
 }
 
 describe('callers that send requests at once', () => {
@@ -41,13 +41,13 @@ describe('callers that send requests at once', () => {
   })
 
   it('begin no more in a turn than one whose beginning takes as long as a turn', async () => {
-    const { turns, pass } = open()
+    const { turns, pass, spend } = open()
     turns.note('merchant')
     let begun = 0
     for (let sent = 0; sent < 3; sent += 1) {
       turns.take('hostile', () => {
         begun += 1
-        spin()
+        spend(1)
       })
     }
     await pass(1)
@@ -78,6 +78,7 @@ describe('callers that send requests at once', () => {
 })
 
 describe('requests of one packet', () => {
+  const megabytes = Buffer.alloc(16 * 1_048_576)
   const packet = (client: string, count: number): string =>
     Array.from({ length: count }, (_, sent) => {
       const connection = sent + 1 === count ? 'close' : 'keep-alive'
@@ -94,7 +95,8 @@ describe('requests of one packet', () => {
       setImmediate(() => {
         begun = 0
       })
-      spin()
+      // Takes longer than a turn.
+      createHash('sha256').update(megabytes).digest()
     })
     try {
       const port = await listen(app)

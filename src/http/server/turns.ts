@@ -16,7 +16,7 @@ const contendedForMs = 1_000
  * by all of them. Nothing is refused. Several small requests begin in one turn, and all of a caller that is alone, because
  * what begins together is asked of nodes and database together.
  */
-export const createTurns = (): Turns => {
+export const createTurns = (now: () => number = () => performance.now()): Turns => {
   const waiting = new Map<string, (() => void)[]>()
   let last: string | null = null
   let contendedUntilMs = 0
@@ -39,12 +39,12 @@ export const createTurns = (): Turns => {
     isScheduled = true
     let endsAtMs = Number.POSITIVE_INFINITY
     setImmediate(() => {
-      endsAtMs = performance.now() + turnMs
+      endsAtMs = now() + turnMs
       beginNext()
     })
     for (let more = 1; more < startsPerTurn; more += 1) {
       setImmediate(() => {
-        if (performance.now() < endsAtMs) beginNext()
+        if (now() < endsAtMs) beginNext()
       })
     }
     setImmediate(() => {
@@ -54,7 +54,7 @@ export const createTurns = (): Turns => {
   }
 
   const note = (caller: string): void => {
-    if (last !== null && last !== caller) contendedUntilMs = performance.now() + contendedForMs
+    if (last !== null && last !== caller) contendedUntilMs = now() + contendedForMs
     last = caller
   }
 
@@ -62,7 +62,7 @@ export const createTurns = (): Turns => {
     note,
     take: (caller, start) => {
       note(caller)
-      if (waiting.size === 0 && performance.now() >= contendedUntilMs) {
+      if (waiting.size === 0 && now() >= contendedUntilMs) {
         start()
         return
       }
