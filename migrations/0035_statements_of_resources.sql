@@ -1,4 +1,4 @@
--- What a resource says of itself, in its own 402 answer or at its host: { resource, offers, at }.
+-- What a resource says of itself, in its own 402 answer or at its host: { resource, recipients, offers, at }.
 -- Type json: jsonb refuses \u0000, which untrusted JSON may contain.
 alter table discovery_resources add column stated json;
 

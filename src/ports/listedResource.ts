@@ -33,8 +33,11 @@ export interface ListedResource {
 
 /** What a resource says of itself. */
 export interface StatedListing {
-  readonly resource: ListedResource
-  /** How it wants to be paid. */
+  /** Null: nothing that could be listed. */
+  readonly resource: ListedResource | null
+  /** Whom it wants paid, folded. */
+  readonly recipients: readonly Pick<ListedTerms, 'network' | 'payTo'>[]
+  /** How it wants to be paid: its terms that are complete. */
   readonly offers: readonly ListedTerms[]
   readonly at: Date
 }

@@ -20,7 +20,7 @@ export interface ProbeAnswer {
   readonly answeredAt: Date
 }
 
-/** `stated`: null if the resource says nothing of itself that could be listed; then what it said before stays. */
+/** `stated`: null if the answer is unusable; then what the resource said before stays. */
 export interface ResourceAnswer extends ProbeAnswer {
   readonly stated: StatedListing | null
 }

@@ -99,8 +99,11 @@ const findStated = (
   { settledAt }: DeclaredSettlement,
 ): StatedListing | null => {
   if (stated === null || settledAt.getTime() - stated.at.getTime() >= statedForMs) return null
-  return stated.offers.some((offer) => terms.some((each) => isSameRecipient(each, offer))) ? stated : null
+  return terms.some((each) => names(stated, each)) ? stated : null
 }
+
+const names = ({ recipients }: StatedListing, { network, payTo }: ListedTerms): boolean =>
+  recipients.some((each) => each.network === network && each.payTo === foldAddress(payTo))
 
 const findOffer = (stated: StatedListing | null, wanted: ListedTerms): ListedTerms | undefined =>
   stated?.offers.find((offer) => isSameOffer(offer, wanted))

@@ -8,11 +8,12 @@ import {
   type UnpaidAnswer,
 } from '../../extensions/bazaar/readRecipients.js'
 import type { Clock } from '../../ports/clock.js'
-import type { StatedListing } from '../../ports/listedResource.js'
+import type { ListedResource, StatedListing } from '../../ports/listedResource.js'
 import type { Logger } from '../../ports/logger.js'
 import type { DueChallenge, OwnerChallenges, ResourceAnswer } from '../../ports/ownerChallenges.js'
 import type { ResourceProbe } from '../../ports/resourceProbe.js'
 import type { SchemaValidator } from '../../ports/schemaValidator.js'
+import type { Fields } from '../../protocol/fields.js'
 
 export interface ProbeOwnersDependencies {
   readonly challenges: Pick<OwnerChallenges, 'lease' | 'answer'>
@@ -56,14 +57,14 @@ export const createProbeOwners = ({
     return { recipients: null, problem: `${own.problem} ${stated.problem}` }
   }
 
-  /** Null: it cannot be listed, or is another resource. */
-  const readStated = async (
+  /** Null: it states none, one that cannot be listed, or another resource. */
+  const findText = async (
     { key }: DueChallenge,
-    answer: ReadRecipients,
+    said: Fields,
     stopped: AbortSignal,
-  ): Promise<StatedListing | null> => {
-    const declaration = answer.recipients === null ? null : findDeclaration(answer.said)
-    if (answer.recipients === null || declaration === null) return null
+  ): Promise<ListedResource | null> => {
+    const declaration = findDeclaration(said)
+    if (declaration === null) return null
     const { listing } = await withinDeadline({ milliseconds: turnMs, stopped }, (signal) =>
       explainDeclaration(
         { ...declaration, resource: key.url },
@@ -71,8 +72,19 @@ export const createProbeOwners = ({
         { owner: `host ${new URL(key.url).hostname}`, signal },
       ),
     )
-    if (listing === null || listing.key.url !== key.url || listing.key.toolName !== key.toolName) return null
-    return { resource: listing, offers: answer.offers, at: clock.now() }
+    const isThis = listing?.key.url === key.url && listing.key.toolName === key.toolName
+    return isThis ? listing : null
+  }
+
+  /** Null: its answer is unusable. */
+  const readStated = async (
+    challenge: DueChallenge,
+    answer: ReadRecipients,
+    stopped: AbortSignal,
+  ): Promise<StatedListing | null> => {
+    if (answer.recipients === null) return null
+    const { recipients, offers, said } = answer
+    return { resource: await findText(challenge, said, stopped), recipients, offers, at: clock.now() }
   }
 
   return async (stopped: AbortSignal): Promise<void> => {
@@ -85,7 +97,8 @@ export const createProbeOwners = ({
         const read = await ask(challenge, stopped)
         const stated = await readStated(challenge, read, stopped)
         const { recipients, problem } = read
-        const answer: ResourceAnswer = { recipients, problem, stated, answeredAt: clock.now() }
+        const answeredAt = stated?.at ?? clock.now()
+        const answer: ResourceAnswer = { recipients, problem, stated, answeredAt }
         await challenges.answer(challenge, answer)
         const isNamed = recipients?.some((each) => each.network === network && each.payTo === payTo)
         logger.info(

@@ -39,19 +39,22 @@ const statedRow = z.object({
   stated: z
     .object({
       // In the order of `readEntry`: what is equal is written alike.
-      resource: z.object({
-        key: z.object({ url: z.string(), toolName: z.string() }),
-        type: row.shape.type,
-        method: row.shape.method,
-        version: row.shape.version,
-        declaration: row.shape.declaration,
-        extensionKeys: z.array(z.string()),
-        description: row.shape.description,
-        mimeType: z.string().nullable(),
-        serviceName: z.string().nullable(),
-        tags: row.shape.tags,
-        iconUrl: z.string().nullable(),
-      }),
+      resource: z
+        .object({
+          key: z.object({ url: z.string(), toolName: z.string() }),
+          type: row.shape.type,
+          method: row.shape.method,
+          version: row.shape.version,
+          declaration: row.shape.declaration,
+          extensionKeys: z.array(z.string()),
+          description: row.shape.description,
+          mimeType: z.string().nullable(),
+          serviceName: z.string().nullable(),
+          tags: row.shape.tags,
+          iconUrl: z.string().nullable(),
+        })
+        .nullable(),
+      recipients: z.array(z.object({ network: z.string(), payTo: z.string() })),
       offers: z.array(terms),
       at: z.iso.datetime(),
     })

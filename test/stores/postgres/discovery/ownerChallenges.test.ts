@@ -498,6 +498,22 @@ describe('a listing that two payees claim', () => {
       expect((await list()).items).toMatchObject([{ description: 'ours' }])
     })
 
+    it('is what it states though its terms are incomplete, until it states none', async () => {
+      let answer = describing('said')
+      const { settle, list, probe, clock } = open(() => answer)
+      await settle({ ...ours, caller: 'a' })
+      await settle(theirs)
+      await probe()
+      await settle({ ...ours, caller: 'a' })
+      expect((await list()).items).toMatchObject([{ description: 'said', accepts: [{ amount: '10000' }] }])
+      answer = naming(merchant)
+      await clock.advance(hourMs)
+      await settle(theirs)
+      await probe()
+      await settle({ ...ours, caller: 'a' })
+      expect((await list()).items).toMatchObject([{ description: 'ours' }])
+    })
+
     it('with a route template is that of the statement of its host', async () => {
       const bazaar = template('/users/:id')
       const said = { description: 'said \0', resource: 'https://weather.example/users/:id' }
@@ -534,6 +550,19 @@ const offer = (payTo: string, amount = '10000', asset = '0x036CbD53842c5426634e7
   asset,
   maxTimeoutSeconds: 60,
   extra: { name: 'USDC' },
+})
+
+/** A 402 answer with a declaration, whose terms name the recipient alone. */
+const describing = (description: string): ProbeResponse => ({
+  status: 402,
+  paymentRequired: null,
+  body: JSON.stringify({
+    x402Version: 2,
+    resource: { url, description },
+    accepts: [{ network: 'base-sepolia', payTo: merchant }],
+    extensions: { bazaar: bazaarOf() },
+  }),
+  error: null,
 })
 
 /** A 402 answer with a declaration. */
