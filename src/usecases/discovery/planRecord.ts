@@ -29,44 +29,56 @@ const statedForMs = 7 * 86_400_000
 /**
  * Anyone can pay the recipient of a listing, and declare what it likes: text and terms are those that the resource states
  * itself. What it does not state is changed by the owning account alone; without one it stays as it was first. Settlements
- * to other recipients change the listing once the resource names them.
+ * to other recipients change the listing once the resource names them, also those of the owner: it could be a stranger, and
+ * would join its own recipient with that of the shop.
  */
 export const planRecord =
   (declared: DeclaredSettlement): SettlementRecord['plan'] =>
   (existing, { isKnownPayer, challenge, stated: latest }) => {
     if (existing === null) return write(declared, declared.accountId, [declared.terms])
     const isOwner = existing.accountId !== null && existing.accountId === declared.accountId
-    const paysOwner = existing.terms.some((terms) => isSameRecipient(terms, declared.terms))
     const isUnlisted = existing.state === 'unlisted'
-    if (!isOwner && !paysOwner && (declared.probesOwners || !isUnlisted)) {
+    if (isUnlisted && isOwner) return refuse('unlisted_by_owner')
+    const stated = findStated(latest, existing.terms, declared)
+    const named = existing.terms.filter((terms) => stated === null || names(stated, terms))
+    const paysListed = named.some((terms) => isSameRecipient(terms, declared.terms))
+    if (!paysListed && (declared.probesOwners || !(isOwner || isUnlisted))) {
       const resolved = resolveConflict(declared, existing, challenge)
       if (resolved.kind === 'refused' || resolved.kind === 'pending') return resolved
-      const stated = findStated(latest, [declared.terms], declared)
-      const paid = findOffer(stated, declared.terms) ?? declared.terms
+      const said = findStated(latest, [declared.terms], declared)
+      const paid = findOffer(said, declared.terms) ?? declared.terms
       if (resolved.kind === 'moved') {
-        const resource = stated?.resource ?? declared.resource
-        return { ...write({ resource }, declared.accountId, [paid]), resolves: 'moved' }
+        const resource = said?.resource ?? declared.resource
+        // Its recipient is proven, not who settled: an account could unlist what is not its own.
+        return { ...write({ resource }, null, [paid]), resolves: 'moved' }
       }
       if (isUnlisted) return refuse('unlisted_by_owner')
-      const terms = mergeTerms(existing.terms, paid)
+      const terms = mergeTerms(named, paid)
       return { ...write(existing, existing.accountId, terms), resolves: 'added' }
     }
-    if (isUnlisted) return refuse('unlisted_by_owner')
-    const stated = findStated(latest, existing.terms, declared)
+    const others = existing.terms.filter((terms) => !isSameRecipient(terms, declared.terms))
+    const mayAskNow = declared.probesOwners && mayAsk(declared, challenge, latest)
+    const isSquat =
+      !isOwner && others.length > 0 && stated !== null && !others.some((terms) => names(stated, terms))
+    if (isUnlisted && !isSquat) {
+      const asks = others.length > 0 && mayAskNow ? findAskedUrl(existing.resource) : null
+      return asks === null ? refuse('unlisted_by_owner') : { kind: 'pending', asks }
+    }
+    const accountId = isSquat ? null : existing.accountId
     const resource = stated?.resource ?? (isOwner ? declared.resource : existing.resource)
-    const terms = planTerms(declared, existing, { stated, isOwner })
+    const terms = planTerms(declared, named, { stated, isOwner })
     const isContradicted =
       !isEqual(textOf(declared.resource), textOf(resource)) || !includes(terms, declared.terms)
-    const asks =
-      declared.probesOwners && isContradicted && mayAsk(declared, challenge, latest)
-        ? findAskedUrl(resource)
-        : null
+    const asks = isContradicted && mayAskNow ? findAskedUrl(resource) : null
     const isFresh = declared.settledAt.getTime() - existing.lastSettledAt.getTime() < refreshMs
-    const isSame = isEqual(existing.resource, resource) && isEqual(existing.terms, terms)
+    const isSame =
+      isEqual(existing.resource, resource) &&
+      isEqual(existing.terms, terms) &&
+      existing.accountId === accountId
     if (existing.state === 'listed' && isFresh && isKnownPayer && isSame && asks === null) {
       return { kind: 'unchanged' }
     }
-    return { ...write({ resource }, existing.accountId, terms), asks }
+    return { ...write({ resource }, accountId, terms), asks }
   }
 
 type WritePlan = Extract<RecordPlan, { readonly kind: 'write' }>
@@ -111,7 +123,7 @@ const findOffer = (stated: StatedListing | null, wanted: ListedTerms): ListedTer
 /** Prices are the stated ones. Terms that are not stated are added by the owner alone. */
 const planTerms = (
   declared: DeclaredSettlement,
-  { terms }: CatalogueEntry,
+  terms: CatalogueEntry['terms'],
   { stated, isOwner }: { readonly stated: StatedListing | null; readonly isOwner: boolean },
 ): readonly ListedTerms[] => {
   const confirmed = terms.map((each) => findOffer(stated, each) ?? each)

@@ -145,6 +145,58 @@ describe('a listing that two payees claim', () => {
     expect((await list()).items).toMatchObject([{ accepts: [{ payTo: merchant }] }])
   })
 
+  it.each([
+    ['listed', 's'],
+    ['unlisted', 's'],
+    ['listed', 'another key of the squatter'],
+    ['unlisted', 'another key of the squatter'],
+  ])('is the shop’s, though a squatter keeps it %s and pays the shop as %s', async (state, caller) => {
+    const { settle, list, useCases, probe } = open(() => naming(merchant))
+    const id = String((await settle({ caller: 's', payTo: squatter }))?.id)
+    await settle({ caller })
+    await probe()
+    await settle({ caller })
+    const unlist = async () => {
+      const by = [caller, 's'].map((accountId) => ({ accountId, signature: null }))
+      await Promise.allSettled(by.map((each) => useCases.changeListing(id, 'unlist', each)))
+    }
+    if (state === 'unlisted') await unlist()
+    await settle()
+    await probe()
+    expect(await settle()).toMatchObject({ listing: 'listed' })
+    await unlist()
+    const { items } = await list()
+    expect(items).toMatchObject([{ accepts: [{ payTo: merchant }] }])
+    expect(JSON.stringify(items)).not.toContain(squatter)
+  })
+
+  it('that a squatter joined with the shop, while resources were not asked, is the shop’s by its answer', async () => {
+    const before = createTestDiscovery(createDiscoveryCatalogue(database.pool()))
+    const id = String((await before.settle({ caller: 's', payTo: squatter }))?.id)
+    await before.settle({ caller: 's' })
+    await before.useCases.changeListing(id, 'unlist', { accountId: 's', signature: null })
+    const { settle, list, useCases, probe } = open(() => naming(merchant))
+    expect(await settle()).toMatchObject(pending)
+    await probe()
+    expect(await settle()).toMatchObject({ listing: 'listed' })
+    const { items } = await list()
+    expect(items).toMatchObject([{ accepts: [{ payTo: merchant }] }])
+    expect(items[0]?.accepts).toHaveLength(1)
+    await expect(
+      useCases.changeListing(id, 'unlist', { accountId: 's', signature: null }),
+    ).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  })
+
+  it('stays unlisted by its owner, who settles to a new recipient that the resource names', async () => {
+    const { settle, list, useCases, probe } = open(() => naming(merchant))
+    const id = String((await settle({ caller: 'a', payTo: squatter }))?.id)
+    await useCases.changeListing(id, 'unlist', { accountId: 'a', signature: null })
+    await settle({ caller: 'a' })
+    await probe()
+    expect(await settle({ caller: 'a' })).toMatchObject({ rule: 'unlisted_by_owner' })
+    expect((await list()).items).toEqual([])
+  })
+
   it.each(['POST', 'PUT', 'PATCH', 'HEAD', 'DELETE'])(
     'is only read, also if %s is declared, and then its host is asked',
     async (method) => {
