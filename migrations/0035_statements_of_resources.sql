@@ -8,4 +8,6 @@ delete from discovery_challenges;
 alter table discovery_challenges alter column method set default 'GET';
 -- Who settled: challenges take turns by it. Older versions name nobody.
 alter table discovery_challenges add column claimant text not null default '';
+-- Whose turn it is at a host.
+create index discovery_challenges_served on discovery_challenges (host, claimant, answered_at) where state = 'answered';
 create index discovery_challenges_of_claimant on discovery_challenges (claimant, due_at) where state = 'waiting';

@@ -33,7 +33,7 @@ export interface DueChallenge extends ChallengedRecipient {
 }
 
 export interface OwnerChallenges {
-  /** The oldest due challenge of each host, by turns of the claimants; none is leased again before `leasedUntil`. */
+  /** A due challenge of each host: claimants take turns there, and over all hosts. None is leased again before `leasedUntil`. */
   lease(request: {
     readonly now: Date
     readonly leasedUntil: Date

@@ -4,7 +4,10 @@ import type { SettlementRecord } from '../../../ports/discoveryCatalogue.js'
 import type { OwnerChallenge } from '../../../ports/ownerChallenges.js'
 import { withoutNul } from '../database/text.js'
 
-/** More at once are not recorded: a listing is not a way to send a host requests. */
+/**
+ * Of one claimant at one resource; more at once are not recorded. Those of others cost no request, since one answer serves
+ * all, and must not keep a shop from being asked.
+ */
 const maxWaiting = 8
 /** Of one claimant, over all resources. */
 const maxWaitingOfClaimant = 64
@@ -43,7 +46,8 @@ export const recordChallenge = async (
   await client.query(
     `insert into discovery_challenges (resource_id, network, pay_to, url, host, claimant, state, due_at)
      select $1, $2, $3, $4, $5, $6, 'waiting', $7
-     where (select count(*) from discovery_challenges where resource_id = $1 and state = 'waiting') < $8
+     where (select count(*) from discovery_challenges
+         where resource_id = $1 and claimant = $6 and state = 'waiting') < $8
        and (select count(*) from discovery_challenges where claimant = $6 and state = 'waiting') < $9
      on conflict (resource_id, network, pay_to) do update set url = excluded.url, host = excluded.host,
        claimant = excluded.claimant, state = 'waiting', due_at = excluded.due_at, recipients = null, problem = null,

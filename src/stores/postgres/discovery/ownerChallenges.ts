@@ -20,15 +20,21 @@ const dueRow = z.object({
 export const createOwnerChallenges = (pool: Pool): OwnerChallenges => ({
   lease: async ({ now, leasedUntil, limit }) => {
     const { rows } = await pool.query(
-      `with due as (
+      `with head as (
+         -- Of each host that of the claimant whose turn there was longest ago.
+         select distinct on (c.host) c.resource_id, c.network, c.pay_to, c.claimant, c.due_at
+         from discovery_challenges c
+         left join lateral (
+           select max(a.answered_at) as served_at from discovery_challenges a
+           where a.state = 'answered' and a.host = c.host and a.claimant = c.claimant) served on true
+         where c.state = 'waiting' and c.due_at <= $1 and not exists (
+           -- Leased: a host gets one request at a time.
+           select from discovery_challenges o where o.state = 'waiting' and o.host = c.host and o.due_at > $1)
+         order by c.host, served.served_at nulls first, c.due_at, c.resource_id, c.network, c.pay_to
+       ), due as (
          select resource_id, network, pay_to, due_at,
            row_number() over (partition by claimant order by due_at, resource_id, network, pay_to) as turn
-         from discovery_challenges c
-         where state = 'waiting' and due_at <= $1 and not exists (
-           select from discovery_challenges o where o.state = 'waiting' and o.host = c.host
-             -- Older, or leased: a host gets one request at a time.
-             and (o.due_at > $1
-               or (o.due_at, o.resource_id, o.network, o.pay_to) < (c.due_at, c.resource_id, c.network, c.pay_to)))
+         from head
        ), chosen as (
          select c.resource_id, c.network, c.pay_to
          from due join discovery_challenges c using (resource_id, network, pay_to)

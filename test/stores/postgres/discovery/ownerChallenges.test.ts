@@ -274,6 +274,35 @@ describe('a listing that two payees claim', () => {
     expect(asked).toContain(url)
   })
 
+  it('of a shop is asked in its turn, though a stranger challenges many listings of its host', async () => {
+    const { settle, probe, asked } = open(() => naming(merchant))
+    const hostile = { requester: { name: 'hostile', site: null } }
+    for (let index = 0; index < 6; index += 1) {
+      const at = { ...hostile, url: `https://weather.example/${index}` }
+      await settle(at)
+      await settle({ ...at, payTo: squatter })
+    }
+    await settle({ payTo: squatter })
+    await settle({ requester: { name: 'shop', site: null } })
+    await probe()
+    await probe()
+    expect(asked).toContain(url)
+  })
+
+  it('is recorded for its shop, though a stranger has as many challenges of it as one may have', async () => {
+    const { settle, probe } = open(() => naming(merchant))
+    const hostile = { requester: { name: 'hostile', site: null } }
+    await settle({ ...hostile, payTo: squatter })
+    for (let index = 0; index < 9; index += 1) {
+      await settle({ ...hostile, payTo: `0x${String(index).padStart(40, '1')}` })
+    }
+    const shop = { requester: { name: 'shop', site: null } }
+    expect(await settle(shop)).toMatchObject(pending)
+    expect(await countWaiting()).toBe(9)
+    await probe()
+    expect(await settle(shop)).toMatchObject({ listing: 'listed' })
+  })
+
   it('is answered beside a settlement that is being recorded, without a deadlock', async () => {
     const { settle, list, probe } = open(() => wanting(merchant, 'said'))
     await settle({ details: { description: 'ours' } })
@@ -323,7 +352,7 @@ describe('a listing that two payees claim', () => {
     expect(await countWaiting()).toBe(0)
   })
 
-  it('has at most 8 waiting challenges, also when they come at once', async () => {
+  it('has at most 8 waiting challenges of one caller, also when they come at once', async () => {
     const { settle, probe, asked } = open(() => naming(merchant))
     await settle({ payTo: squatter })
     const recipients = Array.from({ length: 20 }, (_, index) => `0x${String(index).padStart(40, '1')}`)
