@@ -37,12 +37,14 @@ const turnMs = 10_000
 const recordMs = 5_000
 const maxOutcomes = 1_000
 const maxExtraLength = 4_096
+/** Who was too slow on a busy machine is checked again; each check costs a quarter of a second. */
+const slowForMs = 600_000
 
 /** What became of a settlement with the same text, payee and caller. */
 interface Outcome {
   readonly answer: JsonObject
-  /** It depends on the declaration alone. */
-  readonly isFinal: boolean
+  /** Milliseconds since the epoch: until then the declaration is refused without being checked; null: it is valid. */
+  readonly refusedUntilMs: number | null
 }
 
 export const createListAfterSettle = ({
@@ -72,7 +74,9 @@ export const createListAfterSettle = ({
       explainDeclaration(declaration, { allowsPrivateHosts, schemaValidator }, { owner, signal }),
     )
     if (failed === null) return null
-    return { answer: reject(failed.name, failed.reason), isFinal: failed.name !== 'validation_time' }
+    const refusedUntilMs =
+      failed.name === 'validation_time' ? clock.now().getTime() + slowForMs : Number.POSITIVE_INFINITY
+    return { answer: reject(failed.name, failed.reason), refusedUntilMs }
   }
 
   const record = async (
@@ -82,11 +86,14 @@ export const createListAfterSettle = ({
     const { plan, id } = await withinDeadline({ milliseconds: recordMs, stopped }, (signal) =>
       withSignal(catalogue.record(settlement), signal),
     )
-    if (plan.kind === 'pending') return { answer: wait('ownership_unproven'), isFinal: false }
-    if (plan.kind === 'refused') return { answer: reject(plan.rule, plan.reason), isFinal: false }
-    const listed = { resource: settlement.key.url, ...(id === null ? {} : { id }) }
-    return { answer: { status: 'success', listing: 'listed', ...listed }, isFinal: false }
+    if (plan.kind === 'pending') return toOutcome(wait('ownership_unproven'))
+    if (plan.kind === 'refused') return toOutcome(reject(plan.rule, plan.reason))
+    const resource = settlement.key.url
+    return toOutcome({ status: 'success', listing: 'listed', resource, ...(id === null ? {} : { id }) })
   }
+
+  const findRefusal = ({ answer, refusedUntilMs }: Outcome): JsonObject | null =>
+    refusedUntilMs !== null && clock.now().getTime() < refusedUntilMs ? answer : null
 
   return (settled) => {
     const { payment, result, caller } = settled
@@ -104,7 +111,8 @@ export const createListAfterSettle = ({
     const accountId = caller === 'anonymous' ? null : caller
     const digest = digestOf(listing, [terms.network, payTo, accountId])
     const known = outcomes.get(digest)
-    if (known?.isFinal === true) return at(known.answer)
+    const refused = known === undefined ? null : findRefusal(known)
+    if (refused !== null) return at(refused)
     const plan = planRecord({
       resource: listing,
       terms,
@@ -113,15 +121,16 @@ export const createListAfterSettle = ({
       probesOwners,
     })
     const payer = result.payer === undefined ? payTo : foldAddress(result.payer)
-    const { owner, holders } = readShares(settled, listing)
+    const { owner, holders } = readShares(settled)
     const outcome = queue.add({
       owner,
       holders,
       attempt: async (signal) => {
         const earlier = outcomes.get(digest)
-        if (earlier?.isFinal === true) return earlier.answer
-        // What was recorded before is valid.
-        const refusal = earlier === undefined ? await judge(declaration, owner, signal) : null
+        const repeated = earlier === undefined ? null : findRefusal(earlier)
+        if (repeated !== null) return repeated
+        const isValid = earlier?.refusedUntilMs === null
+        const refusal = isValid ? null : await judge(declaration, owner, signal)
         const { key } = listing
         const recorded =
           refusal ??
@@ -129,7 +138,7 @@ export const createListAfterSettle = ({
             { key, network: terms.network, payer, payTo, claimant: owner, settledAt, plan },
             signal,
           ))
-        if (refusal === null || refusal.isFinal) remember(digest, recorded)
+        remember(digest, recorded)
         return recorded.answer
       },
     })
@@ -154,17 +163,13 @@ export const createBazaarExtension = (
 
 const at = (answer: JsonObject | null): SettledListing => ({ answer, outcome: Promise.resolve(answer) })
 
-const readShares = ({ caller, requester }: SettledPayment, { key }: ListedResource) => {
+/** Not the origin of the resource: anyone can settle for it, and would fill the share of the shop. */
+const readShares = ({ caller, requester }: SettledPayment) => {
   const { name, site } = requester ?? { name: caller, site: null }
-  return {
-    owner: site ?? name,
-    holders: [
-      `requester ${name}`,
-      ...(site === null ? [] : [`site ${site}`]),
-      `origin ${new URL(key.url).origin}`,
-    ],
-  }
+  return { owner: site ?? name, holders: [`requester ${name}`, ...(site === null ? [] : [`site ${site}`])] }
 }
+
+const toOutcome = (answer: JsonObject): Outcome => ({ answer, refusedUntilMs: null })
 
 const digestOf = (listing: ListedResource, parts: readonly (string | null)[]): string =>
   createHash('sha256')

@@ -9,7 +9,7 @@ import type { Logger } from '../../ports/logger.js'
 export interface ListingWork<Outcome> {
   /** Their attempts take turns, and one of them runs at a time. */
   readonly owner: string
-  /** Each may have a share of what waits: whoever settles, and the origin of the resource. */
+  /** Each may have a share of what waits. */
   readonly holders: readonly string[]
   /** Idempotent; rejects where it is to be repeated. */
   attempt(signal: AbortSignal): Promise<Outcome>

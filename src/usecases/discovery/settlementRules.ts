@@ -11,7 +11,7 @@ export const settlementRules = {
     'Listed within seconds, after this answer; the answer to the next settlement of it says what became of it.',
   settlement_pending: 'Listed by the first settlement of it that is confirmed.',
   catalogue_busy:
-    'Too many settlements of this caller or resource wait for the catalogue; listed by the next settlement of it.',
+    'Too many settlements of this caller wait for the catalogue; listed by the next settlement of it.',
   catalogue_unavailable:
     'The catalogue did not answer, also when it was asked again; listed by the next settlement of it.',
 } as const

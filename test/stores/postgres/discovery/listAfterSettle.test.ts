@@ -144,7 +144,6 @@ describe('a listing after a settlement', () => {
         url: `https://h${n}.example/`,
       }),
     ],
-    ['one host through many callers', (n) => ({ ...requester(`h${n}`), url: `https://h.example/${n}` })],
   ])('is not crowded out by %s', async (_case, hostile) => {
     const { answerSettle, settle, recorded, release } = openHeld()
     const answers = []
@@ -152,6 +151,20 @@ describe('a listing after a settlement', () => {
     expect(answers[0]).toMatchObject(queued)
     expect(answers.filter((answer) => answer?.rule === 'listing_queued').length).toBeLessThan(40)
     expect(answers.at(-1)).toMatchObject({ status: 'processing', rule: 'catalogue_busy' })
+    expect(await answerSettle(honest)).toMatchObject(queued)
+    const outcome = settle(honest)
+    release()
+    expect(await outcome).toMatchObject({ listing: 'listed' })
+    expect(recorded).toContain(honest.url)
+  })
+
+  it('is not crowded out by strangers who settle for resources of the same host', async () => {
+    const { answerSettle, settle, recorded, release } = openHeld()
+    for (let index = 0; index < 60; index += 1) {
+      expect(
+        await answerSettle({ ...requester(`h${index}`), url: `https://honest.example/${index}` }),
+      ).toMatchObject(queued)
+    }
     expect(await answerSettle(honest)).toMatchObject(queued)
     const outcome = settle(honest)
     release()
@@ -214,6 +227,30 @@ describe('a listing after a settlement', () => {
     }
     expect(judged).toBe(2)
     expect(await answerSettle(mismatch)).toMatchObject({ status: 'rejected', rule: 'info_matches_schema' })
+  })
+
+  it('whose schema is costly is judged again ten minutes later', async () => {
+    const validator = createSchemaValidator({ deadlineMs: 2_000 })
+    let judged = 0
+    const settled: typeof validator = {
+      ...validator,
+      validate: async (...given) => {
+        judged += 1
+        return await validator.validate(...given)
+      },
+    }
+    const { settle, answerSettle, clock } = open(undefined, {
+      validators: { explained: validator, settled },
+    })
+    const slow = { bazaar: costly('1') }
+    for (let time = 0; time < 3; time += 1) {
+      expect(await settle(slow)).toMatchObject({ rule: 'validation_time' })
+    }
+    expect(judged).toBe(1)
+    expect(await answerSettle(slow)).toMatchObject({ status: 'rejected', rule: 'validation_time' })
+    await clock.advance(600_000)
+    expect(await settle(slow)).toMatchObject({ rule: 'validation_time' })
+    expect(judged).toBe(2)
   })
 
   it('under way when the service ends is finished, and nothing is repeated or taken afterwards', async () => {
