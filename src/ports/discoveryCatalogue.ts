@@ -42,7 +42,7 @@ export type RecordPlan =
 
 export interface KnownOfListing {
   readonly isKnownPayer: boolean
-  /** Of the recipient of this settlement. */
+  /** Of the recipient of this settlement, if it is waiting or answered last; else that which was answered last. */
   readonly challenge: OwnerChallenge | null
   /** Latest; null: the resource was not asked, or said nothing of itself. */
   readonly stated: StatedListing | null

@@ -3,7 +3,7 @@ import type { CatalogueEntry, RecordPlan, SettlementRecord } from '../../ports/d
 import type { ListedResource, ListedTerms, StatedListing } from '../../ports/listedResource.js'
 import type { OwnerChallenge } from '../../ports/ownerChallenges.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
-import { findAskedUrl, resolveConflict } from './resolveConflict.js'
+import { askedEveryMs, findAskedUrl, resolveConflict } from './resolveConflict.js'
 import { refuse } from './settlementRules.js'
 import { filterTokens, listTermTokens } from './tokens.js'
 
@@ -21,8 +21,6 @@ export interface DeclaredSettlement {
 const refreshMs = 60_000
 /** Latest first; older ones fall out. */
 const maxTerms = 32
-/** What a resource says of itself is asked for at most so often. */
-const askedEveryMs = 3_600_000
 /** What it said so long ago no longer counts. */
 const statedForMs = 7 * 86_400_000
 
@@ -43,7 +41,7 @@ export const planRecord =
     const named = existing.terms.filter((terms) => stated === null || names(stated, terms))
     const paysListed = named.some((terms) => isSameRecipient(terms, declared.terms))
     if (!paysListed && (declared.probesOwners || !(isOwner || isUnlisted))) {
-      const resolved = resolveConflict(declared, existing, challenge)
+      const resolved = resolveConflict(declared, existing, { challenge, stated: latest })
       if (resolved.kind === 'refused' || resolved.kind === 'pending') return resolved
       const said = findStated(latest, [declared.terms], declared)
       const paid = findOffer(said, declared.terms) ?? declared.terms

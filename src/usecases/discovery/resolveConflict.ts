@@ -1,7 +1,7 @@
 import { statementUrlOf } from '../../extensions/bazaar/hostStatement.js'
 import { isTemplateKey } from '../../extensions/bazaar/resourceKey.js'
-import type { CatalogueEntry, RecordPlan } from '../../ports/discoveryCatalogue.js'
-import type { ListedResource, ListedTerms } from '../../ports/listedResource.js'
+import type { CatalogueEntry, KnownOfListing, RecordPlan } from '../../ports/discoveryCatalogue.js'
+import type { ListedResource, ListedTerms, StatedListing } from '../../ports/listedResource.js'
 import type { ChallengedRecipient, OwnerChallenge, ProbeAnswer } from '../../ports/ownerChallenges.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import { refuse } from './settlementRules.js'
@@ -19,25 +19,33 @@ export type ResolvedConflict =
   | { readonly kind: 'added' }
   | { readonly kind: 'moved' }
 
+interface Answered {
+  readonly isOwn: boolean
+  readonly answer: ProbeAnswer
+}
+
 const hourMs = 3_600_000
 const validMs = { named: 7 * 24 * hourMs, other: 24 * hourMs, unusable: hourMs } as const
+/** A resource is asked at most so often for all who claim it: its latest answer decides in between. */
+export const askedEveryMs = hourMs
 /** After it no answer counts. */
 export const longestValidMs = Math.max(...Object.values(validMs))
 
-/** A settlement for a listed resource by another account to another recipient: decided by what the resource answered. */
+/** A settlement for a listed resource to another recipient: decided by what the resource answered. */
 export const resolveConflict = (
   settlement: ConflictingSettlement,
   { terms }: Pick<CatalogueEntry, 'terms'>,
-  challenge: OwnerChallenge | null,
+  { challenge, stated }: Pick<KnownOfListing, 'challenge' | 'stated'>,
 ): ResolvedConflict => {
   const { resource, settledAt, probesOwners } = settlement
   if (!probesOwners) return refuse('claimed_by_another_payee')
   if (challenge !== null && challenge.answer === null) return { kind: 'pending', asks: null }
-  const answer = challenge?.answer ?? null
+  const latest = findLatest(challenge, stated)
   const challenger = toRecipient(settlement.terms)
-  if (answer === null || hasExpired(answer, challenger, settledAt)) {
+  if (latest === null || hasExpired(latest, challenger, settledAt)) {
     return { kind: 'pending', asks: findAskedUrl(resource) }
   }
+  const { answer } = latest
   if (answer.recipients === null) {
     return refuse(
       'ownership_unproven',
@@ -47,7 +55,7 @@ export const resolveConflict = (
   if (!includes(answer.recipients, challenger)) {
     return refuse(
       'claimed_by_another_payee',
-      'The resource is listed for another payee, and its answer does not ask to pay the recipient of this settlement. It is asked again by a settlement a day later.',
+      `The resource is listed for another payee, and its answer does not ask to pay the recipient of this settlement. It is asked again by a settlement ${latest.isOwn ? 'a day' : 'an hour'} later.`,
     )
   }
   const { recipients } = answer
@@ -61,13 +69,23 @@ export const resolveConflict = (
 export const findAskedUrl = ({ type, key }: ListedResource): string =>
   type === 'mcp' || isTemplateKey(key) ? statementUrlOf(key) : key.url
 
+/** Challenges are deleted when they are resolved; what the resource stated is kept. */
+const findLatest = (challenge: OwnerChallenge | null, stated: StatedListing | null): Answered | null => {
+  const answer = challenge?.answer ?? null
+  if (challenge !== null && answer !== null && (stated === null || answer.answeredAt >= stated.at)) {
+    return { isOwn: challenge.isOwn, answer }
+  }
+  if (stated === null) return null
+  return { isOwn: false, answer: { recipients: stated.recipients, problem: null, answeredAt: stated.at } }
+}
+
 const hasExpired = (
-  { recipients, answeredAt }: ProbeAnswer,
+  { isOwn, answer: { recipients, answeredAt } }: Answered,
   challenger: ChallengedRecipient,
   at: Date,
 ): boolean => {
   const kind = recipients === null ? 'unusable' : includes(recipients, challenger) ? 'named' : 'other'
-  return at.getTime() - answeredAt.getTime() >= validMs[kind]
+  return at.getTime() - answeredAt.getTime() >= (isOwn ? validMs[kind] : askedEveryMs)
 }
 
 const toRecipient = ({ network, payTo }: ListedTerms): ChallengedRecipient => ({

@@ -13,27 +13,37 @@ const maxWaiting = 8
 const maxWaitingOfClaimant = 64
 
 const row = z.object({
+  challenge_is_own: z.boolean().nullable(),
   challenge_state: z.enum(['waiting', 'answered']).nullable(),
   challenge_recipients: z.array(z.object({ network: z.string(), payTo: z.string() })).nullable(),
   challenge_problem: z.string().nullable(),
   challenge_answered_at: z.date().nullable(),
 })
 
-/** Columns of `discovery_challenges c`. */
-export const challengeColumns = ['state', 'recipients', 'problem', 'answered_at']
-  .map((column) => `c.${column} as challenge_${column}`)
-  .join(', ')
+const columns = ['is_own', 'state', 'recipients', 'problem', 'answered_at']
+
+/** Columns of `joinChallenge`. */
+export const challengeColumns = columns.map((column) => `c.${column} as challenge_${column}`).join(', ')
+
+/** To `discovery_resources r`; the arguments are placeholders. */
+export const joinChallenge = (network: string, payTo: string): string => `left join lateral (
+  select network = ${network} and pay_to = ${payTo} as is_own, state, recipients, problem, answered_at
+  from discovery_challenges
+  where resource_id = r.id and (state = 'answered' or (network = ${network} and pay_to = ${payTo}))
+  order by state = 'waiting' desc, answered_at desc, network = ${network} and pay_to = ${payTo} desc
+  limit 1) c on true`
 
 /** Null: none is recorded. */
 export const readChallenge = (value: unknown): OwnerChallenge | null => {
   const {
+    challenge_is_own: isOwn,
     challenge_state: state,
     challenge_recipients: recipients,
     challenge_problem: problem,
     challenge_answered_at: answeredAt,
   } = row.parse(value)
-  if (state === null) return null
-  return { answer: answeredAt === null ? null : { recipients, problem, answeredAt } }
+  if (state === null || isOwn === null) return null
+  return { isOwn, answer: answeredAt === null ? null : { recipients, problem, answeredAt } }
 }
 
 /** With the resource's row locked. */

@@ -6,7 +6,7 @@ import { foldAddress } from '../../../protocol/foldAddress.js'
 import { withoutNul } from '../database/text.js'
 import { inTransaction } from '../database/transaction.js'
 import { entryColumns, readEntry, readStated } from './catalogueRow.js'
-import { challengeColumns, readChallenge, recordChallenge } from './challengeRow.js'
+import { challengeColumns, joinChallenge, readChallenge, recordChallenge } from './challengeRow.js'
 
 /** More payers of one resource are not counted: the order would hardly change, and the table would grow. */
 const maxPayers = 10_000
@@ -30,7 +30,7 @@ export const createRecordSettlement = (pool: Pool): DiscoveryCatalogue['record']
       `select ${entryColumns}, r.stated, ${challengeColumns}, (r.payers >= $4 or exists (select from discovery_payers p
          where p.resource_id = r.id and p.payer = $3)) as is_known
        from discovery_resources r
-       left join discovery_challenges c on c.resource_id = r.id and c.network = $5 and c.pay_to = $6
+       ${joinChallenge('$5', '$6')}
        where r.url = $1 and r.tool_name = $2 ${isLocked ? 'for update of r' : ''}`,
       [key.url, key.toolName, payer, maxPayers, withoutNul(network), withoutNul(payTo)],
     )
@@ -70,7 +70,7 @@ export const createRecordSettlement = (pool: Pool): DiscoveryCatalogue['record']
 const changesRows = (plan: RecordPlan): boolean =>
   plan.kind === 'write' || (plan.kind === 'pending' && plan.asks !== null)
 
-/** Its answer is used once: a later conflict is asked anew. */
+/** Its answer is used once: a conflict an hour later is asked anew. */
 const endChallenge = async (
   client: PoolClient,
   id: string,

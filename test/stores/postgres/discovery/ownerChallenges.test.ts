@@ -64,7 +64,7 @@ describe('a listing that two payees claim', () => {
     (await database.pool().query(`select from discovery_challenges where state = 'waiting'`)).rowCount
 
   it('moves to the recipient that the resource names, without the payers and terms of the first', async () => {
-    const { settle, list, probe, asked } = open(() => naming(merchant))
+    const { settle, list, probe, asked, clock } = open(() => naming(merchant))
     for (let payer = 0; payer < 3; payer += 1) {
       await settle({ caller: 's', payTo: squatter, amount: 1n, details: { description: 'theirs' } })
     }
@@ -78,7 +78,10 @@ describe('a listing that two payees claim', () => {
     expect(items).toMatchObject([{ description: 'ours', accepts: [{ payTo: merchant }], distinctPayers: 1 }])
     expect(items[0]?.accepts).toHaveLength(1)
     expect((await list({ payTo: squatter })).items).toEqual([])
+    expect(await settle({ caller: 's', payTo: squatter })).toMatchObject(refused)
+    await probe()
     expect(asked).toEqual([url])
+    await clock.advance(hourMs)
     expect(await settle({ caller: 's', payTo: squatter })).toMatchObject(pending)
     await probe()
     expect(await settle({ caller: 's', payTo: squatter })).toMatchObject(refused)
@@ -254,10 +257,8 @@ describe('a listing that two payees claim', () => {
     await probe()
     expect(await settle(at)).toMatchObject({ listing: 'listed' })
     expect((await list()).items).toMatchObject([{ accepts: [{ payTo: merchant }] }])
-    expect(await settle({ ...at, payTo: squatter })).toMatchObject(pending)
-    await probe()
     expect(await settle({ ...at, payTo: squatter })).toMatchObject(refused)
-    expect(new Set(asked)).toEqual(new Set(['https://mcp.example/.well-known/x402.json']))
+    expect(asked).toEqual(['https://mcp.example/.well-known/x402.json'])
   })
 
   it('of a caller with one host is asked before the many of another one', async () => {
@@ -365,6 +366,25 @@ describe('a listing that two payees claim', () => {
     expect(asked).toHaveLength(1)
   })
 
+  it.each([
+    ['that names its payee', naming(merchant), refused],
+    ['that is unusable', naming(), { status: 'rejected', rule: 'ownership_unproven' }],
+  ])('is asked once an hour, however many claim it, by an answer %s', async (_case, answer, expected) => {
+    const { settle, probe, asked, clock } = open(() => answer)
+    await settle()
+    await settle({ payTo: squatter })
+    await probe()
+    for (const digit of ['1', '2', '3']) {
+      expect(await settle({ payTo: `0x${digit.repeat(40)}` })).toMatchObject(expected)
+      await probe()
+    }
+    expect(asked.filter((each) => each === url)).toHaveLength(1)
+    await clock.advance(hourMs)
+    expect(await settle({ payTo: `0x${'1'.repeat(40)}` })).toMatchObject(pending)
+    await probe()
+    expect(asked.filter((each) => each === url)).toHaveLength(2)
+  })
+
   it('is asked once by two instances at the same time', async () => {
     const { settle, probe, asked } = open(() => naming(merchant))
     const theirs = open(() => naming(merchant))
@@ -411,15 +431,18 @@ describe('a listing that two payees claim', () => {
 
   it('moves again only by a new answer', async () => {
     let named = merchant
-    const { settle, list, probe } = open(() => naming(named))
+    const { settle, list, probe, clock } = open(() => naming(named))
     await settle({ payTo: squatter })
     await settle()
     await probe()
     await settle()
     named = squatter
+    await clock.advance(hourMs)
     await settle({ payTo: squatter })
     await probe()
     expect(await settle({ payTo: squatter })).toMatchObject({ listing: 'listed' })
+    expect(await settle()).toMatchObject(refused)
+    await clock.advance(hourMs)
     expect(await settle()).toMatchObject(pending)
     expect((await list()).items).toMatchObject([{ accepts: [{ payTo: squatter }] }])
   })
@@ -464,7 +487,7 @@ describe('a listing that two payees claim', () => {
     await settle({ payTo: squatter })
     await probe()
     expect(await settle({ payTo: squatter })).toMatchObject({ listing: 'listed' })
-    expect(await settle()).toMatchObject(pending)
+    expect(await settle()).toMatchObject(refused)
     expect((await list()).items).toMatchObject([{ description: 'sold', accepts: [{ payTo: squatter }] }])
   })
 
