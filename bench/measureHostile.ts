@@ -185,7 +185,10 @@ const prepareAccounts = async (database: Database, count: number): Promise<reado
   const service = await startService({ DATABASE_URL: database.url, RATE_LIMITS: 'off', ...encryption })
   try {
     const apiKeys = await registerAccounts(service.url, count)
-    await query(database, "update accounts set tier = 'enterprise' where email = 'bench0@bench0.example'")
+    await query(
+      database,
+      "update accounts set tier = 'enterprise', is_granted = true where email = 'bench0@bench0.example'",
+    )
     return apiKeys
   } finally {
     await service.stop()

@@ -63,7 +63,7 @@ export const measureLimits = async (scale: Scale): Promise<readonly Verdict[]> =
     const onRedis = await start('on Redis', { REDIS_URL: redis.url })
     const apiKeys = await registerAccounts(free.url, accounts)
     const pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
-    await pool.query("update accounts set tier = 'enterprise'")
+    await pool.query("update accounts set tier = 'enterprise', is_granted = true")
     await pool.end()
     const setups = [
       { name: 'none', contender: free, apiKeys: [] },

@@ -19,8 +19,8 @@ export interface Account {
   /** Hosts of Referer or Origin that may use the key; null: no restriction. */
   readonly allowedRef: readonly string[] | null
   /**
-   * Whom limits and the quota count: itself, or on the tier of new accounts its mailbox. Accounts that name a mailbox without
-   * proof are one customer where one network registered them.
+   * Whom limits and the quota count: itself, if an operator granted its tier or an older version registered it; else its
+   * mailbox. Accounts that name a mailbox without proof are one customer where one network registered them.
    */
   readonly customer: string
   /**
@@ -73,7 +73,7 @@ export interface Registrant {
   readonly project: string
   /** As in `Account`. Default: not recorded. */
   readonly isProven?: boolean
-  /** What accounts of one customer have in common beside a mailbox that is not proven. Null: the mailbox alone. */
+  /** What accounts of one customer have in common beside a mailbox that is not proven. Null: nothing. */
   readonly registrant?: string | null
   /** Null caps: no limit. Absent: the address is its own identity. */
   readonly identity?: Mailbox & {

@@ -386,7 +386,9 @@ describe('a stream of another caller', () => {
 describe('the quota of an account', () => {
   it('is not exceeded by open streams, and counts a stream when it is closed', async () => {
     const key = await register('tiny@example.com')
-    await database.pool().query(`update accounts set tier = 'tiny' where email = 'tiny@example.com'`)
+    await database
+      .pool()
+      .query(`update accounts set tier = 'tiny', is_granted = true where email = 'tiny@example.com'`)
     const readUsed = async () => {
       const { json } = await ask('/dashboard/info', undefined, key)
       return z.object({ quota: z.looseObject({ limit: z.number(), used: z.number() }) }).parse(json).quota

@@ -36,7 +36,9 @@ const open = async (environment: Readonly<Record<string, string>>) => {
     return z.object({ apiKey: z.string() }).parse(body).apiKey
   }
   const setTier = (project: string, tier: string) =>
-    database.pool().query('update accounts set tier = $2 where project = $1', [project, tier])
+    database
+      .pool()
+      .query('update accounts set tier = $2, is_granted = true where project = $1', [project, tier])
   return { ...service, ask, register, setTier }
 }
 

@@ -1,12 +1,12 @@
 /**
  * Undoes `0032_consumed_authorizations.sql`, `0033_consumed_before.sql`, `0034_holders_of_scenarios.sql`,
- * `0035_statements_of_resources.sql` and `0036_customers.sql`.
+ * `0035_statements_of_resources.sql`, `0036_customers.sql` and `0037_promisees.sql`.
  */
 export const withoutConsumed = `
   alter table if exists discovery_resources drop column if exists stated;
   alter table if exists discovery_challenges drop column if exists claimant, alter column method drop default;
   alter table if exists sandbox_scenarios drop column if exists holders;
-  alter table accounts drop column is_proven, drop column registrant;
+  alter table accounts drop column is_proven, drop column registrant, drop column is_granted;
   alter table reservations drop column promisee;
   drop table consumed_authorizations;
   drop function record_consumed_authorization, refuse_change_of_consumed, is_consumed_for_good cascade;

@@ -14,30 +14,41 @@ const accountRow = z.object({
   allowed_ref: z.array(z.string()).nullable(),
   mailbox_id: z.string().nullable(),
   is_proven: z.boolean().nullable(),
+  is_granted: z.boolean(),
   registrant: z.string().nullable(),
 })
 
 export const accountColumns =
-  'a.id, a.email, a.project, a.tier, a.status, a.created_at, a.allowed_ips, a.allowed_ref, a.mailbox_id, a.is_proven, a.registrant'
+  'a.id, a.email, a.project, a.tier, a.status, a.created_at, a.allowed_ips, a.allowed_ref, a.mailbox_id, a.is_proven, a.is_granted, a.registrant'
 
 /** A tier that is no longer configured reads as the registration tier; the row keeps its name. */
 export const readAccount = (value: unknown, tiers: Tiers): Account => {
   const row = accountRow.parse(value)
-  const tier = resolveTierName(tiers, row.tier)
-  // Operators grant other tiers to accounts that they know.
-  const isGranted = tier !== tiers.registration
   return {
     id: row.id,
     email: row.email,
     project: row.project,
-    tier,
+    tier: resolveTierName(tiers, row.tier),
     status: row.status,
     createdAt: row.created_at,
     allowedIPs: row.allowed_ips,
     allowedRef: row.allowed_ref,
-    customer: isGranted ? row.id : (row.registrant ?? row.mailbox_id ?? row.id),
-    isProven: isGranted || row.is_proven,
+    customer: findCustomer(row),
+    // Operators grant tiers to accounts that they know.
+    isProven: row.is_granted || row.is_proven,
   }
+}
+
+/** What older versions registered is one alone: a stranger may have named the mailbox, whose limits it would use up. */
+const findCustomer = ({
+  id,
+  mailbox_id,
+  is_proven,
+  is_granted,
+  registrant,
+}: z.infer<typeof accountRow>): string => {
+  if (is_granted) return id
+  return (is_proven === true ? mailbox_id : registrant) ?? id
 }
 
 const keyRow = z.object({

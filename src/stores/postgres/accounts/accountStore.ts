@@ -133,7 +133,12 @@ export const createAccountStore = (
       const { rows } = await client.query('select tier from accounts where id = $1 for no key update', [id])
       if (rows[0] === undefined) return false
       const { tier: previous } = z.object({ tier: z.string() }).parse(rows[0])
-      await client.query('update accounts set tier = $2 where id = $1', [id, tier])
+      const isGranted = tier !== tiers.registration
+      await client.query('update accounts set tier = $2, is_granted = $3 where id = $1', [
+        id,
+        tier,
+        isGranted,
+      ])
       const details = { from: previous, to: tier }
       await insertAuditEntry(client, { accountId: id, action: 'tier.changed', ...by, details })
       return true

@@ -6,6 +6,7 @@ import { fillMailboxes } from '../../../../src/stores/postgres/accounts/fillMail
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { canonicalMailbox } from '../../../../src/usecases/dashboard/canonicalMailbox.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { withoutConsumed } from '../../../support/withoutConsumed.js'
 import { withoutExtensionTables } from '../../../support/withoutExtensionTables.js'
 import { withoutMailboxes } from '../../../support/withoutMailboxes.js'
 import { withoutMetering } from '../../../support/withoutMetering.js'
@@ -78,10 +79,13 @@ it('accounts and keys of an older version are migrated: same keys, shared mailbo
     })
     expect(await store.findByKey(fingerprintOf(`old ${project}`))).toBeNull()
   }
-  const holder = (await find('one')).account.customer
-  expect((await find('two')).account.customer).toBe(holder)
-  expect((await find('paid')).account.customer).toBe(ids.get('paid'))
-  const { rows: used } = await pool.query('select used from quota_uses where account_id = $1', [holder])
+  for (const { project, tier } of rows) {
+    const { account } = await find(project)
+    expect(account).toMatchObject({ customer: ids.get(project), isProven: tier === 'free' ? null : true })
+  }
+  const { rows: used } = await pool.query(
+    "select used from quota_uses q join mailboxes m on m.id::text = q.account_id where m.mailbox = 'ada@example.com'",
+  )
   expect(used).toEqual([{ used: '15' }])
   const { rows: mailboxes } = await pool.query(
     'select mailbox, domain from mailboxes order by mailbox collate "C"',
@@ -93,4 +97,34 @@ it('accounts and keys of an older version are migrated: same keys, shared mailbo
   ])
   // The migration and the service agree about every address.
   for (const { email } of rows) expect(mailboxes).toContainEqual(canonicalMailbox(email))
+})
+
+it('tiers count as granted where the audit log shows a grant, or is too young to show that there was none', async () => {
+  const pool = database.pool()
+  await pool.query(`${withoutConsumed}; truncate accounts, api_keys cascade`)
+  const cases = [
+    { project: 'granted', tier: 'basic', actions: ['account.registered', 'tier.changed'], isGranted: true },
+    { project: 'registered', tier: 'basic', actions: ['account.registered'], isGranted: false },
+    { project: 'granted long ago', tier: 'basic', actions: [], isGranted: true },
+    { project: 'free', tier: 'free', actions: [], isGranted: false },
+    { project: 'free again', tier: 'free', actions: ['tier.changed', 'tier.changed'], isGranted: false },
+  ]
+  for (const { project, tier, actions } of cases) {
+    const id = randomUUID()
+    await pool.query(
+      "insert into accounts (id, email, project, tier) values ($1, 'ada@example.com', $2, $3)",
+      [id, project, tier],
+    )
+    for (const action of actions) {
+      await pool.query("insert into audit_log (account_id, action, actor) values ($1, $2, 'test')", [
+        id,
+        action,
+      ])
+    }
+  }
+  await migrate(pool, migrationsFolder)
+  const { rows } = await pool.query('select project, is_granted from accounts')
+  const granted = new Map(rows.map(({ project, is_granted }) => [project, is_granted]))
+  for (const { project, isGranted } of cases)
+    expect({ project, isGranted: granted.get(project) }).toEqual({ project, isGranted })
 })
