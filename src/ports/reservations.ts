@@ -49,6 +49,8 @@ export type ReservationResult =
       readonly state: 'reserved'
       readonly receipt: HoldReceipt
       readonly isPromised?: true
+      /** Of what is promised, as the first reservation named it. */
+      readonly promisee?: string
       readonly isNewPromise?: true
     }
   | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }

@@ -40,6 +40,8 @@ export interface Authorized {
   checkPromise?(promisee: string): Promise<(isStored: boolean) => void>
   /** Its settlement was promised, with the hold that it has. */
   readonly isPromised?: boolean
+  /** Whose part of the budget a promised settlement uses. Absent: that of whoever settles. */
+  readonly promisee?: string
   /**
    * Executes the verified payment and rechecks what can have changed. Records, then sends. Throws only before a
    * recording; afterwards an unknown outcome is `pending`. Verify-only schemes neither record nor send.

@@ -91,19 +91,21 @@ export const createMemoryReservations = (): MemoryReservations => {
       reserved += 1
       const reservedAt = `${reserved}`
       const kept = own?.settling ?? []
+      const promisee = own?.isPromised === true ? own.promisee : reservation.promisee
       rows.set(authorizationId, {
         ...reservation,
         holder,
         expiresAt,
         amount: greatest,
         isPromised,
+        ...(promisee === undefined ? {} : { promisee }),
         verified: reservation.holder === 'verify' ? { amount: greatest, expiresAt } : (own?.verified ?? null),
         settling: reservation.holder === 'settle' ? [...kept, reservedAt] : kept,
       })
       return {
         state: 'reserved',
         receipt: { authorizationId, reservedAt },
-        ...(isPromised ? { isPromised } : {}),
+        ...(isPromised ? { isPromised, ...(promisee === undefined ? {} : { promisee }) } : {}),
         ...(isNewPromise ? { isNewPromise } : {}),
       }
     },

@@ -131,7 +131,8 @@ export const createExecuteSettlement = ({
     try {
       outcome = await authorized.settle(recorder, {
         waitUntil: context.wait.signal,
-        caller: findSpender(context),
+        // A stream has no requester when it ends.
+        caller: authorized.promisee ?? findSpender(context),
         isPromised: authorized.isPromised === true || context.isAdmitted === true,
       })
     } catch (error) {

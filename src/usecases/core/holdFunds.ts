@@ -93,6 +93,7 @@ export const createHoldFunds =
         return {
           ...verdict,
           ...(result.isPromised === true ? { isPromised: true } : {}),
+          ...(result.promisee === undefined ? {} : { promisee: result.promisee }),
           ...(holder === 'settle'
             ? { releaseUnclaimed: () => reservations.releaseUnclaimed(result.receipt) }
             : {}),

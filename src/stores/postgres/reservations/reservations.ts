@@ -105,12 +105,13 @@ const write = `
       verified_amount = greatest(${verified}, excluded.verified_amount),
       verified_until = greatest(${verifiedUntil}, excluded.verified_until),
       settling = ${settling} || excluded.settling
-  returning promised_at is not null as is_promised,
+  returning promised_at is not null as is_promised, promisee,
     promised_at is not distinct from statement_timestamp() as is_new_promise,
     case when $7 = 'settle' then settling[cardinality(settling)] else reserved_at end::text as reserved_at`
 
 const written = z.object({
   is_promised: z.boolean(),
+  promisee: z.string().nullable(),
   is_new_promise: z.boolean(),
   reserved_at: z.string(),
 })
@@ -187,11 +188,14 @@ export const createReservations = (pool: Pool): Reservations => {
     const { isPromised: isAsked = false, promisee = null } = reservation
     const values = [...asked, amount.toString(), expiresAt, isAsked, promisee]
     const { rows: wrote } = await client.query(write, values)
-    const { is_promised, is_new_promise, reserved_at: reservedAt } = written.parse(wrote[0])
+    const row = written.parse(wrote[0])
+    const { is_promised, is_new_promise, reserved_at: reservedAt } = row
     return {
       state: 'reserved',
       receipt: { authorizationId, reservedAt },
-      ...(is_promised ? { isPromised: true } : {}),
+      ...(is_promised
+        ? { isPromised: true, ...(row.promisee === null ? {} : { promisee: row.promisee }) }
+        : {}),
       ...(is_new_promise ? { isNewPromise: true } : {}),
     }
   }

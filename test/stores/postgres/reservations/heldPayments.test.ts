@@ -4,6 +4,7 @@ import { createPromisedCost } from '../../../../src/chains/common/promisedCost.j
 import { systemClock } from '../../../../src/platform/clock.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import type { QuotaClaim } from '../../../../src/ports/quotas.js'
+import type { Requester } from '../../../../src/ports/requester.js'
 import { isRefused, readPayment } from '../../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../../src/schemes/registry.js'
@@ -46,6 +47,7 @@ const openInstance = async (
 ) => {
   const instance = await addInstance(pool)
   const journal = createSettlementJournal(pool, instance)
+  const spenders: unknown[] = []
   const scheme = createToyScheme({
     kind: { scheme: 'upto', network: 'toy:1' },
     verify: async (payment) =>
@@ -54,7 +56,8 @@ const openInstance = async (
         amount: payment.settleAmount ?? 10_000n,
         hold: { spender: 'router', balance: 25_000n, allowance: null, ...hold },
         ...limits,
-        settle: async (recorder) => {
+        settle: async (recorder, { caller }) => {
+          spenders.push(caller)
           const transaction = `transaction of ${recorder.settlementId}`
           await recorder.record({ transaction, bytes: `bytes of ${recorder.settlementId}` })
           if (settled === 'failed') return { state: 'failed', reason: 'transaction_failed', transaction }
@@ -94,20 +97,26 @@ const openInstance = async (
   }
   const later = () => new Date(Date.now() + 3_600_000)
   return {
-    hold: (nonce: string, holder = 'stream:1') =>
+    /** Whose parts of a budget settlements used. */
+    spenders,
+    hold: (
+      nonce: string,
+      holder = 'stream:1',
+      by: { readonly caller: string; readonly requester?: Requester } = { caller: 'anonymous' },
+    ) =>
       holdAuthorization({
         payment: paymentOf(nonce),
-        caller: 'anonymous',
+        ...by,
         holder,
         findEnd: later,
         isAwaited: () => true,
         isNew: true,
       }),
-    settleAs: (holder: string, nonce: string, amount: string) =>
+    settleAs: (holder: string, nonce: string, amount: string, quota: QuotaClaim | null = null) =>
       settleAuthorization({
         payment: paymentOf(nonce, amount),
-        caller: 'anonymous',
-        quota: null,
+        caller: quota?.accountId ?? 'anonymous',
+        quota,
         fingerprint: holder,
         consumer: holder,
         holder,
@@ -199,6 +208,17 @@ describe('what is promised to an account that can have one settlement promised',
     await expect(as('stall', 'n2')).rejects.toMatchObject(spent)
     expect(await as('shop', 'n1')).toBe(true)
     expect(await verify('n2', 'rival')).toBe(true)
+  })
+
+  it('uses the part of a budget under which it was promised, also where a stream ends', async () => {
+    const { hold, settleAs, spenders } = await openBudgeted()
+    const name = 'unproven 192.0.2.1'
+    expect(await hold('n1', 'stream:1', { caller: 'shop', requester: { name, site: null } })).toMatchObject({
+      isValid: true,
+    })
+    const quota = { accountId: 'shop', holder: 'mailbox-1', tier: { monthlyQuota: -1, feeRate: 0 } }
+    expect(await settleAs('stream:1', 'n1', '10000', quota)).toMatchObject({ success: true })
+    expect(spenders).toEqual([name])
   })
 
   it('is verified while it is settled, whatever was promised since', async () => {
