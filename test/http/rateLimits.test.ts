@@ -481,7 +481,6 @@ describe.each(['POST /register', 'POST /lookup'])(
     }
     // Seven addresses, five times each.
     const servedBefore = (index: number): TestRequest => ({ endpoint, address: `203.0.${index % 7}.7` })
-    const inRegion = (index: number): string => `2001:db8:${(index + 1).toString(16)}::1`
     const anywhere = (index: number): string => `192.${index}.2.1`
 
     it('serves each address that it did not serve for a day, once', async () => {
@@ -500,7 +499,6 @@ describe.each(['POST /register', 'POST /lookup'])(
 
     it.each<readonly [string, (index: number) => string, number]>([
       ['an IPv6 /48', (index) => `2001:db8:1:${index.toString(16)}::1`, 1],
-      ['an IPv6 /32', inRegion, 8],
       ['an IPv4 /24', (index) => `192.0.2.${index + 1}`, 8],
       ['all networks', anywhere, 30],
     ])('spares of newcomers in %s so many', async (_network, addressOf, spared) => {
@@ -508,6 +506,20 @@ describe.each(['POST /register', 'POST /lookup'])(
       const statuses = await sendMany(40, (index) => ({ endpoint, address: addressOf(index) }))
       expect(count(statuses, 200)).toBe(spared)
       if (spared < 30) expect(await from('198.18.0.1')).toBe(200)
+    })
+
+    it('spares in a day 64 newcomers of an IPv6 /32, in which a provider has all its customers', async () => {
+      const { sendMany, from, clock, useUp } = await openUsedUp()
+      let spared = 0
+      for (let hour = 1; hour <= 3; hour += 1) {
+        const addressOf = (index: number) => `2001:db8:${(hour * 256 + index).toString(16)}::1`
+        spared += count(await sendMany(30, (index) => ({ endpoint, address: addressOf(index) })), 200)
+        if (hour === 3) break
+        await clock.advance(hourMs)
+        await useUp()
+      }
+      expect(spared).toBe(64)
+      expect(await from('2001:db9::1')).toBe(200)
     })
 
     it('tells refused newcomers to come back when the window of all callers begins again', async () => {

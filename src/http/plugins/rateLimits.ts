@@ -21,8 +21,11 @@ export interface RateLimitsDependencies {
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** Newcomers of one /24 or /32 in a day, so that an owner of many addresses cannot use up the window of newcomers. */
-const newcomersPerRegion = 8
+/**
+ * Newcomers of one region in a day, so that an owner of many addresses cannot use up the window of newcomers. Providers have
+ * thousands of IPv4 /24, but often all customers in one IPv6 /32.
+ */
+const newcomersPerRegion = { ipv4: 8, ipv6: 64 }
 
 /** A route-level hook: runs after authentication, and only on limited routes. */
 export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
@@ -128,7 +131,11 @@ const findNewcomer = (windows: readonly RouteWindow[], request: FastifyRequest):
     windows: [
       { key, limit: shared.limit, windowMs: shared.windowMs },
       own,
-      { key: `${key} ${region}`, limit: newcomersPerRegion, windowMs: dayMs },
+      {
+        key: `${key} ${region}`,
+        limit: newcomersPerRegion[site === null ? 'ipv4' : 'ipv6'],
+        windowMs: dayMs,
+      },
     ],
   }
 }
