@@ -1,2 +1,6 @@
--- Whose promises a promised settlement counts among: a customer, or the address of those that are not proven. Null: the account.
-alter table reservations add column promisee text;
+alter table reservations
+  -- Whose part of a budget a promised settlement uses: a customer's, or that of the address of those that are not proven. Null:
+  -- the account's.
+  add column promisee text,
+  -- Null: the promisee.
+  add column promised_customer text;

@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { Requester } from '../ports/requester.js'
+import type { PromisedCount } from '../ports/reservations.js'
 import type { SandboxScenarios } from '../ports/sandboxScenarios.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { SignatureVerdict, SignedStatement, SignedText } from '../ports/walletSignatures.js'
@@ -58,7 +59,7 @@ export interface ChainContext {
    * Settlements of a network that were promised and have not ended, by account or `anonymous`: open streams, and what
    * accounts have verified and hold. Absent: none.
    */
-  readonly countPromised?: (network: string) => Promise<ReadonlyMap<string, number>>
+  readonly countPromised?: (network: string) => Promise<readonly PromisedCount[]>
   /** For families that pay the fees of payers. Absent: they do so for callers with a key only. */
   readonly sponsoring?: SponsoringTerms
   /** Absent: the sandbox has fixed payers only. */

@@ -24,7 +24,18 @@ export interface Reservation {
    */
   readonly isPromised?: boolean
   /** Whose promises it counts among. Default: the account. */
-  readonly promisee?: string
+  readonly promisee?: Promisee
+}
+
+/** Whom settlements are promised to. */
+export interface Promisee {
+  /** Whose part of a budget they use: the customer, the address of customers that are not proven, or `anonymous`. */
+  readonly part: string
+  readonly customer: string
+}
+
+export interface PromisedCount extends Promisee {
+  readonly count: number
 }
 
 export interface Funds {
@@ -50,7 +61,7 @@ export type ReservationResult =
       readonly receipt: HoldReceipt
       readonly isPromised?: true
       /** Of what is promised, as the first reservation named it. */
-      readonly promisee?: string
+      readonly promisee?: Promisee
       readonly isNewPromise?: true
     }
   | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }
@@ -83,7 +94,7 @@ export interface Reservations {
    */
   reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
   /** By promisee: live reservations of a network that are promised, and whose settlement is not sent yet. */
-  countPromised(network: string): Promise<ReadonlyMap<string, number>>
+  countPromised(network: string): Promise<readonly PromisedCount[]>
   /** False where a settlement of the authorization is promised to the account already, is open or was successful. */
   needsPromise(asking: Pick<Reservation, 'authorizationId' | 'account'>): Promise<boolean>
   /** What keeps an authorization from a caller that would reserve nothing. */

@@ -1,4 +1,5 @@
 import type { Requester } from '../ports/requester.js'
+import type { Promisee } from '../ports/reservations.js'
 import type { BlockReference, Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
 import type { JsonObject } from '../protocol/jsonObject.js'
 import type { Payment, PaymentRequirements } from '../protocol/payment.js'
@@ -37,11 +38,11 @@ export interface Authorized {
    * budget has room for it beside what is spent and promised. Counts it as promised until the returned function is called,
    * with whether it was stored as a new promise. Absent: no budget bounds it.
    */
-  checkPromise?(promisee: string): Promise<(isStored: boolean) => void>
+  checkPromise?(promisee: Promisee): Promise<(isStored: boolean) => void>
   /** Its settlement was promised, with the hold that it has. */
   readonly isPromised?: boolean
-  /** Whose part of the budget a promised settlement uses. Absent: that of whoever settles. */
-  readonly promisee?: string
+  /** Whom it was promised to, whose part of the budget it uses. Absent: whoever settles. */
+  readonly promisee?: Promisee
   /**
    * Executes the verified payment and rechecks what can have changed. Records, then sends. Throws only before a
    * recording; afterwards an unknown outcome is `pending`. Verify-only schemes neither record nor send.

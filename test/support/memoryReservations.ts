@@ -37,11 +37,10 @@ export const createMemoryReservations = (): MemoryReservations => {
     end: (authorizationId) => void rows.delete(authorizationId),
     countPromised: async (network) => {
       const promised = [...rows.values()].filter((row) => row.network === network && row.isPromised === true)
-      const counts = new Map<string, number>()
-      for (const { account, promisee = account } of promised) {
-        counts.set(promisee, (counts.get(promisee) ?? 0) + 1)
-      }
-      return counts
+      return promised.map(({ account, promisee = { part: account, customer: account } }) => ({
+        ...promisee,
+        count: 1,
+      }))
     },
     needsPromise: async ({ authorizationId, account }) => {
       const own = rows.get(authorizationId)

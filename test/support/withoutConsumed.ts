@@ -7,7 +7,7 @@ export const withoutConsumed = `
   alter table if exists discovery_challenges drop column if exists claimant, alter column method drop default;
   alter table if exists sandbox_scenarios drop column if exists holders;
   alter table accounts drop column is_proven, drop column registrant, drop column is_granted;
-  alter table reservations drop column promisee;
+  alter table reservations drop column promisee, drop column promised_customer;
   drop table consumed_authorizations;
   drop function record_consumed_authorization, refuse_change_of_consumed, is_consumed_for_good cascade;
   drop function digest_terms, digest_authorization;

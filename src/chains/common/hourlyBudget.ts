@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rateLimiter.js'
+import type { Promisee } from '../../ports/reservations.js'
 import type { PromisedCost } from './promisedCost.js'
 
 /** Gives back a part of what was drawn; without a number, all of it. For one call. */
@@ -16,10 +17,10 @@ export interface HourlyBudget {
    */
   spend(cost: number, caller: string | null, promisedCost?: number): Promise<GiveBack>
   /**
-   * Throws SVC-3002 unless one more settlement of a caller can be promised beside what is spent and promised. Counts it as
+   * Throws SVC-3002 unless one more settlement of a customer can be promised beside what is spent and promised. Counts it as
    * promised until the returned function is called, with whether it was stored as a new one.
    */
-  checkPromise(caller: string): Promise<(isStored: boolean) => void>
+  checkPromise(promisee: Promisee): Promise<(isStored: boolean) => void>
 }
 
 export interface HourlyBudgetSettings {
@@ -45,8 +46,13 @@ const anonymousShare = 0.2
 
 // Promises can keep so much of the part for all.
 const promisedShare = 0.5
-// One caller's promises can keep so much of that, so that it takes eight callers to fill it.
-const promisedPerCaller = 0.125
+// One customer's promises can keep so much of that, so that it takes eight proven customers to fill it.
+const promisedPerCustomer = 0.125
+// Anyone can be many customers that are not proven. Those of an address have together what four customers have, so that one
+// does not take it from its neighbours,
+const customersPerAddress = 4
+// and those of all addresses leave so much to customers that are proven that two addresses cannot take it from them.
+const promisedToUnproven = 0.75
 
 /** `kept` names the promises that keep a part of the window. */
 interface Draw extends LimitWindow {
@@ -62,7 +68,7 @@ export const createHourlyBudget = (
   const common = limit - reserved - anonymous
   const mostPromised = Math.floor(common * promisedShare)
   /** One in any case, or a small budget would promise nothing. */
-  const mostOfCaller = (cost: number): number => Math.max(cost, mostPromised * promisedPerCaller)
+  const mostOfCustomer = (cost: number): number => Math.max(cost, mostPromised * promisedPerCustomer)
 
   const listChoices = (cost: number, caller: string | null): readonly (readonly Draw[])[] => {
     const draw = (part: string, partLimit: number, kept: Draw['kept']): Draw => ({
@@ -141,14 +147,20 @@ export const createHourlyBudget = (
       }
     },
 
-    checkPromise: async (caller) => {
-      const { cost, ofAll, of } = await promised.read()
+    checkPromise: async (promisee) => {
+      const { part, customer } = promisee
+      const { cost, ofAll, ofPart, ofCustomer, ofUnproven } = await promised.read()
       // Until it has begun, nothing may be awaited: requests at the same time count each other.
-      const [total, own] = [ofAll(), of(caller)]
-      if (total + cost > mostPromised || own + cost > mostOfCaller(cost)) throw spent()
-      const end = promised.begin(caller)
+      const [total, own] = [ofAll(), ofPart(part)]
+      const most = mostOfCustomer(cost)
+      if (total + cost > mostPromised || ofCustomer(customer) + cost > most) throw spent()
+      if (part !== customer) {
+        if (own + cost > most * customersPerAddress) throw spent()
+        if (ofUnproven() + cost > Math.max(cost, mostPromised * promisedToUnproven)) throw spent()
+      }
+      const end = promised.begin(promisee)
       try {
-        for (const windows of listChoices(0, caller)) {
+        for (const windows of listChoices(0, part)) {
           const wanted = windows.map((each) => ({
             ...each,
             limit: each.limit - cost - { all: total, own, none: 0 }[each.kept],
@@ -167,7 +179,7 @@ export const createHourlyBudget = (
 const unlimited = Number.MAX_SAFE_INTEGER
 
 const nothingPromised: PromisedCost = {
-  read: async () => ({ cost: 0, ofAll: () => 0, of: () => 0 }),
+  read: async () => ({ cost: 0, ofAll: () => 0, ofPart: () => 0, ofCustomer: () => 0, ofUnproven: () => 0 }),
   begin: () => () => undefined,
 }
 

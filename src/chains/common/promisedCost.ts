@@ -1,10 +1,11 @@
 import type { Clock } from '../../ports/clock.js'
+import type { PromisedCount, Promisee } from '../../ports/reservations.js'
 
 /** Adds up what settlements cost that were promised and are not settled yet. */
 export interface PromisedCost {
   read(): Promise<PromisedReading>
   /** Counts one more until the returned function is called; if it was stored by then, until the next reading counts it. */
-  begin(caller: string): (isStored: boolean) => void
+  begin(promisee: Promisee): (isStored: boolean) => void
 }
 
 export interface PromisedReading {
@@ -12,13 +13,15 @@ export interface PromisedReading {
   readonly cost: number
   /** Of all that are promised when it is called. */
   ofAll(): number
-  /** Of those that are promised to a caller. */
-  of(caller: string): number
+  /** Of those that use a part of the budget. */
+  ofPart(part: string): number
+  ofCustomer(customer: string): number
+  /** Of all customers that are not proven. */
+  ofUnproven(): number
 }
 
 export interface PromisedCostDependencies {
-  /** Promised settlements by caller. */
-  readonly count: () => Promise<ReadonlyMap<string, number>>
+  readonly count: () => Promise<readonly PromisedCount[]>
   /** Of one settlement, at the current price. */
   readonly costOfOne: () => number
   readonly clock: Pick<Clock, 'now'>
@@ -29,18 +32,19 @@ const maxAgeMs = 1_000
 
 /** Concurrent readings share a request. */
 export const createPromisedCost = ({ count, costOfOne, clock }: PromisedCostDependencies): PromisedCost => {
-  let known: { readonly counts: Map<string, number>; readonly at: number } | null = null
-  const begun = new Map<string, number>()
-  let asking: Promise<ReadonlyMap<string, number>> | null = null
+  let known: { readonly counts: Counts; readonly at: number } | null = null
+  const begun: Counts = new Map()
+  let asking: Promise<Counts> | null = null
 
-  const ask = async (): Promise<ReadonlyMap<string, number>> => {
+  const ask = async (): Promise<Counts> => {
     const at = clock.now().getTime()
-    const counts = new Map(await count())
+    const counts: Counts = new Map()
+    for (const each of await count()) add(counts, each, each.count)
     known = { counts, at }
     return counts
   }
 
-  const readCounts = async (): Promise<ReadonlyMap<string, number>> => {
+  const readCounts = async (): Promise<Counts> => {
     const age = known === null ? Number.POSITIVE_INFINITY : clock.now().getTime() - known.at
     if (known !== null && age >= 0 && age < maxAgeMs) return known.counts
     asking ??= ask().finally(() => {
@@ -53,27 +57,39 @@ export const createPromisedCost = ({ count, costOfOne, clock }: PromisedCostDepe
     read: async () => {
       const counts = await readCounts()
       const cost = costOfOne()
+      const costOf = (name: string) => ((counts.get(name) ?? 0) + (begun.get(name) ?? 0)) * cost
       return {
         cost,
-        ofAll: () => (sumOf(counts) + sumOf(begun)) * cost,
-        of: (caller) => ((counts.get(caller) ?? 0) + (begun.get(caller) ?? 0)) * cost,
+        ofAll: () => costOf(all),
+        ofPart: (part) => costOf(nameOf({ part })),
+        ofCustomer: (customer) => costOf(nameOf({ customer })),
+        ofUnproven: () => costOf(unproven),
       }
     },
-    begin: (caller) => {
-      add(begun, caller, 1)
+    begin: (promisee) => {
+      add(begun, promisee, 1)
       return (isStored) => {
-        add(begun, caller, -1)
-        if (isStored && known !== null) add(known.counts, caller, 1)
+        add(begun, promisee, -1)
+        if (isStored && known !== null) add(known.counts, promisee, 1)
       }
     },
   }
 }
 
-const sumOf = (counts: ReadonlyMap<string, number>): number =>
-  [...counts.values()].reduce((sum, each) => sum + each, 0)
+/** By name: each promise counts for several. */
+type Counts = Map<string, number>
 
-const add = (counts: Map<string, number>, caller: string, more: number): void => {
-  const count = (counts.get(caller) ?? 0) + more
-  if (count === 0) counts.delete(caller)
-  else counts.set(caller, count)
+const all = 'all'
+const unproven = 'unproven'
+
+const nameOf = ({ part, customer }: Partial<Promisee>): string =>
+  part === undefined ? `customer ${customer}` : `part ${part}`
+
+const add = (counts: Counts, { part, customer }: Promisee, more: number): void => {
+  const names = [all, nameOf({ part }), nameOf({ customer }), ...(part === customer ? [] : [unproven])]
+  for (const name of names) {
+    const count = (counts.get(name) ?? 0) + more
+    if (count === 0) counts.delete(name)
+    else counts.set(name, count)
+  }
 }

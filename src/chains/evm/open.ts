@@ -151,7 +151,7 @@ const openNetwork = async (
   const receipts = createReceiptWatcher(rpc, network.pollIntervalMs)
   const pool = createNoncePool(accounts, canPay)
   const promised = createPromisedCost({
-    count: async () => (await countPromised?.(network.network)) ?? new Map(),
+    count: async () => (await countPromised?.(network.network)) ?? [],
     costOfOne: () => toGwei((fees.findPrice() ?? 0n) * promisedGas),
     clock,
   })

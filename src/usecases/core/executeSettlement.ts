@@ -132,7 +132,7 @@ export const createExecuteSettlement = ({
       outcome = await authorized.settle(recorder, {
         waitUntil: context.wait.signal,
         // A stream has no requester when it ends.
-        caller: authorized.promisee ?? findSpender(context),
+        caller: authorized.promisee?.part ?? findSpender(context),
         isPromised: authorized.isPromised === true || context.isAdmitted === true,
       })
     } catch (error) {

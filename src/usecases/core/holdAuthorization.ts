@@ -1,3 +1,4 @@
+import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Requester } from '../../ports/requester.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
@@ -6,7 +7,7 @@ import type { Authorized, Refusal } from '../../schemes/scheme.js'
 import { checkRequirements } from './checkRequirements.js'
 import { findScheme } from './findScheme.js'
 import type { HoldFunds } from './holdFunds.js'
-import { findSpender } from './settlementContext.js'
+import { findPromisee } from './settlementContext.js'
 
 /**
  * Verifies a payment whose amount is a maximum and holds the maximum for one holder. Throws INVALID_REQUEST for malformed
@@ -18,6 +19,8 @@ export interface HoldAttempt {
   readonly payment: Payment
   /** Account id, or `anonymous`. */
   readonly caller: string
+  /** Names the customer. Default: the caller. */
+  readonly quota?: QuotaClaim | null
   /** As in `VerifyOptions`. */
   readonly requester?: Requester | undefined
   /** As in `Reservation`. */
@@ -37,7 +40,7 @@ export interface HoldAuthorizationDependencies {
 
 export const createHoldAuthorization =
   ({ registry, journal, holdFunds }: HoldAuthorizationDependencies): HoldAuthorization =>
-  async ({ payment, caller, requester, holder, findEnd, isAwaited, isNew }) => {
+  async ({ payment, caller, quota = null, requester, holder, findEnd, isAwaited, isNew }) => {
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return { isValid: false, payer: null, reason: scheme }
     checkRequirements(payment, scheme)
@@ -61,7 +64,7 @@ export const createHoldAuthorization =
       }
     }
     const promise = isNew ? 'new' : 'kept'
-    const promisee = findSpender({ caller, quota: null, requester })
+    const promisee = findPromisee({ caller, quota, requester })
     const terms = { caller, holder, until: findEnd(verdict), promise, promisee } as const
     const held = await holdFunds(payment, verdict, terms)
     // After the hold: no settlement can start meanwhile.

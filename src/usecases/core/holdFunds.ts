@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { ReservationResult, Reservations, TakenBy } from '../../ports/reservations.js'
+import type { Promisee, ReservationResult, Reservations, TakenBy } from '../../ports/reservations.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Authorized, Hold, Refusal, Verification } from '../../schemes/scheme.js'
 
@@ -27,7 +27,7 @@ export interface HoldTerms {
    */
   readonly promise?: 'none' | 'new' | 'kept'
   /** As in `Reservation`. */
-  readonly promisee?: string
+  readonly promisee?: Promisee
   /** When the hold ends by itself. Default: when the resource server stops to wait. */
   readonly until?: Date
 }
@@ -52,7 +52,9 @@ export const createIsHeld =
 
 export const createHoldFunds =
   ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
-  async (payment, verdict, { caller, holder, until, promise = 'none', promisee = caller }) => {
+  async (payment, verdict, terms) => {
+    const { caller, holder, until, promise = 'none' } = terms
+    const { promisee = { part: caller, customer: caller } } = terms
     if (!verdict.isValid || !canBeHeld(verdict)) return verdict
     const { hold, payer, authorizationId, amount } = verdict
     const { requirements } = payment

@@ -1,6 +1,7 @@
 import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Requester } from '../../ports/requester.js'
+import type { Promisee } from '../../ports/reservations.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Authorized, Outcome, Refusal, Scheme } from '../../schemes/scheme.js'
@@ -49,6 +50,12 @@ export const findSpender = ({
   requester,
 }: Pick<SettleAttempt, 'caller' | 'quota'> & { readonly requester?: Requester | undefined }): string =>
   caller === 'anonymous' ? caller : (requester?.site ?? requester?.name ?? findCustomer({ caller, quota }))
+
+/** Whom a settlement is promised to. */
+export const findPromisee = (asking: Parameters<typeof findSpender>[0]): Promisee => ({
+  part: findSpender(asking),
+  customer: findCustomer(asking),
+})
 
 /** How long a request waits for the outcome of its settlement. */
 export interface SettleWait {

@@ -16,7 +16,7 @@ import { canBeHeld, type HoldFunds, takenBy } from './holdFunds.js'
 import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import type { QuotaGate } from './quotaGate.js'
 import { consumedBefore, describeWinner, type RefusedRequest } from './settleAnswers.js'
-import { findSpender, fingerprintProof, isSameRequest } from './settlementContext.js'
+import { findPromisee, fingerprintProof, isSameRequest } from './settlementContext.js'
 import type { CoreUseCases, VerifyRequest } from './useCases.js'
 
 export interface VerifyPaymentDependencies {
@@ -134,7 +134,7 @@ export const createVerifyPayment = ({
       isAwaited,
     })
     const promise = caller === 'anonymous' ? 'none' : 'new'
-    const promisee = findSpender({ caller, quota, requester })
+    const promisee = findPromisee({ caller, quota, requester })
     const verdict = await holdFunds(payment, judged, { caller, holder: 'verify', promise, promisee })
     const { network } = payment.requirements
     logger.info(

@@ -41,6 +41,7 @@ interface StreamHold {
   readonly authorizationId: string | null
   readonly payment: Payment
   readonly caller: string
+  readonly quota: QuotaClaim | null
   readonly requester: Requester | undefined
   readonly isAwaited: () => boolean
   readonly findEnd: (authorized: Authorized) => Date
@@ -64,6 +65,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     authorizationId,
     payment,
     caller,
+    quota,
     requester,
     isAwaited,
     findEnd,
@@ -73,6 +75,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     const held = holdAuthorization({
       payment,
       caller,
+      quota,
       requester,
       holder: holderOf(id),
       findEnd,
@@ -108,10 +111,11 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
       existing.caller === request.caller &&
       existing.fingerprint === fingerprint
     if (!isSame) throw refuse('duplicate_settlement', 'This authorization pays a stream that is open')
-    const { requester, isAwaited } = request
+    const { quota, requester, isAwaited } = request
     await hold({
       ...existing,
       payment,
+      quota,
       requester,
       isAwaited,
       findEnd: () => existing.settlesUntil,
@@ -177,7 +181,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     let authorized: Authorized
     try {
       const { requester } = request
-      const opening = { id, authorizationId, payment, caller, requester, isAwaited }
+      const opening = { id, authorizationId, payment, caller, quota, requester, isAwaited }
       authorized = await hold({ ...opening, findEnd, isNew: true })
     } catch (error) {
       const winner = isTaken(error) && authorizationId !== null ? await findWinner(authorizationId) : null

@@ -1,14 +1,32 @@
 import { describe, expect, it } from 'vitest'
-import { createHourlyBudget, spendForBatch } from '../../../src/chains/common/hourlyBudget.js'
+import {
+  createHourlyBudget,
+  type HourlyBudget,
+  spendForBatch,
+} from '../../../src/chains/common/hourlyBudget.js'
 import { createPromisedCost, type PromisedCost } from '../../../src/chains/common/promisedCost.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 
+const tenant1 = { part: 'tenant-1', customer: 'tenant-1' }
+
 /** Ten settlements of 10 that were promised to a tenant, unless it says otherwise. */
 const promisedTo = (caller: string, count = 10): PromisedCost => {
   const clock = createManualClock()
-  return createPromisedCost({ count: async () => new Map([[caller, count]]), costOfOne: () => 10, clock })
+  const promised = { part: caller, customer: caller, count }
+  return createPromisedCost({ count: async () => [promised], costOfOne: () => 10, clock })
+}
+
+/** How many settlements a customer is promised until it is refused. */
+const promiseAll = async (budget: HourlyBudget, part: string, customer = part): Promise<number> => {
+  for (let count = 0; ; count += 1) {
+    const isPromised = await budget.checkPromise({ part, customer }).then(
+      () => true,
+      () => false,
+    )
+    if (!isPromised) return count
+  }
 }
 
 const setup = (limit = 1_000, promised?: PromisedCost) => {
@@ -144,22 +162,36 @@ describe('what is promised', () => {
 
   it('leaves its part to a caller while seven others are promised all that they can be', async () => {
     const { budget } = setup(1_000, promisedTo('tenant-0', 0))
-    const promiseAll = async (caller: string): Promise<number> => {
-      for (let count = 0; ; count += 1) {
-        const isPromised = await budget.checkPromise(caller).then(
-          () => true,
-          () => false,
-        )
-        if (!isPromised) return count
-      }
+    for (let tenant = 1; tenant <= 8; tenant += 1)
+      expect(await promiseAll(budget, `tenant-${tenant}`)).toBe(3)
+  })
+
+  it('leaves their parts to three customers of an address while a fourth there is promised all that it can be', async () => {
+    const { budget } = setup(1_000, promisedTo('tenant-0', 0))
+    const of = (shop: string, part = 'unproven 192.0.2.1') => promiseAll(budget, part, shop)
+    expect([await of('shop-1'), await of('shop-2'), await of('shop-3'), await of('shop-4')]).toEqual([
+      3, 3, 3, 3,
+    ])
+    // Anyone can be many of them.
+    expect(await of('shop-5')).toBeLessThan(4)
+    expect(await of('shop-6')).toBe(0)
+    // Elsewhere, too, it is the same one.
+    expect(await of('shop-1', 'unproven 192.0.2.2')).toBe(0)
+  })
+
+  it('leaves parts to customers that are proven while all addresses are promised all that they can be', async () => {
+    const { budget } = setup(1_000, promisedTo('tenant-0', 0))
+    let promised = 0
+    for (let shop = 0; shop < 20; shop += 1) {
+      promised += await promiseAll(budget, `unproven 192.0.2.${shop % 5}`, `shop-${shop}`)
     }
-    for (let tenant = 1; tenant <= 8; tenant += 1) expect(await promiseAll(`tenant-${tenant}`)).toBe(3)
+    expect(promised).toBe(22)
+    expect(await promiseAll(budget, 'tenant-1')).toBe(3)
   })
 
   it('is bounded for requests at the same time, and free again where nothing was stored', async () => {
     const { budget } = setup(1_000, promisedTo('tenant-0', 0))
-    const checkTen = () =>
-      Promise.allSettled(Array.from({ length: 10 }, () => budget.checkPromise('tenant-1')))
+    const checkTen = () => Promise.allSettled(Array.from({ length: 10 }, () => budget.checkPromise(tenant1)))
     const isPassed = (result: PromiseSettledResult<unknown>) => result.status === 'fulfilled'
     const first = await checkTen()
     expect(first.filter(isPassed)).toHaveLength(3)
@@ -171,15 +203,17 @@ describe('what is promised', () => {
 
   it('is one settlement for each caller where the budget is small', async () => {
     const { budget } = setup(100, promisedTo('tenant-1', 0))
-    await budget.checkPromise('tenant-1')
-    await expect(budget.checkPromise('tenant-1')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
+    await budget.checkPromise(tenant1)
+    await expect(budget.checkPromise(tenant1)).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
   })
 
   it('needs a budget that is not spent: that of the account, or the common one', async () => {
     const { budget, exhaust } = setup(1_000, promisedTo('tenant-1', 0))
     await exhaust('tenant-1')
-    await expect(budget.checkPromise('tenant-1')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
-    await expect(budget.checkPromise('tenant-2')).resolves.toBeTypeOf('function')
+    await expect(budget.checkPromise(tenant1)).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
+    await expect(budget.checkPromise({ part: 'tenant-2', customer: 'tenant-2' })).resolves.toBeTypeOf(
+      'function',
+    )
   })
 })
 

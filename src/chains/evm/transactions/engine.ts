@@ -1,5 +1,6 @@
 import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
+import type { Promisee } from '../../../ports/reservations.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { BlockStatus, Outcome, ResolveOptions, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
@@ -37,7 +38,7 @@ export interface TransactionEngine {
   /** Why the node's estimate of the call refuses it: it fails, or takes more gas than it is worth. Null: nothing. */
   findCostRefusal(call: SettlementCall, use: UntrustedUse): Promise<RevertReason | null>
   /** As `Authorized.checkPromise`. */
-  checkPromise(caller: string): Promise<(isStored: boolean) => void>
+  checkPromise(promisee: Promisee): Promise<(isStored: boolean) => void>
   /** Throws only when nothing was recorded; afterwards anything unproven is `pending`. */
   settle(call: SettlementCall, recorder: Recorder, options: SettleOptions): Promise<Outcome>
   /** As `Scheme.resolve`. */
@@ -99,7 +100,7 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
       const estimate = await estimateCall(nodes, call, await chooseSending(call))
       return 'reason' in estimate ? estimate : null
     },
-    checkPromise: (caller) => budget.checkPromise(caller),
+    checkPromise: (promisee) => budget.checkPromise(promisee),
     settle: (call, recorder, { waitUntil, caller = null, isPromised = false }) =>
       settle({ call, recorder, waitUntil, caller, isPromised }, policyFor(call.amount)),
     resolve: (settlement, judge, signal, { isReadOnly = false, takeOver } = {}) => {

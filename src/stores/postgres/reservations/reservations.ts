@@ -89,8 +89,8 @@ const settling = `array(select s from unnest(r.settling) s where ${isOwn} and s 
 
 const write = `
   insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
-    expires_at, promised_at, promisee, reserved_at, verified_amount, verified_until, settling)
-  select $1, $2, $3, $4, $5, $6, $7, $8, $9::numeric, $10::timestamptz, case when $11 then statement_timestamp() end, $12, t.at,
+    expires_at, promised_at, promisee, promised_customer, reserved_at, verified_amount, verified_until, settling)
+  select $1, $2, $3, $4, $5, $6, $7, $8, $9::numeric, $10::timestamptz, case when $11 then statement_timestamp() end, $12, $13, t.at,
     case when $7 = 'verify' then $9::numeric end, case when $7 = 'verify' then $10::timestamptz end,
     case when $7 = 'settle' then array[t.at] else '{}' end
   from (select clock_timestamp() as at) t
@@ -101,26 +101,29 @@ const write = `
       expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
       promised_at = case when ${isOwn} and ${isPromised('r')} then r.promised_at else excluded.promised_at end,
       promisee = case when ${isOwn} and ${isPromised('r')} then r.promisee else excluded.promisee end,
+      promised_customer = case when ${isOwn} and ${isPromised('r')} then r.promised_customer else excluded.promised_customer end,
       reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end,
       verified_amount = greatest(${verified}, excluded.verified_amount),
       verified_until = greatest(${verifiedUntil}, excluded.verified_until),
       settling = ${settling} || excluded.settling
-  returning promised_at is not null as is_promised, promisee,
+  returning promised_at is not null as is_promised, promisee, promised_customer,
     promised_at is not distinct from statement_timestamp() as is_new_promise,
     case when $7 = 'settle' then settling[cardinality(settling)] else reserved_at end::text as reserved_at`
 
 const written = z.object({
   is_promised: z.boolean(),
   promisee: z.string().nullable(),
+  promised_customer: z.string().nullable(),
   is_new_promise: z.boolean(),
   reserved_at: z.string(),
 })
 
 // What is being settled has drawn its gas, or is about to.
 const listPromised = `
-  select coalesce(r.promisee, r.account) as promisee, count(*) from reservations r
+  select coalesce(r.promisee, r.account) as part, coalesce(r.promised_customer, r.promisee, r.account) as customer, count(*)
+  from reservations r
   where r.network = $1 and ${isPromised('r')} and r.account is not null and not ${hasEnded('r')} and not ${isBeingSettled('r')}
-  group by coalesce(r.promisee, r.account)`
+  group by 1, 2`
 
 const needsPromise = `
   select not exists (
@@ -132,7 +135,7 @@ const needsPromise = `
 
 const need = z.object({ is_needed: z.boolean() })
 
-const promised = z.array(z.object({ promisee: z.string(), count: z.coerce.number() }))
+const promised = z.array(z.object({ part: z.string(), customer: z.string(), count: z.coerce.number() }))
 
 const isOfSettlement = 'r.authorization_id = $1 and $2::timestamptz = any(r.settling)'
 
@@ -185,17 +188,22 @@ export const createReservations = (pool: Pool): Reservations => {
     const state = held.parse(rows[0])
     const refusal = judge(reservation, funds, state)
     if (refusal !== null) return refusal
-    const { isPromised: isAsked = false, promisee = null } = reservation
-    const values = [...asked, amount.toString(), expiresAt, isAsked, promisee]
+    const { isPromised: isAsked = false, promisee } = reservation
+    const values = [
+      ...asked,
+      amount.toString(),
+      expiresAt,
+      isAsked,
+      promisee?.part ?? null,
+      promisee?.customer ?? null,
+    ]
     const { rows: wrote } = await client.query(write, values)
     const row = written.parse(wrote[0])
     const { is_promised, is_new_promise, reserved_at: reservedAt } = row
     return {
       state: 'reserved',
       receipt: { authorizationId, reservedAt },
-      ...(is_promised
-        ? { isPromised: true, ...(row.promisee === null ? {} : { promisee: row.promisee }) }
-        : {}),
+      ...(is_promised ? { isPromised: true, ...readPromisee(row) } : {}),
       ...(is_new_promise ? { isNewPromise: true } : {}),
     }
   }
@@ -208,7 +216,7 @@ export const createReservations = (pool: Pool): Reservations => {
 
     countPromised: async (network) => {
       const { rows } = await pool.query(listPromised, [network])
-      return new Map(promised.parse(rows).map(({ promisee, count }) => [promisee, count]))
+      return promised.parse(rows)
     },
 
     needsPromise: async ({ authorizationId, account }) => {
@@ -248,6 +256,9 @@ export const createReservations = (pool: Pool): Reservations => {
     },
   }
 }
+
+const readPromisee = ({ promisee: part, promised_customer }: z.infer<typeof written>) =>
+  part === null ? {} : { promisee: { part, customer: promised_customer ?? part } }
 
 /** Null: reserved. */
 const judge = (
