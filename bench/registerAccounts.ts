@@ -9,7 +9,10 @@ export const registerAccounts = async (url: string, count: number): Promise<read
     const response = await fetch(`${url}/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: `bench${index}@bench${Math.floor(index / 100)}.example`, projectName: 'bench' }),
+      body: JSON.stringify({
+        email: `bench${index}@bench${Math.floor(index / 100)}.example`,
+        projectName: 'bench',
+      }),
     })
     const answer: unknown = await response.json()
     if (!response.ok) throw new Error(`account ${index} is not registered: ${JSON.stringify(answer)}`)
