@@ -69,12 +69,16 @@ export const resolveConflict = (
 export const findAskedUrl = ({ type, key }: ListedResource): string =>
   type === 'mcp' || isTemplateKey(key) ? statementUrlOf(key) : key.url
 
-/** Challenges are deleted when they are resolved; what the resource stated is kept. */
+/**
+ * Challenges are deleted when they are resolved; what the resource stated is kept, and a later answer without recipients does
+ * not end it: a resource can be kept from answering.
+ */
 const findLatest = (challenge: OwnerChallenge | null, stated: StatedListing | null): Answered | null => {
   const answer = challenge?.answer ?? null
-  if (challenge !== null && answer !== null && (stated === null || answer.answeredAt >= stated.at)) {
-    return { isOwn: challenge.isOwn, answer }
-  }
+  const isLatest =
+    stated === null ||
+    (answer !== null && answer.recipients !== null && answer.answeredAt.getTime() >= stated.at.getTime())
+  if (challenge !== null && answer !== null && isLatest) return { isOwn: challenge.isOwn, answer }
   if (stated === null) return null
   return { isOwn: false, answer: { recipients: stated.recipients, problem: null, answeredAt: stated.at } }
 }
@@ -85,7 +89,9 @@ const hasExpired = (
   at: Date,
 ): boolean => {
   const kind = recipients === null ? 'unusable' : includes(recipients, challenger) ? 'named' : 'other'
-  return at.getTime() - answeredAt.getTime() >= (isOwn ? validMs[kind] : askedEveryMs)
+  // Who is named may be so for another's question: a squatter that asks as well delays no shop.
+  const heldForMs = kind === 'named' || isOwn ? validMs[kind] : askedEveryMs
+  return at.getTime() - answeredAt.getTime() >= heldForMs
 }
 
 const toRecipient = ({ network, payTo }: ListedTerms): ChallengedRecipient => ({

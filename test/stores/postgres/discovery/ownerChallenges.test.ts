@@ -87,6 +87,26 @@ describe('a listing that two payees claim', () => {
     expect(await settle({ caller: 's', payTo: squatter })).toMatchObject(refused)
   })
 
+  it.each([
+    ['is answered as the shop was', naming(merchant)],
+    ['keeps the resource from answering', { status: null, error: 'The host does not answer' } as const],
+  ])(
+    'moves for a shop that settles seldom, though a squatter asks meanwhile and %s',
+    async (_case, later) => {
+      let response: ProbeResponse = naming(merchant)
+      const { settle, probe, clock } = open(() => response)
+      await settle({ caller: 's', payTo: squatter })
+      expect(await settle({ caller: 'a' })).toMatchObject(pending)
+      await probe()
+      await clock.advance(hourMs + 1)
+      response = later
+      await settle({ caller: 's', payTo: '0x00000000000000000000000000000000000000bb' })
+      await probe()
+      await clock.advance(hourMs + 1)
+      expect(await settle({ caller: 'a' })).toMatchObject({ status: 'success', listing: 'listed' })
+    },
+  )
+
   it('stays with its owner when the resource does not name the challenger, who is refused for a day', async () => {
     const { settle, list, probe, asked, clock } = open(() => naming(merchant))
     await settle({ details: { description: 'ours' } })
