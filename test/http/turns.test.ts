@@ -77,6 +77,21 @@ describe('callers that send requests at once', () => {
   })
 })
 
+describe('a request that is given up', () => {
+  it('takes no turn', async () => {
+    const { turns, begun, take, pass } = open()
+    turns.note('merchant')
+    const cancels = Array.from({ length: 100 }, () => turns.take('hostile', () => void begun.push('hostile')))
+    take('good')
+    for (const cancel of cancels) cancel?.()
+    await pass(1)
+    expect(begun).toEqual(['good'])
+    take('good')
+    await pass(1)
+    expect(begun).toEqual(['good', 'good'])
+  })
+})
+
 describe('requests of one packet', () => {
   const megabytes = Buffer.alloc(16 * 1_048_576)
   const packet = (client: string, count: number): string =>

@@ -60,7 +60,8 @@ interface Bucket {
  * them.
  */
 export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions): Refusals => {
-  const buckets = new Map<string, Bucket>()
+  const refused = createBuckets(clock)
+  const probes = createBuckets(clock)
   const log = createFailureLog({ logger, event: 'requests.refused', recovered: null })
 
   const listOf = (kind: string, address: string | undefined, capacity: number): readonly Subject[] => {
@@ -85,6 +86,33 @@ export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions)
       : [own, ...listOf(`unproven ${endpoint}`, address, maxRefusals * keysFactor)]
   }
 
+  return {
+    isBarred: (request, address) => {
+      if (refused.isEmpty() || isProbeRequest(request)) return false
+      if (!listSubjects(request, address).some(refused.isFull)) return false
+      log.failed('refused', { remoteAddress: address })
+      return true
+    },
+    record: ({ request, response, address }) => {
+      if (!isRefused(response)) return
+      const levels = listSubjects(request, address).map(refused.fill)
+      if (Math.min(...levels) <= maxLogged) return
+      markUnlogged(response)
+      log.failed('refused', { remoteAddress: address })
+    },
+    countProbe: (address) => {
+      const subjects = listOf('probes', address, maxRefusals)
+      if (subjects.some(probes.isFull)) return true
+      for (const subject of subjects) probes.fill(subject)
+      return false
+    },
+  }
+}
+
+/** Leaky buckets of at most so many subjects; those that were filled longest ago are forgotten. */
+const createBuckets = (clock: Clock) => {
+  const buckets = new Map<string, Bucket>()
+
   const readLevel = (bucket: Bucket, capacity: number): number => {
     const nowMs = clock.now().getTime()
     const elapsedMs = Math.max(0, nowMs - bucket.updatedAtMs)
@@ -94,7 +122,7 @@ export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions)
     return bucket.level
   }
 
-  const fill = (subject: string, capacity: number): number => {
+  const fill = ({ subject, capacity }: Subject): number => {
     const bucket = buckets.get(subject) ?? { level: 0, updatedAtMs: clock.now().getTime() }
     // Reinserted, so that the oldest is the one that was filled longest ago.
     buckets.delete(subject)
@@ -113,23 +141,5 @@ export const createRefusals = ({ acceptedKeys, clock, logger }: RefusalsOptions)
     return level > capacity - 1
   }
 
-  return {
-    isBarred: (request, address) => {
-      if (buckets.size === 0 || isProbeRequest(request)) return false
-      if (!listSubjects(request, address).some(isFull)) return false
-      log.failed('refused', { remoteAddress: address })
-      return true
-    },
-    record: ({ request, response, address }) => {
-      if (!isRefused(response)) return
-      const levels = listSubjects(request, address).map(({ subject, capacity }) => fill(subject, capacity))
-      if (Math.min(...levels) <= maxLogged) return
-      markUnlogged(response)
-      log.failed('refused', { remoteAddress: address })
-    },
-    countProbe: (address) => {
-      const subjects = listOf('probes', address, maxRefusals)
-      return subjects.map(({ subject, capacity }) => fill(subject, capacity) > capacity - 1).includes(true)
-    },
-  }
+  return { fill, isFull, isEmpty: () => buckets.size === 0 }
 }

@@ -17,6 +17,8 @@ const probes = new Set(unlimitedPaths)
 export const isProbeRequest = (request: RequestLine): boolean =>
   (request.method === 'GET' || request.method === 'HEAD') && probes.has(readPath(request))
 
+export const isMetricsRequest = (request: RequestLine): boolean => readPath(request) === '/metrics'
+
 const endpointsWithParameters = [...tierRatedEndpoints.keys()]
   .filter((endpoint) => endpoint.includes(':'))
   .map((endpoint) => ({ endpoint, form: new RegExp(`^${endpoint.replaceAll(/:\w+/g, '[^/]+')}$`) }))

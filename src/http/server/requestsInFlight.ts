@@ -9,7 +9,7 @@ import type { DelayedRefusals } from './delayedRefusals.js'
 import type { OpenConnections } from './openConnections.js'
 import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
 import type { Refusals } from './refusals.js'
-import { isProbeRequest } from './requestTarget.js'
+import { isMetricsRequest, isProbeRequest } from './requestTarget.js'
 import { createTurns } from './turns.js'
 
 export interface RequestsInFlightOptions {
@@ -154,7 +154,6 @@ export const createRequestsInFlight = ({
       connection.sentBytes = -1
       connection.sweepsWithoutProgress = 0
       busy.add(connection)
-      openConnections.setBusy(connection.socket, true)
       sweeper ??= setInterval(disconnectUnread, unreadTimeoutMs / sweepsPerTimeout).unref()
     }
     connection.inFlight.set(response, shares)
@@ -169,6 +168,7 @@ export const createRequestsInFlight = ({
   const refuse = (connection: Connection, response: ServerResponse, send: SendRefusal): void => {
     if (addresses.isTrusted(connection.socket.remoteAddress)) {
       begin(connection, response, [])
+      openConnections.setBusy(connection.socket, true)
       send(response, { closes: false })
       return
     }
@@ -179,13 +179,15 @@ export const createRequestsInFlight = ({
   /** Customers that are proven take no turns: a merchant can send much, for many. */
   const startInTurn = (
     { headers }: IncomingMessage,
-    address: string | undefined,
-    start: () => void,
+    response: ServerResponse,
+    { address, start }: { readonly address: string | undefined; readonly start: () => void },
   ): void => {
     const owner = acceptedKeys.find(headers)
     const { network, site } = readClientNetworks(address)
     if (owner?.isProven !== true) {
-      turns.take(site ?? network, start)
+      const cancel = turns.take(site ?? network, start)
+      // The caps of its address do not count it any more.
+      if (cancel !== null) response.once('close', cancel)
       return
     }
     turns.note(owner.customer)
@@ -194,8 +196,12 @@ export const createRequestsInFlight = ({
 
   /**
    * Probes are counted, and never refused: a load balancer may share the address of a client. In a flood of them each waits,
-   * so that a connection sends few; on the connections of a proxy that would hold up others.
+   * so that a connection sends few; on the connections of a proxy that would hold up others. Orchestrators give up checks
+   * after a second, which collectors of metrics do not.
    */
+  const findProbeDelay = (request: IncomingMessage): number =>
+    isMetricsRequest(request) ? probeDelayMs : probeDelayMs / 4
+
   const mustWait = ({ socket }: Connection, address: string | undefined): boolean =>
     refusals.countProbe(address) && probeDelayMs > 0 && !addresses.isTrusted(socket.remoteAddress)
 
@@ -272,14 +278,20 @@ export const createRequestsInFlight = ({
         return
       }
       const waits = isProbe && mustWait(connection, address)
-      // What waits takes no place of other requests of its address.
+      // What waits takes no place of other requests of its address, and its connection makes room first.
       begin(connection, response, waits ? [] : shares)
+      openConnections.setBusy(socket, !waits || connection.inFlight.size > 1)
       response.once('close', () => refusals.record({ request, response, address }))
-      const start = () => {
-        if (!socket.destroyed) handler(request, response)
+      const start = () => handler(request, response)
+      if (!waits) {
+        startInTurn(request, response, { address, start })
+        return
       }
-      if (waits) setTimeout(start, probeDelayMs).unref()
-      else startInTurn(request, address, start)
+      const waiting = setTimeout(() => {
+        openConnections.setBusy(socket, true)
+        start()
+      }, findProbeDelay(request)).unref()
+      response.once('close', () => clearTimeout(waiting))
     },
   }
 }

@@ -1,8 +1,8 @@
 export interface Turns {
   /** A request of this caller arrived that takes no turn. */
   note(caller: string): void
-  /** Calls `start` now or in a later turn. */
-  take(caller: string, start: () => void): void
+  /** Calls `start` now, and returns null; or in a later turn, and returns what cancels it. */
+  take(caller: string, start: () => void): (() => void) | null
 }
 
 /** What is begun between two readings of the sockets takes about so long, or is one request. */
@@ -17,7 +17,7 @@ const contendedForMs = 1_000
  * what begins together is asked of nodes and database together.
  */
 export const createTurns = (now: () => number = () => performance.now()): Turns => {
-  const waiting = new Map<string, (() => void)[]>()
+  const waiting = new Map<string, Set<() => void>>()
   let last: string | null = null
   let contendedUntilMs = 0
   let isScheduled = false
@@ -26,11 +26,13 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
     const [first] = waiting
     if (first === undefined) return
     const [caller, starts] = first
-    const start = starts.shift()
+    const [start] = starts
     // Behind the others.
     waiting.delete(caller)
-    if (starts.length > 0) waiting.set(caller, starts)
-    start?.()
+    if (start === undefined) return
+    starts.delete(start)
+    if (starts.size > 0) waiting.set(caller, starts)
+    start()
   }
 
   // A request goes on in microtasks after its beginning, which Node runs between two immediates of one turn.
@@ -64,12 +66,16 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
       note(caller)
       if (waiting.size === 0 && now() >= contendedUntilMs) {
         start()
-        return
+        return null
       }
-      const starts = waiting.get(caller)
-      if (starts === undefined) waiting.set(caller, [start])
-      else starts.push(start)
+      const starts = waiting.get(caller) ?? new Set()
+      starts.add(start)
+      waiting.set(caller, starts)
       schedule()
+      return () => {
+        starts.delete(start)
+        if (starts.size === 0 && waiting.get(caller) === starts) waiting.delete(caller)
+      }
     },
   }
 }
