@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net'
 import { AppError } from '../../errors.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
-import type { AcceptedKeys } from '../auth/acceptedKeys.js'
+import type { AcceptedKeys, KeyCustomer } from '../auth/acceptedKeys.js'
 import { findKeyHash } from '../auth/credential.js'
 import { type ClientAddresses, siteFactor } from './clientAddresses.js'
 import type { DelayedRefusals } from './delayedRefusals.js'
@@ -50,6 +50,12 @@ const sweepsPerTimeout = 10
 interface Share {
   readonly subject: string
   readonly cap: number
+}
+
+interface Sender {
+  readonly address: string | undefined
+  /** Null: without a key that this process accepted. */
+  readonly owner: KeyCustomer | null
 }
 
 interface Connection {
@@ -117,15 +123,14 @@ export const createRequestsInFlight = ({
    * the same NAT. Keys that this process does not know yet count apart from both: a valid one could otherwise not become
    * accepted, and a wrong one is refused before its body is read.
    */
-  const listShares = (request: IncomingMessage, address: string | undefined): readonly Share[] => {
+  const listShares = ({ headers }: IncomingMessage, { address, owner }: Sender): readonly Share[] => {
     if (maxPerAddress === 0) return []
-    const owner = acceptedKeys.find(request.headers)
     if (owner !== null) {
       const { network } = readClientNetworks(address)
       const own = { subject: `${network} ${owner.customer}`, cap: maxPerAddress }
       return [own, ...listSharesOf('keys', address, maxPerAddress * keysFactor)]
     }
-    const kind = findKeyHash(request.headers) === null ? 'anonymous' : 'unknown keys'
+    const kind = findKeyHash(headers) === null ? 'anonymous' : 'unknown keys'
     return listSharesOf(kind, address, maxPerAddress)
   }
 
@@ -177,12 +182,7 @@ export const createRequestsInFlight = ({
   }
 
   /** Customers that are proven take no turns: a merchant can send much, for many. */
-  const startInTurn = (
-    { headers }: IncomingMessage,
-    response: ServerResponse,
-    { address, start }: { readonly address: string | undefined; readonly start: () => void },
-  ): void => {
-    const owner = acceptedKeys.find(headers)
+  const startInTurn = (response: ServerResponse, { address, owner }: Sender, start: () => void): void => {
     const { network, site } = readClientNetworks(address)
     if (owner?.isProven !== true) {
       const cancel = turns.take(site ?? network, start)
@@ -194,14 +194,14 @@ export const createRequestsInFlight = ({
     start()
   }
 
-  /**
-   * Probes are counted, and never refused: a load balancer may share the address of a client. In a flood of them each waits,
-   * so that a connection sends few; on the connections of a proxy that would hold up others. Orchestrators give up checks
-   * after a second, which collectors of metrics do not.
-   */
+  /** Orchestrators give up checks after a second, which collectors of metrics do not. */
   const findProbeDelay = (request: IncomingMessage): number =>
     isMetricsRequest(request) ? probeDelayMs : probeDelayMs / 4
 
+  /**
+   * Probes are counted, and never refused: a load balancer may share the address of a client. In a flood of them those that
+   * are too many wait, so that a connection sends few; on the connections of a proxy that would hold up others.
+   */
   const mustWait = ({ socket }: Connection, address: string | undefined): boolean =>
     refusals.countProbe(address) && probeDelayMs > 0 && !addresses.isTrusted(socket.remoteAddress)
 
@@ -271,7 +271,8 @@ export const createRequestsInFlight = ({
         refuse(connection, response, sendTooManyRefusals)
         return
       }
-      const shares = listShares(request, address)
+      const sender = { address, owner: acceptedKeys.find(request.headers) }
+      const shares = listShares(request, sender)
       const isProbe = isProbeRequest(request)
       if (!isProbe && shares.some(isFull)) {
         refuse(connection, response, sendTooManyOfAddress)
@@ -284,7 +285,7 @@ export const createRequestsInFlight = ({
       response.once('close', () => refusals.record({ request, response, address }))
       const start = () => handler(request, response)
       if (!waits) {
-        startInTurn(request, response, { address, start })
+        startInTurn(response, sender, start)
         return
       }
       const waiting = setTimeout(() => {
