@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '../../protocol/fields.js'
+import { type Fields, fieldsOf, isFields } from '../../protocol/fields.js'
 import { type Declaration, type DeclarationSource, readDeclarationFrom } from './declaration.js'
 
 /** In a bare declaration, a 402 answer of either version, a payment payload, or a request to /settle. */
@@ -25,8 +25,6 @@ export const findDeclaration = (body: Fields): Declaration | null => {
   }
   return readDeclarationFrom(source)
 }
-
-const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
 
 const findDetails = (resources: readonly unknown[]): Fields => resources.find(isFields) ?? {}
 

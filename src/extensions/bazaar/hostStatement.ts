@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '../../protocol/fields.js'
+import { type Fields, fieldsOf, isFields } from '../../protocol/fields.js'
 import { parseFields, type ReadRecipients, readAccepts, type UnpaidAnswer } from './readRecipients.js'
 import { findUrlProblem, type ResourceKey, toResourceKey } from './resourceKey.js'
 import { findTemplateProblem } from './routeTemplate.js'
@@ -15,7 +15,7 @@ const maxItems = 1_000
 
 export const statementUrlOf = ({ url }: Pick<ResourceKey, 'url'>): string => new URL(statementPath, url).href
 
-/** What it says of the resource with this key. */
+/** Returns what the host says of the resource with this key. */
 export const readStatement = (
   { status, body }: Pick<UnpaidAnswer, 'status' | 'body'>,
   key: ResourceKey,
@@ -59,5 +59,3 @@ const hasKey = ({ resource, extensions }: Fields, key: ResourceKey): boolean => 
   })
   return found.url === key.url && found.toolName === key.toolName
 }
-
-const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})

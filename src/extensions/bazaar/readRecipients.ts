@@ -37,7 +37,8 @@ export type ReadRecipients =
 const maxAccepts = 64
 const maxLength = 128
 const maxOffers = 32
-const maxExtraLength = 4_096
+/** In characters of JSON; a longer `extra` is not listed. */
+export const maxExtraLength = 4_096
 const maxExtraNodes = 500
 const maxExtraDepth = 16
 
@@ -57,7 +58,7 @@ export const readRecipients = ({ status, paymentRequired, body }: UnpaidAnswer):
   )
 }
 
-/** Null: it names no recipient. */
+/** Returns null if it names no recipient. */
 export const readAccepts = (said: Fields): ReadRecipients | null => {
   const accepts: readonly unknown[] = Array.isArray(said.accepts) ? said.accepts.slice(0, maxAccepts) : []
   const recipients = accepts.flatMap(readRecipient)
@@ -72,7 +73,7 @@ const parseAccepts = (text: string | null): Fields | null => {
   return required !== null && Array.isArray(required.accepts) ? required : null
 }
 
-/** Null: no JSON object. */
+/** Returns null if the text is no JSON object. */
 export const parseFields = (text: string): Fields | null => {
   try {
     const value: unknown = JSON.parse(text)

@@ -3,6 +3,7 @@ import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
 import { type Declaration, readDeclaration } from '../../extensions/bazaar/declaration.js'
 import { checkRules, explainDeclaration } from '../../extensions/bazaar/explainDeclaration.js'
 import { findProblem } from '../../extensions/bazaar/findProblem.js'
+import { maxExtraLength } from '../../extensions/bazaar/readRecipients.js'
 import type { PaymentExtension, SettledPayment } from '../../extensions/extension.js'
 import type { Clock } from '../../ports/clock.js'
 import type { DiscoveryCatalogue } from '../../ports/discoveryCatalogue.js'
@@ -36,7 +37,6 @@ export interface SettledListing {
 const turnMs = 10_000
 const recordMs = 5_000
 const maxOutcomes = 1_000
-const maxExtraLength = 4_096
 /** Who was too slow on a busy machine is checked again; each check costs a quarter of a second. */
 const slowForMs = 600_000
 
