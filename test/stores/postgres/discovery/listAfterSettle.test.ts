@@ -66,6 +66,20 @@ describe('a listing after a settlement', () => {
     return { ...discovery, recorded, release }
   }
 
+  /** The honest settlement is queued beside what waits, and listed once the catalogue answers. */
+  const expectListed = async ({
+    answerSettle,
+    settle,
+    recorded,
+    release,
+  }: ReturnType<typeof openHeld>): Promise<void> => {
+    expect(await answerSettle(honest)).toMatchObject(queued)
+    const outcome = settle(honest)
+    release()
+    expect(await outcome).toMatchObject({ listing: 'listed' })
+    expect(recorded).toContain(honest.url)
+  }
+
   it('is not waited for: the settlement is answered while the catalogue is locked, and listed afterwards', async () => {
     const { answerSettle, list } = open()
     const blocker = await database.pool().connect()
@@ -145,31 +159,25 @@ describe('a listing after a settlement', () => {
       }),
     ],
   ])('is not crowded out by %s', async (_case, hostile) => {
-    const { answerSettle, settle, recorded, release } = openHeld()
+    const held = openHeld()
+    const { answerSettle } = held
     const answers = []
     for (let index = 0; index < 300; index += 1) answers.push(await answerSettle(hostile(index)))
     expect(answers[0]).toMatchObject(queued)
     expect(answers.filter((answer) => answer?.rule === 'listing_queued').length).toBeLessThan(40)
     expect(answers.at(-1)).toMatchObject({ status: 'processing', rule: 'catalogue_busy' })
-    expect(await answerSettle(honest)).toMatchObject(queued)
-    const outcome = settle(honest)
-    release()
-    expect(await outcome).toMatchObject({ listing: 'listed' })
-    expect(recorded).toContain(honest.url)
+    await expectListed(held)
   })
 
   it('is not crowded out by strangers who settle for resources of the same host', async () => {
-    const { answerSettle, settle, recorded, release } = openHeld()
+    const held = openHeld()
+    const { answerSettle } = held
     for (let index = 0; index < 60; index += 1) {
       expect(
         await answerSettle({ ...requester(`h${index}`), url: `https://honest.example/${index}` }),
       ).toMatchObject(queued)
     }
-    expect(await answerSettle(honest)).toMatchObject(queued)
-    const outcome = settle(honest)
-    release()
-    expect(await outcome).toMatchObject({ listing: 'listed' })
-    expect(recorded).toContain(honest.url)
+    await expectListed(held)
   })
 
   it('takes turns with those of a caller that settled before', async () => {
