@@ -9,7 +9,7 @@ export type SchemaVerdict =
 export interface ValidationTurn {
   /** Owners take turns, so that the wait of one does not grow with what another one sends. */
   readonly owner: string
-  /** Ends the wait: a value that nobody waits for is not judged. */
+  /** Ends the wait: a value whose caller left is not judged. */
   readonly signal: AbortSignal
 }
 

@@ -73,7 +73,7 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
   const perCustomer = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'customer', appliesTo: 'keyed' }
   }
-  /** Nobody can be stopped from naming many mailboxes: all of one address have together what one has. */
+  /** Anyone can name many mailboxes: all customers of one address have together what one has. */
   const perUnproven = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'unproven' }
   }
@@ -122,7 +122,7 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perClient('POST /v1/discovery/validate', 60),
     perClient('POST /v1/credit/refresh', 30),
     perCustomer('/dashboard/*', 1_000),
-    // Alone: from one address, nobody must keep others from a rotation, which has five in a minute.
+    // Alone: a neighbour at the same address must not keep others from a rotation, which has five in a minute.
     perUnproven('/dashboard/*', 1_000),
     perCustomer('POST /dashboard/rotate', 5),
     perCustomer('POST /dashboard/api-keys', 10),

@@ -13,10 +13,10 @@ export interface PromisedReading {
   readonly cost: number
   /** Of all that are promised when it is called. */
   ofAll(): number
-  /** Of those that use a part of the budget. */
+  /** Counts those that use this part of the budget. */
   ofPart(part: string): number
   ofCustomer(customer: string): number
-  /** Of all customers that are not proven. */
+  /** Counts those of all customers that are not proven. */
   ofUnproven(): number
 }
 

@@ -3,7 +3,7 @@ import { readClientNetworks } from '../../platform/clientNetwork.js'
 import type { Requester } from '../../ports/requester.js'
 
 /**
- * The customer of a key. Customers that are not proven share with those of their address: whoever registers can name any
+ * The customer of a key. Customers that are not proven share with those of their address: a caller that registers can name any
  * number of mailboxes. Callers without a key share with those of their address.
  */
 export const readRequester = ({ account, ip }: Pick<FastifyRequest, 'account' | 'ip'>): Requester => {
