@@ -40,6 +40,7 @@ import { webhookRoutes } from './http/routes/webhooks.js'
 import { addRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
 import { createServerFactory } from './http/server/createServerFactory.js'
+import { createTurns } from './http/server/turns.js'
 import { compileValidator } from './http/validation.js'
 import { systemClock } from './platform/clock.js'
 import { silentLogger } from './platform/logger.js'
@@ -130,6 +131,7 @@ export const buildApp = ({
 }: AppDependencies): FastifyInstance => {
   const { tiers = specificationTiers } = settings
   const acceptedKeys = createAcceptedKeys()
+  const turns = createTurns()
   const app = fastify({
     serverFactory: createServerFactory({
       ...timeouts(
@@ -138,6 +140,7 @@ export const buildApp = ({
       ),
       trustProxy: settings.trustProxy,
       acceptedKeys,
+      turns,
       clock: limits?.clock ?? systemClock,
       logger,
       maxConnections: settings.maxConnections ?? 0,
@@ -189,7 +192,7 @@ export const buildApp = ({
     apiKeyRequired: settings.apiKeyRequired ?? false,
   })
   if (limits !== null) app.register(rateLimits, limits)
-  app.register(jsonBodies, settings.receiving ?? defaultBodyReceiverLimits)
+  app.register(jsonBodies, { turns, limits: settings.receiving ?? defaultBodyReceiverLimits })
   app.register(strictQueries)
   app.register(openapi)
 

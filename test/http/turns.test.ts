@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { createTurns, startsPerTurn } from '../../src/http/server/turns.js'
+import { type Caller, createTurns, startsPerTurn } from '../../src/http/server/turns.js'
 import { testApp } from './support/app.js'
 import { open as connect, listen, readAll } from './support/sockets.js'
 
@@ -11,28 +13,45 @@ const open = () => {
     nowMs += milliseconds
   }
   const begun: string[] = []
-  const take = (caller: string, count = 1) => {
-    for (let sent = 0; sent < count; sent += 1) turns.take(caller, () => void begun.push(caller))
+  const begin = (caller: Caller, start: () => void = () => void begun.push(nameOf(caller))) => {
+    const request = new IncomingMessage(new Socket())
+    return { request, cancel: turns.begin(request, caller, start) }
+  }
+  const take = (caller: Caller, count = 1) => {
+    for (let sent = 0; sent < count; sent += 1) begin(caller)
   }
   /** As often as the sockets are read. */
   const pass = async (count: number) => {
     for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   }
-  return { turns, begun, take, pass, spend }
+  return { turns, begun, begin, take, pass, spend }
 }
+
+const nameOf = ({ site, customer }: Caller): string => customer ?? site
+
+const stranger = (site: string): Caller => ({ isProven: false, site, customer: null })
+
+const merchant = (customer: string, site = `site of ${customer}`): Caller => ({
+  isProven: true,
+  site,
+  customer,
+})
 
 describe('callers that send requests at once', () => {
   it('do not wait while there is one', () => {
     const { begun, take } = open()
-    take('alone', 100)
+    take(stranger('alone'), 100)
     expect(begun).toHaveLength(100)
   })
 
-  it('take turns, so that one request is begun before a hundred of another caller', async () => {
+  it.each([
+    ['strangers', stranger],
+    ['merchants', merchant],
+  ])('take turns, so that one request is begun before a hundred of another: %s', async (_, caller) => {
     const { begun, take, pass } = open()
-    take('good')
-    take('hostile', 100)
-    take('good')
+    take(caller('good'))
+    take(caller('hostile'), 100)
+    take(caller('good'))
     expect(begun).toEqual(['good'])
     await pass(2)
     expect(begun.indexOf('good', 1)).toBe(2)
@@ -41,11 +60,11 @@ describe('callers that send requests at once', () => {
   })
 
   it('begin no more in a turn than one whose beginning takes as long as a turn', async () => {
-    const { turns, pass, spend } = open()
-    turns.note('merchant')
+    const { begin, take, pass, spend } = open()
+    take(stranger('other'))
     let begun = 0
     for (let sent = 0; sent < 3; sent += 1) {
-      turns.take('hostile', () => {
+      begin(stranger('hostile'), () => {
         begun += 1
         spend(1)
       })
@@ -57,38 +76,84 @@ describe('callers that send requests at once', () => {
   })
 
   it('begin in the order in which each sent them', async () => {
-    const { turns, take, pass } = open()
+    const { begin, take, pass } = open()
     const begun: number[] = []
-    take('other')
-    for (let sent = 0; sent < 20; sent += 1) turns.take('caller', () => void begun.push(sent))
+    take(stranger('other'))
+    for (let sent = 0; sent < 20; sent += 1) begin(stranger('caller'), () => void begun.push(sent))
     await pass(22)
     expect(begun).toEqual(Array.from({ length: 20 }, (_, sent) => sent))
   })
 
-  it('wait beside those that take no turn as well', async () => {
-    const { turns, begun, take, pass } = open()
-    turns.note('merchant')
-    take('hostile', 2 * startsPerTurn)
-    expect(begun).toEqual([])
+  it('begin at most 16 in a turn', async () => {
+    const { begun, take, pass } = open()
+    take(merchant('other'))
+    take(stranger('hostile'), 2 * startsPerTurn)
+    expect(begun).toEqual(['other'])
     await pass(1)
-    expect(begun.length).toBeLessThanOrEqual(startsPerTurn)
+    expect(begun.length).toBeLessThanOrEqual(1 + startsPerTurn)
     await pass(2 * startsPerTurn)
-    expect(begun).toHaveLength(2 * startsPerTurn)
+    expect(begun).toHaveLength(1 + 2 * startsPerTurn)
+  })
+
+  it('share the turns of their site, however many keys they have', async () => {
+    const { begun, take, pass } = open()
+    for (let key = 0; key < 100; key += 1) take(merchant(`hostile ${key}`, 'one site'))
+    take(merchant('good'))
+    await pass(1)
+    expect(begun.slice(1).indexOf('good')).toBeLessThanOrEqual(1)
+  })
+
+  it('behind one address take turns by their keys', async () => {
+    const { begun, take, pass } = open()
+    take(merchant('hostile', 'one site'), 100)
+    take(merchant('good', 'one site'))
+    await pass(101)
+    expect(begun.lastIndexOf('good')).toBeLessThanOrEqual(101)
+    expect(begun.slice(100).indexOf('good')).toBe(0)
+  })
+
+  it('that are proven have half of the turns, however many sites the others have', async () => {
+    const { begun, take, pass } = open()
+    for (let site = 0; site < 100; site += 1) take(stranger(`hostile ${site}`))
+    take(merchant('good'), 4)
+    await pass(1)
+    const places = begun.flatMap((name, place) => (name === 'good' ? [place] : []))
+    expect(places).toHaveLength(4)
+    expect(Math.max(...places)).toBeLessThanOrEqual(9)
   })
 })
 
 describe('a request that is given up', () => {
   it('takes no turn', async () => {
-    const { turns, begun, take, pass } = open()
-    turns.note('merchant')
-    const cancels = Array.from({ length: 100 }, () => turns.take('hostile', () => void begun.push('hostile')))
-    take('good')
-    for (const cancel of cancels) cancel?.()
+    const { begun, begin, take, pass } = open()
+    take(stranger('other'))
+    const hostile = Array.from({ length: 100 }, () => begin(stranger('hostile')))
+    take(stranger('good'))
+    for (const { cancel } of hostile) cancel?.()
     await pass(1)
-    expect(begun).toEqual(['good'])
-    take('good')
+    expect(begun).toEqual(['other', 'good'])
+    take(stranger('good'))
     await pass(1)
-    expect(begun).toEqual(['good', 'good'])
+    expect(begun).toEqual(['other', 'good', 'good'])
+  })
+})
+
+describe('the body of a request', () => {
+  it('takes another turn if it arrives later', async () => {
+    const { turns, begun, begin, take, pass } = open()
+    const { request } = begin(stranger('hostile'))
+    take(stranger('good'))
+    await pass(1)
+    take(stranger('good'), 3)
+    void turns.continue(request)?.then(() => begun.push('body'))
+    await pass(1)
+    expect(begun).toEqual(['hostile', 'good', 'good', 'body', 'good', 'good'])
+  })
+
+  it('takes none if it arrived with the request', () => {
+    const { turns, begin } = open()
+    const { request } = begin(stranger('alone'))
+    expect(turns.continue(request)).toBeNull()
   })
 })
 

@@ -4,18 +4,29 @@ import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
 import { type BodyReceiverLimits, createBodyReceiver } from '../bodyReceiver.js'
 import { readJson } from '../json.js'
+import type { Turns } from '../server/turns.js'
 
 const structuredJson = /^application\/[a-z0-9!#$&^_.-]+\+json(?:\s*;|$)/i
 const readableCharset = /^(?:utf-?8|us-ascii)$/i
 
-export const jsonBodies = fastifyPlugin<BodyReceiverLimits>(
-  (app, bounds, done) => {
-    const receive = createBodyReceiver(bounds)
+export interface JsonBodiesOptions {
+  readonly limits: BodyReceiverLimits
+  readonly turns: Turns
+}
+
+export const jsonBodies = fastifyPlugin<JsonBodiesOptions>(
+  (app, { limits, turns }, done) => {
+    const receive = createBodyReceiver(limits)
+    const receiveInTurn = async (request: FastifyRequest, stream: IncomingMessage): Promise<unknown> => {
+      const bytes = await receive(request, stream)
+      await turns.continue(request.raw)
+      return parseBody(request, bytes)
+    }
     app.removeAllContentTypeParsers()
     for (const mediaType of ['application/json', structuredJson]) {
       app.addContentTypeParser(mediaType, (request: FastifyRequest, stream: IncomingMessage) => {
         refuseUnsupportedCharset(request)
-        return receive(request, stream).then((bytes) => parseBody(request, bytes))
+        return receiveInTurn(request, stream)
       })
     }
     app.addHook('onRequest', (request, reply, next) => {

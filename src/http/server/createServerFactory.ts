@@ -7,6 +7,7 @@ import { createDelayedRefusals } from './delayedRefusals.js'
 import { createOpenConnections } from './openConnections.js'
 import { createRefusals } from './refusals.js'
 import { createRequestsInFlight } from './requestsInFlight.js'
+import type { Turns } from './turns.js'
 
 export interface ServerSettings {
   readonly trustProxy: readonly string[]
@@ -18,6 +19,7 @@ export interface ServerSettings {
   readonly unreadTimeoutMs: number
   readonly refusalDelayMs: number
   readonly acceptedKeys: AcceptedKeys
+  readonly turns: Turns
   readonly clock: Clock
   readonly logger: Logger
   readonly http: ServerOptions
@@ -34,6 +36,7 @@ export const createServerFactory = (settings: ServerSettings): ((handler: Reques
     maxPerAddress: settings.maxRequestsPerAddress,
     unreadTimeoutMs: settings.unreadTimeoutMs,
     acceptedKeys: settings.acceptedKeys,
+    turns: settings.turns,
     addresses,
     openConnections,
     delayedRefusals: createDelayedRefusals(settings.refusalDelayMs),

@@ -1,9 +1,22 @@
-export interface Turns {
-  /** A request of this caller arrived that takes no turn. */
-  note(caller: string): void
-  /** Calls `start` now, and returns null; or in a later turn, and returns what cancels it. */
-  take(caller: string, start: () => void): (() => void) | null
+import type { IncomingMessage } from 'node:http'
+
+export interface Caller {
+  /** Proven customers and all others take turns apart: however many strangers there are, they have half of the turns. */
+  readonly isProven: boolean
+  /** Of a client: callers of one site, such as the keys of one attacker, share its turns. */
+  readonly site: string
+  /** Null: without an accepted key. */
+  readonly customer: string | null
 }
+
+export interface Turns {
+  /** Calls `start` now, and returns null; or in a later turn, and returns what cancels it. */
+  begin(request: IncomingMessage, caller: Caller, start: () => void): (() => void) | null
+  /** Before what is costly is done with the body of a request: resolves in a turn of its caller. */
+  continue(request: IncomingMessage): Promise<void> | null
+}
+
+type Start = () => void
 
 /** What is begun between two readings of the sockets takes about so long, or is one request. */
 const turnMs = 1
@@ -17,27 +30,27 @@ const contendedForMs = 1_000
  * what begins together is asked of nodes and database together.
  */
 export const createTurns = (now: () => number = () => performance.now()): Turns => {
-  const waiting = new Map<string, Set<() => void>>()
-  let last: string | null = null
+  const [proven, others] = [createRing(), createRing()]
+  const callers = new WeakMap<IncomingMessage, Caller>()
+  let isProvenNext = true
+  let last: Caller | null = null
   let contendedUntilMs = 0
   let isScheduled = false
+  /** The one that was begun last. What follows at once, such as its body, is of the same turn. */
+  let current: IncomingMessage | null = null
+
+  const isWaiting = (): boolean => !proven.isEmpty() || !others.isEmpty()
 
   const beginNext = (): void => {
-    const [first] = waiting
-    if (first === undefined) return
-    const [caller, starts] = first
-    const [start] = starts
-    // Behind the others.
-    waiting.delete(caller)
-    if (start === undefined) return
-    starts.delete(start)
-    if (starts.size > 0) waiting.set(caller, starts)
-    start()
+    const [first, second] = isProvenNext ? [proven, others] : [others, proven]
+    isProvenNext = !isProvenNext
+    const start = first.next() ?? second.next()
+    start?.()
   }
 
   // A request goes on in microtasks after its beginning, which Node runs between two immediates of one turn.
   const schedule = (): void => {
-    if (isScheduled || waiting.size === 0) return
+    if (isScheduled || !isWaiting()) return
     isScheduled = true
     let endsAtMs = Number.POSITIVE_INFINITY
     setImmediate(() => {
@@ -55,27 +68,92 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
     })
   }
 
-  const note = (caller: string): void => {
-    if (last !== null && last !== caller) contendedUntilMs = now() + contendedForMs
+  const note = (caller: Caller): void => {
+    const isSame = last?.site === caller.site && last.customer === caller.customer
+    if (last !== null && !isSame) contendedUntilMs = now() + contendedForMs
     last = caller
   }
 
+  const take = (request: IncomingMessage, caller: Caller, start: Start): (() => void) | null => {
+    const startRequest = (): void => {
+      current = request
+      start()
+    }
+    if (!isWaiting() && now() >= contendedUntilMs) {
+      startRequest()
+      return null
+    }
+    const cancel = (caller.isProven ? proven : others).add(caller, startRequest)
+    schedule()
+    return cancel
+  }
+
   return {
-    note,
-    take: (caller, start) => {
+    begin: (request, caller, start) => {
       note(caller)
-      if (waiting.size === 0 && now() >= contendedUntilMs) {
-        start()
-        return null
-      }
-      const starts = waiting.get(caller) ?? new Set()
-      starts.add(start)
-      waiting.set(caller, starts)
-      schedule()
-      return () => {
-        starts.delete(start)
-        if (starts.size === 0 && waiting.get(caller) === starts) waiting.delete(caller)
-      }
+      callers.set(request, caller)
+      return take(request, caller, start)
+    },
+    continue: (request) => {
+      const caller = callers.get(request)
+      if (caller === undefined || current === request) return null
+      return new Promise((resolve) => {
+        take(request, caller, resolve)
+      })
     },
   }
+}
+
+interface Ring {
+  /** Returns what removes it. */
+  add(caller: Caller, start: Start): () => void
+  /** Of the next caller, which is then behind all others; undefined: none waits. */
+  next(): Start | undefined
+  isEmpty(): boolean
+}
+
+/** Sites take turns, and in those of a site its customers. */
+const createRing = (): Ring => {
+  const sites = new Map<string, Map<string | null, Set<Start>>>()
+
+  const remove = (site: string, customer: string | null, start: Start): void => {
+    const customers = sites.get(site)
+    const starts = customers?.get(customer)
+    starts?.delete(start)
+    if (starts?.size === 0) customers?.delete(customer)
+    if (customers?.size === 0) sites.delete(site)
+  }
+
+  return {
+    add: ({ site, customer }, start) => {
+      const customers = getOrAdd(sites, site, () => new Map())
+      getOrAdd(customers, customer, () => new Set()).add(start)
+      return () => remove(site, customer, start)
+    },
+    next: () => {
+      const customers = takeFirst(sites)
+      const starts = customers && takeFirst(customers.value)
+      if (customers === undefined || starts === undefined) return undefined
+      const [start] = starts.value
+      if (start !== undefined) remove(customers.key, starts.key, start)
+      return start
+    },
+    isEmpty: () => sites.size === 0,
+  }
+}
+
+const getOrAdd = <Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value => {
+  const value = map.get(key) ?? create()
+  map.set(key, value)
+  return value
+}
+
+/** The first entry, which becomes the last. */
+const takeFirst = <Key, Value>(map: Map<Key, Value>): { key: Key; value: Value } | undefined => {
+  const [first] = map
+  if (first === undefined) return undefined
+  const [key, value] = first
+  map.delete(key)
+  map.set(key, value)
+  return { key, value }
 }
