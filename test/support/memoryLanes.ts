@@ -15,7 +15,12 @@ interface State {
   last: Promise<unknown>
 }
 
-export const createMemoryLanes = (): MemoryLanes => {
+interface MemoryLanesOptions {
+  /** Where another instance has the lease, the maintenance of this one sends nothing. */
+  readonly isLeased?: boolean
+}
+
+export const createMemoryLanes = ({ isLeased = true }: MemoryLanesOptions = {}): MemoryLanes => {
   const states = new Map<string, State>()
   const keyOf = ({ network, signer }: Lane): string => `${network} ${signer}`
   const stateOf = (lane: Lane): State =>
@@ -56,7 +61,7 @@ export const createMemoryLanes = (): MemoryLanes => {
         .slice(0, limit),
     readNext: async (lane) => stateOf(lane).next,
     rewindNonce: async () => false,
-    lease: async (_network, signers) => signers,
+    lease: async (_network, signers) => (isLeased ? signers : []),
     openRecorder: (onlooker = {}) => ({
       settlementId: randomUUID(),
       record: async (signed, write) => {

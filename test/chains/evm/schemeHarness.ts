@@ -26,7 +26,8 @@ export const openSchemeHarness = async (
   const chain = await startLocalChain({ facilitatorCount: 1 })
   await prepare?.(chain)
   const proxy = await startRpcProxy(chain.url)
-  const lanes = createMemoryLanes()
+  // What was recorded and not sent stays so until a test has it resolved, however long a test takes.
+  const lanes = createMemoryLanes({ isLeased: false })
   const reading = readEvmSettings({
     EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
     [`EVM_RPC_URL_${chain.chainId}`]: proxy.url,

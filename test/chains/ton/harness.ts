@@ -48,7 +48,8 @@ export const openTonHarness = async (form: PaymentForm): Promise<SchemeHarness> 
   const chain = await startTonChain()
   await fundRelayWallets(chain)
   const proxy = await startRpcProxy(chain.url)
-  const lanes = createMemoryLanes()
+  // What was recorded and not sent stays so until a test has it resolved, however long a test takes.
+  const lanes = createMemoryLanes({ isLeased: false })
   const settings = readSettings(tonEnvironment(chain, proxy.url))
   const limiter = createMemoryRateLimiter({ clock: systemClock })
   const opened = await open(settings, {
