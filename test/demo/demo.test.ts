@@ -2,17 +2,21 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Started, startProcess } from '../start/support.js'
-import { findProgram } from '../support/program.js'
+import { compiledFolderVariable, findProgram } from '../support/program.js'
 import { reservePort } from '../support/reservePort.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-// As npm runs it.
+// As npm runs it; the service that it starts is the compiled one of this run.
 const runDemo = (environment: Readonly<Record<string, string>>): Started => {
   const program = fileURLToPath(new URL('main.ts', import.meta.url))
+  const compiled = process.env[compiledFolderVariable]
   return startProcess([process.execPath, '--import', import.meta.resolve('tsx'), program], {
     cwd: root,
-    environment,
+    environment: {
+      ...environment,
+      ...(compiled === undefined ? {} : { [compiledFolderVariable]: compiled }),
+    },
   })
 }
 const runBuy = (environment: Readonly<Record<string, string>>, ...args: readonly string[]): Started => {
