@@ -24,7 +24,7 @@ export async function chooseLaunch(
       const launch = { ...candidate, bin }
       try {
         if (launch.user !== null) await beforeTry?.(launch.user)
-        return { ...launch, major: await readMajor(launch) }
+        return { ...launch, major: await readMajor(launch, machine.startDeadlineMs) }
       } catch (error) {
         const words = [
           ...candidate.prefix,
@@ -77,8 +77,8 @@ function listLaunches(
   return [...inNamespace, ...asUser(nobody)]
 }
 
-async function readMajor(launch: Launch): Promise<number> {
-  const text = await runProgram(launch, { program: 'postgres', args: ['--version'], timeoutMs: 10_000 })
+async function readMajor(launch: Launch, timeoutMs: number): Promise<number> {
+  const text = await runProgram(launch, { program: 'postgres', args: ['--version'], timeoutMs })
   const major = /\(PostgreSQL\) (\d+)/.exec(text)?.[1]
   if (major === undefined) throw new Error(`unknown version "${text.trim()}"`)
   return Number(major)

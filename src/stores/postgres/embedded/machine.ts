@@ -10,10 +10,13 @@ export interface Machine {
   readonly binaries: readonly Binaries[]
   /** util-linux programs, by name or path; each may be missing. */
   readonly tools: { readonly unshare: string; readonly setpriv: string; readonly flock: string }
+  /** For a new cluster and the server together; also for a program to tell its version, and for the first connection. */
   readonly startDeadlineMs: number
   /** Time for a fast shutdown before an immediate one is requested. */
   readonly stopDeadlineMs: number
   readonly pickPort: () => Promise<number>
+  /** In milliseconds; what deadlines are measured by. */
+  readonly now: () => number
 }
 
 export function thisMachine(): Machine {
@@ -25,6 +28,7 @@ export function thisMachine(): Machine {
     startDeadlineMs: 60_000,
     stopDeadlineMs: 20_000,
     pickPort,
+    now: Date.now,
   }
 }
 

@@ -28,7 +28,7 @@ export async function runServer(
     const settings = { ...defaultSettings, ...options.settings, ...requiredSettings, port: String(port) }
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const server = startServerProcess(launch, { args: ['-D', cluster, ...flags], log })
-    if (await waitUntilReady(server, cluster, deadline)) return { server, port }
+    if (await waitUntilReady(server, cluster, { machine, deadline })) return { server, port }
 
     const reason = server.exitReason()
     if (reason === null) {
@@ -36,7 +36,7 @@ export async function runServer(
       throw new Error(`Postgres was not ready in time. Last log lines:\n${server.recentLog()}`)
     }
     const mayRetry = portTaken.test(server.recentLog()) || backendsRunning.test(server.recentLog())
-    if (!mayRetry || Date.now() > deadline) {
+    if (!mayRetry || machine.now() > deadline) {
       throw new Error(`Postgres ${reason} while it started. Last log lines:\n${server.recentLog()}`)
     }
     // Another process took the port, or backends of a killed server are still shutting down.
@@ -55,8 +55,12 @@ const requiredSettings = {
   lc_messages: 'C',
 }
 
-async function waitUntilReady(server: ServerProcess, cluster: string, deadline: number): Promise<boolean> {
-  while (server.exitReason() === null && Date.now() < deadline) {
+async function waitUntilReady(
+  server: ServerProcess,
+  cluster: string,
+  { machine, deadline }: { machine: Machine; deadline: number },
+): Promise<boolean> {
+  while (server.exitReason() === null && machine.now() < deadline) {
     if (await isReady(cluster, server.pid)) return true
     await delay(10)
   }

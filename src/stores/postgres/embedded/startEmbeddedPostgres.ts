@@ -36,7 +36,6 @@ export async function startEmbeddedPostgres(
   machine: Machine = thisMachine(),
 ): Promise<EmbeddedPostgres> {
   const { log, initdbArgs = [], settings = {} } = options
-  const deadline = Date.now() + machine.startDeadlineMs
   const folder = await openDataFolder(options.folder)
   const lock = await lockFolder(folder, machine, log)
   let server: ServerProcess | null = null
@@ -48,13 +47,15 @@ export async function startEmbeddedPostgres(
 
     await stopOrphanedServer(launch, { cluster, machine, lock, log })
     const { password, path: passwordFile } = await getPassword(folder, launch.user)
-    await createCluster(launch, { cluster, passwordFile, initdbArgs, timeoutMs: deadline - Date.now() })
+    // Not before: copied binaries, changed owners and an orphaned server take as long as disk and server need.
+    const deadline = machine.now() + machine.startDeadlineMs
+    await createCluster(launch, { cluster, passwordFile, initdbArgs, timeoutMs: machine.startDeadlineMs })
     const running = await runServer(launch, { cluster, settings, machine, deadline, log })
     server = running.server
 
     const urlOf = (database: string) =>
       `postgres://${databaseName}:${password}@127.0.0.1:${running.port}/${database}?sslmode=disable`
-    await createDatabase(urlOf('postgres'), passwordFile)
+    await createDatabase(urlOf('postgres'), { passwordFile, timeoutMs: machine.startDeadlineMs })
     return supervise(running.server, {
       url: urlOf(databaseName),
       stopDeadlineMs: machine.stopDeadlineMs,
@@ -128,8 +129,11 @@ function warnWithoutDeathSignal(
 }
 
 /** Also verifies that the server is ours and accepts our password. */
-async function createDatabase(url: string, passwordFile: string): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+async function createDatabase(
+  url: string,
+  { passwordFile, timeoutMs }: { passwordFile: string; timeoutMs: number },
+): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: timeoutMs })
   // Queries reject when the connection breaks; without this listener the event would crash the process.
   client.on('error', () => undefined)
   try {

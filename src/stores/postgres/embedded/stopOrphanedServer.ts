@@ -76,9 +76,9 @@ async function exitsAfter(
   } catch {
     // It exited between the check and the signal.
   }
-  const deadline = Date.now() + machine.stopDeadlineMs / 2
+  const deadline = machine.now() + machine.stopDeadlineMs / 2
   while (await servesCluster(pid, cluster, machine.platform)) {
-    if (Date.now() > deadline) return false
+    if (machine.now() > deadline) return false
     await delay(20)
   }
   return true

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -184,9 +185,17 @@ describe('a later start', () => {
     await writeFile(join(bin, 'postgres'), script)
     await chmod(join(bin, 'postgres'), 0o755)
 
-    const slow = { ...machine, binaries: [{ origin: bin, bin, packageFolder: null }], startDeadlineMs: 500 }
+    let passedMs = 0
+    const slow = {
+      ...machine,
+      binaries: [{ origin: bin, bin, packageFolder: null }],
+      now: () => Date.now() + passedMs,
+    }
+    const starting = start(folder, slow, () => {
+      passedMs = machine.startDeadlineMs
+    })
 
-    await expect(start(folder, slow)).rejects.toThrow(/not ready in time.*\n.*busy with something else/)
+    await expect(starting).rejects.toThrow(/not ready in time.*\n.*busy with something else/)
     expect(await ask((await start(folder)).url, 'select 1')).toBe(1)
   })
 })
@@ -514,6 +523,23 @@ describe.runIf(isRootOnLinux)('users', () => {
 
     expect(await ask(url, 'select 1')).toBe(1)
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^binaries-\d/))
+  })
+
+  test('root starts the server however long the copy takes', async () => {
+    const packageFolder = await copyPackageWithoutLinks(machine.binaries[0]?.packageFolder ?? '')
+    await chmod(join(packageFolder, '..'), 0o700)
+    const bin = join(packageFolder, 'native', 'bin')
+    const folder = await newFolder({ onDisk: true })
+    const isCopied = () =>
+      existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('binaries-'))
+
+    const { url } = await start(folder, {
+      ...withTools({ unshare: 'false' }),
+      binaries: [{ origin: 'a closed folder', bin, packageFolder }],
+      now: () => Date.now() + (isCopied() ? machine.startDeadlineMs : 0),
+    })
+
+    expect(await ask(url, 'select 1')).toBe(1)
   })
 
   test('root receives an error that names the folder that `nobody` cannot enter', async () => {

@@ -72,8 +72,12 @@ async function makeSeed(): Promise<string> {
 }
 
 /** Stopped after the test. */
-export async function start(folder: string, machine?: Machine): Promise<EmbeddedPostgres> {
-  const options = { folder, settings: quick, initdbArgs: quickInitdb, log: () => undefined }
+export async function start(
+  folder: string,
+  machine?: Machine,
+  log: (line: string) => void = () => undefined,
+): Promise<EmbeddedPostgres> {
+  const options = { folder, settings: quick, initdbArgs: quickInitdb, log }
   const postgres = await startEmbeddedPostgres(options, machine)
   undo.push(() => postgres.stop())
   return postgres
