@@ -134,15 +134,12 @@ const deletePayments = async (client: PoolClient, ended: readonly Stream[]): Pro
   ])
 }
 
-export interface EventOfStream {
+interface EventOfStream {
   readonly stream: Pick<Stream, 'caller'>
   readonly event: StreamEventRecord
 }
 
-export const insertStreamEvents = async (
-  client: PoolClient,
-  events: readonly EventOfStream[],
-): Promise<void> => {
+const insertStreamEvents = async (client: PoolClient, events: readonly EventOfStream[]): Promise<void> => {
   if (events.length === 0) return
   await client.query(
     insertEvents(

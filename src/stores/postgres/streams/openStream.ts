@@ -5,14 +5,18 @@ import { toMonth } from '../database/day.js'
 import { databaseUnavailable } from '../database/mapDatabaseErrors.js'
 import { inTransaction } from '../database/transaction.js'
 import { createKeyQueue } from '../reservations/keyQueue.js'
-import { insertStreamEvents } from './changeStreams.js'
+import { insertEvents } from '../webhooks/webhookEvents.js'
 
+// One statement: others wait for the lock of the network meanwhile, on a busy machine for each answer anew.
 const insert = `
-  insert into streams (id, authorization_id, caller, control_digest, fingerprint, quota_holder, fee_rate, scheme, network,
-    asset, payer, pay_to, max_amount, metadata, created_at, closes_at, settles_until, state, amount, sequence, updates,
-    updated_at, checked_at)
-  values ($1, $2, $3, decode($4, 'hex'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-    $22, $15)`
+  with opened as (
+    insert into streams (id, authorization_id, caller, control_digest, fingerprint, quota_holder, fee_rate, scheme, network,
+      asset, payer, pay_to, max_amount, metadata, created_at, closes_at, settles_until, state, amount, sequence, updates,
+      updated_at, checked_at)
+    values ($1, $2, $3, decode($4, 'hex'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+      $22, $15)
+  ), held as (insert into stream_payments (stream_id, payment) values ($1, $23))
+  ${insertEvents('select $3::text as account_id, $24::text as type, null::uuid as settlement_id, $25::json as data')}`
 
 // Of class 18, apart from other advisory locks: streams of one holder are counted one after the other.
 const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 18))'
@@ -114,10 +118,8 @@ const write = async (
     stream.sequence,
     stream.updates,
     stream.updatedAt,
-  ])
-  await client.query('insert into stream_payments (stream_id, payment) values ($1, $2)', [
-    stream.id,
     JSON.stringify(payment),
+    event.type,
+    JSON.stringify(event.data),
   ])
-  await insertStreamEvents(client, [{ stream, event }])
 }

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Stream, StreamStore } from '../../../../src/ports/streamStore.js'
@@ -161,6 +161,18 @@ describe('a stream that is placed among others', () => {
     expect(counts).toEqual([{ others: 3, own: 2 }])
   })
 
+  it('is stored by the statement after the count: others wait for the lock meanwhile', async () => {
+    const statements: string[] = []
+    const observed = new Proxy(pool, {
+      get: (target, name) =>
+        name === 'connect'
+          ? async () => observeStatements(await target.connect(), statements)
+          : Reflect.get(target, name),
+    })
+    expect(await openPlaced({}, { by: createStreamStore(observed) })).toBe('opened')
+    expect(statements).toEqual(['begin;', 'select', 'select', 'with', 'commit'])
+  })
+
   describe('while another instance places one of the network', () => {
     const hold = async (network: string) => {
       const client = await database.otherPool().connect()
@@ -210,6 +222,18 @@ describe('a stream that is placed among others', () => {
     }
   })
 })
+
+const observeStatements = (client: PoolClient, statements: string[]): PoolClient =>
+  new Proxy(client, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...given: readonly unknown[]): unknown => {
+        if (name === 'query') statements.push(String(given[0]).trim().split(' ')[0] ?? '')
+        return Reflect.apply(member, target, given)
+      }
+    },
+  })
 
 describe('changes at the same time', () => {
   it('to one stream are decided one after the other, in order', async () => {
