@@ -4,9 +4,10 @@ import type { Payment } from '../../protocol/payment.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { describeForeignMethod } from '../../schemes/transferMethod.js'
 import { readAddress } from './abi/address.js'
+import type { ContractPresence } from './contracts/contractPresence.js'
 import { type PaymentMethod, toRefusal } from './paymentMethod.js'
 import { isPermitRow } from './permit2/judge.js'
-import { listProxyExtensions, type Permit2Presence } from './permit2/presence.js'
+import { listProxyExtensions } from './permit2/presence.js'
 
 export interface ExactMethods {
   /** The default method; it describes the network and its tokens for both. */
@@ -14,7 +15,8 @@ export interface ExactMethods {
   readonly permit2: PaymentMethod
   /** Whether a token has EIP-3009. */
   readonly hasAuthorizations: (asset: Hex) => Promise<boolean>
-  readonly presence: Permit2Presence
+  /** Of Permit2 and x402's proxy. */
+  readonly presence: ContractPresence
 }
 
 /**

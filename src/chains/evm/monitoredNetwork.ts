@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { SignerLanes } from '../../ports/signerLanes.js'
 import type { ChainClock } from '../common/chainClock.js'
 import type { MonitoredNetwork } from '../common/networkMonitor.js'
+import { type Offer, UnknownOfferError } from './offer.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings } from './settings.js'
 import type { FeeOracle } from './transactions/fees/fees.js'
@@ -14,7 +15,7 @@ export interface MonitoredEvmNetwork extends MonitoredNetwork {
   canPay(address: Hex): boolean
 }
 
-/** Checks the nodes' chain id, opens the lanes at the chain's nonces, and measures gas balances. */
+/** Checks the nodes' chain id, opens the lanes at the chain's nonces, measures gas balances, and reads what is offered. */
 export const createMonitoredNetwork = (
   { network, chainId, maxFeePerGas }: EvmNetworkSettings,
   dependencies: {
@@ -22,11 +23,12 @@ export const createMonitoredNetwork = (
     readonly fees: FeeOracle
     readonly signers: Signers
     readonly balances: GasBalances
+    readonly offer: Offer
     readonly lanes: SignerLanes
     readonly clock: ChainClock
   },
 ): MonitoredEvmNetwork => {
-  const { rpc, fees, signers, balances, lanes, clock } = dependencies
+  const { rpc, fees, signers, balances, offer, lanes, clock } = dependencies
   let areLanesOpen = false
 
   const openLanes = async () => {
@@ -50,7 +52,7 @@ export const createMonitoredNetwork = (
     findProblem: async () => {
       if (!(await rpc.probe())) throw new Error('No endpoint responds')
       if (!areLanesOpen) await openLanes()
-      const [reading] = await Promise.all([fees.refresh(), readTime()])
+      const [reading] = await Promise.all([fees.refresh(), offer.read(), readTime()])
       await balances.measure(reading)
       if (reading.fees === null) {
         return maxFeePerGas === null
@@ -62,7 +64,7 @@ export const createMonitoredNetwork = (
         : 'no signer has enough native coin to pay for gas'
     },
     describeFailure: (error) => {
-      if (error instanceof WrongChainError) return error.message
+      if (error instanceof WrongChainError || error instanceof UnknownOfferError) return error.message
       const wrong = rpc.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain
       return wrong == null ? 'no node answers' : new WrongChainError(chainId, wrong).message
     },

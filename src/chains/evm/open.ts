@@ -6,19 +6,21 @@ import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { combineExactMethods } from './combineExactMethods.js'
 import { batchSettler } from './contracts/batchSettler.js'
-import { createContractPresence } from './contracts/contractPresence.js'
+import { createContractPresence, isPresent } from './contracts/contractPresence.js'
 import { createAuthorizationSupport } from './exact/authorizationSupport.js'
 import { highestGasCap } from './exact/call.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createTransferBatch } from './exact/transferBatch.js'
 import { createPermit2Method, createPermit2Presence } from './exactPermit2/scheme.js'
 import { createMonitoredNetwork, WrongChainError } from './monitoredNetwork.js'
+import { createOffer } from './offer.js'
 import { createContractReader } from './rpc/contractReader.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import { createUntrustedCalls, paymentShare, signatureShare } from './rpc/untrustedCalls.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import { isRecoveryNative } from './signatures/recover.js'
-import { createTokenRegistry, type TokenRegistry } from './tokens/tokenRegistry.js'
+import { createTokenRegistry } from './tokens/tokenRegistry.js'
+import { createMulticallPresence } from './transactions/batching/multicallBatch.js'
 import { createTransactionEngine } from './transactions/engine.js'
 import { createFeeOracle } from './transactions/fees/fees.js'
 import { createGasBalances } from './transactions/fees/gasBalances.js'
@@ -27,7 +29,6 @@ import { createLaneMaintenance } from './transactions/lanes/laneMaintenance.js'
 import { createNoncePool } from './transactions/lanes/noncePool.js'
 import { createReceiptWatcher } from './transactions/receipts/receiptWatcher.js'
 import { createSigners, type Signers } from './transactions/signers.js'
-import { createMulticallPresence } from './transactions/simulation/multicallPresence.js'
 import { createRouterBatch } from './upto/routerBatch.js'
 import { createRouters } from './upto/routers.js'
 import { createUptoScheme } from './upto/scheme.js'
@@ -107,19 +108,30 @@ const openNetwork = async (
     lowBalanceSettlements: family.lowBalanceSettlements,
     logger,
   })
+  const tokens = createTokenRegistry(network, rpc)
+  const multicall = createMulticallPresence(rpc)
+  const routers = createRouters(rpc, signers.addresses)
+  const batchContract = createContractPresence(rpc, batchSettler)
+  const proxies = {
+    exact: createPermit2Presence(rpc, network.chainId),
+    upto: createUptoPermit2Presence(rpc, network.chainId),
+  }
   const monitored = createMonitoredNetwork(network, {
     rpc,
     fees,
     signers,
     balances,
+    offer: createOffer(network, {
+      tokens,
+      router: routers.presence,
+      proxies: Object.values(proxies),
+      batchContract,
+      logger,
+    }),
     lanes,
     clock: chainClock,
   })
   const monitor = createNetworkMonitor(monitored, logger)
-  const tokens = createTokenRegistry(network, rpc)
-  const multicall = createMulticallPresence(rpc)
-  const routers = createRouters(rpc, signers.addresses)
-  const transferBatch = createTransferBatch(createContractPresence(rpc, batchSettler))
   await monitor.check()
   const lagMs = chainClock.getLagMs() ?? 0
   if (lagMs > notableLagMs) {
@@ -127,23 +139,6 @@ const openNetwork = async (
       { network: network.network, lagMs },
       'clock.behind_chain: synchronize the clock of this machine; deadlines follow the chain meanwhile',
     )
-  }
-  if (monitor.health().isRpcReachable) {
-    const [hasBatchContract, , hasRouter] = await Promise.all([
-      transferBatch.isDeployed(),
-      multicall.ask(),
-      routers.isDeployed(),
-    ])
-    if (!hasBatchContract) {
-      logger.info({ network: network.network }, 'network.batch_contract_missing: run npm run deploy')
-    }
-    if (!hasRouter) {
-      logger.info(
-        { network: network.network },
-        'network.router_missing: run npm run deploy for upto by permit',
-      )
-    }
-    await reportTokens(network, tokens, context)
   }
 
   const { accounts } = signers
@@ -159,7 +154,7 @@ const openNetwork = async (
   const shared = { rpc, fees, lanes, pool, receipts, budget, clock, logger }
   const replaceAfterMs = family.replaceAfterSeconds * 1_000
   const maintenance = createLaneMaintenance(network, { ...shared, accounts, replaceAfterMs })
-  if (monitor.health().isRpcReachable) await maintenance.check()
+  if (monitor.health().isRpcReachable) await Promise.all([maintenance.check(), isPresent(multicall)])
   const { expiryMarginSeconds, crossCheckAmount, builderCode } = family
   const engine = createTransactionEngine({
     ...shared,
@@ -169,7 +164,7 @@ const openNetwork = async (
     signers,
     canPay,
     multicall,
-    batchContracts: [transferBatch, createRouterBatch(routers)],
+    batchContracts: [createTransferBatch(batchContract), createRouterBatch(routers)],
     expiryMarginSeconds,
     crossCheckAmount,
     builderCode,
@@ -180,7 +175,7 @@ const openNetwork = async (
     eip3009: createExactScheme(dependencies),
     permit2: createPermit2Method({ ...dependencies, router: routers.shared }),
     hasAuthorizations: createAuthorizationSupport(rpc),
-    presence: createPermit2Presence(rpc, network.chainId),
+    presence: proxies.exact,
   })
   const contracts = createContractReader(network.network, createUntrustedCalls(untrusted, signatureShare))
   const schemes = [
@@ -189,7 +184,7 @@ const openNetwork = async (
       ...dependencies,
       routers,
       accounts: signers.addresses,
-      presence: createUptoPermit2Presence(rpc, network.chainId),
+      presence: proxies.upto,
       contracts: createContractReader(network.network, payerCalls, 'settle'),
     }),
   ]
@@ -208,31 +203,5 @@ const refuseWrongChains = async (rpc: Rpc, network: EvmNetworkSettings): Promise
   await rpc.probe()
   for (const { wrongChain } of rpc.listHealth()) {
     if (wrongChain !== null) throw new WrongChainError(network.chainId, wrongChain)
-  }
-}
-
-/** Reads the configured tokens and logs problems that would otherwise only appear as refused payments. */
-const reportTokens = async (
-  network: EvmNetworkSettings,
-  tokens: TokenRegistry,
-  { logger }: ChainContext,
-): Promise<void> => {
-  for (const setting of network.tokens) {
-    const { address } = setting
-    const finding = await tokens.find(address).catch(() => null)
-    const named = { network: network.network, asset: address }
-    if (finding === null) continue
-    if ('refusedAs' in finding) {
-      logger.warn({ ...named, reason: finding.refusedAs }, 'token.unavailable')
-      continue
-    }
-    const { domain, symbol, decimals } = finding.token
-    const isAsConfigured =
-      (setting.name ?? domain?.name) === domain?.name &&
-      (setting.version ?? domain?.version) === domain?.version
-    if (domain?.isProven !== true) logger.warn({ ...named, symbol }, 'token.domain_unproven')
-    else if (!isAsConfigured) logger.warn({ ...named, ...domain }, 'token.domain_mismatch')
-    else
-      logger.info({ ...named, symbol, decimals, name: domain.name, version: domain.version }, 'token.offered')
   }
 }

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { locateUptoRouter } from '../../../src/chains/evm/contracts/locateUptoRouter.js'
 import { unixNow } from '../../support/evm/authorization.js'
+import type { FacilitatorKey } from '../../support/evm/localChain.js'
+import { deployUptoRouter } from '../../support/evm/uptoRouter.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
@@ -22,7 +25,67 @@ const isOffered = (service: Service) => service.listNetworks().includes(scene.ch
 const untilOffered = (service: Service, expected: boolean) =>
   eventually(() => (isOffered(service) === expected ? true : null))
 
+/** What the next answer of `/supported` states of a network, by scheme, and the extensions. */
+const readListing = ({ core }: Service, network: string = scene.chain.network) => {
+  const { kinds, extensions } = core.useCases.core.listSupported()
+  const own = kinds.filter((kind) => kind.network === network && kind.x402Version === 2)
+  return { extensions, kinds: Object.fromEntries(own.map(({ scheme, extra }) => [scheme, extra])) }
+}
+
+/** With Permit2, both proxies, and the router of the service's signers. */
+const completeListing = ({ signers }: Service) => {
+  const { name, version } = scene.chain.token
+  const facilitatorAddress = locateUptoRouter(signers.map(({ address }) => address)).address
+  return {
+    extensions: expect.arrayContaining(['eip2612GasSponsoring']),
+    kinds: { exact: { name, version }, upto: { facilitatorAddress } },
+  }
+}
+
+const prepare = (signers: readonly FacilitatorKey[]) => deployUptoRouter(scene.chain, signers)
+
 describe.concurrent('a network', () => {
+  it('is listed with all that it settles in the first answer after the start', async () => {
+    const service = await scene.open({ prepare })
+    expect(readListing(service)).toEqual(completeListing(service))
+  })
+
+  it.each(['eth_call', 'eth_getCode'])(
+    'whose contracts are not known, because nodes refuse %s, is not listed, and the service is not ready',
+    async (method) => {
+      const proxy = await scene.openProxy()
+      proxy.setFault(method, { kind: 'refuse' })
+      const service = await scene.open({ rpcUrls: [proxy.url], prepare })
+      const { checkReadiness } = service.core.useCases.core
+      expect(readListing(service).kinds).toEqual({})
+      expect(await checkReadiness()).toMatchObject({ status: 'unready', checks: { rpc: 'unreachable' } })
+      expect(service.core.listNetworks()).toMatchObject([
+        { problem: 'its nodes do not answer which contracts it has' },
+      ])
+      proxy.clearFaults()
+      const first = await eventually(() => {
+        const listing = readListing(service)
+        return Object.keys(listing.kinds).length === 0 ? null : listing
+      })
+      expect(first).toEqual(completeListing(service))
+      expect(await checkReadiness()).toMatchObject({ status: 'ready' })
+    },
+  )
+
+  it.each(['*', 'eth_call'])(
+    'whose node never answers %s keeps no other network from being listed, nor the service from being ready',
+    async (method) => {
+      const proxy = await scene.openProxy()
+      // Optimism: the proxy's chain, under another identifier.
+      proxy.setFault('eth_chainId', { kind: 'tamper', change: () => '0xa' })
+      proxy.setFault(method, { kind: 'hang' })
+      const service = await scene.open({ prepare, environment: { EVM_RPC_URL_10: proxy.url } })
+      expect(readListing(service)).toEqual(completeListing(service))
+      expect(readListing(service, 'eip155:10').kinds).toEqual({})
+      expect(await service.core.useCases.core.checkReadiness()).toMatchObject({ status: 'ready' })
+    },
+  )
+
   it('whose node is down at the start is offered once it responds', async () => {
     const proxy = await scene.openProxy()
     proxy.setFault('*', { kind: 'refuse' })

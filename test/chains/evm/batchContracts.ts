@@ -19,6 +19,6 @@ export const batchKinds: readonly BatchKind[] = [
 ]
 
 export const multicall = createMulticallBatch({ ask: async () => true })
-export const transferBatch = createTransferBatch(async () => true)
+export const transferBatch = createTransferBatch({ ask: async () => true })
 
 export const isSharedByAny = (bytes: string): boolean => isBatch(bytes, [transferBatch, multicall])

@@ -2,7 +2,7 @@ import { type Address, type Hex, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { deploymentProxy } from '../../../src/chains/evm/abi/contracts.js'
 import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
-import { createContractPresence } from '../../../src/chains/evm/contracts/contractPresence.js'
+import { createContractPresence, isPresent } from '../../../src/chains/evm/contracts/contractPresence.js'
 import type { DeployedContract } from '../../../src/chains/evm/contracts/deployedContract.js'
 import { locateUptoRouter } from '../../../src/chains/evm/contracts/locateUptoRouter.js'
 import { uptoRouterAbi } from '../../../src/chains/evm/contracts/uptoRouterAbi.js'
@@ -71,7 +71,7 @@ const listContracts = (): readonly DeployedContract[] => [
   locateUptoRouter(signers.map(({ address }) => address)),
 ]
 const isDeployed = (contract: DeployedContract): Promise<boolean> =>
-  createContractPresence({ getCode: async (address) => (await codeAt(address)) ?? '0x' }, contract)()
+  createContractPresence({ getCode: async (address) => (await codeAt(address)) ?? '0x' }, contract).ask()
 
 describe('the deployment of our contracts', () => {
   it('puts the expected code at the published addresses, and says what it costs', async () => {
@@ -208,7 +208,7 @@ describe('the check whether a contract is deployed', () => {
       return code
     }
     return {
-      isDeployed: createContractPresence({ getCode }, batchSettler, () => nowMs),
+      presence: createContractPresence({ getCode }, batchSettler, () => nowMs),
       setCode: (next: Hex | null) => {
         code = next
       },
@@ -224,30 +224,35 @@ describe('the check whether a contract is deployed', () => {
   }
 
   it('is repeated after ten minutes while it is absent, and never once it is deployed', async () => {
-    const { isDeployed, setCode, passMs, count } = check()
-    expect(await isDeployed()).toBe(false)
+    const { presence, setCode, passMs, count } = check()
+    expect(presence.peek()).toBeNull()
+    expect(await presence.ask()).toBe(false)
     setCode(await deployedCode())
     passMs(599_999)
-    expect(await isDeployed()).toBe(false)
+    expect(await presence.ask()).toBe(false)
+    expect(presence.peek()).toBe(false)
     expect(count()).toBe(1)
     passMs(1)
-    expect(await isDeployed()).toBe(true)
+    expect(await presence.ask()).toBe(true)
     passMs(10_000_000)
-    expect(await isDeployed()).toBe(true)
+    expect(await presence.ask()).toBe(true)
+    expect(presence.peek()).toBe(true)
     expect(count()).toBe(2)
   })
 
-  it('is repeated at once after an endpoint failed', async () => {
-    const { isDeployed, setCode } = check()
+  it('rejects while no endpoint answers, and is repeated at once', async () => {
+    const { presence, setCode } = check()
     setCode(null)
-    expect(await isDeployed()).toBe(false)
+    await expect(presence.ask()).rejects.toThrow('no answer')
+    expect(presence.peek()).toBeNull()
+    expect(await isPresent(presence)).toBe(false)
     setCode(await deployedCode())
-    expect(await isDeployed()).toBe(true)
+    expect(await presence.ask()).toBe(true)
   })
 
   it('does not take other code for it', async () => {
-    const { isDeployed, setCode } = check()
+    const { presence, setCode } = check()
     setCode('0x6000')
-    expect(await isDeployed()).toBe(false)
+    expect(await presence.ask()).toBe(false)
   })
 })

@@ -9,6 +9,7 @@ import {
   type EvmSettings,
   readEvmSettings,
 } from '../../../src/chains/evm/settings.js'
+import { createMulticallPresence } from '../../../src/chains/evm/transactions/batching/multicallBatch.js'
 import {
   createTransactionEngine,
   type TransactionEngine,
@@ -25,7 +26,6 @@ import {
   type ReceiptWatcher,
 } from '../../../src/chains/evm/transactions/receipts/receiptWatcher.js'
 import { createSigners } from '../../../src/chains/evm/transactions/signers.js'
-import { createMulticallPresence } from '../../../src/chains/evm/transactions/simulation/multicallPresence.js'
 import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'

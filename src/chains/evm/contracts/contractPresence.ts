@@ -15,31 +15,50 @@ export const readContractState = async (
   return keccak(hexToBytes(code)) === codeHash ? 'deployed' : 'foreign'
 }
 
+/** Whether a network has a contract. */
+export interface ContractPresence {
+  /** Throws if no node answers. Asked until the contract is there, at most every ten minutes. */
+  ask(): Promise<boolean>
+  /** The last answer; null before the first. */
+  peek(): boolean | null
+}
+
 // An operator who deploys it sees it used within this time, without a restart.
 const recheckMs = 600_000
 
-/** Whether a contract is deployed with the expected code: asked until it is, at most every ten minutes. */
+export const createPresence = (
+  read: () => Promise<boolean>,
+  now: () => number = () => performance.now(),
+): ContractPresence => {
+  let known: { readonly isPresent: boolean; readonly atMs: number } | null = null
+  let reading: Promise<boolean> | null = null
+  const readOnce = async (): Promise<boolean> => {
+    try {
+      const isPresent = await read()
+      known = { isPresent, atMs: now() }
+      return isPresent
+    } finally {
+      reading = null
+    }
+  }
+  return {
+    peek: () => known?.isPresent ?? null,
+    ask: async () => {
+      if (known !== null && (known.isPresent || now() - known.atMs < recheckMs)) return known.isPresent
+      reading ??= readOnce()
+      return await reading
+    },
+  }
+}
+
+/** For what works without the contract: false while no node answers. */
+export const isPresent = async ({ ask }: Pick<ContractPresence, 'ask'>): Promise<boolean> =>
+  await ask().catch(() => false)
+
+/** Whether a contract is deployed with the expected code. */
 export const createContractPresence = (
   rpc: Pick<Rpc, 'getCode'>,
   contract: DeployedContract,
-  now: () => number = () => performance.now(),
-): (() => Promise<boolean>) => {
-  let known: { readonly isDeployed: boolean; readonly atMs: number } | null = null
-  let asking: Promise<boolean> | null = null
-  const ask = async (): Promise<boolean> => {
-    try {
-      const isDeployed = (await readContractState(rpc, contract)) === 'deployed'
-      known = { isDeployed, atMs: now() }
-      return isDeployed
-    } catch {
-      return false
-    } finally {
-      asking = null
-    }
-  }
-  return async () => {
-    if (known !== null && (known.isDeployed || now() - known.atMs < recheckMs)) return known.isDeployed
-    asking ??= ask()
-    return await asking
-  }
-}
+  now?: () => number,
+): ContractPresence =>
+  createPresence(async () => (await readContractState(rpc, contract)) === 'deployed', now)

@@ -26,13 +26,10 @@ export const createExactScheme = (dependencies: MethodDependencies): Scheme => {
 
   /**
    * Domain of the default token, for clients that sign with the kind's. No published server copies it onto another
-   * token: those of `exact` ignore the kind's `extra` on EVM. Undefined until the chain was read.
+   * token: those of `exact` ignore the kind's `extra` on EVM. Undefined where the token is missing.
    */
   const describeDefaultDomain = () => {
-    if (defaultAsset === undefined) return undefined
-    const token = tokens.peek(defaultAsset)
-    // Read for a later caller; failures are retried.
-    if (token === null) tokens.find(defaultAsset).catch(() => undefined)
+    const token = defaultAsset === undefined ? null : tokens.peek(defaultAsset)
     return token === null ? undefined : domainOf(token)
   }
 

@@ -2,6 +2,7 @@ import { type Hex, parseAbi, toFunctionSelector } from 'viem'
 import { tokenAbi } from '../abi/contracts.js'
 import { addressWord, asHex, numberWord, paddedBytes } from '../abi/words.js'
 import { batchSettler } from '../contracts/batchSettler.js'
+import { type ContractPresence, isPresent } from '../contracts/contractPresence.js'
 import type { Batch, BatchContract } from '../transactions/batching/batchContract.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 
@@ -27,9 +28,9 @@ interface TransferBatch extends BatchContract {
 }
 
 /** Through our own contract; about 7 % less gas than Multicall3 in a batch of fifty. */
-export const createTransferBatch = (isDeployed: () => Promise<boolean>): TransferBatch => ({
+export const createTransferBatch = (presence: Pick<ContractPresence, 'ask'>): TransferBatch => ({
   address: batchSettler.address,
-  isDeployed,
+  isDeployed: () => isPresent(presence),
   canCarry: (call) => readTransfer(call) !== null,
   plan: (calls) => {
     if (calls.length === 0 || calls.length > maxPayments) throw new Error('The batch has a wrong size')

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import type { ContractPresence } from '../contracts/contractPresence.js'
 import {
   createEvmMinimum,
   createPaymentMethod,
@@ -8,7 +9,7 @@ import {
 import { describePermit } from '../permit2/judge.js'
 import { formatPermitId, type Permit, readPermitProof } from '../permit2/payload.js'
 import type { Prepared } from '../permit2/prepare.js'
-import { createProxyPresence, type Permit2Presence } from '../permit2/presence.js'
+import { createProxyPresence } from '../permit2/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { exactProxyAddress } from './contracts.js'
 import { readJudge } from './judge.js'
@@ -34,5 +35,5 @@ export const createPermit2Method = (dependencies: ExactPermit2Dependencies): Pay
     isHoldable: true,
   })
 
-export const createPermit2Presence = (rpc: Rpc, chainId: number): Permit2Presence =>
+export const createPermit2Presence = (rpc: Rpc, chainId: number): ContractPresence =>
   createProxyPresence(rpc, chainId, exactProxyAddress)

@@ -31,7 +31,7 @@ const contracts = {
   routers: {
     shared,
     findFor: (payTo: `0x${string}`) => findRecipientRouter(shared, payTo),
-    isDeployed: async () => true,
+    presence: { ask: async () => true },
   },
   takesSharedRouterPermits: false,
   findPermitProblem: async () => null,

@@ -4,6 +4,7 @@ import type { Promisee } from '../../../ports/reservations.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { BlockStatus, Outcome, ResolveOptions, SettleOptions } from '../../../schemes/scheme.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
+import type { ContractPresence } from '../contracts/contractPresence.js'
 import type { UntrustedUse } from '../rpc/untrustedCalls.js'
 import { type BatchContract, isBatch } from './batching/batchContract.js'
 import { createMulticallBatch } from './batching/multicallBatch.js'
@@ -16,7 +17,6 @@ import { type ResolvePolicy, resolveSettlement } from './resolve.js'
 import { createSendAgain } from './sendAgain.js'
 import { createSettle } from './settle.js'
 import type { RevertReason, SettlementCall, SettlementJudge } from './settlementCall.js'
-import type { MulticallPresence } from './simulation/multicallPresence.js'
 import { estimateCall, type Sending, type Simulation } from './simulation/simulate.js'
 import { createSimulator } from './simulation/simulator.js'
 import { createSubmit } from './submit.js'
@@ -53,7 +53,8 @@ export interface TransactionEngine {
 
 export interface EngineDependencies extends SendCallsDependencies {
   readonly clock: Clock
-  readonly multicall: MulticallPresence
+  /** Of Multicall3. */
+  readonly multicall: ContractPresence
   /** Of the schemes, in order of preference; Multicall3 makes what they cannot. */
   readonly batchContracts: readonly BatchContract[]
   /** From this amount on, a second endpoint must confirm the receipt. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { readSettleAmount } from '../../../schemes/settleAmount.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
+import type { ContractPresence } from '../contracts/contractPresence.js'
 import { signedDomain } from '../exact/checks.js'
 import { type Phase, type Preparation, toRefusal } from '../paymentMethod.js'
 import { readOccasion } from '../prepareAgain.js'
@@ -36,7 +37,9 @@ export const createReadCandidate =
     readonly chainId: number
     readonly findToken: FindToken
     readonly findPermitProblem: FindPermitProblem
-    readonly routers: Pick<Routers, 'shared' | 'findFor' | 'isDeployed'>
+    readonly routers: Pick<Routers, 'shared' | 'findFor'> & {
+      readonly presence: Pick<ContractPresence, 'ask'>
+    }
     readonly takesSharedRouterPermits: boolean
     readonly clock: Pick<Clock, 'now'>
   }): ReadCandidate =>
@@ -57,7 +60,7 @@ export const createReadCandidate =
     if (!finding.token.isListed) return refuse({ reason: 'unsupported_asset', message: unlisted })
     const problem = await findPermitProblem(asset)
     if (problem !== null) return refuse(problem)
-    if (!(await routers.isDeployed())) return refuse({ reason: 'router_not_deployed' })
+    if (!(await routers.presence.ask())) return refuse({ reason: 'router_not_deployed' })
 
     const occasion = readOccasion(clock, phase)
     const candidate: Candidate = {

@@ -1,6 +1,7 @@
 import { decodeFunctionData, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { isSameAddress } from '../abi/address.js'
 import { tokenAbi } from '../abi/contracts.js'
+import { isPresent } from '../contracts/contractPresence.js'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import { exactProxyAddress } from '../exactPermit2/contracts.js'
 import { hashCallId } from '../permit2/routerCall.js'
@@ -9,9 +10,9 @@ import type { ContractCall } from '../transactions/settlementCall.js'
 import type { Routers } from './routers.js'
 
 /** What the router makes in one transaction, of all schemes: permits, Permit2 by x402's proxies, and EIP-3009. */
-export const createRouterBatch = ({ shared, isDeployed }: Routers): BatchContract => ({
+export const createRouterBatch = ({ shared, presence }: Routers): BatchContract => ({
   address: shared,
-  isDeployed,
+  isDeployed: () => isPresent(presence),
   canCarry: (call) => isOwnCall(call, shared) || isProxyCall(call) || isTransfer(call),
   plan: (calls) => {
     if (calls.length === 0 || calls.length > maxCalls) throw new Error('The batch has a wrong size')

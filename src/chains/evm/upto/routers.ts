@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { createContractPresence } from '../contracts/contractPresence.js'
+import { type ContractPresence, createContractPresence } from '../contracts/contractPresence.js'
 import { findRecipientRouter } from '../contracts/findRecipientRouter.js'
 import { locateUptoRouter } from '../contracts/locateUptoRouter.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -10,27 +10,15 @@ export interface Routers {
   readonly shared: Hex
   /** Pays this recipient only; deployed by the first settlement that needs it. */
   findFor(payTo: Hex): Hex
-  /** Whether the shared router, which deploys the others, has the expected code. False while no node answers. */
-  isDeployed(): Promise<boolean>
-  /** The last answer; false before the first. */
-  wasDeployed(): boolean
+  /** Of the shared router, which deploys the others, with the expected code. */
+  readonly presence: ContractPresence
 }
 
 export const createRouters = (rpc: Pick<Rpc, 'getCode'>, signers: readonly Hex[]): Routers => {
   const contract = locateUptoRouter(signers)
-  const ask = createContractPresence(rpc, contract)
-  let last = false
   return {
     shared: contract.address,
     findFor: (payTo) => findRecipientRouter(contract.address, payTo),
-    isDeployed: async () => {
-      last = await ask()
-      return last
-    },
-    wasDeployed: () => {
-      // For a later caller.
-      if (!last) void ask().then((isDeployed) => (last = isDeployed))
-      return last
-    },
+    presence: createContractPresence(rpc, contract),
   }
 }

@@ -4,10 +4,11 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Scheme } from '../../../schemes/scheme.js'
 import type { ContractReader } from '../../chain.js'
 import { readAddress } from '../abi/address.js'
+import type { ContractPresence } from '../contracts/contractPresence.js'
 import { describeNetwork } from '../describeNetwork.js'
 import { createEvmMinimum, type MethodDependencies, type PaymentMethod, toRefusal } from '../paymentMethod.js'
 import { isPermitRow } from '../permit2/judge.js'
-import { listProxyExtensions, type Permit2Presence } from '../permit2/presence.js'
+import { listProxyExtensions } from '../permit2/presence.js'
 import { createUptoPermit2Method } from '../uptoPermit2/scheme.js'
 import { createPermitMethod } from './method.js'
 import { createFindPermitProblem } from './permitSupport.js'
@@ -18,7 +19,8 @@ export interface UptoDependencies extends MethodDependencies {
   readonly routers: Routers
   /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */
   readonly accounts: readonly Hex[]
-  readonly presence: Permit2Presence
+  /** Of Permit2 and x402's proxy. */
+  readonly presence: ContractPresence
   /** Asks wallet contracts whether they signed a voucher. */
   readonly contracts: ContractReader
 }
@@ -50,22 +52,18 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       scheme: 'upto',
       network: network.network,
       get extra() {
-        const hasRouter = routers.wasDeployed()
+        const hasRouter = routers.presence.peek() === true
         return {
           // The router that payers sign for is that of the recipient.
           ...(hasRouter && takesSharedRouterPermits ? { routerAddress: routers.shared } : {}),
-          ...(presence.peek() ? describeFacilitator(hasRouter) : {}),
+          ...(presence.peek() === true ? describeFacilitator(hasRouter) : {}),
         }
       },
     },
     get extensions() {
       return [...(facts.extensions ?? []), ...listProxyExtensions(presence)]
     },
-    isOffered: () => {
-      // Both, so that each is asked for.
-      const [hasRouter, hasProxy] = [routers.wasDeployed(), presence.peek()]
-      return hasRouter || hasProxy
-    },
+    isOffered: () => routers.presence.peek() === true || presence.peek() === true,
     vouchers: createVouchers({ chainId: network.chainId, contracts }),
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
@@ -84,7 +82,7 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       const terms = await facts.describeAsset(asset, payTo)
       const token = terms === null ? null : readAddress(terms.asset)
       if (terms === null || token === null) return null
-      const [hasRouter, hasProxy] = await Promise.all([routers.isDeployed(), presence.ask()])
+      const [hasRouter, hasProxy] = await Promise.all([routers.presence.ask(), presence.ask()])
       const takesPermit = hasRouter && (await findPermitProblem(token)) === null
       if (!takesPermit && !hasProxy) return null
       return {
@@ -102,7 +100,7 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
 
     findRouter: async (payTo) => {
       const recipient = readAddress(payTo)
-      if (recipient === null || !(await routers.isDeployed())) return null
+      if (recipient === null || !(await routers.presence.ask())) return null
       const address = routers.findFor(recipient)
       const isDeployed = (await rpc.getCode(address)) !== '0x'
       return { address, isDeployed, shared: takesSharedRouterPermits ? routers.shared : null }

@@ -1,3 +1,4 @@
+import type { ContractPresence } from '../contracts/contractPresence.js'
 import {
   createEvmMinimum,
   createPaymentMethod,
@@ -8,7 +9,7 @@ import { permit2Address } from '../permit2/contracts.js'
 import { formatPermitId } from '../permit2/payload.js'
 import { decodePermitState } from '../permit2/permitState.js'
 import type { Prepared } from '../permit2/prepare.js'
-import { createProxyPresence, type Permit2Presence } from '../permit2/presence.js'
+import { createProxyPresence } from '../permit2/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TransactionEngine } from '../transactions/engine.js'
 import { type Facilitators, findFacilitator } from './checks.js'
@@ -72,5 +73,5 @@ const withoutEmptyCharges = (engine: TransactionEngine, rpc: Rpc): TransactionEn
     call.amount > 0n ? await engine.settle(call, recorder, options) : { state: 'confirmed', transaction: '' },
 })
 
-export const createUptoPermit2Presence = (rpc: Rpc, chainId: number): Permit2Presence =>
+export const createUptoPermit2Presence = (rpc: Rpc, chainId: number): ContractPresence =>
   createProxyPresence(rpc, chainId, uptoProxyAddress)

@@ -1,13 +1,18 @@
 import { decodeFunctionData, type Hex } from 'viem'
 import { multicallAbi, multicallAddress } from '../../abi/contracts.js'
 import { decodeAggregate, encodeAggregate } from '../../abi/multicall.js'
-import type { MulticallPresence } from '../simulation/multicallPresence.js'
+import { type ContractPresence, createPresence, isPresent } from '../../contracts/contractPresence.js'
+import type { Rpc } from '../../rpc/rpc.js'
 import type { BatchContract } from './batchContract.js'
 
+/** A call to an address without code would succeed without effect. */
+export const createMulticallPresence = (rpc: Pick<Rpc, 'getCode'>): ContractPresence =>
+  createPresence(async () => (await rpc.getCode(multicallAddress)) !== '0x')
+
 /** Multicall3: makes any call. */
-export const createMulticallBatch = (presence: Pick<MulticallPresence, 'ask'>): BatchContract => ({
+export const createMulticallBatch = (presence: Pick<ContractPresence, 'ask'>): BatchContract => ({
   address: multicallAddress,
-  isDeployed: presence.ask,
+  isDeployed: () => isPresent(presence),
   canCarry: () => true,
   plan: (calls) => ({
     to: multicallAddress,

@@ -1,8 +1,8 @@
 import { createMicroBatcher } from '../../../../concurrency/microBatcher.js'
+import { type ContractPresence, isPresent } from '../../contracts/contractPresence.js'
 import type { UntrustedUse } from '../../rpc/untrustedCalls.js'
 import { canShare, type SettlementCall } from '../settlementCall.js'
 import { divideIndependent } from './divideIndependent.js'
-import type { MulticallPresence } from './multicallPresence.js'
 import { type Nodes, type Sending, type Simulation, simulateCall } from './simulate.js'
 import { maxGroupSize, simulateInOneCall } from './simulateInOneCall.js'
 
@@ -25,7 +25,7 @@ const maxWaitMs = 3
 
 export const createSimulator = (
   { rpc, payerCalls }: Omit<Nodes, 'use'>,
-  multicall: MulticallPresence,
+  multicall: ContractPresence,
 ): Simulator => {
   // Halved when a whole group fails, plus one otherwise: adapts to a node's limit, or to payer code that
   // burns gas.
@@ -65,9 +65,9 @@ export const createSimulator = (
 
   return {
     simulate: (call, sending, use) => {
-      if (multicall.known === null) void multicall.ask()
+      if (multicall.peek() === null) void isPresent(multicall)
       // Untrusted code could burn the gas of all, or detect a shared simulation; others take no call by Multicall3.
-      if (multicall.known !== true || !canShare(call) || call.batchedBy !== 'any') {
+      if (multicall.peek() !== true || !canShare(call) || call.batchedBy !== 'any') {
         return simulateCall({ rpc, payerCalls, use }, call, sending)
       }
       return new Promise((resolve, reject) => batcher.add({ call, sending, use, resolve, reject }))

@@ -1,0 +1,88 @@
+import type { Logger } from '../../ports/logger.js'
+import { type ContractPresence, isPresent } from './contracts/contractPresence.js'
+import type { EvmNetworkSettings } from './settings.js'
+import type { TokenFinding, TokenRegistry } from './tokens/tokenRegistry.js'
+
+/** What `/supported` states of a network that only its nodes know: which contracts it has, and its tokens' domains. */
+export interface Offer {
+  /**
+   * Reads what is not known yet. Throws `UnknownOfferError` until everything was read once: before, the network would be
+   * listed with half of its kinds, or kinds with half of their `extra`.
+   */
+  read(): Promise<void>
+}
+
+interface OfferDependencies {
+  readonly tokens: Pick<TokenRegistry, 'find'>
+  /** Of the contracts that decide what is listed. */
+  readonly router: ContractPresence
+  readonly proxies: readonly ContractPresence[]
+  readonly batchContract: ContractPresence
+  readonly logger: Logger
+}
+
+export const createOffer = (
+  { network, tokens: offered }: EvmNetworkSettings,
+  { tokens, router, proxies, batchContract, logger }: OfferDependencies,
+): Offer => {
+  let known: readonly TokenFinding[] | null = null
+
+  const readAll = async (): Promise<readonly TokenFinding[]> => {
+    const [findings] = await Promise.all([
+      Promise.all(offered.map(({ address }) => tokens.find(address))),
+      ...[router, ...proxies].map((presence) => presence.ask()),
+      isPresent(batchContract),
+    ])
+    return findings
+  }
+
+  const report = (findings: readonly TokenFinding[]): void => {
+    if (batchContract.peek() === false) {
+      logger.info({ network }, 'network.batch_contract_missing: run npm run deploy')
+    }
+    if (router.peek() === false) {
+      logger.info({ network }, 'network.router_missing: run npm run deploy for upto by permit')
+    }
+    for (const [index, setting] of offered.entries()) {
+      const finding = findings[index]
+      if (finding !== undefined) reportToken(setting, finding)
+    }
+  }
+
+  /** Logs problems that would otherwise only appear as refused payments. */
+  const reportToken = (setting: EvmNetworkSettings['tokens'][number], finding: TokenFinding): void => {
+    const named = { network, asset: setting.address }
+    if ('refusedAs' in finding) {
+      logger.warn({ ...named, reason: finding.refusedAs }, 'token.unavailable')
+      return
+    }
+    const { domain, symbol, decimals } = finding.token
+    const isAsConfigured =
+      (setting.name ?? domain?.name) === domain?.name &&
+      (setting.version ?? domain?.version) === domain?.version
+    if (domain?.isProven !== true) logger.warn({ ...named, symbol }, 'token.domain_unproven')
+    else if (!isAsConfigured) logger.warn({ ...named, ...domain }, 'token.domain_mismatch')
+    else
+      logger.info({ ...named, symbol, decimals, name: domain.name, version: domain.version }, 'token.offered')
+  }
+
+  return {
+    read: async () => {
+      const before = known
+      // What was read once is not forgotten while nodes fail: only what was missing is asked for again.
+      known = await readAll().catch((cause: unknown) => {
+        if (before === null) throw new UnknownOfferError(cause)
+        return before
+      })
+      if (before === null) report(known)
+    },
+  }
+}
+
+/** Nodes prove the chain, and answer no calls of its contracts. */
+export class UnknownOfferError extends Error {
+  constructor(cause: unknown) {
+    super('its nodes do not answer which contracts it has', { cause })
+    this.name = 'UnknownOfferError'
+  }
+}
