@@ -159,6 +159,19 @@ describe('admin check', () => {
     expect(output).toMatch(/\d+ ok, \d+ warnings, 0 errors\n$/)
   })
 
+  it('exits with code 1 where a network has none of its tokens, with the variable that names them', async () => {
+    const [, chainId] = chain.network.split(':')
+    const missing = '0x00000000000000000000000000000000000a11ce'
+    const { code, found } = await check({
+      ...environmentFor({ chain, databaseUrl: database.url }),
+      [`EVM_TOKENS_${chainId}`]: missing,
+    })
+    expect(code).toBe(1)
+    expect(levelsOf(found, chain.network)).toContain(
+      `error does not settle: the network has none of the tokens: check EVM_TOKENS_${chainId}`,
+    )
+  })
+
   it('reports every invalid variable and exits with code 1', async () => {
     const { code, found } = await check({ PORT: 'x', REGISTRATION: 'all' })
     expect(code).toBe(1)

@@ -6,10 +6,10 @@ import type { TokenFinding, TokenRegistry } from './tokens/tokenRegistry.js'
 /** What `/supported` states of a network that only its nodes know: which contracts it has, and its tokens' domains. */
 export interface Offer {
   /**
-   * Reads what is not known yet. Throws `UnknownOfferError` until everything was read once: before, the network would be
-   * listed with half of its kinds, or kinds with half of their `extra`.
+   * Reads what is not known yet. A sentence if nothing can be paid, else null. Throws `UnknownOfferError` until everything
+   * was read once: before, the network would be listed with half of its kinds, or kinds with half of their `extra`.
    */
-  read(): Promise<void>
+  findProblem(): Promise<string | null>
 }
 
 interface OfferDependencies {
@@ -22,12 +22,12 @@ interface OfferDependencies {
 }
 
 export const createOffer = (
-  { network, tokens: offered }: EvmNetworkSettings,
+  { network, chainId, tokens: offered, acceptsAnyToken }: EvmNetworkSettings,
   { tokens, router, proxies, batchContract, logger }: OfferDependencies,
 ): Offer => {
   let known: readonly TokenFinding[] | null = null
 
-  const readAll = async (): Promise<readonly TokenFinding[]> => {
+  const read = async (): Promise<readonly TokenFinding[]> => {
     const [findings] = await Promise.all([
       Promise.all(offered.map(({ address }) => tokens.find(address))),
       ...[router, ...proxies].map((presence) => presence.ask()),
@@ -67,14 +67,16 @@ export const createOffer = (
   }
 
   return {
-    read: async () => {
+    findProblem: async () => {
       const before = known
       // What was read once is not forgotten while nodes fail: only what was missing is asked for again.
-      known = await readAll().catch((cause: unknown) => {
+      known = await read().catch((cause: unknown) => {
         if (before === null) throw new UnknownOfferError(cause)
         return before
       })
       if (before === null) report(known)
+      const hasToken = acceptsAnyToken || known.some((finding) => 'token' in finding)
+      return hasToken ? null : `the network has none of the tokens: check EVM_TOKENS_${chainId}`
     },
   }
 }

@@ -44,6 +44,8 @@ const completeListing = ({ signers }: Service) => {
 
 const prepare = (signers: readonly FacilitatorKey[]) => deployUptoRouter(scene.chain, signers)
 
+const missingToken = '0x00000000000000000000000000000000000a11ce'
+
 describe.concurrent('a network', () => {
   it('is listed with all that it settles in the first answer after the start', async () => {
     const service = await scene.open({ prepare })
@@ -71,6 +73,19 @@ describe.concurrent('a network', () => {
       expect(await checkReadiness()).toMatchObject({ status: 'ready' })
     },
   )
+
+  it.each([
+    ['none of its tokens is not listed', [missingToken], false],
+    ['one of two tokens is listed', [missingToken, 'usdc'], true],
+    ['none of its tokens, and takes any other, is listed', [missingToken, '*'], true],
+  ])('that has %s', async (_name, tokens, isListed) => {
+    const { chainId, token } = scene.chain
+    const listed = tokens.map((each) => (each === 'usdc' ? token.verifyingContract : each))
+    const service = await scene.open({ environment: { [`EVM_TOKENS_${chainId}`]: listed.join(',') } })
+    expect(isOffered(service)).toBe(isListed)
+    const problem = `the network has none of the tokens: check EVM_TOKENS_${chainId}`
+    expect(service.core.listNetworks()).toMatchObject([{ problem: isListed ? null : problem }])
+  })
 
   it.each(['*', 'eth_call'])(
     'whose node never answers %s keeps no other network from being listed, nor the service from being ready',
