@@ -13,14 +13,11 @@ import type { WirePaymentRequest, WireRequirements } from './wire.js'
 
 /* Normalizes version 1, the flat shape and version 2 into one `Payment`. */
 
-type Versions = {
-  payVersion?: number | undefined
-  x402Version?: number | undefined
-  t402Version?: number | undefined
-}
-
 /** Accepts every supported shape. An invalid payload is a refusal, not an error. */
-export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment => {
+export const readPayment = (
+  body: WirePaymentRequest,
+  { isForSettle = false }: { readonly isForSettle?: boolean } = {},
+): Payment | RefusedPayment => {
   const callerNetwork = body.paymentRequirements.network
   const refuse = (reason: Reason, message?: string): RefusedPayment =>
     message === undefined ? { callerNetwork, reason } : { callerNetwork, reason, message }
@@ -32,6 +29,10 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
   if (version === null) return refuse('invalid_x402_version')
   if (version === 'ambiguous') {
     return refuse('invalid_x402_version', 'payVersion, x402Version and t402Version do not agree')
+  }
+
+  if (version === 1 && body.paymentRequirements.scheme === 'upto') {
+    return refuse('unsupported_scheme', 'upto: belongs to version 2 of the protocol')
   }
 
   const requirements = readRequirements(body.paymentRequirements)
@@ -47,6 +48,9 @@ export const readPayment = (body: WirePaymentRequest): Payment | RefusedPayment 
   if (terms.scheme !== requirements.scheme) return refuse('unsupported_scheme')
   if (canonicalNetwork(terms.network) !== requirements.network) return refuse('network_mismatch')
   const mismatch = payload.accepted === undefined ? null : findMismatch(payload.accepted, requirements)
+  if (mismatch === 'amount' && isForSettle && isChargeAboveMaximum(body, payload, requirements)) {
+    return refuse('invalid_upto_evm_payload_settlement_exceeds_amount')
+  }
   if (mismatch !== null) {
     return refuse(
       'accepted_requirements_mismatch',
@@ -83,7 +87,7 @@ const describeFirst = (error: z.ZodError): string => {
   return `${['paymentPayload', ...issue.path].join('.')}: ${issue.message}`
 }
 
-const readVersion = (body: Versions, payload: PayloadShape): 1 | 2 | 'ambiguous' | null => {
+const readVersion = (body: WirePaymentRequest, payload: PayloadShape): 1 | 2 | 'ambiguous' | null => {
   let version: number | undefined
   for (const { payVersion, x402Version, t402Version } of [body, payload]) {
     for (const candidate of [payVersion, x402Version, t402Version]) {
@@ -92,8 +96,10 @@ const readVersion = (body: Versions, payload: PayloadShape): 1 | 2 | 'ambiguous'
       version = candidate
     }
   }
-  // No version field: only version 2 has `accepted`.
-  if (version === undefined) return payload.accepted === undefined ? 1 : 2
+  // No version field: only version 2 has `accepted`, and `upto`.
+  if (version === undefined) {
+    return payload.accepted === undefined && body.paymentRequirements.scheme !== 'upto' ? 1 : 2
+  }
   return version === 1 || version === 2 ? version : null
 }
 
@@ -135,6 +141,18 @@ const findMismatch = (accepted: AcceptedTerms, requirements: PaymentRequirements
     return 'asset'
   if (!isSameIdentifier(accepted.payTo, requirements.payTo)) return 'payTo'
   return null
+}
+
+/** x402's servers settle `upto` by Permit2 with the charge in the place of the maximum that the client accepted. */
+const isChargeAboveMaximum = (
+  { settleAmount }: WirePaymentRequest,
+  { accepted, payload }: PayloadShape,
+  { scheme, amount }: PaymentRequirements,
+): boolean => {
+  const maximum = accepted === undefined ? null : readAcceptedAmount(accepted)
+  const isCharge =
+    scheme === 'upto' && settleAmount === undefined && payload.permit2Authorization !== undefined
+  return isCharge && maximum !== null && amount > maximum
 }
 
 const isSameIdentifier = (left: string, right: string): boolean =>

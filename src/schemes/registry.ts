@@ -4,6 +4,8 @@ import type { Scheme } from './scheme.js'
 export interface SchemeRegistry {
   find(scheme: string, network: string): Scheme | null
   hasScheme(scheme: string): boolean
+  /** Whether the network has any scheme. */
+  hasNetwork(network: string): boolean
   list(): readonly Scheme[]
 }
 
@@ -15,9 +17,11 @@ export const createSchemeRegistry = (schemes: readonly Scheme[]): SchemeRegistry
     byKind.set(key, scheme)
   }
   const names = new Set(schemes.map(({ kind }) => kind.scheme))
+  const networks = new Set(schemes.map(({ kind }) => kind.network))
   return {
     find: (scheme, network) => byKind.get(keyOf(scheme, network)) ?? null,
     hasScheme: (scheme) => names.has(scheme),
+    hasNetwork: (network) => networks.has(network),
     list: () => [...byKind.values()],
   }
 }

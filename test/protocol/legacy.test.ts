@@ -17,7 +17,8 @@ import {
 } from './wirePayments.js'
 
 /** Reads a body as the service does: the wire schema, then the payment. */
-const read = (body: unknown) => readPayment(wirePaymentRequest.parse(body))
+const read = (body: unknown, options: Parameters<typeof readPayment>[1] = {}) =>
+  readPayment(wirePaymentRequest.parse(body), options)
 
 const readable = (body: unknown): Payment => {
   const reading = read(body)
@@ -224,6 +225,50 @@ describe('the amount that the client accepted', () => {
       reason: 'accepted_requirements_mismatch',
       message: 'paymentPayload.accepted.amount differs from the requirements',
     })
+  })
+})
+
+describe('a charge above the maximum that the client accepted', () => {
+  const charging = (payload: object, more: object = {}) => {
+    const accepted = { ...requirements, scheme: 'upto' }
+    return {
+      paymentPayload: { ...bodyV2.paymentPayload, accepted, payload },
+      paymentRequirements: { ...accepted, amount: '10001' },
+      ...more,
+    }
+  }
+  const permit2 = { signature: '0x', permit2Authorization: {} }
+  const mismatch = 'accepted_requirements_mismatch'
+
+  it('has a reason of its own when x402 settles it', () => {
+    const reason = 'invalid_upto_evm_payload_settlement_exceeds_amount'
+    expect(read(charging(permit2), { isForSettle: true })).toEqual({ callerNetwork: 'eip155:84532', reason })
+  })
+
+  it.each([
+    ['when it is verified', permit2, {}, false],
+    ['beside settleAmount, as it is the maximum of the server', permit2, { settleAmount: '7' }, true],
+    ['of a permit, whose requirements have the maximum', { signature: '0x', authorization: {} }, {}, true],
+  ])('is a mismatch %s', (_name, payload, more, isForSettle) => {
+    expect(read(charging(payload, more), { isForSettle })).toMatchObject({ reason: mismatch })
+  })
+})
+
+describe('upto', () => {
+  const terms = { ...requirements, scheme: 'upto' }
+  const { accepted: _, x402Version: __, ...rest } = { x402Version: 0, ...bodyV2.paymentPayload }
+
+  it('is unsupported_scheme under version 1', () => {
+    const paymentPayload = { ...rest, x402Version: 1, scheme: 'upto', network: requirements.network }
+    expect(read({ paymentPayload, paymentRequirements: terms })).toMatchObject({
+      reason: 'unsupported_scheme',
+      message: 'upto: belongs to version 2 of the protocol',
+    })
+  })
+
+  it('is of version 2 where no version is stated', () => {
+    const paymentPayload = { ...rest, scheme: 'upto', network: requirements.network }
+    expect(readable({ paymentPayload, paymentRequirements: terms }).version).toBe(2)
   })
 })
 

@@ -50,6 +50,11 @@ describe('the scheme registry', () => {
     ])
   })
 
+  it('knows whether a network has any scheme', () => {
+    const networks = ['eip155:8453', 'eip155:57073', 'eip155:1', '']
+    expect(networks.map((network) => registry.hasNetwork(network))).toEqual([true, true, false, false])
+  })
+
   it('lists schemes in registration order', () => {
     expect(registry.list()).toEqual([onBase, onInk, direct])
   })

@@ -6,6 +6,5 @@ import type { Scheme } from '../../schemes/scheme.js'
 export const findScheme = (registry: SchemeRegistry, { requirements }: Payment): Scheme | Reason => {
   const scheme = registry.find(requirements.scheme, requirements.network)
   if (scheme !== null) return scheme
-  // `unsupported_scheme` takes precedence, also if no chain is configured.
-  return registry.hasScheme(requirements.scheme) ? 'invalid_network' : 'unsupported_scheme'
+  return registry.hasNetwork(requirements.network) ? 'unsupported_scheme' : 'invalid_network'
 }

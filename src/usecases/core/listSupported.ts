@@ -19,7 +19,8 @@ export const createListSupported =
       kinds: [
         ...listed.map(({ kind, minimums }) => entry(2, kind, minimums)),
         ...listed.flatMap((each) => aliasEntries(each, 2)),
-        ...listed.flatMap((each) => aliasEntries(each, 1)),
+        // Clients of version 1 have no `upto`.
+        ...listed.flatMap((each) => (each.kind.scheme === 'upto' ? [] : aliasEntries(each, 1))),
       ],
       extensions: [...new Set([...extensions, ...schemes.flatMap(({ extensions: own = [] }) => own)])].sort(),
       signers: collectSigners(schemes),

@@ -47,7 +47,7 @@ export const createSettlePayment = ({
     keyed: Pick<IdempotentRequest, 'key' | 'fingerprint'> | null,
   ): Promise<SettleResponse> => {
     const { body, caller, requester, quota } = request
-    const payment = readPayment(body)
+    const payment = readPayment(body, { isForSettle: true })
     if (isRefused(payment)) {
       const { callerNetwork, reason, message } = payment
       const payer = findClaimedPayer(body.paymentPayload.payload)

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { locateUptoRouter } from '../../../src/chains/evm/contracts/locateUptoRouter.js'
-import { unixNow } from '../../support/evm/authorization.js'
+import { randomAddress, unixNow } from '../../support/evm/authorization.js'
 import type { FacilitatorKey } from '../../support/evm/localChain.js'
+import { removePermit2 } from '../../support/evm/permit2.js'
+import { uptoPayment } from '../../support/evm/upto.js'
+import { uptoPayment as uptoPermit2Payment } from '../../support/evm/uptoPermit2.js'
 import { deployUptoRouter } from '../../support/evm/uptoRouter.js'
+import { createEoa } from '../../support/evm/wallets.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
@@ -100,6 +104,28 @@ describe.concurrent('a network', () => {
       expect(await service.core.useCases.core.checkReadiness()).toMatchObject({ status: 'ready' })
     },
   )
+
+  it('that has neither router nor Permit2 lists no upto, and refuses it as unsupported_scheme', async () => {
+    const own = await openScene()
+    try {
+      await removePermit2(own.chain.url)
+      const service = await own.open()
+      expect(Object.keys(readListing(service, own.chain.network).kinds)).toEqual(['exact'])
+      const terms = { chain: own.chain, wallet: createEoa() }
+      const [router, facilitator] = [randomAddress(), randomAddress()]
+      for (const body of [
+        await uptoPayment({ ...terms, router }),
+        await uptoPermit2Payment({ ...terms, facilitator }),
+      ]) {
+        const reason = 'unsupported_scheme'
+        expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
+        const settled = await service.settle({ ...body, settleAmount: '1' })
+        expect(settled).toMatchObject({ success: false, errorReason: reason })
+      }
+    } finally {
+      await own.close()
+    }
+  })
 
   it('whose node is down at the start is offered once it responds', async () => {
     const proxy = await scene.openProxy()

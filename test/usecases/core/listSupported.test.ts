@@ -31,6 +31,11 @@ describe('listSupported', () => {
     ])
   })
 
+  it('lists upto in version 2 only', () => {
+    const { kinds } = list([scheme('eip155:8453', ['0xA'], { scheme: 'upto' })])
+    expect(kinds).toEqual([{ ...entry(2, 'eip155:8453'), scheme: 'upto' }])
+  })
+
   it('lists the CAIP-2 forms of other implementations in version 2, with the signers by their namespaces', () => {
     const { kinds, signers } = list([scheme('ton:mainnet', ['EQ1']), scheme('tron:nile', ['T1'])])
     expect(kinds).toEqual([

@@ -39,8 +39,8 @@ const unreadable = (body: WirePaymentRequest): WirePaymentRequest => {
   return { ...body, paymentRequirements: { ...body.paymentRequirements, extra } }
 }
 
-const ofOtherScheme = () => {
-  const { paymentPayload, paymentRequirements } = toyBody()
+const ofOtherScheme = (network?: string) => {
+  const { paymentPayload, paymentRequirements } = toyBody('nonce-1', network)
   const terms = { ...paymentRequirements, scheme: 'other' }
   return { paymentPayload: { ...paymentPayload, accepted: terms }, paymentRequirements: terms }
 }
@@ -53,6 +53,7 @@ const listReasons = (isFinal: boolean) =>
 const unserved = [
   ['network', toyBody('nonce-1', 'toy:2'), 'invalid_network'],
   ['scheme', ofOtherScheme(), 'unsupported_scheme'],
+  ['scheme and network', ofOtherScheme('toy:2'), 'invalid_network'],
 ] as const
 
 describe.each(unserved)('a payment for an unsupported %s', (_name, body, errorReason) => {

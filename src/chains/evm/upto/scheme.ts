@@ -67,6 +67,9 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
     vouchers: createVouchers({ chainId: network.chainId, contracts }),
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
+      if (!(await presence.ask()) && !(await routers.presence.ask())) {
+        return toRefusal(null, { reason: 'unsupported_scheme', message: unofferedMessage })
+      }
       const foreign = isTransferAuthorization(payment.proof)
         ? foreignMessage
         : methodOf(payment) === permit2 && !(await presence.ask())
@@ -120,6 +123,8 @@ export const nameRouter = (
 
 export const foreignMessage =
   'payload: an EIP-3009 authorization moves a fixed amount; upto takes a permit of the token (EIP-2612) or Permit2'
+const unofferedMessage =
+  "upto: this network has neither the router nor Permit2 with x402's proxy for upto; /supported does not list it"
 const missingMessage =
   "payload: a Permit2 authorization is not supported: this network lacks Permit2 or x402's proxy for upto"
 

@@ -1,6 +1,7 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { findRecipientRouter } from '../../../../src/chains/evm/contracts/findRecipientRouter.js'
+import { randomAddress } from '../../../support/evm/authorization.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { type UptoPaymentBody, uptoPayment } from '../../../support/evm/upto.js'
 import { uptoPayment as uptoPermit2Payment } from '../../../support/evm/uptoPermit2.js'
@@ -417,11 +418,17 @@ describe('refused without a transaction', () => {
     expect(await service.settle({ ...body, settleAmount: '100' })).toMatchObject({ success: true })
   })
 
-  it('is everything while the router is not deployed, and /supported does not list the scheme', async () => {
+  it('is every permit while the router is not deployed, where /supported lists upto by Permit2', async () => {
     const service = await scene.open()
-    const { core } = service
-    const kinds = core.useCases.core.listSupported().kinds.map(({ scheme }) => scheme)
-    expect(kinds).not.toContain('upto')
+    const { kinds } = service.core.useCases.core.listSupported()
+    expect(kinds.find(({ scheme }) => scheme === 'upto')?.extra).toEqual({
+      facilitatorAddress: service.signers[0]?.address,
+    })
+    const body = await uptoPayment({ chain: scene.chain, wallet: createEoa(), router: randomAddress() })
+    expect(await service.verify(body)).toMatchObject({
+      isValid: false,
+      invalidReason: 'router_not_deployed',
+    })
   })
 })
 
