@@ -4165,7 +4165,7 @@ export interface operations {
                 status?: "pending" | "confirmed" | "failed";
                 /** @description For lists: created at or after this time */
                 since?: string;
-                /** @description For lists: page size, 1 to 200; default 50 */
+                /** @description For lists: page size, from 1 on; at most 200 are returned; default 50 */
                 limit?: number;
                 /** @description For lists: `nextCursor` of the previous page */
                 cursor?: string;
@@ -5576,7 +5576,7 @@ export interface operations {
             query?: {
                 /** @description For lists: created at or after this time */
                 since?: string;
-                /** @description For lists: page size, 1 to 200; default 50 */
+                /** @description For lists: page size, from 1 on; at most 200 are returned; default 50 */
                 limit?: number;
                 /** @description For lists: `nextCursor` of the previous page */
                 cursor?: string;
@@ -6464,7 +6464,7 @@ export interface operations {
     readAudit: {
         parameters: {
             query?: {
-                /** @description Page size, 1 to 200; default 50 */
+                /** @description Page size, from 1 on; at most 200 are returned; default 50 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
@@ -7447,7 +7447,7 @@ export interface operations {
     listTopWallets: {
         parameters: {
             query?: {
-                /** @description 1 to 100; default 10 */
+                /** @description Wallets, from 1 on; at most 100 are returned; default 10 */
                 limit?: number;
             };
             header?: never;
@@ -7650,7 +7650,7 @@ export interface operations {
                  * @example eip155:84532
                  */
                 network?: string;
-                /** @description Settlements on a page, 1 to 200; default 100 */
+                /** @description Settlements on a page, from 1 on; at most 200 are returned; default 100 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
@@ -8904,7 +8904,7 @@ export interface operations {
     listStreams: {
         parameters: {
             query?: {
-                /** @description Page size, 1 to 200; default 50 */
+                /** @description Page size, from 1 on; at most 200 are returned; default 50 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
@@ -9411,7 +9411,7 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Page size, 1 to 200; default 50 */
+                /** @description Page size, from 1 on; at most 200 are returned; default 50 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
@@ -9663,7 +9663,7 @@ export interface operations {
                  * @example 17
                  */
                 cursor?: string;
-                /** @description Page size, 1 to 200; default 50 */
+                /** @description Page size, from 1 on; at most 200 are returned; default 50 */
                 limit?: number;
                 /** @description Seconds to wait for an event, 0 to 30; default 0 */
                 wait?: number;
@@ -9780,7 +9780,7 @@ export interface operations {
     listIntents: {
         parameters: {
             query?: {
-                /** @description Page size, 1 to 200; default 50 */
+                /** @description Page size, from 1 on; at most 200 are returned; default 50 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
@@ -10950,7 +10950,7 @@ export interface operations {
                 minAmount?: string;
                 /** @description Highest price, in smallest units of the asset */
                 maxAmount?: string;
-                /** @description Page size, 1 to 100; default 20 */
+                /** @description Page size, from 1 on; at most 100 are returned; default 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
@@ -11532,7 +11532,7 @@ export interface operations {
                 minAmount?: string;
                 /** @description Highest price, in smallest units of the asset */
                 maxAmount?: string;
-                /** @description Page size, 1 to 100; default 20 */
+                /** @description Page size, from 1 on; at most 100 are returned; default 20 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;

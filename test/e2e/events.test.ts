@@ -83,7 +83,7 @@ describe('events of an account', () => {
     expect((await fetch(`${service.url}/v1/events`)).status).toBe(401)
   })
 
-  it.each(['cursor=-1', 'cursor=x', 'limit=0', 'limit=201', 'wait=31', 'wait=-1', 'after=1'])(
+  it.each(['cursor=-1', 'cursor=x', 'limit=0', 'wait=31', 'wait=-1', 'after=1'])(
     'are refused for %s',
     async (query) => {
       const { apiKey } = await register('axle')

@@ -98,11 +98,11 @@ describe('the endpoints of intents', () => {
       headers: keyed,
       payload: { paymentPayload },
     })
-    await app.inject({ url: '/v1/intent?status=completed&limit=5', headers: keyed })
+    await app.inject({ url: '/v1/intent?status=completed&limit=1000', headers: keyed })
     expect(calls).toMatchObject([
       { caller: keyOwner.id },
       { caller: keyOwner.id, quota: { accountId: keyOwner.id, holder: keyOwner.customer } },
-      { caller: keyOwner.id, status: 'completed', limit: 5 },
+      { caller: keyOwner.id, status: 'completed', limit: 200 },
     ])
   })
 
@@ -165,7 +165,7 @@ describe('the endpoints of intents', () => {
     ['POST', `/v1/intent/${id}/execute`, {}, 'paymentPayload'],
     ['POST', `/v1/intent/${id}/execute`, { paymentPayload: 'x' }, 'paymentPayload'],
     ['GET', '/v1/intent?status=open', undefined, 'status'],
-    ['GET', '/v1/intent?limit=201', undefined, 'limit'],
+    ['GET', '/v1/intent?limit=0', undefined, 'limit'],
   ] as const)('%s %s with %j is refused: %s', async (method, url, payload, field) => {
     const response = await open().app.inject({
       method,

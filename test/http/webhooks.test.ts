@@ -112,7 +112,6 @@ describe('the webhook endpoints', () => {
 
   it.each([
     ['GET', '/dashboard/webhook/deliveries?limit=0'],
-    ['GET', '/dashboard/webhook/deliveries?limit=201'],
     ['GET', '/dashboard/webhook/deliveries?limit=1e1'],
     ['GET', '/dashboard/webhook/deliveries?cursor=1'],
     ['POST', '/dashboard/webhook/deliveries/1/redeliver'],

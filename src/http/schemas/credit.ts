@@ -10,7 +10,7 @@ import {
   walletText,
 } from '../../protocol/credit.js'
 import { bodyErrors } from './commonErrors.js'
-import { integerText } from './page.js'
+import { describeLimit, limitText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const readErrors = [
@@ -95,9 +95,9 @@ export const listTopWalletsSchema = {
   description:
     'By score, the highest first; at most a second behind settlements. Wallets without points are left out.',
   querystring: z.strictObject({
-    limit: integerText(/^[1-9][0-9]{0,2}$/, 1, maxCreditRanks)
+    limit: limitText(maxCreditRanks)
       .default(10)
-      .meta({ description: `1 to ${maxCreditRanks}; default 10`, examples: [10] }),
+      .meta(describeLimit('Wallets', 10, maxCreditRanks)),
   }),
   response: {
     200: jsonResponse('The wallets, the best first.', creditRanking),

@@ -14,7 +14,7 @@ import {
 import { wireLimits } from '../../protocol/wire.js'
 import { bodyErrors } from './commonErrors.js'
 import { discoveryExamples } from './discoveryExamples.js'
-import { integerText, uuidText } from './page.js'
+import { describeLimit, integerText, limitText, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const readErrors = [
@@ -57,9 +57,9 @@ const filters = {
     .meta({ description: 'Keys of extensions that it declares, comma separated', examples: ['bazaar'] }),
   minAmount: amountText.optional().meta({ description: 'Lowest price, in smallest units of the asset' }),
   maxAmount: amountText.optional().meta({ description: 'Highest price, in smallest units of the asset' }),
-  limit: integerText(/^[1-9][0-9]{0,2}$/, 1, discoveryLimits.page)
+  limit: limitText(discoveryLimits.page)
     .default(discoveryLimits.defaultPage)
-    .meta({ description: 'Page size, 1 to 100; default 20', examples: [20] }),
+    .meta(describeLimit('Page size', discoveryLimits.defaultPage, discoveryLimits.page)),
   cursor: text(128).optional().meta({ description: '`nextCursor` of the previous page' }),
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type ReconciliationPage, reconciliationPage } from '../../protocol/reconciliation.js'
 import { keyedErrors } from './commonErrors.js'
 import { parameters } from './examples.js'
-import { pageLimit, uuidText } from './page.js'
+import { describeLimit, pageLimit, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors } from './responses.js'
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
@@ -26,9 +26,7 @@ export const reconciliationQuery = z.strictObject({
       description: 'Only of this network: one that is configured, or has settlements',
       examples: [parameters.network],
     }),
-  limit: pageLimit
-    .default(100)
-    .meta({ description: 'Settlements on a page, 1 to 200; default 100', examples: [100] }),
+  limit: pageLimit.default(100).meta(describeLimit('Settlements on a page', 100)),
   cursor: uuidText.optional().meta({ description: '`nextCursor` of the previous page' }),
   format: z
     .enum(['json', 'csv'])

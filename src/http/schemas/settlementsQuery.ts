@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parameters } from './examples.js'
-import { pageLimit, uuidText } from './page.js'
+import { describeLimit, pageLimit, uuidText } from './page.js'
 
 const fields = z.strictObject({
   network: z
@@ -37,9 +37,7 @@ const fields = z.strictObject({
       description: 'For lists: created at or after this time',
       examples: ['2026-01-01T00:00:00Z'],
     }),
-  limit: pageLimit
-    .optional()
-    .meta({ description: 'For lists: page size, 1 to 200; default 50', examples: [50] }),
+  limit: pageLimit.optional().meta(describeLimit('For lists: page size', 50)),
   cursor: uuidText.optional().meta({ description: 'For lists: `nextCursor` of the previous page' }),
 })
 

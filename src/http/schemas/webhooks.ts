@@ -12,7 +12,7 @@ import {
 } from '../../protocol/webhooks.js'
 import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { parameters } from './examples.js'
-import { integerText, pageLimit, pageQuery, uuidText } from './page.js'
+import { describeLimit, integerText, pageLimit, pageQuery, uuidText } from './page.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 
 const writeErrors = [...keyedErrors, ...bodyErrors] as const
@@ -161,7 +161,7 @@ export const listEventsSchema = {
       .regex(/^(?:[0-9]{1,18}|latest)$/)
       .default('0')
       .meta({ description: '`cursor` of the previous response, or `latest`', examples: ['17'] }),
-    limit: pageLimit.default(50).meta({ description: 'Page size, 1 to 200; default 50', examples: [50] }),
+    limit: pageLimit.default(50).meta(describeLimit('Page size', 50)),
     wait: waitSeconds.meta({
       description: 'Seconds to wait for an event, 0 to 30; default 0',
       examples: [25],
