@@ -1,4 +1,5 @@
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { getAddress, isAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { creditScore } from '../../src/protocol/credit.js'
@@ -8,13 +9,27 @@ import { settleResult } from '../../src/protocol/results.js'
 import { openShop } from '../demo/shop.js'
 import type { DemoWorld } from '../demo/world.js'
 import { directWorlds, signedWorlds, worlds } from '../demo/worlds/index.js'
+import { uptoPayment } from '../support/evm/upto.js'
+import { createEoa } from '../support/evm/wallets.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 import { startService, type TestService } from '../support/service.js'
 
 const supported = z.object({
-  kinds: z.array(z.looseObject({ x402Version: z.int(), scheme: z.string(), network: z.string() })),
+  kinds: z.array(
+    z.looseObject({
+      x402Version: z.int(),
+      scheme: z.string(),
+      network: z.string(),
+      extra: z.looseObject({}).optional(),
+      minimumPayments: z.looseObject({}).optional(),
+    }),
+  ),
   signers: z.record(z.string(), z.array(z.string())),
 })
+
+const uptoExtra = z.looseObject({ facilitatorAddress: z.templateLiteral(['0x', z.string()]) })
 
 const paymentBody = z.looseObject({
   paymentPayload: z.looseObject({}),
@@ -43,6 +58,18 @@ const rename = (
   }
 }
 
+/** The kinds of each network, with the names of what clients need in order to sign. */
+const describeKinds = async (url: string): Promise<Map<string, string[]>> => {
+  const byNetwork = new Map<string, string[]>()
+  const { kinds } = supported.parse(await (await fetch(`${url}/supported`)).json())
+  for (const { scheme, network, extra = {}, minimumPayments = {} } of kinds) {
+    const fields = [Object.keys(extra), Object.keys(minimumPayments)].map((names) => names.sort().join())
+    const canonical = canonicalNetwork(network)
+    byNetwork.set(canonical, [...(byNetwork.get(canonical) ?? []), [scheme, network, ...fields].join(' ')])
+  }
+  return byNetwork
+}
+
 const operatorToken = 'token-of-the-operator-of-all-families'
 
 describe('one service for all chain families', () => {
@@ -63,7 +90,7 @@ describe('one service for all chain families', () => {
       headers,
       body: JSON.stringify(body),
     })
-    expect(response.status).toBe(200)
+    expect(response.ok).toBe(true)
     return await response.json()
   }
 
@@ -92,6 +119,74 @@ describe('one service for all chain families', () => {
       if (family in directWorlds) expect(client.scheme).toBe('exact-direct')
       else expect(signers[`${network.split(':')[0]}:*`]?.length).toBeGreaterThan(0)
     }
+  })
+
+  it('lists a network completely as soon as its nodes answer, whatever others do, and is not ready before', async () => {
+    const silent = findWorld('near').network
+    const proxies = new Map<string, RpcProxy[]>()
+    const environment: Record<string, string> = {}
+    for (const { network, environment: own } of opened.values()) {
+      for (const [name, value] of Object.entries(own)) {
+        if (!value.startsWith('http://')) {
+          environment[name] = value
+          continue
+        }
+        const { origin } = new URL(value)
+        const proxy = await startRpcProxy(origin)
+        proxy.setFault('*', { kind: 'refuse' })
+        proxies.set(network, [...(proxies.get(network) ?? []), proxy])
+        environment[name] = value.replace(origin, proxy.url)
+      }
+    }
+    const late = await startService({ databaseUrl: database.url, environment })
+    try {
+      expect([...(await describeKinds(late.url)).keys()]).toEqual([])
+      expect((await fetch(`${late.url}/ready`)).status).toBe(503)
+      for (const [network, ofNetwork] of proxies) {
+        if (network !== silent) for (const proxy of ofNetwork) proxy.clearFaults()
+      }
+      const expected = await describeKinds(service.url)
+      expected.delete(silent)
+      const first = new Map<string, unknown>()
+      await pollUntil(
+        async () => {
+          for (const [network, kinds] of await describeKinds(late.url)) {
+            if (!first.has(network)) first.set(network, kinds)
+          }
+          return first.size === expected.size
+        },
+        'the networks to be listed',
+        () => [...first.keys()],
+      )
+      expect(first).toEqual(expected)
+      expect((await fetch(`${late.url}/ready`)).status).toBe(200)
+    } finally {
+      await late.close()
+      await Promise.all([...proxies.values()].flat().map((proxy) => proxy.stop()))
+    }
+  })
+
+  it('settles upto by permit, and opens a stream of it, on the chain of the demo as it starts', async () => {
+    const { network, details, fund } = findWorld('evm')
+    const verifyingContract = details.usdc
+    if (!isAddress(verifyingContract ?? '')) throw new Error('The demo names no token')
+    const kinds = supported.parse(await (await fetch(`${service.url}/supported`)).json()).kinds
+    const offered = kinds.find((kind) => kind.scheme === 'upto' && kind.network === network)
+    const { facilitatorAddress: router } = uptoExtra.parse(offered?.extra)
+    const token = {
+      name: 'USDC',
+      version: '2',
+      chainId: 84_532,
+      verifyingContract: getAddress(verifyingContract ?? ''),
+    }
+    const pay = async () => {
+      const wallet = createEoa()
+      await fund(wallet.address, 10_000n)
+      return await uptoPayment({ chain: { network, token }, wallet, router })
+    }
+    const settled = await post('/settle', { ...(await pay()), settleAmount: '7000' })
+    expect(settled).toMatchObject({ success: true, amount: '7000' })
+    expect(await post('/v1/stream/open', await pay())).toMatchObject({ stream: { status: 'active' } })
   })
 
   it.each(Object.keys(signedWorlds).filter((family) => family !== 'evm'))(

@@ -4,6 +4,7 @@ import { isAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { startLocalChain } from '../../support/evm/localChain.js'
 import { exactPayment } from '../../support/evm/payment.js'
+import { deployUptoRouter } from '../../support/evm/uptoRouter.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import type { DemoWorld } from '../world.js'
 
@@ -13,6 +14,8 @@ const price = 10_000n
 /** Anvil with one block per second, and USDC at its real address. */
 export const openEvmWorld = async (): Promise<DemoWorld> => {
   const chain = await startLocalChain({ chainId: 84_532, blockTimeSeconds: 1, facilitatorCount: 1 })
+  // As `npm run deploy` does: `upto` by permit, and streams, need it.
+  const router = await deployUptoRouter(chain)
   const key = generatePrivateKey()
   const customer = privateKeyToAccount(key)
   const merchant = privateKeyToAccount(generatePrivateKey()).address
@@ -27,7 +30,7 @@ export const openEvmWorld = async (): Promise<DemoWorld> => {
   return {
     network: 'eip155:84532',
     introduction: 'A local EVM chain runs (Base Sepolia’s id), with Circle’s USDC at its real address',
-    details: { rpc: chain.url, usdc: chain.token.verifyingContract },
+    details: { rpc: chain.url, usdc: chain.token.verifyingContract, router },
     environment: {
       EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
       EVM_RPC_URL_84532: chain.url,
