@@ -212,6 +212,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     claimRules,
     settings: config,
     service: { name: 'quittance', version, description, features },
+    listLimitations: () => chains.health().flatMap(describeLimitations),
     registry,
     isServing: chains.isServing,
     extensions: [siwx.extension, ...(discovery === null ? [] : [discovery.extension])],
@@ -360,6 +361,9 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     },
   }
 }
+
+const describeLimitations = ({ network, limitations = [] }: NetworkHealth) =>
+  limitations.map((text) => ({ network, text }))
 
 const openConfiguredRecipients = async (
   { exactDirect }: Config,

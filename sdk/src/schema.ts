@@ -191,7 +191,7 @@ export interface paths {
         };
         /**
          * Name, version, endpoints and features of this instance
-         * @description Lists the endpoints that this instance serves and its enabled features.
+         * @description Lists the endpoints that this instance serves, its enabled features, and what its networks lack.
          */
         get: operations["getInfo"];
         put?: never;
@@ -3065,6 +3065,11 @@ export interface components {
             features: {
                 [key: string]: boolean | string | string[];
             };
+            /** @description What networks could settle and do not at the moment, and why */
+            limitations: {
+                network: string;
+                text: string;
+            }[];
         };
         SettleResult: {
             /** @description Whether the recipient was paid: deliver */

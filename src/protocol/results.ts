@@ -234,6 +234,9 @@ export const serviceInfo = z
     features: z
       .record(z.string(), z.union([z.boolean(), z.string(), z.array(z.string())]))
       .meta({ description: 'What is on, and in which mode' }),
+    limitations: z
+      .array(z.object({ network: z.string(), text: z.string() }))
+      .meta({ description: 'What networks could settle and do not at the moment, and why' }),
   })
   .meta({ id: 'ServiceInfo' })
 

@@ -5,6 +5,8 @@ export interface ShownNetwork {
   readonly network: string
   readonly isServing: boolean
   readonly problem: string | null
+  /** What it could settle and does not, as sentences. */
+  readonly limitations?: readonly string[]
   readonly signers: readonly {
     readonly signer: string
     /** Smallest unit of the native coin. */
@@ -56,7 +58,7 @@ const hostOf = (host: string): string => {
 
 const describeNetworks = (networks: readonly ShownNetwork[], paint: Paint) => {
   if (networks.length === 0) return [row('networks', paint('yellow', 'none'))]
-  return networks.flatMap(({ network, isServing, problem, signers }, index) => {
+  return networks.flatMap(({ network, isServing, problem, limitations = [], signers }, index) => {
     const state = isServing
       ? paint('green', 'serving')
       : paint('yellow', `not serving: ${printable(problem ?? 'not checked yet')}`)
@@ -67,6 +69,7 @@ const describeNetworks = (networks: readonly ShownNetwork[], paint: Paint) => {
           settlementsLeft === 0 ? paint('yellow', 'pays for no settlement') : countLeft(settlementsLeft)
         return row('', `  ${signer}  ${formatBalance(network, balance)}, ${left}`)
       }),
+      ...limitations.map((text) => row('', `  ${paint('yellow', printable(text))}`)),
     ]
   })
 }

@@ -84,7 +84,13 @@ describe('GET /', () => {
       {
         core: {
           ...core,
-          describeService: () => ({ name: 'quittance', version: hostile, description: '', features: {} }),
+          describeService: () => ({
+            name: 'quittance',
+            version: hostile,
+            description: '',
+            features: {},
+            limitations: [],
+          }),
           checkReadiness: async () => ({ status: 'unready', checks: { [`gas:${hostile}`]: 'ok' } }),
         },
       },

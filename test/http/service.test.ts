@@ -108,7 +108,13 @@ describe('GET /info', () => {
   it('lists the endpoints that are served, with descriptions', async () => {
     const app = testApp()
     const { endpoints, ...rest } = (await app.inject('/info')).json()
-    expect(rest).toEqual({ name: 'quittance', version: '0.1.0', description: 'A facilitator', features: {} })
+    expect(rest).toEqual({
+      name: 'quittance',
+      version: '0.1.0',
+      description: 'A facilitator',
+      features: {},
+      limitations: [],
+    })
     expect(endpoints).toContainEqual({
       method: 'POST',
       path: '/verify',

@@ -49,6 +49,13 @@ describe('the summary at the start', () => {
     )
   })
 
+  it('says what a network that is served does not settle', () => {
+    const limitations = ['upto by permit is not offered\u001B[2J']
+    expect(summaryOf({}, [{ ...base, limitations }])).toMatch(
+      / {2}serving\n +0x\w{40} .*\n {15}upto by permit is not offered \[2J\n/,
+    )
+  })
+
   it('says why a network is not served', () => {
     const network = { ...base, isServing: false, problem: 'no node answers\u001B[2J' }
     expect(summaryOf({}, [network])).toContain('eip155:8453  not serving: no node answers [2J\n')

@@ -30,8 +30,17 @@ export const combineExactMethods = ({
   presence,
 }: ExactMethods): Scheme => {
   const methodOf = (payment: Payment): PaymentMethod => (isPermit2(payment) ? permit2 : eip3009)
+  const { scheme, network } = eip3009.kind
   return {
     ...eip3009,
+    kind: {
+      scheme,
+      network,
+      get extra() {
+        const { names } = presence.peek() === true ? bothMethods : eip3009Only
+        return { ...eip3009.kind.extra, assetTransferMethods: names }
+      },
+    },
     get extensions() {
       return [...(eip3009.extensions ?? []), ...listProxyExtensions(presence)]
     },

@@ -10,13 +10,16 @@ export interface Offer {
    * was read once: before, the network would be listed with half of its kinds, or kinds with half of their `extra`.
    */
   findProblem(): Promise<string | null>
+  /** What the network lacks, as sentences; nothing before it is known. Public. */
+  listLimitations(): readonly string[]
 }
 
 interface OfferDependencies {
   readonly tokens: Pick<TokenRegistry, 'find'>
   /** Of the contracts that decide what is listed. */
   readonly router: ContractPresence
-  readonly proxies: readonly ContractPresence[]
+  /** Of Permit2 and x402's proxy, by scheme. */
+  readonly proxies: Readonly<Record<'exact' | 'upto', ContractPresence>>
   readonly batchContract: ContractPresence
   readonly logger: Logger
 }
@@ -30,7 +33,7 @@ export const createOffer = (
   const read = async (): Promise<readonly TokenFinding[]> => {
     const [findings] = await Promise.all([
       Promise.all(offered.map(({ address }) => tokens.find(address))),
-      ...[router, ...proxies].map((presence) => presence.ask()),
+      ...[router, ...Object.values(proxies)].map((presence) => presence.ask()),
       isPresent(batchContract),
     ])
     return findings
@@ -67,6 +70,16 @@ export const createOffer = (
   }
 
   return {
+    listLimitations: () => [
+      ...(router.peek() === false
+        ? ['upto by permit, and streams by permit, are not offered without the router: run npm run deploy']
+        : []),
+      ...Object.entries(proxies).flatMap(([scheme, { peek }]) =>
+        peek() === false
+          ? [`${scheme} by Permit2 is not offered: the network lacks Permit2 or x402's proxy for it`]
+          : [],
+      ),
+    ],
     findProblem: async () => {
       const before = known
       // What was read once is not forgotten while nodes fail: only what was missing is asked for again.

@@ -63,13 +63,19 @@ const reportHealth = ({
   monitor,
   maintenance,
   chainClock,
+  offer,
 }: Awaited<ReturnType<typeof openNetwork>>): NetworkHealth => {
   const health = monitor.health()
   const signers = health.signers.map((signer) => ({
     ...signer,
     laneRepairs: maintenance.countRepairs(signer.signer),
   }))
-  return { ...health, signers, clockLagMs: chainClock.getLagMs() ?? 0 }
+  return {
+    ...health,
+    signers,
+    clockLagMs: chainClock.getLagMs() ?? 0,
+    limitations: offer.listLimitations(),
+  }
 }
 
 const openNetwork = async (
@@ -116,18 +122,19 @@ const openNetwork = async (
     exact: createPermit2Presence(rpc, network.chainId),
     upto: createUptoPermit2Presence(rpc, network.chainId),
   }
+  const offer = createOffer(network, {
+    tokens,
+    router: routers.presence,
+    proxies,
+    batchContract,
+    logger,
+  })
   const monitored = createMonitoredNetwork(network, {
     rpc,
     fees,
     signers,
     balances,
-    offer: createOffer(network, {
-      tokens,
-      router: routers.presence,
-      proxies: Object.values(proxies),
-      batchContract,
-      logger,
-    }),
+    offer,
     lanes,
     clock: chainClock,
   })
@@ -195,6 +202,7 @@ const openNetwork = async (
     monitor,
     maintenance,
     chainClock,
+    offer,
   }
 }
 

@@ -138,7 +138,8 @@ export const infoSchema = {
   operationId: 'getInfo',
   tags: ['Service'],
   summary: 'Name, version, endpoints and features of this instance',
-  description: 'Lists the endpoints that this instance serves and its enabled features.',
+  description:
+    'Lists the endpoints that this instance serves, its enabled features, and what its networks lack.',
   response: { 200: jsonResponse('Service information.', serviceInfo), ...describeErrors(readErrors) },
   'x-reference': { responses: { 200: infoResponse, ...exemplifyErrors(readErrors) } },
 } satisfies FastifySchema

@@ -283,7 +283,13 @@ export const infoResponse = {
       version: '0.1.0',
       description: 'Payment facilitator for HTTP 402',
       endpoints: [{ method: 'POST', path: '/verify', description: 'Verify a payment without moving funds' }],
-      features: { upto: false },
+      features: { webhooks: true, registration: 'once' },
+      limitations: [
+        {
+          network: 'eip155:84532',
+          text: 'upto by permit, and streams by permit, are not offered without the router: run npm run deploy',
+        },
+      ],
     },
   },
 } as const

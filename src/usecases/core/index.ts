@@ -47,7 +47,8 @@ export interface CoreSettings {
 
 export interface CoreDependencies {
   readonly settings: CoreSettings
-  readonly service: ServiceDescription
+  readonly service: Omit<ServiceDescription, 'limitations'>
+  readonly listLimitations: () => ServiceDescription['limitations']
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
   readonly checks: readonly ReadinessCheck[]
@@ -149,7 +150,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       completeAccepts: createCompleteAccepts(findTerms, offers),
       priceAccepts: createPriceAccepts(findTerms, offers),
       checkReadiness: createCheckReadiness(dependencies.checks, clock),
-      describeService: () => service,
+      describeService: () => ({ ...service, limitations: dependencies.listLimitations() }),
     },
     jobs: {
       reconcileSettlements: {

@@ -73,6 +73,7 @@ export interface ServiceDescription {
   readonly version: string
   readonly description: string
   readonly features: ServiceInfo['features']
+  readonly limitations: ServiceInfo['limitations']
 }
 
 export interface CoreUseCases {

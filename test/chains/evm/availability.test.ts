@@ -42,7 +42,10 @@ const completeListing = ({ signers }: Service) => {
   const facilitatorAddress = locateUptoRouter(signers.map(({ address }) => address)).address
   return {
     extensions: expect.arrayContaining(['eip2612GasSponsoring']),
-    kinds: { exact: { name, version }, upto: { facilitatorAddress } },
+    kinds: {
+      exact: { name, version, assetTransferMethods: ['eip3009', 'permit2'] },
+      upto: { assetTransferMethods: ['eip2612', 'permit2'], facilitatorAddress },
+    },
   }
 }
 
@@ -54,6 +57,7 @@ describe.concurrent('a network', () => {
   it('is listed with all that it settles in the first answer after the start', async () => {
     const service = await scene.open({ prepare })
     expect(readListing(service)).toEqual(completeListing(service))
+    expect(service.core.useCases.core.describeService().limitations).toEqual([])
   })
 
   it.each(['eth_call', 'eth_getCode'])(
@@ -105,12 +109,23 @@ describe.concurrent('a network', () => {
     },
   )
 
-  it('that has neither router nor Permit2 lists no upto, and refuses it as unsupported_scheme', async () => {
+  it('that has neither router nor Permit2 says so, lists no upto, and refuses it as unsupported_scheme', async () => {
     const own = await openScene()
     try {
       await removePermit2(own.chain.url)
       const service = await own.open()
-      expect(Object.keys(readListing(service, own.chain.network).kinds)).toEqual(['exact'])
+      expect(readListing(service, own.chain.network).kinds).toEqual({
+        exact: expect.objectContaining({ assetTransferMethods: ['eip3009'] }),
+      })
+      const texts = [
+        'upto by permit, and streams by permit, are not offered without the router: run npm run deploy',
+        "exact by Permit2 is not offered: the network lacks Permit2 or x402's proxy for it",
+        "upto by Permit2 is not offered: the network lacks Permit2 or x402's proxy for it",
+      ]
+      expect(service.core.listNetworks()).toMatchObject([{ limitations: texts }])
+      const { network } = own.chain
+      const { limitations } = service.core.useCases.core.describeService()
+      expect(limitations).toEqual(texts.map((text) => ({ network, text })))
       const terms = { chain: own.chain, wallet: createEoa() }
       const [router, facilitator] = [randomAddress(), randomAddress()]
       for (const body of [

@@ -198,7 +198,10 @@ describe('upto', () => {
       isDeployed: true,
       shared: null,
     })
-    expect(scheme.kind.extra).toEqual({ facilitatorAddress: routerOf() })
+    expect(scheme.kind.extra).toEqual({
+      assetTransferMethods: ['eip2612', 'permit2'],
+      facilitatorAddress: routerOf(),
+    })
     expect((await scheme.describeAsset(null, null))?.extra).not.toHaveProperty('routerAddress')
     const terms = await scheme.describeAsset(null, payTo)
     expect(terms).toMatchObject({ extra: { name: 'USDC', version: '2', routerAddress: router?.address } })

@@ -76,6 +76,7 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
     version: '0.1.0',
     description: 'A facilitator',
     features: {},
+    limitations: [],
   }),
   ...given,
 })

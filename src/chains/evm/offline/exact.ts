@@ -54,7 +54,11 @@ export const createOfflineExact = (offline: OfflineNetwork): OfflineScheme => {
   }
 
   return {
-    kind: { scheme: 'exact', network, extra: tokens.describe(null)?.extra },
+    kind: {
+      scheme: 'exact',
+      network,
+      extra: { ...tokens.describe(null)?.extra, assetTransferMethods: bothMethods.names },
+    },
     signers: [offlineSigner],
     forms: evmForms,
     isAddress: (text) => readAddress(text) !== null,

@@ -81,7 +81,7 @@ export const createOfflineUpto = (offline: OfflineNetwork): OfflineScheme => {
     kind: {
       scheme: 'upto',
       network,
-      extra: { facilitatorAddress: shared },
+      extra: { assetTransferMethods: ['eip2612', 'permit2'], facilitatorAddress: shared },
     },
     signers: [offlineSigner],
     vouchers: createVouchers({ chainId, contracts: null }),

@@ -53,10 +53,12 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       network: network.network,
       get extra() {
         const hasRouter = routers.presence.peek() === true
+        const hasProxy = presence.peek() === true
         return {
+          assetTransferMethods: [...(hasRouter ? ['eip2612'] : []), ...(hasProxy ? ['permit2'] : [])],
           // The router that payers sign for is that of the recipient.
           ...(hasRouter && takesSharedRouterPermits ? { routerAddress: routers.shared } : {}),
-          ...(presence.peek() === true ? describeFacilitator(hasRouter) : {}),
+          ...(hasProxy ? describeFacilitator(hasRouter) : {}),
         }
       },
     },

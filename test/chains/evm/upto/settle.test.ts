@@ -422,6 +422,7 @@ describe('refused without a transaction', () => {
     const service = await scene.open()
     const { kinds } = service.core.useCases.core.listSupported()
     expect(kinds.find(({ scheme }) => scheme === 'upto')?.extra).toEqual({
+      assetTransferMethods: ['permit2'],
       facilitatorAddress: service.signers[0]?.address,
     })
     const body = await uptoPayment({ chain: scene.chain, wallet: createEoa(), router: randomAddress() })
