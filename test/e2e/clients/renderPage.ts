@@ -92,4 +92,16 @@ Exact versions are in \`test/e2e/clients/package.json\`, which the root package 
 `
 
 const absent = `\`@x402/mcp\`, \`@t402/ton\` and \`@t402/tron\` were not found on npm.
+
+## Contracts
+
+Payments by Permit2 are tested with Uniswap's published code at its address. x402's two proxies are of our own source, at
+their published addresses, since no package has their code. Functions, results, events, errors, addresses and the witness
+that payers sign are compared with what \`@x402/evm\` publishes, and are the same. What it does not publish can differ:
+
+- of several errors that apply, the one that the proxy reports: the service takes a used nonce for the reason first, then
+  the error that is reported, then a low allowance or balance;
+- whether a permit of the token that fails ends \`settleWithPermit\`: ours goes on, and the allowance decides;
+- whether the proxy for \`upto\` takes a charge of 0: the service sends none;
+- gas: limits have a margin for the code of the tests.
 `

@@ -34,6 +34,12 @@ export const getArtifact = (name: ContractName): Artifact => {
   return artifact
 }
 
+/** Runtime code of Uniswap's Permit2 as published, with its license beside it. */
+export const getPermit2Code = (): Hex =>
+  z
+    .object({ runtimeCode: hexSchema })
+    .parse(JSON.parse(readFileSync(new URL('permit2.json', import.meta.url), 'utf8'))).runtimeCode
+
 /** Compiled by hardhat and shipped in an npm package. */
 export interface PackagedArtifact extends Artifact {
   /** Deployed code, with `__$…$__` in place of library addresses. */

@@ -9,7 +9,7 @@ import {
   numberToHex,
   parseAbi,
 } from 'viem'
-import { getArtifact } from '../contracts/artifacts.js'
+import { getArtifact, getPermit2Code } from '../contracts/artifacts.js'
 import { randomAddress, randomHex, unixNow } from './authorization.js'
 import { callRpc, callRpcBatch } from './jsonRpc.js'
 import type { LocalChain } from './localChain.js'
@@ -33,11 +33,10 @@ export const permit2Abi = parseAbi([
   'function approve(address spender, uint256 value)',
 ])
 
-/** Permit2 and x402's proxies of our own source, at the published addresses. */
+/** Permit2 with its published code, and x402's proxies of our own source, at the published addresses. */
 export const deployPermit2 = async (url: string): Promise<void> => {
   const args = [permit2Address]
   const creations = [
-    { address: permit2Address, data: getArtifact('Permit2').bytecode },
     { address: exactProxyAddress, data: encodeDeployData({ ...getArtifact('ExactPermit2Proxy'), args }) },
     { address: uptoProxyAddress, data: encodeDeployData({ ...getArtifact('UptoPermit2Proxy'), args }) },
   ]
@@ -45,10 +44,10 @@ export const deployPermit2 = async (url: string): Promise<void> => {
     url,
     creations.map(({ data }) => ({ method: 'eth_call', params: [{ data }, 'latest'] })),
   )
-  await callRpcBatch(
-    url,
-    creations.map(({ address }, index) => ({ method: 'anvil_setCode', params: [address, codes[index]] })),
-  )
+  await callRpcBatch(url, [
+    { method: 'anvil_setCode', params: [permit2Address, getPermit2Code()] },
+    ...creations.map(({ address }, index) => ({ method: 'anvil_setCode', params: [address, codes[index]] })),
+  ])
 }
 
 /** As on a chain where none was deployed. */
