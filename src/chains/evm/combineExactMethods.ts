@@ -4,10 +4,10 @@ import type { Payment } from '../../protocol/payment.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { describeForeignMethod } from '../../schemes/transferMethod.js'
 import { readAddress } from './abi/address.js'
-import type { ContractPresence } from './contracts/contractPresence.js'
 import { type PaymentMethod, toRefusal } from './paymentMethod.js'
 import { isPermitRow } from './permit2/judge.js'
 import { listProxyExtensions } from './permit2/presence.js'
+import type { ContractPresence } from './rpc/presence.js'
 
 export interface ExactMethods {
   /** The default method; it describes the network and its tokens for both. */

@@ -1,5 +1,5 @@
 import type { Logger } from '../../ports/logger.js'
-import { type ContractPresence, isPresent } from './contracts/contractPresence.js'
+import { type ContractPresence, isPresent } from './rpc/presence.js'
 import type { EvmNetworkSettings } from './settings.js'
 import type { TokenFinding, TokenRegistry } from './tokens/tokenRegistry.js'
 

@@ -1,5 +1,6 @@
 import { hexToBytes } from 'viem'
 import { keccak } from '../abi/keccak.js'
+import { type ContractPresence, createPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { DeployedContract } from './deployedContract.js'
 
@@ -14,46 +15,6 @@ export const readContractState = async (
   if (code === '0x') return 'absent'
   return keccak(hexToBytes(code)) === codeHash ? 'deployed' : 'foreign'
 }
-
-/** Whether a network has a contract. */
-export interface ContractPresence {
-  /** Throws if no node answers. Asked until the contract is there, at most every ten minutes. */
-  ask(): Promise<boolean>
-  /** The last answer; null before the first. */
-  peek(): boolean | null
-}
-
-// An operator who deploys it sees it used within this time, without a restart.
-const recheckMs = 600_000
-
-export const createPresence = (
-  read: () => Promise<boolean>,
-  now: () => number = () => performance.now(),
-): ContractPresence => {
-  let known: { readonly isPresent: boolean; readonly atMs: number } | null = null
-  let reading: Promise<boolean> | null = null
-  const readOnce = async (): Promise<boolean> => {
-    try {
-      const isPresent = await read()
-      known = { isPresent, atMs: now() }
-      return isPresent
-    } finally {
-      reading = null
-    }
-  }
-  return {
-    peek: () => known?.isPresent ?? null,
-    ask: async () => {
-      if (known !== null && (known.isPresent || now() - known.atMs < recheckMs)) return known.isPresent
-      reading ??= readOnce()
-      return await reading
-    },
-  }
-}
-
-/** For what works without the contract: false while no node answers. */
-export const isPresent = async ({ ask }: Pick<ContractPresence, 'ask'>): Promise<boolean> =>
-  await ask().catch(() => false)
 
 /** Whether a contract is deployed with the expected code. */
 export const createContractPresence = (

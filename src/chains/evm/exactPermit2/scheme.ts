@@ -1,5 +1,4 @@
 import type { Hex } from 'viem'
-import type { ContractPresence } from '../contracts/contractPresence.js'
 import {
   createEvmMinimum,
   createPaymentMethod,
@@ -10,6 +9,7 @@ import { describePermit } from '../permit2/judge.js'
 import { formatPermitId, type Permit, readPermitProof } from '../permit2/payload.js'
 import type { Prepared } from '../permit2/prepare.js'
 import { createProxyPresence } from '../permit2/presence.js'
+import type { ContractPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { exactProxyAddress } from './contracts.js'
 import { readJudge } from './judge.js'

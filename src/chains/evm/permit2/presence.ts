@@ -1,6 +1,6 @@
 import { type Hex, toFunctionSelector } from 'viem'
 import { addressWord } from '../abi/words.js'
-import { type ContractPresence, createPresence } from '../contracts/contractPresence.js'
+import { type ContractPresence, createPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { permit2Address } from './contracts.js'
 import { eip2612Sponsoring } from './gasSponsoring.js'

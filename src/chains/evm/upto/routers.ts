@@ -1,7 +1,8 @@
 import type { Hex } from 'viem'
-import { type ContractPresence, createContractPresence } from '../contracts/contractPresence.js'
+import { createContractPresence } from '../contracts/contractPresence.js'
 import { findRecipientRouter } from '../contracts/findRecipientRouter.js'
 import { locateUptoRouter } from '../contracts/locateUptoRouter.js'
+import type { ContractPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 
 /** The routers whose facilitators are the configured accounts. */

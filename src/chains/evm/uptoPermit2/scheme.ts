@@ -1,4 +1,3 @@
-import type { ContractPresence } from '../contracts/contractPresence.js'
 import {
   createEvmMinimum,
   createPaymentMethod,
@@ -10,6 +9,7 @@ import { formatPermitId } from '../permit2/payload.js'
 import { decodePermitState } from '../permit2/permitState.js'
 import type { Prepared } from '../permit2/prepare.js'
 import { createProxyPresence } from '../permit2/presence.js'
+import type { ContractPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TransactionEngine } from '../transactions/engine.js'
 import { type Facilitators, findFacilitator } from './checks.js'

@@ -1,7 +1,7 @@
 import { decodeFunctionData, type Hex } from 'viem'
 import { multicallAbi, multicallAddress } from '../../abi/contracts.js'
 import { decodeAggregate, encodeAggregate } from '../../abi/multicall.js'
-import { type ContractPresence, createPresence, isPresent } from '../../contracts/contractPresence.js'
+import { type ContractPresence, createPresence, isPresent } from '../../rpc/presence.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { BatchContract } from './batchContract.js'
 

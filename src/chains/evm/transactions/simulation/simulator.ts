@@ -1,5 +1,5 @@
 import { createMicroBatcher } from '../../../../concurrency/microBatcher.js'
-import { type ContractPresence, isPresent } from '../../contracts/contractPresence.js'
+import { type ContractPresence, isPresent } from '../../rpc/presence.js'
 import type { UntrustedUse } from '../../rpc/untrustedCalls.js'
 import { canShare, type SettlementCall } from '../settlementCall.js'
 import { divideIndependent } from './divideIndependent.js'
