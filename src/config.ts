@@ -13,12 +13,21 @@ import {
   pageOrigins,
   secretUrl,
   tierTable,
+  variableNames,
   visibleText,
   webhookTargets,
 } from './platform/configValues.js'
 import { decimalNumber } from './platform/decimalNumber.js'
 import { directRecipients } from './platform/directRecipients.js'
 import type { Secret } from './platform/secret.js'
+import {
+  findMeantName,
+  findMisspelt,
+  isKnownName,
+  isOfOrchestrator,
+  isOfPlatform,
+  type KnownNames,
+} from './platform/variableNames.js'
 import { wholeNumber } from './platform/wholeNumber.js'
 import { bodyLimits } from './protocol/bodyLimits.js'
 import type { ClaimPolicy, ConfiguredRecipient } from './protocol/recipients.js'
@@ -97,6 +106,7 @@ const environmentShape = z.object({
     .default(true),
   SETTLES_AT_ONCE_PER_PAYER: wholeNumber(0, 100_000).default(16),
   SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
+  OTHER_VARIABLES: variableNames.default([]),
 })
 
 const listInvalidCombinations = (present: Readonly<Record<string, string>>): readonly string[] => {
@@ -125,6 +135,13 @@ const listInvalidCombinations = (present: Readonly<Record<string, string>>): rea
 }
 
 export const serviceVariables: readonly string[] = Object.keys(environmentShape.shape)
+
+/** Families hide their parsed settings, so that their variables are told by name. */
+export const isFamilyVariable = (name: string): boolean =>
+  isKnownName(
+    name,
+    knownFamilies.flatMap(({ variables }) => variables?.known ?? []),
+  )
 
 /** Validated configuration; secrets print as `[secret]`. */
 export interface Config {
@@ -265,17 +282,63 @@ export const readServiceVariables = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, unknown>> => environmentShape.parse(listPresent(environment))
 
-/** Empty variables count as absent. Throws `ConfigError`. */
+/** Which variables are for the service, and which are mistakes. */
+const sortVariables = (
+  given: Readonly<Record<string, string>>,
+  families: readonly AnyChainFamily[],
+  namesInFile: readonly string[],
+): { readonly present: Readonly<Record<string, string>>; readonly problems: readonly string[] } => {
+  const familyNames = families.flatMap(({ variables }) => variables ?? [])
+  const known: readonly KnownNames[] = [{ names: serviceVariables }, ...familyNames.map((each) => each.known)]
+  const named = variableNames.safeParse(given.OTHER_VARIABLES ?? '').data ?? []
+  const isOther = (name: string): boolean =>
+    isOfPlatform(name) ||
+    (isOfOrchestrator(name) && !namesInFile.includes(name)) ||
+    named.some((other) => (other.endsWith('*') ? name.startsWith(other.slice(0, -1)) : name === other))
+
+  const present: Record<string, string> = {}
+  const problems: string[] = []
+  for (const [name, value] of Object.entries(given)) {
+    if (isKnownName(name, known)) {
+      present[name] = value
+      continue
+    }
+    if (isOther(name)) continue
+    // The family reports what begins with its prefix.
+    if (familyNames.some(({ prefix }) => name.startsWith(prefix))) {
+      present[name] = value
+      continue
+    }
+    const isInFile = namesInFile.includes(name)
+    const meant = isInFile ? findMeantName(name, known) : findMisspelt(name, known)
+    // Another program's variable of nearly the same name: the setting itself is there.
+    if (!isInFile && (meant === null || given[meant] !== undefined)) continue
+    const advice = meant === null ? '' : `; did you mean ${meant}?`
+    problems.push(
+      `${name}: is not a known setting${advice === '' ? ';' : `${advice} If not,`} remove it${isInFile ? ' from .env' : ''}, or name it in OTHER_VARIABLES if another program reads it`,
+    )
+  }
+  return { present, problems }
+}
+
+/**
+ * Empty variables count as absent. A variable that stands in the file `.env` must be a setting; of others, only those that
+ * are a setting with a slip are refused. Throws `ConfigError`.
+ */
 export const readConfig = (
   environment: Readonly<Record<string, string | undefined>>,
   families: readonly AnyChainFamily[] = knownFamilies,
+  namesInFile: readonly string[] = [],
 ): Config => {
-  const present = listPresent(environment)
+  const { present, problems: unknown } = sortVariables(listPresent(environment), families, namesInFile)
   const parsed = environmentShape.safeParse(present)
-  const problems = parsed.success
-    ? []
-    : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-  problems.push(...listInvalidCombinations(present))
+  const problems = [
+    ...unknown,
+    ...(parsed.success
+      ? []
+      : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)),
+    ...listInvalidCombinations(present),
+  ]
   const chains: EnabledChain[] = []
   const prepare = (family: AnyChainFamily, environment: Readonly<Record<string, string>>): void => {
     const preparation = family.prepare(environment)

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import closeWithGrace from 'close-with-grace'
 import { UsageError, usage } from './admin/command.js'
 import { type Config, ConfigError, readConfig } from './config.js'
@@ -33,10 +34,11 @@ const run = async (): Promise<void> => {
     case 'deploy':
       return await deploy(invocation)
     case 'admin': {
-      loadEnvFile()
+      const namesInFile = loadEnvFile()
       const { runCommandLine } = await import('./commandLine/runCommandLine.js')
       const streams = { input: process.stdin, output: process.stdout, prompts: process.stderr }
-      process.exitCode = await runCommandLine(invocation.args, process.env, streams)
+      const installation = { environment: process.env, namesInFile }
+      process.exitCode = await runCommandLine(invocation.args, installation, streams)
       return
     }
     case 'serve':
@@ -46,13 +48,16 @@ const run = async (): Promise<void> => {
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-const loadEnvFile = (): void => {
-  if (existsSync('.env')) process.loadEnvFile('.env')
+/** The names that stand in the file. */
+const loadEnvFile = (): readonly string[] => {
+  if (!existsSync('.env')) return []
+  process.loadEnvFile('.env')
+  return Object.keys(parseEnv(readFileSync('.env', 'utf8')))
 }
 
 const loadConfig = (): Config => {
-  loadEnvFile()
-  return readConfig(process.env)
+  const namesInFile = loadEnvFile()
+  return readConfig(process.env, undefined, namesInFile)
 }
 
 const deploy = async (request: { readonly network: string; readonly isDryRun: boolean }): Promise<void> => {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineChain } from '../src/chains/chain.js'
 import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
+import { families } from '../src/chains/index.js'
 import { ConfigError, listFeatures, readConfig, serviceVariables } from '../src/config.js'
 import { selfHostedTiers, specificationTiers } from '../src/protocol/tiers.js'
 
@@ -110,6 +111,201 @@ describe('an environment without a chain', () => {
   it('ignores unrelated variables', () => {
     expect(readConfig({ PATH: '/bin', HOSTNAME: 'box', PORTS: 'x', constructor: 'x' }, [])).toEqual(
       readConfig({}, []),
+    )
+  })
+})
+
+describe('a variable that is no setting', () => {
+  const misspelt = (name: string, meant: string) =>
+    `${name}: is not a known setting; did you mean ${meant}? If not, remove it, or name it in OTHER_VARIABLES if another program reads it`
+
+  it.each([
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['DATABASEURL', 'DATABASE_URL'],
+    ['database_url', 'DATABASE_URL'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['LOG-LEVEL', 'LOG_LEVEL'],
+    ['REIDS_URL', 'REDIS_URL'],
+    ['SANBOX', 'SANDBOX'],
+    ['API_KEYS_REQUIRED', 'API_KEY_REQUIRED'],
+    ['API_KEY_REQUIERD', 'API_KEY_REQUIRED'],
+    ['KEY_ENCRYPTION_SERCET', 'KEY_ENCRYPTION_SECRET'],
+    ['DATABASE_REED_URL', 'DATABASE_READ_URL'],
+    ['WEBHOOKS_ALLOW', 'WEBHOOK_ALLOW'],
+    ['EMAIL_FROM', 'MAIL_FROM'],
+    ['DEPLOY_ERC4337_WITH_EIP6942', 'DEPLOY_ERC4337_WITH_EIP6492'],
+    ['EMV_PRIVATE_KEY', 'EVM_PRIVATE_KEY'],
+    ['SOLONA_RPC_URL_devnet', 'SOLANA_RPC_URL_devnet'],
+    ['POLKADOT1_RPC_URL_assethub', 'POLKADOT_RPC_URL_assethub'],
+  ])('%s is refused as a misspelt %s', (name, meant) => {
+    expect(problemsOf({ [name]: 'hunter2' })).toEqual([misspelt(name, meant)])
+  })
+
+  it('is accepted where the setting that it resembles is set too', () => {
+    const url = 'postgres://db.example/quittance'
+    expect(problemsOf({ DATABASE_URL: url, DATABASE_URI: url, SANDBOX: 'false' })).toEqual([])
+    expect(problemsOf({ DATABASE_URL: ' ', DATABASE_URI: url })).toEqual([
+      misspelt('DATABASE_URI', 'DATABASE_URL'),
+    ])
+  })
+
+  it('is accepted where it is empty', () => {
+    expect(problemsOf({ DATABASE_URI: ' ', LOGLEVEL: '' })).toEqual([])
+  })
+
+  // Of runtimes, libraries, databases, clouds, orchestrators and shells; some resemble a setting.
+  it.each([
+    ...[
+      'PATH',
+      'HOME',
+      'HOSTNAME',
+      'HOSTTYPE',
+      'PORTS',
+      'HOSTS',
+      'POST',
+      'TIER',
+      'TERM',
+      'LANG',
+      'LC_ALL',
+      'TZ',
+      '_',
+    ],
+    ...[
+      'NODE_ENV',
+      'NODE_OPTIONS',
+      'NODE_EXTRA_CA_CERTS',
+      'UV_THREADPOOL_SIZE',
+      'NO_COLOR',
+      'FORCE_COLOR',
+      'INIT_CWD',
+    ],
+    ...['npm_config_loglevel', 'npm_config_registry', 'npm_package_name', 'npm_lifecycle_event', 'NPM_TOKEN'],
+    ...[
+      'http_proxy',
+      'HTTPS_PROXY',
+      'no_proxy',
+      'SSL_CERT_FILE',
+      'LD_PRELOAD',
+      'DEBUG',
+      'CI',
+      'GITHUB_TOKEN',
+    ],
+    ...['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGSSLMODE', 'PGDATA', 'POSTGRES_PASSWORD'],
+    ...[
+      'DATABASE_SSL',
+      'DATABASE_TLS',
+      'DATABASE_HOST',
+      'DATABASE_USER',
+      'DATABASE_PORT',
+      'DATABASE_PRIVATE_URL',
+    ],
+    ...[
+      'DATABASE_PUBLIC_URL',
+      'DATABASE_URL_UNPOOLED',
+      'DATABASE_CONNECTION_POOL_URL',
+      'POSTGRES_URL',
+      'MONGO_URL',
+    ],
+    ...['REDIS_SSL', 'REDIS_TTL', 'REDIS_HOST', 'REDIS_TLS_URL', 'REDIS_PUBLIC_URL', 'REDISHOST', 'KV_URL'],
+    ...['SMTP_SSL', 'SMTP_HOST', 'SMTP_PORT', 'SMTP_USER', 'MAIL_PORT', 'MAIL_FROM_NAME', 'METRICS_PORT'],
+    ...['KUBERNETES_SERVICE_HOST', 'KUBERNETES_PORT', 'KUBERNETES_PORT_443_TCP_ADDR', 'REDIS_PORT_6379_TCP'],
+    ...[
+      'QUITTANCE_PORT_8080_TCP',
+      'QUITTANCE_PORT',
+      'QUITTANCE_SERVICE_PORT_HTTP',
+      'SANDBOX_PORT',
+      'LOG_LEVEL_PORT',
+    ],
+    ...[
+      'EVM_NODE_SERVICE_HOST',
+      'EVM_NODE_SERVICE_PORT_RPC',
+      'NEAR_PORT',
+      'TON_PORT_80_TCP',
+      'TON_PORT_80_TCP_ADDR',
+    ],
+    ...[
+      'SOLANA_RPC_SERVICE_PORT',
+      'SOLANA_RPC_PORT_8899_TCP_PROTO',
+      'COSMOS_PORT_26657_TCP_PORT',
+      'TRON_PORT_9_UDP',
+    ],
+    ...[
+      'APTOS_SDK_WARNINGS',
+      'NEAR_ENV',
+      'NEAR_HOME',
+      'TEZOS_LOG',
+      'TEZOS_CLIENT_DIR',
+      'SOLANA_METRICS_CONFIG',
+    ],
+    ...[
+      'AWS_REGION',
+      'AWS_SECRET_ACCESS_KEY',
+      'GOOGLE_APPLICATION_CREDENTIALS',
+      'FLY_APP_NAME',
+      'RENDER_SERVICE_ID',
+    ],
+    ...['RAILWAY_ENVIRONMENT', 'VERCEL_URL', 'DYNO', 'HEROKU_APP_NAME', 'WEBSITE_HOSTNAME', 'INVOCATION_ID'],
+    ...['LISTEN_FDS', 'NOTIFY_SOCKET', 'SSH_AUTH_SOCK', 'SHOP_PORT', 'constructor', '__proto__', 'toString'],
+  ])('%s is of another program and does not stop a start', (name) => {
+    const config = readConfig({ [name]: 'tcp://10.0.0.1:80' })
+    expect({ ...config, chains: [] }).toEqual({ ...readConfig({}), chains: [] })
+  })
+
+  it('never is one of the settings themselves', () => {
+    const perNetwork = families.flatMap(({ variables }) => variables?.perNetwork ?? [])
+    const names = [
+      ...serviceVariables,
+      ...families.flatMap(({ variables }) => variables?.family ?? []),
+      ...perNetwork.map((name) => name.replace('<chain id>', '8453').replace(/<.*>/, 'mainnet')),
+    ]
+    expect(names.length).toBeGreaterThan(150)
+    const problems = problemsOf(Object.fromEntries(names.map((name) => [name, 'x'])))
+    expect(problems.filter((problem) => problem.includes('known setting'))).toEqual([])
+  })
+
+  it('is accepted where OTHER_VARIABLES names it, also with the prefix of a chain', () => {
+    const others = {
+      DATABASE_URI: 'x',
+      COSMOS_KEY: 'x',
+      COSMOS_ENDPOINT: 'x',
+      APP_NAME: 'x',
+      EVM_SUBGRAPH: 'x',
+    }
+    const OTHER_VARIABLES = 'DATABASE_URI, COSMOS_*,APP_NAME,EVM_*'
+    expect(() =>
+      readConfig({ ...others, OTHER_VARIABLES }, undefined, ['APP_NAME', 'COSMOS_KEY']),
+    ).not.toThrow()
+    expect(problemsOf({ ...others, OTHER_VARIABLES, EVM_PRIVATE_KEY: 'x' })).toEqual([
+      'EVM_PRIVATE_KEY: must be one or several 32-byte hex keys, comma separated',
+    ])
+    expect(problemsOf({ OTHER_VARIABLES: '*' })).toEqual([
+      'OTHER_VARIABLES: must list names of variables such as APP_NAME or APP_*, comma separated',
+    ])
+  })
+
+  it('is refused in .env unless it is of the runtime, a library or a tool', () => {
+    const file = {
+      PROT: '80',
+      COLOUR: 'red',
+      REDIS_PORT: '6379',
+      EVM_NODE_PORT: '8545',
+      LOG_LEVEL: 'info',
+      NODE_ENV: 'production',
+      PGSSLMODE: 'require',
+      TZ: 'UTC',
+      POSTGRES_PASSWORD: 'x',
+      COMPOSE_PROJECT_NAME: 'x',
+    }
+    const problems = () => readConfig({ PATH: '/bin', ...file }, undefined, Object.keys(file))
+    expect(problems).toThrow(
+      [
+        'The configuration is invalid:',
+        '  PROT: is not a known setting; did you mean PORT? If not, remove it from .env, or name it in OTHER_VARIABLES if another program reads it',
+        '  COLOUR: is not a known setting; remove it from .env, or name it in OTHER_VARIABLES if another program reads it',
+        '  REDIS_PORT: is not a known setting; remove it from .env, or name it in OTHER_VARIABLES if another program reads it',
+        '  EVM_NODE_PORT: is not a known setting',
+      ].join('\n'),
     )
   })
 })
@@ -437,12 +633,19 @@ describe('the EVM networks', () => {
     expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is not a known setting; ${advice}`])
   })
 
-  it.each(['EVM_PRIVATE_KEYS', 'EVM_NETWORK', 'EVM_RPC_URLS_8453', 'EVM_constructor'])(
-    'reject the misspelled variable %s',
-    (name) => {
-      expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is not a known setting`])
-    },
-  )
+  it.each([
+    ['EVM_PRIVATE_KEYS', '; did you mean EVM_PRIVATE_KEY?'],
+    ['EVM_NETWORK', '; did you mean EVM_NETWORKS?'],
+    ['EVM_RPC_URLS_8453', '; did you mean EVM_RPC_URL_8453?'],
+    ['EVM_RCP_URL_8453', '; did you mean EVM_RPC_URL_8453?'],
+    ['NEAR_RPCURL_mainnet', '; did you mean NEAR_RPC_URL_mainnet?'],
+    ['TEZOS_TZTK_URL_mainnet', '; did you mean TEZOS_TZKT_URL_mainnet?'],
+    ['TRON_MNEMONIC', ''],
+    ['EVM_constructor', ''],
+    ['EVM_', ''],
+  ])('refuse the misspelled variable %s', (name, advice) => {
+    expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is not a known setting${advice}`])
+  })
 })
 
 describe('the tokens of a network', () => {

@@ -10,6 +10,7 @@ import type { SandboxAddress, SandboxPayment } from '../protocol/sandbox.js'
 import type { DirectChain } from '../schemes/exactDirect/directChain.js'
 import type { OfflineScheme } from '../schemes/offlineScheme.js'
 import type { Scheme } from '../schemes/scheme.js'
+import type { FamilyVariableNames } from './common/familySettings.js'
 import type { SponsoringTerms } from './common/sponsoring.js'
 
 export interface NetworkHealth {
@@ -161,6 +162,8 @@ export type SettingsReading<Settings> =
 /** Manifest of a family. Must not import an SDK: it is loaded even when the family is off. */
 export interface ChainFamily<Settings> {
   readonly namespace: string
+  /** Absent: it has none of its own. */
+  readonly variables?: FamilyVariableNames
   readSettings(environment: Readonly<Record<string, string>>): SettingsReading<Settings>
   load(): Promise<ChainModule<Settings>>
   /** Only where the sandbox has a network of the family. */
@@ -174,6 +177,7 @@ export interface ChainFamily<Settings> {
 /** A `ChainFamily` without its settings type, so that all families fit in one list. */
 export interface AnyChainFamily {
   readonly namespace: string
+  readonly variables?: FamilyVariableNames
   loadSignIn?(): Promise<SignInModule>
   /** `open` is null when the family is not configured. */
   prepare(
@@ -187,6 +191,7 @@ export interface AnyChainFamily {
 
 export const defineChain = <Settings>(family: ChainFamily<Settings>): AnyChainFamily => ({
   namespace: family.namespace,
+  ...(family.variables === undefined ? {} : { variables: family.variables }),
   ...(family.loadOffline === undefined ? {} : { loadOffline: family.loadOffline }),
   ...(family.loadSignIn === undefined ? {} : { loadSignIn: family.loadSignIn }),
   prepare: (environment) => {

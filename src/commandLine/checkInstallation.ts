@@ -1,16 +1,14 @@
 import type { Finding } from '../admin/finding.js'
-import { type Config, ConfigError, readConfig } from '../config.js'
+import { type Config, ConfigError } from '../config.js'
 import { checkNetworks } from './checkNetworks.js'
 import { checkStores } from './checkStores.js'
 
-/** Changes nothing: no migration, no lease, no transaction. Every wait has a deadline. */
-export const checkInstallation = async (
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<readonly Finding[]> => {
+/** `read` may throw `ConfigError`. Changes nothing: no migration, no lease, no transaction. Every wait has a deadline. */
+export const checkInstallation = async (read: () => Config): Promise<readonly Finding[]> => {
   const subject = 'configuration'
   let config: Config
   try {
-    config = readConfig(environment)
+    config = read()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return error.problems.map((text) => ({ level: 'error', subject, text }))

@@ -15,18 +15,28 @@ import { checkInstallation } from './checkInstallation.js'
 import { findSealers, openConfiguredSealers, sealingKeyFile } from './findSealers.js'
 import { listSettings } from './listSettings.js'
 
-type Environment = Readonly<Record<string, string | undefined>>
+export interface GivenVariables {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Which of them stand in the file `.env`. Absent: none. */
+  readonly namesInFile?: readonly string[]
+}
 
-export const createInstallation = (environment: Environment): Installation => {
-  const read = (): Config => readInstalledConfig(environment)
+const readGiven = ({ environment, namesInFile }: GivenVariables): Config =>
+  readConfig(environment, undefined, namesInFile)
+
+export const createInstallation = (given: GivenVariables): Installation => {
+  const read = (): Config => readInstalledConfig(given)
   return {
     listTiers: () => Object.keys(read().tiers.table),
     openStores: () => {
       const config = read()
       return openAccounts({ ...config.stores, tiers: config.tiers }, () => openConfiguredSealers(config))
     },
-    check: () => checkInstallation(environment),
-    listSettings: () => listSettings(environment),
+    check: () => checkInstallation(() => readGiven(given)),
+    listSettings: () => {
+      readGiven(given)
+      return listSettings(given.environment)
+    },
     backUp: (file) => backUp(read(), file),
     restore: (file) => restore(read(), file),
     exportConsumed: (file) => exportConsumed(read(), file),
@@ -38,10 +48,10 @@ export const createInstallation = (environment: Environment): Installation => {
  * Where SANDBOX is not set, and the variables of the chains are perhaps not at hand: the data folder of real payments,
  * else that of the sandbox.
  */
-const readInstalledConfig = (environment: Environment): Config => {
-  const stated = readConfig(environment)
+const readInstalledConfig = (given: GivenVariables): Config => {
+  const stated = readGiven(given)
   if (stated.sandbox !== 'default') return stated
-  const real = readConfig({ ...environment, SANDBOX: 'false' })
+  const real = readGiven({ ...given, environment: { ...given.environment, SANDBOX: 'false' } })
   return !hasData(real) && hasData(stated) ? stated : real
 }
 

@@ -1,20 +1,17 @@
 import type { Setting } from '../admin/runAdmin.js'
-import { readConfig, readServiceVariables, serviceVariables } from '../config.js'
+import { isFamilyVariable, readServiceVariables, serviceVariables } from '../config.js'
 import { Secret } from '../platform/secret.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-// Chain families hide their parsed settings, so their variables are told apart by name. A network's variable ends in its id.
-const familyName = /^(EVM|SOLANA|TON|TRON|DEPLOY)_/
 const secretName = /(KEY|MNEMONIC|SECRET|TOKEN|PASSWORD)(_|$)/
 
-/** Every variable of the service, and those of chain families that are set. Throws `ConfigError`. */
+/** Every variable of the service, and those of chain families that are set, for a valid environment. */
 export const listSettings = (environment: Environment): readonly Setting[] => {
-  readConfig(environment)
   const values = readServiceVariables(environment)
   const service = serviceVariables.map((name) => describeService(name, values[name], environment))
   const families = Object.entries(environment)
-    .filter(([name, value = '']) => familyName.test(name) && value.trim() !== '')
+    .filter(([name, value = '']) => isFamilyVariable(name) && value.trim() !== '')
     .map(([name, value = '']) => describeFamily(name, value.trim()))
   return [...service, ...families.sort((left, right) => (left.name < right.name ? -1 : 1))]
 }

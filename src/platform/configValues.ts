@@ -90,6 +90,20 @@ export const domainNames = z
     'must list domains such as gmail.com, comma separated',
   )
 
+/** Names of variables; `*` at the end stands for any rest. */
+export const variableNames = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+  .refine(
+    (names) => names.every((name) => /^[A-Za-z_][A-Za-z0-9_.-]*\*?$/.test(name)),
+    'must list names of variables such as APP_NAME or APP_*, comma separated',
+  )
+
 /** JSON, or the path of a file with JSON. */
 export const tierTable = z.string().transform((text, context) => {
   const refuse = (message: string) => {

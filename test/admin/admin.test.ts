@@ -46,7 +46,7 @@ const admin = async (words: readonly string[], environment: Readonly<Record<stri
 /** The same without a process, for what a command that succeeds prints and changes. */
 const adminHere = async (words: readonly string[], environment: Readonly<Record<string, string>>) => {
   const [output, prompts] = [new PassThrough(), new PassThrough()]
-  const code = await runCommandLine(words, environment, { input: new PassThrough(), output, prompts })
+  const code = await runCommandLine(words, { environment }, { input: new PassThrough(), output, prompts })
   return { code, output: String(output.read() ?? ''), stderr: String(prompts.read() ?? '') }
 }
 

@@ -96,6 +96,21 @@ describe('a start that fails', () => {
     })
   })
 
+  it('names what in the file .env is no setting, beside every other problem', async () => {
+    await writeFile(
+      join(folder, '.env'),
+      "# Ours\nLOGLEVEL='debug'\nexport SHOP_NAME=hunter2\nNODE_ENV=production\n",
+    )
+    const { code, event, output } = await startInVain({ PORT: 'http', QUITTANCE_PORT: 'tcp://10.0.0.1:8080' })
+    expect(code).toBe(1)
+    expect(event.problems.toSorted()).toEqual([
+      expect.stringMatching(/^LOGLEVEL: is not a known setting; did you mean LOG_LEVEL\? .* from \.env/),
+      expect.stringMatching(/^PORT: /),
+      expect.stringMatching(/^SHOP_NAME: is not a known setting; remove it from \.env/),
+    ])
+    expect(output).not.toContain('hunter2')
+  })
+
   it.skipIf(process.getuid?.() !== 0).each<[string, () => Promise<void>]>([
     ['is a file', () => writeFile(join(folder, 'data'), '')],
     [

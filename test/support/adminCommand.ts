@@ -10,7 +10,7 @@ export const runAdminCommand = async (
   const streams = { input: new PassThrough(), output: written, prompts: written }
   const read = () => String(written.read() ?? '')
   try {
-    const code = await runCommandLine(words, environment, streams)
+    const code = await runCommandLine(words, { environment }, streams)
     return { code, output: read() }
   } catch (error) {
     return { code: 1, output: `${read()}${error instanceof Error ? error.message : 'unknown'}` }

@@ -1,8 +1,9 @@
 import { defineChain } from '../chain.js'
-import { readAptosSettings } from './settings.js'
+import { aptosVariables, readAptosSettings } from './settings.js'
 
 export const aptos = defineChain({
   namespace: 'aptos',
+  variables: aptosVariables,
   readSettings: readAptosSettings,
   load: () => import('./open.js'),
 })

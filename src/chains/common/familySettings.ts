@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
+import { findMeantName, type KnownNames } from '../../platform/variableNames.js'
 
 /** Splits at commas, trims, and drops empty parts. */
 export const splitList = (text: string): readonly string[] =>
@@ -91,15 +92,29 @@ export const readFamilyVariables = <Family extends z.ZodRawShape, Network extend
   return !family.success || problems.length > 0 ? { problems } : { family: family.data, networks }
 }
 
-/** Variable names as documented: per-network names end in a placeholder. */
+/** Names of a family's variables. */
+export interface FamilyVariableNames {
+  /** What begins with it is one of them, or a mistake. */
+  readonly prefix: string
+  readonly family: readonly string[]
+  /** As documented: they end in a placeholder. */
+  readonly perNetwork: readonly string[]
+  /** For telling misspelt names. */
+  readonly known: KnownNames
+}
+
 export const listFamilyVariables = <Family extends z.ZodRawShape, Network extends z.ZodRawShape>(
   variables: FamilyVariables<Family, Network>,
-) => {
-  const { family, perNetwork, networkId } = variables
+): FamilyVariableNames => {
+  const { prefix, networkId } = variables
   const omitted = omittedPrefixOf(variables)
+  const family = Object.keys(variables.family).map((name) => `${omitted}${name}`)
+  const perNetwork = Object.keys(variables.perNetwork).map((name) => `${omitted}${name}`)
   return {
-    family: Object.keys(family).map((name) => `${omitted}${name}`),
-    perNetwork: Object.keys(perNetwork).map((name) => `${omitted}${name}_<${networkId.label}>`),
+    prefix,
+    family,
+    perNetwork: perNetwork.map((name) => `${name}_<${networkId.label}>`),
+    known: { names: family, perNetwork: { names: perNetwork, suffix: networkId.form } },
   }
 }
 
@@ -133,9 +148,12 @@ const describeUnknown = <Family extends z.ZodRawShape, Network extends z.ZodRawS
   if (!isOurs || Object.hasOwn(family, variable) || form.test(variable)) return []
   const omitted = omittedPrefixOf(variables)
   const intended = Object.keys(perNetwork).find((name) => `${variable}_`.startsWith(`${name}_`))
-  return intended === undefined
-    ? [`${omitted}${variable}: is not a known setting`]
-    : [
-        `${omitted}${variable}: is not a known setting; write ${omitted}${intended}_<${networkId.label}>, such as ${omitted}${intended}_${networkId.example}`,
-      ]
+  const problem = `${omitted}${variable}: is not a known setting`
+  if (intended !== undefined) {
+    return [
+      `${problem}; write ${omitted}${intended}_<${networkId.label}>, such as ${omitted}${intended}_${networkId.example}`,
+    ]
+  }
+  const meant = findMeantName(`${omitted}${variable}`, [listFamilyVariables(variables).known])
+  return [meant === null ? problem : `${problem}; did you mean ${meant}?`]
 }

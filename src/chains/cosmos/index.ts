@@ -1,8 +1,9 @@
 import { defineChain } from '../chain.js'
-import { readCosmosSettings } from './settings.js'
+import { cosmosVariables, readCosmosSettings } from './settings.js'
 
 export const cosmos = defineChain({
   namespace: 'cosmos',
+  variables: cosmosVariables,
   readSettings: readCosmosSettings,
   load: () => import('./open.js'),
 })

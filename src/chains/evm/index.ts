@@ -1,9 +1,10 @@
 import { defineChain } from '../chain.js'
-import { readEvmSettings } from './settings.js'
+import { evmVariables, readEvmSettings } from './settings.js'
 
 /** EVM networks. Imports no SDK; `open.ts` does, when the family is enabled. */
 export const evm = defineChain({
   namespace: 'eip155',
+  variables: evmVariables,
   readSettings: readEvmSettings,
   load: () => import('./open.js'),
   loadOffline: () => import('./offline/listOfflineSchemes.js'),

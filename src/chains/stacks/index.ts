@@ -1,8 +1,9 @@
 import { defineChain } from '../chain.js'
-import { readStacksSettings } from './settings.js'
+import { readStacksSettings, stacksVariables } from './settings.js'
 
 export const stacks = defineChain({
   namespace: 'stacks',
+  variables: stacksVariables,
   readSettings: readStacksSettings,
   load: () => import('./open.js'),
 })

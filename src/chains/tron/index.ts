@@ -1,8 +1,9 @@
 import { defineChain } from '../chain.js'
-import { readTronSettings } from './settings.js'
+import { readTronSettings, tronVariables } from './settings.js'
 
 export const tron = defineChain({
   namespace: 'tron',
+  variables: tronVariables,
   readSettings: readTronSettings,
   load: () => import('./open.js'),
   loadOffline: () => import('./offline/listOfflineSchemes.js'),

@@ -149,7 +149,7 @@ describe('the settings of a family on which we only read', () => {
   })
 
   it('are listed for the documentation', () => {
-    expect(toy.variables).toEqual({
+    expect(toy.variables).toMatchObject({
       family: ['TOY_RPC_TIMEOUT_MS', 'TOY_VERIFY_WAIT_MS', 'TOY_CROSS_CHECK_AMOUNT'],
       perNetwork: ['RPC_URL', 'TOKENS', 'POLL_INTERVAL_MS', 'CHAIN_ID', 'API_KEY', 'SIGNER', 'COLOR'].map(
         (name) => `TOY_${name}_<network>`,
