@@ -69,6 +69,16 @@ describe('the webhook endpoints', () => {
     [{ webhookUrl: 7 }, 'webhookUrl: must be a string'],
     [{ webhookUrl: [webhookUrl] }, 'webhookUrl: must be a string'],
     [{ webhookUrl: 'http://a.example/' }, 'webhookUrl: must begin with https://'],
+    ...[
+      'http://localhost:3000/hook',
+      'http://127.0.0.1/',
+      'http://[::1]:80/',
+      'http://web:3000/',
+      'http://box.local/',
+    ].map((url): [object, string] => [
+      { webhookUrl: url },
+      'webhookUrl: must begin with https://. For a receiver on your machine or network: `npm run listen -- --key <API key> --forward <URL>`; in a sandbox also POST /sandbox/inbox; or WEBHOOK_ALLOW of the instance',
+    ]),
     [{ webhookUrl: 'x'.repeat(5_000) }, 'webhookUrl: must have at most 2048 characters'],
   ])('refuse the webhook %j', async (body, message) => {
     const { ask } = await openDashboard()

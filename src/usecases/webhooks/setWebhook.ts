@@ -25,7 +25,10 @@ export const createSetWebhook =
       return { webhookUrl: '' }
     }
     const problem = findUrlProblem(url) ?? transport.findUrlProblem(url)
-    if (problem !== null) throw new AppError('INVALID_REQUEST', `webhookUrl: ${problem}`)
+    if (problem !== null) {
+      const advice = pointsNearby(url) ? `. ${nearbyAdvice}` : ''
+      throw new AppError('INVALID_REQUEST', `webhookUrl: ${problem}${advice}`)
+    }
     const known = await outbox.findEndpoint(account.id)
     const kept = known?.url === url ? known.sealedSecrets[0] : undefined
     // Retries and redeployments must not invalidate the receiver's secret: only a rotation replaces it.
@@ -35,6 +38,20 @@ export const createSetWebhook =
     await recordChange(account, { action: 'webhook.changed', details: { host: new URL(url).host } }, by)
     return { webhookUrl: url, secret }
   }
+
+const nearbyAdvice =
+  'For a receiver on your machine or network: `npm run listen -- --key <API key> --forward <URL>`; in a sandbox also ' +
+  'POST /sandbox/inbox; or WEBHOOK_ALLOW of the instance'
+
+/** Whether the host is an address, or a name that only a machine or its network knows. */
+const pointsNearby = (url: string): boolean => {
+  if (!URL.canParse(url)) return false
+  const { protocol, hostname } = new URL(url)
+  return (
+    /^https?:$/.test(protocol) &&
+    /^\[|^[\d.]+$|^[^.]+\.?$|\.(?:localhost|local|internal|lan)\.?$/.test(hostname)
+  )
+}
 
 const findUrlProblem = (url: string): string | null => {
   if (url.length > maxWebhookUrlLength) return `must have at most ${maxWebhookUrlLength} characters`
