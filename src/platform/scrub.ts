@@ -99,17 +99,32 @@ const keepOrigin = (url: string): string => {
   return `${protocol}//${host}`
 }
 
+const secretNames =
+  '(?:api[-_ ]?key|(?:access|auth|operator|metrics)[-_ ]?token|secret|password|passphrase|private[-_ ]?key|mnemonic|seed)'
+// Escaped where JSON stands in a string of JSON.
+const quote = String.raw`(?:\\*["'])?`
+/** In quotes, or up to the next separator. */
+const secretValue = String.raw`(?:\\*"[^"]*"|\\*'[^']*'|\\*["']?[^\s"',;&]+)`
+/** `EVM_PRIVATE_KEY: must be …` is one of our sentences about a setting. */
+const sentence = '(?<=: )(?:(?:must|is|are|has|holds|write|set|restore) [a-z]|key [0-9]+ (?:is|does) )'
+
+/** Twelve or more short lower-case words in a row, without those of every English sentence that BIP-39 does not have. */
+const seedPhrase =
+  /\b(?:(?!(?:and|are|but|does|for|from|has|its|not|the|was|with)\b)[a-z]{3,8}[ ,]+){11,}[a-z]{3,8}\b/g
+
 const rules: readonly Rule[] = [
   { pattern: /[a-z][a-z0-9+.-]{0,15}:\/\/[^\s"'<>`]+/gi, replace: keepOrigin },
-  { pattern: /\b(Bearer|Basic)\s+[^\s"',;]+/gi, replace: (_match, scheme = '') => `${scheme} [redacted]` },
+  {
+    pattern: /\b(Bearer|Basic)\s+(?!or as )[^\s<"',;]+/gi,
+    replace: (_match, scheme = '') => `${scheme} [redacted]`,
+  },
+  // Before names are looked for, which would take the first word and leave eleven.
+  { pattern: seedPhrase, replace: () => '[words]' },
   { pattern: /\b(?:qtn_sk|whsec)_[A-Za-z0-9+/=_-]+/g, replace: () => '[key]' },
   {
-    pattern:
-      /((?:api[-_ ]?key|access[-_ ]?token|auth[-_ ]?token|secret|password|passphrase|private[-_ ]?key|mnemonic|seed)["']?\s*[:=]\s*["']?)[^\s"',;&]+/gi,
+    pattern: new RegExp(`(${secretNames}${quote}\\s*[:=]\\s*)(?!${sentence})${secretValue}`, 'gi'),
     replace: (_match, name = '') => `${name}[redacted]`,
   },
-  // Twelve or more short lower-case words: a BIP-39 seed phrase, hardly ever a sentence.
-  { pattern: /\b(?:[a-z]{3,8}[ ,]+){11,}[a-z]{3,8}\b/g, replace: () => '[words]' },
   {
     pattern: /(?:0x)?[0-9a-f]{64,}/gi,
     // Amounts have up to 78 decimal digits; a key also has letters.

@@ -1,8 +1,12 @@
+import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { families } from '../../src/chains/index.js'
 import { NoResponseError } from '../../src/chains/nodes/httpClient.js'
+import { ConfigError, readConfig, serviceVariables } from '../../src/config.js'
 import { AppError } from '../../src/errors.js'
 import { describeError, scrubFields, scrubText } from '../../src/platform/scrub.js'
 import { Secret } from '../../src/platform/secret.js'
+import { readSourceFiles } from '../support/sourceFiles.js'
 
 const hex = 'ab'.repeat(32)
 
@@ -38,10 +42,25 @@ describe('a text', () => {
     'EVM_PRIVATE_KEY=tooShortToBeAKey',
     '{"password": "letmein", "api_key":"abc"}',
     'legal winner thank year wave sausage worth useful legal winner thank yellow',
+    'TON_MNEMONIC: legal winner thank year wave sausage worth useful legal winner thank yellow',
+    'mnemonic=must winner thank year wave sausage worth useful legal winner thank yellow',
+    '{"password": "correct horse battery staple"}',
+    "passphrase: 'correct horse battery staple'",
+    String.raw`{"body":"{\"password\":\"letmein\",\"apiKey\": \"letthemin\"}"}`,
+    'OPERATOR_TOKEN=an-operator-token',
+    'METRICS_TOKEN: a-metrics-token',
+    'password: mustard',
+    'password:must',
+    'KEY_ENCRYPTION_SECRET=must be',
+    'secret: must-not-be-seen',
   ])('has possible secrets removed: %s', (secret) => {
     const scrubbed = scrubText(`before ${secret} after`)
     const kept = scrubbed.split(/[^A-Za-z0-9]+/).filter((word) => word.length > 3 && secret.includes(word))
-    const harmless = ['Bearer', 'Basic', 'Authorization', 'password', 'PRIVATE', 'key=', 'before', 'after']
+    const harmless = [
+      ...['Bearer', 'Basic', 'Authorization', 'password', 'PRIVATE', 'key=', 'before', 'after'],
+      ...['MNEMONIC', 'mnemonic', 'passphrase', 'body', 'apiKey', 'OPERATOR', 'METRICS', 'TOKEN', 'secret'],
+      ...['ENCRYPTION', 'SECRET'],
+    ]
     expect(kept.filter((word) => !harmless.includes(word))).toEqual([])
   })
 
@@ -53,6 +72,65 @@ describe('a text', () => {
     'The node did not answer within 5000 ms',
   ])('is kept without secrets: %s', (text) => {
     expect(scrubText(text)).toBe(text)
+  })
+
+  it('has every word of a seed phrase removed behind its name', () => {
+    const phrase = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+    for (const text of [`TON_MNEMONIC: ${phrase}`, `mnemonic=${phrase}`, `seed: is ${phrase}`]) {
+      expect(scrubText(text)).not.toMatch(/legal|winner|thank|sausage|yellow/)
+    }
+  })
+
+  it('is kept where it is a sentence about a setting, whichever setting that is', () => {
+    const names = [
+      ...serviceVariables,
+      ...families.flatMap(({ variables }) => [
+        ...(variables?.family ?? []),
+        ...(variables?.perNetwork ?? []).map((name) => name.replace(/<.*>/, 'mainnet')),
+      ]),
+    ]
+    const variants = [
+      Object.fromEntries(names.map((name) => [name, '?'])),
+      Object.fromEntries(names.map((name) => [`${name}S`, '?'])),
+      { API_KEY_REQUIRED: 'true', DATABASE_URL: 'postgres://db.example', REGISTRATION: 'verified' },
+    ]
+    const problems = variants.flatMap((environment) => {
+      try {
+        readConfig(environment)
+        return []
+      } catch (error) {
+        return error instanceof ConfigError ? error.problems : []
+      }
+    })
+    expect(problems.length).toBeGreaterThan(150)
+    expect(problems.map(scrubText)).toEqual(problems)
+  })
+
+  it('is kept where it is a sentence of the source', () => {
+    const sentences = readSourceFiles('src').flatMap(({ path, tree }) => {
+      // The text of the API's reference and of its page is never logged, and neither is SQL.
+      if (/^src\/http\/(?:schemas|openapi|page)\/|^src\/protocol\/webhooks/.test(path)) return []
+      const texts: string[] = []
+      const visit = (node: ts.Node): void => {
+        if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) texts.push(node.text)
+        // What stands for a value is a number.
+        if (ts.isTemplateExpression(node)) {
+          texts.push([node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('2'))
+        }
+        ts.forEachChild(node, visit)
+      }
+      visit(tree)
+      return texts
+        .filter(
+          (text) =>
+            / /.test(text) && !/^\s*(?:insert|select|update|delete|with)\b|^(?:Bearer|Basic) 2$/.test(text),
+        )
+        .map((text) => ({ path, text }))
+    })
+    expect(sentences.length).toBeGreaterThan(500)
+    // A URL loses its path.
+    const changed = sentences.filter(({ text }) => !/:\/\//.test(text) && scrubText(text) !== text)
+    expect(changed).toEqual([])
   })
 
   it('is truncated, never within a word', () => {
