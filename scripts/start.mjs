@@ -12,7 +12,10 @@ const asksOnly = isFlag || rest.some((word) => word === '--help' || word === '-h
 
 try {
   if (!(asksOnly ? hasDist() : isBuilt())) {
-    process.stderr.write('Building, because the sources changed …\n')
+    const reason = hasDist()
+      ? 'Building, because the sources changed: this takes about a minute …'
+      : 'The first start compiles the service once, which takes about a minute …'
+    process.stderr.write(`${reason}\n`)
     await build()
   }
 } catch (error) {
