@@ -7,6 +7,7 @@ import { errorResponses } from '../../src/http/plugins/errorResponses.js'
 import { jsonBodies } from '../../src/http/plugins/jsonBodies.js'
 import { siwxRoutes } from '../../src/http/routes/siwx.js'
 import { compileSerializer } from '../../src/http/serialization.js'
+import { createTurns } from '../../src/http/server/turns.js'
 import { compileValidator } from '../../src/http/validation.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { encodeHeader, openSiwx, signInFields, signInUri, toProof } from '../support/siwx.js'
@@ -16,7 +17,7 @@ const openApp = () => {
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
   app.register(errorResponses, { logger: silentLogger })
-  app.register(jsonBodies, defaultBodyReceiverLimits)
+  app.register(jsonBodies, { limits: defaultBodyReceiverLimits, turns: createTurns() })
   app.register(siwxRoutes, { useCases: openSiwx().useCases })
   return app
 }
