@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { type Caller, createTurns, startsPerTurn } from '../../src/http/server/turns.js'
+import { type Caller, createTurns, maxAcceptedBetween, startsPerTurn } from '../../src/http/server/turns.js'
 import { testApp } from './support/app.js'
 import { open as connect, listen, readAll } from './support/sockets.js'
 
@@ -123,6 +123,30 @@ describe('callers that send requests at once', () => {
   })
 })
 
+describe('connections that arrive', () => {
+  it('are accepted before requests begin, for a number of them', async () => {
+    const { turns, begun, take, pass } = open()
+    turns.noteConnection()
+    take(stranger('hostile'), 2)
+    for (let accepted = 1; accepted <= maxAcceptedBetween; accepted += 1) {
+      await pass(1)
+      expect(begun).toEqual([])
+      turns.noteConnection()
+    }
+    await pass(1)
+    expect(begun).toEqual(['hostile', 'hostile'])
+  })
+
+  it('let their requests take turns, also while there is one caller', async () => {
+    const { turns, begun, take, pass } = open()
+    turns.noteConnection()
+    take(stranger('alone'), 2)
+    expect(begun).toEqual([])
+    await pass(2)
+    expect(begun).toEqual(['alone', 'alone'])
+  })
+})
+
 describe('a request that is given up', () => {
   it('takes no turn', async () => {
     const { begun, begin, take, pass } = open()
@@ -195,9 +219,5 @@ describe('requests of one packet', () => {
   it('are begun one by one beside another client', async () => {
     // A turn begins before the one before it is over for this count.
     expect(await countTogether([packet('203.0.113.9', 1), packet('203.0.113.10', 8)])).toBeLessThanOrEqual(2)
-  })
-
-  it('are begun together while there is no other client', async () => {
-    expect(await countTogether([packet('203.0.113.10', 8)])).toBe(8)
   })
 })

@@ -234,7 +234,11 @@ export const createRequestsInFlight = ({
   }
 
   return {
-    watch: (server) => server.on('connection', addConnection),
+    watch: (server) =>
+      server.on('connection', (socket) => {
+        addConnection(socket)
+        turns.noteConnection()
+      }),
     bound: (handler) => (request, response) => {
       const { socket } = request
       const connection = connections.get(socket) ?? addConnection(socket)

@@ -10,6 +10,8 @@ export interface Caller {
 }
 
 export interface Turns {
+  /** A connection was accepted. */
+  noteConnection(): void
   /** Calls `start` now, and returns null; or in a later turn, and returns what cancels it. */
   begin(request: IncomingMessage, caller: Caller, start: () => void): (() => void) | null
   /** Before what is costly is done with the body of a request: resolves in a turn of its caller. */
@@ -23,11 +25,16 @@ const turnMs = 1
 /** Also what begins within it is bounded: more arrives after the first answers of nodes and database. */
 export const startsPerTurn = 16
 const contendedForMs = 1_000
+/** Between two turns, while connections arrive. */
+export const maxAcceptedBetween = 32
 
 /**
  * Callers take turns at beginning requests: a hundred that one caller sends at once hold up the others by a millisecond, not
  * by all of them. Nothing is refused. Several small requests begin in one turn, and all of a caller that is alone, because
  * what begins together is asked of nodes and database together.
+ *
+ * Node accepts one connection between two readings of the sockets. A new caller could wait for seconds behind hundreds that
+ * another one opened, if a turn followed each of them; so a turn waits while connections arrive, for a number of them.
  */
 export const createTurns = (now: () => number = () => performance.now()): Turns => {
   const [proven, others] = [createRing(), createRing()]
@@ -36,6 +43,8 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
   let last: Caller | null = null
   let contendedUntilMs = 0
   let isScheduled = false
+  let hasAccepted = false
+  let acceptedBetween = 0
   /** The one that was begun last. What follows at once, such as its body, is of the same turn. */
   let current: IncomingMessage | null = null
 
@@ -48,12 +57,20 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
     start?.()
   }
 
+  const mustAcceptFirst = (): boolean => {
+    const isEarly = hasAccepted && acceptedBetween < maxAcceptedBetween
+    acceptedBetween = isEarly ? acceptedBetween + 1 : 0
+    hasAccepted = false
+    return isEarly
+  }
+
   // A request goes on in microtasks after its beginning, which Node runs between two immediates of one turn.
   const schedule = (): void => {
     if (isScheduled || !isWaiting()) return
     isScheduled = true
-    let endsAtMs = Number.POSITIVE_INFINITY
+    let endsAtMs = 0
     setImmediate(() => {
+      if (mustAcceptFirst()) return
       endsAtMs = now() + turnMs
       beginNext()
     })
@@ -89,6 +106,10 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
   }
 
   return {
+    noteConnection: () => {
+      hasAccepted = true
+      contendedUntilMs = now() + contendedForMs
+    },
     begin: (request, caller, start) => {
       note(caller)
       callers.set(request, caller)
