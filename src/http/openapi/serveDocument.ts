@@ -6,14 +6,27 @@ interface PreparedDocument {
   readonly etag: string
 }
 
-/** A handler for a document of half a megabyte that does not change: written once, sent from one buffer. */
-export const serveDocument = (mediaType: string, write: () => string) => {
-  let prepared: PreparedDocument | null = null
-  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    prepared ??= prepare(write())
-    reply.header('etag', prepared.etag).header('cache-control', 'no-cache')
-    if (isKnown(request.headers['if-none-match'], prepared.etag)) return reply.code(304).send()
-    return reply.type(mediaType).send(prepared.bytes)
+export interface ServedDocument {
+  handle(request: FastifyRequest, reply: FastifyReply): FastifyReply
+  /** Otherwise the first request does. */
+  prepare(): void
+}
+
+/** A document of half a megabyte that does not change: written once, sent from one buffer. */
+export const serveDocument = (mediaType: string, write: () => string): ServedDocument => {
+  let written: PreparedDocument | null = null
+  const read = (): PreparedDocument => {
+    written ??= prepare(write())
+    return written
+  }
+  return {
+    prepare: () => void read(),
+    handle: (request, reply) => {
+      const { etag, bytes } = read()
+      reply.header('etag', etag).header('cache-control', 'no-cache')
+      if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      return reply.type(mediaType).send(bytes)
+    },
   }
 }
 

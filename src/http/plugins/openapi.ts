@@ -4,7 +4,20 @@ import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
 import { documentOptions } from '../openapi/documentOptions.js'
-import { serveDocument } from '../openapi/serveDocument.js'
+import { type ServedDocument, serveDocument } from '../openapi/serveDocument.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly documents: Documents
+    /** Takes half a second: before requests arrive, because they would wait for it. Once the app is ready. */
+    prepareDocuments(): void
+  }
+}
+
+interface Documents {
+  readonly yaml: ServedDocument
+  readonly json: ServedDocument
+}
 
 // Swagger UI sets inline styles; its scripts are files of this service.
 const contentSecurityPolicy = [
@@ -19,18 +32,26 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+const yamlType = 'application/yaml; charset=utf-8'
+const jsonType = 'application/json; charset=utf-8'
+
 /** Must be registered before the routes that it documents. */
 export const openapi = fastifyPlugin(
   async (app) => {
     await app.register(fastifySwagger, documentOptions)
+    const yaml = serveDocument(yamlType, () => app.swagger({ yaml: true }))
+    const json = serveDocument(jsonType, () => JSON.stringify(app.swagger()))
+    app.decorate('documents', { yaml, json })
+    app.decorate('prepareDocuments', () => {
+      for (const document of [yaml, json]) document.prepare()
+    })
   },
   { name: 'openapi' },
 )
 
 export const referenceRoutes = async (app: FastifyInstance): Promise<void> => {
-  const handlers = createHandlers(app)
-  await app.register(documentRoutes, handlers)
-  await app.register(referencePage, handlers)
+  await app.register(documentRoutes)
+  await app.register(referencePage)
 }
 
 const documentSchema = (mediaType: string, operationId: string) => ({
@@ -47,28 +68,28 @@ const documentSchema = (mediaType: string, operationId: string) => ({
   'x-reference': { responses: { 200: { head: { summary: 'First field', value: { openapi: '3.1.0' } } } } },
 })
 
-const yamlType = 'application/yaml; charset=utf-8'
-const jsonType = 'application/json; charset=utf-8'
-
-const createHandlers = (app: FastifyInstance) => ({
-  yaml: serveDocument(yamlType, () => app.swagger({ yaml: true })),
-  json: serveDocument(jsonType, () => JSON.stringify(app.swagger())),
-})
-
-type DocumentHandlers = ReturnType<typeof createHandlers>
-
-const documentRoutes: FastifyPluginCallback<DocumentHandlers> = (app, { yaml, json }, done) => {
+const documentRoutes: FastifyPluginCallback = (app, _options, done) => {
+  const { yaml, json } = app.documents
   const config = { access: 'public' } as const
-  app.get('/api/openapi.yaml', { schema: documentSchema('application/yaml', 'getOpenApiYaml'), config }, yaml)
-  app.get('/api/openapi.json', { schema: documentSchema('application/json', 'getOpenApiJson'), config }, json)
+  app.get(
+    '/api/openapi.yaml',
+    { schema: documentSchema('application/yaml', 'getOpenApiYaml'), config },
+    yaml.handle,
+  )
+  app.get(
+    '/api/openapi.json',
+    { schema: documentSchema('application/json', 'getOpenApiJson'), config },
+    json.handle,
+  )
   done()
 }
 
-const referencePage = async (app: FastifyInstance, { yaml, json }: DocumentHandlers): Promise<void> => {
+const referencePage = async (app: FastifyInstance): Promise<void> => {
+  const { yaml, json } = app.documents
   // Swagger UI's own handlers write the document again for each request.
   const prepared = new Map([
-    ['/docs/yaml', yaml],
-    ['/docs/json', json],
+    ['/docs/yaml', yaml.handle],
+    ['/docs/json', json.handle],
   ])
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, access: 'public' }
