@@ -17,6 +17,9 @@ import { describeStart } from './terminal/startSummary.js'
 // After the longest settle, so that accepted requests complete.
 const drainMarginMs = 15_000
 
+// As many as Linux allows by default. A client whose connection finds no place here tries again after a second.
+const connectionBacklog = 4_096
+
 // A handler in JavaScript would run the faulting instruction again, without end: these must end the process.
 const faults = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
 
@@ -97,8 +100,10 @@ const serve = async (): Promise<void> => {
       await close()
       logger.info({ ranSeconds: Math.round((performance.now() - startedAt) / 1_000) }, 'service.stopped')
     })
+    await app.ready()
+    app.prepareDocuments()
     const { host, port } = config.server
-    const url = await app.listen({ host, port }).catch(async (error: unknown) => {
+    const url = await app.listen({ host, port, backlog: connectionBacklog }).catch(async (error: unknown) => {
       await close()
       throw nameListenError(error, config.server)
     })
