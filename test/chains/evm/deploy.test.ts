@@ -251,6 +251,16 @@ describe('the check whether a contract is deployed', () => {
     expect(await presence.ask()).toBe(true)
   })
 
+  it('keeps what it was while no endpoint answers', async () => {
+    const { presence, setCode, passMs } = check()
+    expect(await presence.ask()).toBe(false)
+    setCode(null)
+    passMs(600_000)
+    expect(await presence.ask()).toBe(false)
+    setCode(await deployedCode())
+    expect(await presence.ask()).toBe(true)
+  })
+
   it('does not take other code for it', async () => {
     const { presence, setCode } = check()
     setCode('0x6000')

@@ -1,6 +1,6 @@
 /** Whether a network has a contract. */
 export interface ContractPresence {
-  /** Throws if no node answers. Asked until the contract is there, at most every ten minutes. */
+  /** Asked until the contract is there, at most every ten minutes. Throws if no node answers and none did before. */
   ask(): Promise<boolean>
   /** The last answer; null before the first. */
   peek(): boolean | null
@@ -29,7 +29,11 @@ export const createPresence = (
     ask: async () => {
       if (known !== null && (known.isPresent || now() - known.atMs < recheckMs)) return known.isPresent
       reading ??= readOnce()
-      return await reading
+      return await reading.catch((error: unknown) => {
+        // What lacks the contract works as before, also while nodes do not answer.
+        if (known === null) throw error
+        return known.isPresent
+      })
     },
   }
 }
