@@ -57,7 +57,7 @@ describe('a payment of dust on EVM', () => {
 
   it('is settled on a test network', async () => {
     const service = await testnet.open()
-    expect(findPublished(service, testnet)).toEqual([undefined, undefined])
+    expect(new Set(findPublished(service, testnet))).toEqual(new Set([undefined]))
     const { body } = await testnet.plan({ amount: 1n })
     expect(await service.verify(body)).toMatchObject({ isValid: true })
     expect(await service.settle(body)).toMatchObject({ success: true })
