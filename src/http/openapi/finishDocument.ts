@@ -52,6 +52,7 @@ export const finishDocument = (document: unknown) => {
   )
   const webhooks = describeWebhooks()
   const schemas = pickReferenced({ described, webhooks }, components.schemas)
+  const shorten = createShorten(Object.keys(schemas))
   const finished = {
     openapi,
     info,
@@ -59,11 +60,19 @@ export const finishDocument = (document: unknown) => {
     tags,
     paths: described,
     webhooks,
-    components: { ...components, schemas },
+    components: { ...components, schemas: mapKeys(schemas, shorten) },
   }
   // Serialized and parsed again, because YAML would print a shared object as anchor and alias.
-  return JSON.parse(dropSuffixes(JSON.stringify(dropNoise(finished)), Object.keys(schemas)))
+  return JSON.parse(
+    JSON.stringify(dropNoise(finished)).replaceAll(
+      referenceForm,
+      (_match, name: string) => `"${componentPrefix}${shorten(name)}"`,
+    ),
+  )
 }
+
+const mapKeys = (values: Schemas, map: (key: string) => string): Schemas =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [map(key), value]))
 
 const mapValues = <Value, Mapped>(
   values: Readonly<Record<string, Value>>,
@@ -119,6 +128,7 @@ const addExamples = (contents: Content, examples: Examples | undefined): Content
   })
 
 const componentPrefix = '#/components/schemas/'
+const referenceForm = /"#\/components\/schemas\/([^"]+)"/g
 
 const pickReferenced = (paths: unknown, schemas: Schemas): Schemas => {
   const names = new Set<string>()
@@ -135,19 +145,13 @@ const pickReferenced = (paths: unknown, schemas: Schemas): Schemas => {
 }
 
 const listReferences = (value: unknown): readonly string[] =>
-  [...JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].flatMap(([, name]) => name ?? [])
+  [...JSON.stringify(value).matchAll(referenceForm)].flatMap(([, name]) => name ?? [])
 
 /** zod suffixes input schemas with `Input`; the suffix is dropped where only one of the two is used. */
-const dropSuffixes = (document: string, names: readonly string[]): string =>
-  names
-    .filter((name) => name !== withoutSuffix(name) && !names.includes(withoutSuffix(name)))
-    .reduce(
-      (text, name) =>
-        text
-          .replaceAll(`"${componentPrefix}${name}"`, `"${componentPrefix}${withoutSuffix(name)}"`)
-          .replace(`"${name}":`, `"${withoutSuffix(name)}":`),
-      document,
-    )
+const createShorten = (names: readonly string[]): ((name: string) => string) => {
+  const used = new Set(names)
+  return (name) => (used.has(withoutSuffix(name)) ? name : withoutSuffix(name))
+}
 
 const withoutSuffix = (name: string): string => name.replace(/Input$/, '')
 
