@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 
 export interface Caller {
-  /** Proven customers and all others take turns apart: however many strangers there are, they have half of the turns. */
+  /** Proven customers have half of the turns, however many other callers there are. */
   readonly isProven: boolean
-  /** Of a client: callers of one site, such as the keys of one attacker, share its turns. */
+  /** IPv4 address or IPv6 /48. What comes from it shares its turns, such as the keys of one attacker. */
   readonly site: string
-  /** Null: without an accepted key. */
+  /** Null: no accepted key. */
   readonly customer: string | null
 }
 
@@ -14,7 +14,7 @@ export interface Turns {
   noteConnection(): void
   /** Calls `start` now, and returns null; or in a later turn, and returns what cancels it. */
   begin(request: IncomingMessage, caller: Caller, start: () => void): (() => void) | null
-  /** Before what is costly is done with the body of a request: resolves in a turn of its caller. */
+  /** Resolves in a turn of the request's caller; null: its turn is not over. For bodies, which can arrive later. */
   continue(request: IncomingMessage): Promise<void> | null
 }
 
@@ -25,7 +25,7 @@ const turnMs = 1
 /** Also what begins within it is bounded: more arrives after the first answers of nodes and database. */
 export const startsPerTurn = 16
 const contendedForMs = 1_000
-/** Between two turns, while connections arrive. */
+/** How many connections are accepted between two turns. */
 export const maxAcceptedBetween = 32
 
 /**
@@ -34,7 +34,7 @@ export const maxAcceptedBetween = 32
  * what begins together is asked of nodes and database together.
  *
  * Node accepts one connection between two readings of the sockets. A new caller could wait for seconds behind hundreds that
- * another one opened, if a turn followed each of them; so a turn waits while connections arrive, for a number of them.
+ * another one opened, if a turn followed each of them; so the next turn waits while connections arrive, for at most 32.
  */
 export const createTurns = (now: () => number = () => performance.now()): Turns => {
   const [proven, others] = [createRing(), createRing()]
@@ -45,7 +45,7 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
   let isScheduled = false
   let hasAccepted = false
   let acceptedBetween = 0
-  /** The one that was begun last. What follows at once, such as its body, is of the same turn. */
+  /** The request that was begun last: a body that arrived with it belongs to its turn. */
   let current: IncomingMessage | null = null
 
   const isWaiting = (): boolean => !proven.isEmpty() || !others.isEmpty()
