@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { Pool } from 'undici'
 import type { Secret } from '../../platform/secret.js'
 
@@ -40,6 +41,8 @@ const defaultConnections = 32
 const maxResponseBytes = 33_554_432
 // undici reports this code when a body exceeds `maxResponseSize`.
 const tooLargeCode = 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
+/** The connection ended before the response did. */
+const lostConnectionCodes = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
 
 export const createHttpClient = (
   url: Secret,
@@ -67,15 +70,22 @@ export const createHttpClient = (
     ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
   }
 
+  const exchangeOnce = async (request: ClientRequest, signal: AbortSignal): Promise<HttpResponse> => {
+    const { statusCode, headers: responseHeaders, body } = await pool.request({ ...request, headers, signal })
+    const retryAfterMs = readRetryAfter(responseHeaders['retry-after'])
+    return { status: statusCode, text: await body.text(), retryAfterMs }
+  }
+
   const exchange = async (request: ClientRequest, signal: AbortSignal): Promise<HttpResponse> => {
     try {
-      const {
-        statusCode,
-        headers: responseHeaders,
-        body,
-      } = await pool.request({ ...request, headers, signal })
-      const retryAfterMs = readRetryAfter(responseHeaders['retry-after'])
-      return { status: statusCode, text: await body.text(), retryAfterMs }
+      return await exchangeOnce(request, signal).catch(async (error: unknown) => {
+        if (!lostConnectionCodes.includes(readErrorCode(error))) throw error
+        // A server may close an idle connection at the moment at which it is used again, which says nothing about
+        // its health. Nothing that is sent to nodes does harm when it arrives twice: reads, and signed transactions.
+        // The other connections that it closed are noticed before the next turn of the event loop.
+        await setImmediate()
+        return await exchangeOnce(request, signal)
+      })
     } catch (error) {
       const code = readErrorCode(error)
       if (code === tooLargeCode) throw new ResponseTooLargeError(host)

@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { type Endpoint, RpcError } from '../../../src/chains/nodes/endpoint.js'
+import { NoResponseError } from '../../../src/chains/nodes/httpClient.js'
 import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
 import { describeError } from '../../../src/platform/scrub.js'
@@ -322,6 +323,33 @@ describe('missing or invalid responses', () => {
   ])('reject with another error than RpcError: %s', async (_what, answer) => {
     const { host } = await startNode(answer)
     expect(await errorOf(ask(open(host), 'word'))).not.toBeInstanceOf(RpcError)
+  })
+})
+
+describe('connections that the node closes', () => {
+  /** Resets the connection of the requests whose number is in `lost`, from 1. */
+  const startLosing = (lost: (request: number) => boolean) => {
+    let requests = 0
+    return startNode((seen, response) => {
+      requests += 1
+      if (lost(requests)) response.socket?.resetAndDestroy()
+      else sendEchoes(seen, response)
+    })
+  }
+
+  it('are replaced once by another, on which the request is sent again', async () => {
+    const node = await startLosing((request) => request === 2)
+    const endpoint = open(node.host)
+    expect(await ask(endpoint, 'one')).toBe('one')
+    expect(await askMany(endpoint, 3)).toEqual(words(3))
+    expect(node.seen.map(({ calls }) => calls.length)).toEqual([1, 3, 3])
+    expect(node.countConnections()).toBe(2)
+  })
+
+  it('reject when the second is closed as well', async () => {
+    const node = await startLosing(() => true)
+    expect(await errorOf(ask(open(node.host), 'one'))).toBeInstanceOf(NoResponseError)
+    expect(node.seen).toHaveLength(2)
   })
 })
 
