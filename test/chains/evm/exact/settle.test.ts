@@ -170,7 +170,9 @@ describe('when the response to the send is lost', () => {
       proxy.setFault('eth_sendRawTransaction', { kind: 'loseAnswer', connection })
       expect(await service.settle(body)).toMatchObject({ success: true, status: 'confirmed' })
       expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-      expect(proxy.count('eth_sendRawTransaction')).toBe(1)
+      // The same bytes may have been sent again.
+      const sent = proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction')
+      expect(new Set(sent.map(({ params }) => params[0])).size).toBe(1)
     },
   )
 })
