@@ -51,11 +51,7 @@ describe('the guides', () => {
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1 })
     database = await createTestDatabase()
-    service = await startService({
-      chain,
-      databaseUrl: database.url,
-      environment: { SETTLE_WAIT_SECONDS: '2' },
-    })
+    service = await startService({ chain, databaseUrl: database.url })
   })
   afterAll(async () => {
     await service.close()
@@ -80,16 +76,19 @@ describe('the guides', () => {
   }
 
   /** The shop of the README, on the local chain. */
-  const openShop = async (change: (code: string) => string = (code) => code) => {
+  const openShop = async (
+    change: (code: string) => string = (code) => code,
+    { url: serviceUrl } = service,
+  ) => {
     const payTo = randomAddress()
     const port = await reservePort()
-    const client = createClient({ url: service.url })
+    const client = createClient({ url: serviceUrl })
     const { data } = await client.api.POST('/register', {
       body: { email: `${port}@example.com`, projectName: 'shop' },
     })
     const apiKey = data?.apiKey ?? ''
     const code = replaceAll(findBlock('README.md', 'paymentMiddleware'), {
-      'http://localhost:8080': service.url,
+      'http://localhost:8080': serviceUrl,
       'eip155:8453': 'eip155:84532',
       '0xYourAddress': payTo,
       '4021': String(port),
@@ -113,7 +112,7 @@ describe('the guides', () => {
       shop.child.kill('SIGKILL')
       await shop.ended
     }
-    return { url, payTo, account: createClient({ url: service.url, apiKey }), close }
+    return { url, payTo, account: createClient({ url: serviceUrl, apiKey }), close }
   }
 
   it('“Sell something in 12 lines” sells, and counts for the API key', async () => {
@@ -136,11 +135,18 @@ describe('the guides', () => {
 
   it('“When settle is pending” makes a middleware wait, and the sale is not lost', async () => {
     const patient = findBlock('docs/api.md', 'PatientFacilitatorClient')
-    const shop = await openShop((code) =>
-      replaceAll(code, {
-        'new HTTPFacilitatorClient(': 'new PatientFacilitatorClient(',
-        "const network = 'eip155:84532' as const": `${patient}\nconst network = 'eip155:84532' as const`,
-      }),
+    const impatient = await startService({
+      chain,
+      databaseUrl: database.url,
+      environment: { SETTLE_WAIT_SECONDS: '1' },
+    })
+    const shop = await openShop(
+      (code) =>
+        replaceAll(code, {
+          'new HTTPFacilitatorClient(': 'new PatientFacilitatorClient(',
+          "const network = 'eip155:84532' as const": `${patient}\nconst network = 'eip155:84532' as const`,
+        }),
+      impatient,
     )
     try {
       const buy = await createCustomer()
@@ -162,6 +168,7 @@ describe('the guides', () => {
       expect(await chain.balanceOf(shop.payTo)).toBe(10_000n)
     } finally {
       await shop.close()
+      await impatient.close()
     }
   })
 

@@ -25,10 +25,10 @@ afterEach(async () => {
 })
 afterAll(() => scene.close())
 
-const open = async () => {
+const open = async (environment = {}) => {
   const service = await scene.open({
     webhookTransport: createLoopbackFetch(),
-    environment: { SETTLE_WAIT_SECONDS: '1' },
+    environment,
   })
   const { webhooks } = service.core.useCases
   const { secret = '' } = await webhooks.setWebhook(accountOf('shop'), receiver.url)
@@ -57,7 +57,7 @@ describe('a settlement whose caller has a webhook', () => {
   })
 
   it('is sent as pending once, and then as confirmed', async () => {
-    const { settle, secret, stop } = await open()
+    const { settle, secret, stop } = await open({ SETTLE_WAIT_SECONDS: '1' })
     const { body } = await scene.plan()
     await scene.chain.control.setAutomine(false)
     expect(await settle(body, 'shop')).toMatchObject({ status: 'pending' })

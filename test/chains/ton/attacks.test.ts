@@ -209,6 +209,7 @@ describe('a client-paid payment', () => {
     await pollUntil(() => isRecorded(wallet), 'the message to be recorded')
     await chain.drain(wallet.address, 150_000_000n)
     expect(await settling).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    await chain.ledger.settle()
     chain.ledger.setDelays({ inclusionMs: 0, hopMs: 0 })
     // Executed without effect: the seqno is not used.
     expect(await chain.readSeqno(wallet)).toBe(0)

@@ -170,10 +170,7 @@ describe('a stream on chain', () => {
 
   it('that is closed while the chain is down is settled when it is back', async () => {
     const proxy = await scene.openProxy()
-    const service = await openStreams({
-      rpcUrls: [proxy.url],
-      environment: { SETTLE_WAIT_SECONDS: '2' },
-    })
+    const service = await openStreams({ rpcUrls: [proxy.url] })
     const { body, payTo } = await service.plan()
     const { id } = await service.open(body)
     await service.use(id, 4_321n)
