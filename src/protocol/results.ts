@@ -81,6 +81,14 @@ export const settleResult = z
     gasUsed: z.string().optional().meta({
       description: 'Scheme `upto`, on success: gas of the whole transaction, which may carry a batch',
     }),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description:
+          'Scheme `upto`: what of `usageDetails` does not add up, in a sentence each. The settlement is as valid as ' +
+          'without; absent if there is none',
+      }),
   })
   .meta({ id: 'SettleResult' })
 

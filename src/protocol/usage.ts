@@ -8,38 +8,49 @@ export interface Charge {
   readonly minimum: bigint
 }
 
-export type UsageProblem =
-  /** The figures contradict each other. */
-  | { readonly mismatch: string }
-  /** A field cannot be read. */
-  | { readonly malformed: string }
-
 type Extra = Payment['requirements']['extra']
+
+/**
+ * A sentence for the answer to a settlement, which the usage never refuses: the service was rendered. Only the scheme
+ * `upto` charges for usage.
+ */
+export const findUsageWarning = ({
+  requirements,
+  settleAmount,
+  acceptedAmount,
+  usageDetails,
+}: Payment): string | null => {
+  if (requirements.scheme !== 'upto' || usageDetails === null) return null
+  const { amount, minAmount, extra } = requirements
+  return findUsageProblem(usageDetails, extra, {
+    amount: settleAmount ?? amount,
+    // Without `settleAmount`, `amount` is the charge, and what the client accepted is the maximum.
+    maximum: settleAmount === null ? (acceptedAmount ?? amount) : amount,
+    minimum: minAmount ?? 0n,
+  })
+}
 
 /**
  * Null if the usage agrees with the charge and with the requirements, or does not say enough. The product of units and
  * price may differ from the charge by 1 % or by one smallest unit, whichever is more.
  */
-export const findUsageProblem = (usage: UsageDetails, extra: Extra, charge: Charge): UsageProblem | null => {
+export const findUsageProblem = (usage: UsageDetails, extra: Extra, charge: Charge): string | null => {
   const { unitsConsumed, unitPrice, unitType, startTime, endTime } = usage
   if (startTime !== undefined && endTime !== undefined && endTime < startTime) {
-    return { mismatch: `usageDetails.endTime ${endTime} is before startTime ${startTime}` }
+    return `usageDetails.endTime ${endTime} is before startTime ${startTime}`
   }
   if (unitType !== undefined && typeof extra.unit === 'string' && unitType !== extra.unit) {
-    return { mismatch: `usageDetails.unitType differs from extra.unit (${quote(extra.unit)})` }
+    return `usageDetails.unitType differs from extra.unit (${quote(extra.unit)})`
   }
 
   const required = typeof extra.unitPrice === 'string' ? readDecimal(extra.unitPrice) : null
   const stated = unitPrice === undefined ? null : readDecimal(unitPrice)
   if (unitPrice !== undefined && stated === null) {
-    return {
-      malformed:
-        'usageDetails.unitPrice: must be smallest units, as decimal digits with an optional fraction',
-    }
+    return 'usageDetails.unitPrice: must be smallest units, as decimal digits with an optional fraction'
   }
   if (stated !== null && required !== null && !isEqual(stated, required)) {
     const figures = `${formatDecimal(stated)} differs from extra.unitPrice ${formatDecimal(required)}`
-    return { mismatch: `usageDetails.unitPrice ${figures}` }
+    return `usageDetails.unitPrice ${figures}`
   }
 
   const price = stated ?? required
@@ -48,7 +59,7 @@ export const findUsageProblem = (usage: UsageDetails, extra: Extra, charge: Char
   const product = multiply(units, price)
   if (isCharge(product, charge)) return null
   const computed = `${shorten(units)} units at ${shorten(price)} are ${shorten(product)}`
-  return { mismatch: `usageDetails: ${computed}, and ${charge.amount} is to be settled` }
+  return `usageDetails: ${computed}, and ${charge.amount} is to be settled`
 }
 
 const isCharge = (product: Decimal, { amount, maximum, minimum }: Charge): boolean => {

@@ -132,7 +132,8 @@ const usageDetails = z
   })
   .meta({
     id: 'UsageDetails',
-    description: 'What was used. Scheme `upto`: has to agree with what is settled',
+    description:
+      'What was used. Scheme `upto`: what does not agree with what is settled is a warning in the answer',
   })
 
 export const wirePaymentRequest = z

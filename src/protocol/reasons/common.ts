@@ -56,10 +56,6 @@ export const commonReasons = {
     message: 'The amount to settle is lower than minAmount and not 0',
     remedy: 'fix_request',
   },
-  usage_mismatch: {
-    message: 'The usageDetails do not agree with the amount to settle or with the requirements',
-    remedy: 'fix_request',
-  },
   duplicate_settlement: {
     message: 'This authorization was already settled for another request',
     remedy: 'do_not_deliver',

@@ -5,14 +5,15 @@ import type { Logger } from '../../ports/logger.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { findClaimedPayer } from '../../protocol/claimedPayer.js'
+import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { SettleResult } from '../../protocol/results.js'
+import { findUsageWarning } from '../../protocol/usage.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized, Refusal, Verification, VerifyOptions } from '../../schemes/scheme.js'
 import { normalizeWith } from '../../schemes/spelling.js'
 import { createAnswerFromSettlement } from './answerFromSettlement.js'
 import { checkRequirements } from './checkRequirements.js'
-import { findUsageMismatch } from './checkUsage.js'
 import { type ClaimRules, noClaimRules } from './claimRules.js'
 import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
@@ -268,15 +269,6 @@ export const createSettleAuthorization = ({
       return refuseSettle(callerNetwork, { reason: scheme, payer: findClaimedPayer(proof) })
     }
     checkRequirements(attempt.payment, scheme)
-    const mismatch = findUsageMismatch(attempt.payment)
-    if (mismatch !== null) {
-      const { callerNetwork, proof } = attempt.payment
-      return refuseSettle(callerNetwork, {
-        reason: 'usage_mismatch',
-        message: mismatch,
-        payer: findClaimedPayer(proof),
-      })
-    }
     const releaseSlot =
       attempt.isAdmitted === true ? () => undefined : concurrency.acquireCallerSlot(findCustomer(attempt))
     try {
@@ -284,17 +276,24 @@ export const createSettleAuthorization = ({
         typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()
       const proofFingerprint =
         attempt.isBodyBound === true ? null : fingerprintProof(attempt.caller, attempt.payment)
-      return await settle({
+      const result = await settle({
         ...attempt,
         fingerprint,
         proofFingerprint,
         scheme,
         wait: startWait(waitMs),
       })
+      return warnOfUsage(result, attempt.payment)
     } catch (error) {
       throw asSettleFailure(error)
     } finally {
       releaseSlot()
     }
   }
+}
+
+/** A refusal settles nothing that usage could disagree with. */
+const warnOfUsage = (result: SettleResult, payment: Payment): SettleResult => {
+  const warning = result.success || result.status === 'pending' ? findUsageWarning(payment) : null
+  return warning === null ? result : { ...result, warnings: [warning] }
 }

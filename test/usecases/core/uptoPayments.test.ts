@@ -345,50 +345,48 @@ describe('usage', () => {
   it('that agrees is settled', async () => {
     const { settle } = setup()
     const body = t402({ settleAmount: '7000', usageDetails }, { required: { extra } })
-    expect(await settle(body)).toMatchObject({ success: true, settledAmount: '7000' })
+    const result = await settle(body)
+    expect(result).toMatchObject({ success: true, settledAmount: '7000' })
+    expect(result).not.toHaveProperty('warnings')
   })
 
-  it('that does not agree is refused before anything is claimed or held', async () => {
-    let verified = 0
-    const { journal, reservations, settle } = setup({
-      hold: { spender: 'router', balance: 10_000n, allowance: null },
-      onVerify: () => {
-        verified += 1
-        return undefined
-      },
-    })
+  it('that does not agree is settled with a warning, as charged', async () => {
+    const { settle } = setup()
     const body = t402({ settleAmount: '9000', usageDetails })
     expect(await settle(body)).toMatchObject({
-      success: false,
-      errorReason: 'usage_mismatch',
-      errorMessage: 'usageDetails: 700 units at 10 are 7000, and 9000 is to be settled',
-      retryable: false,
-      payer: 'alice',
+      success: true,
+      settledAmount: '9000',
+      warnings: ['usageDetails: 700 units at 10 are 7000, and 9000 is to be settled'],
     })
-    expect({ rows: journal.list(), held: reservations.list(), verified }).toEqual({
-      rows: [],
-      held: [],
-      verified: 0,
-    })
+  })
+
+  it('that does not agree is no warning of a payment that is refused', async () => {
+    const { settle } = setup()
+    const result = await settle(t402({ settleAmount: '10001', usageDetails }))
+    expect(result).toMatchObject({ success: false, errorReason: 'settle_amount_above_maximum' })
+    expect(result).not.toHaveProperty('warnings')
   })
 
   it('above the maximum is settled as the maximum', async () => {
     const { settle } = setup()
     const much = { ...usageDetails, unitsConsumed: 5_000 }
-    expect(await settle(t402({ settleAmount: '10000', usageDetails: much }))).toMatchObject({ success: true })
-    const charged = { ...x402('10000', { nonce: 'n2' }), usageDetails: much }
-    expect(await settle(charged)).toMatchObject({ success: true })
+    const whole = await settle(t402({ settleAmount: '10000', usageDetails: much }))
+    expect(whole).toMatchObject({ success: true })
+    expect(whole).not.toHaveProperty('warnings')
+    const charged = await settle({ ...x402('10000', { nonce: 'n2' }), usageDetails: much })
+    expect(charged).toMatchObject({ success: true })
+    expect(charged).not.toHaveProperty('warnings')
     // The maximum of x402 is what the client accepted, not the charge.
     const less = { ...x402('7000', { nonce: 'n3' }), usageDetails: much }
-    expect(await settle(less)).toMatchObject({ errorReason: 'usage_mismatch' })
+    expect(await settle(less)).toMatchObject({ success: true, warnings: [expect.any(String)] })
   })
 
-  it('with an unreadable price is INVALID_REQUEST', async () => {
+  it('with an unreadable price is settled with a warning', async () => {
     const { settle } = setup()
     const odd = { ...usageDetails, unitPrice: '$10' }
-    await expect(settle(t402({ settleAmount: '7000', usageDetails: odd }))).rejects.toMatchObject({
-      code: 'INVALID_REQUEST',
-      message: expect.stringContaining('usageDetails.unitPrice'),
+    expect(await settle(t402({ settleAmount: '7000', usageDetails: odd }))).toMatchObject({
+      success: true,
+      warnings: [expect.stringContaining('usageDetails.unitPrice')],
     })
   })
 })
