@@ -16,6 +16,7 @@ import { gracefulShutdown } from './http/plugins/gracefulShutdown.js'
 import { jsonBodies } from './http/plugins/jsonBodies.js'
 import { openapi, referenceRoutes } from './http/plugins/openapi.js'
 import { type RateLimitsDependencies, rateLimits } from './http/plugins/rateLimits.js'
+import { readShares } from './http/plugins/readShares.js'
 import { chooseRequestId, requestId } from './http/plugins/requestId.js'
 import { logRequest, logRequests } from './http/plugins/requestLog.js'
 import { measureRequest, measureRequests } from './http/plugins/requestMetrics.js'
@@ -76,6 +77,8 @@ export interface AppSettings {
   readonly unreadTimeoutMs?: number
   /** How long callers that are refused before Fastify wait for it; default 1 s. */
   readonly refusalDelayMs?: number
+  /** That long reads share; default 5. */
+  readonly readConnections?: number
   /** Origins whose pages may call `/register`, `/lookup` and `/dashboard/*`; default none. */
   readonly accountOrigins?: readonly string[]
   readonly apiKeyRequired?: boolean
@@ -118,6 +121,7 @@ for (const routes of [
 const defaultRequestTimeoutMs = 15_000
 const defaultSettleWaitMs = 60_000
 const defaultFirstByteTimeoutMs = 5_000
+const defaultReadConnections = 5
 const defaultRefusalDelayMs = 1_000
 // Longer than a client on 128 kbit/s takes for the largest document (0.5 MB).
 const defaultUnreadTimeoutMs = 30_000
@@ -194,6 +198,7 @@ export const buildApp = ({
   if (limits !== null) app.register(rateLimits, limits)
   app.register(jsonBodies, { turns, limits: settings.receiving ?? defaultBodyReceiverLimits })
   app.register(strictQueries)
+  app.register(readShares, { connections: settings.readConnections ?? defaultReadConnections })
   app.register(openapi)
 
   app.register(paymentRoutes, {

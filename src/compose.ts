@@ -93,6 +93,7 @@ export const compose = async (
       isSandbox: config.sandbox !== 'off',
       tiers: config.tiers,
       settleWaitMs: config.settleWaitMs,
+      readConnections: config.stores.databaseReadPoolSize,
     },
     logger,
     metrics: core.metrics,

@@ -31,7 +31,7 @@ export const creditRoutes: FastifyPluginCallbackZod<{ readonly useCases: CreditU
 
   app.get(
     '/v1/credit/top',
-    { schema: listTopWalletsSchema, config: { access: 'public' } },
+    { schema: listTopWalletsSchema, config: { access: 'public', isLongRead: true } },
     async ({ query }) => await useCases.listTop(query.limit),
   )
   done()

@@ -39,13 +39,13 @@ export const dashboardRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = 
 
   app.get(
     '/dashboard/usage',
-    { schema: usageSchema, config: { access: 'dashboard' } },
+    { schema: usageSchema, config: { access: 'dashboard', isLongRead: true } },
     async (request) => await useCases.readUsage(getKeyOwner(request).account),
   )
 
   app.get(
     '/dashboard/settlements',
-    { schema: accountSettlementsSchema, config: { access: 'dashboard' } },
+    { schema: accountSettlementsSchema, config: { access: 'dashboard', isLongRead: true } },
     async (request) => await useCases.listSettlements(getKeyOwner(request).account, request.query),
   )
 
@@ -95,7 +95,7 @@ export const dashboardRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = 
 
   app.get(
     '/dashboard/audit',
-    { schema: readAuditSchema, config: { access: 'dashboard' } },
+    { schema: readAuditSchema, config: { access: 'dashboard', isLongRead: true } },
     async (request) => await useCases.readAudit(getKeyOwner(request).account, request.query),
   )
   done()

@@ -19,6 +19,7 @@ export const discoveryRoutes: FastifyPluginCallbackZod<{ readonly useCases: Disc
   done,
 ) => {
   const config = { access: 'public' } as const
+  const longRead = { ...config, isLongRead: true } as const
   // A key, where one is sent, must be allowed to manage.
   const changes = { ...config, scope: 'manage' } as const
 
@@ -29,7 +30,7 @@ export const discoveryRoutes: FastifyPluginCallbackZod<{ readonly useCases: Disc
   ] as const) {
     app.get(
       `${prefix}/resources`,
-      { schema: hideAlias(listResourcesSchema, isAlias), config },
+      { schema: hideAlias(listResourcesSchema, isAlias), config: longRead },
       async ({ query }) => await useCases.listResources(query),
     )
     app.get(
@@ -51,7 +52,7 @@ export const discoveryRoutes: FastifyPluginCallbackZod<{ readonly useCases: Disc
     )
     app.get(
       `${prefix}/search`,
-      { schema: hideAlias(searchResourcesSchema, isAlias), config },
+      { schema: hideAlias(searchResourcesSchema, isAlias), config: longRead },
       async ({ query }) => await useCases.searchResources(query),
     )
     app.post(

@@ -34,8 +34,10 @@ export const webhookRoutes: FastifyPluginCallbackZod<{ readonly useCases: Webhoo
     useCases.rotateSecret(getKeyOwner(request).account, readActor(request)),
   )
 
-  app.get('/dashboard/webhook/deliveries', { schema: listDeliveriesSchema, config }, async (request) =>
-    useCases.listDeliveries(getKeyOwner(request).account, request.query),
+  app.get(
+    '/dashboard/webhook/deliveries',
+    { schema: listDeliveriesSchema, config: { ...config, isLongRead: true } },
+    async (request) => useCases.listDeliveries(getKeyOwner(request).account, request.query),
   )
 
   app.post(

@@ -1,0 +1,64 @@
+import type { FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { createFairSlots } from '../../concurrency/fairSlots.js'
+import { AppError } from '../../errors.js'
+import { readClientNetworks } from '../../platform/clientNetwork.js'
+import { onResponseEnd } from '../responseEnd.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Reads as much as a caller asks for; uses the connections for reads. */
+    isLongRead?: true
+  }
+}
+
+/** One address uses at most one of so many connections for reads. */
+const connectionsPerShare = 5
+const waitingPerAddress = 32
+const maxWaiting = 512
+const maxWaitMs = 5_000
+
+/**
+ * Addresses take turns at long reads: a search can keep a processor of the database busy for as long as its statement may
+ * take, and payments need the same processors. A key changes nothing, because keys are free.
+ */
+export const readShares = fastifyPlugin<{ readonly connections: number }>(
+  (app, { connections }, done) => {
+    const slots = createFairSlots({
+      slots: connections,
+      urgentSlots: 0,
+      slotsPerOwner: Math.ceil(connections / connectionsPerShare),
+      waitingPerOwner: waitingPerAddress,
+      maxWaiting,
+    })
+    const releases = new WeakMap<FastifyRequest, () => void>()
+
+    app.addHook('preHandler', async (request, reply) => {
+      if (request.routeOptions.config.isLongRead !== true) return
+      const abandoned = new AbortController()
+      const timer = setTimeout(() => abandoned.abort(), maxWaitMs)
+      onResponseEnd(reply, () => abandoned.abort())
+      const { network, site } = readClientNetworks(request.ip)
+      try {
+        const turn = { owner: site ?? network, isUrgent: false, signal: abandoned.signal }
+        releases.set(request, await slots.acquire(turn))
+      } catch (error) {
+        throw new AppError('RATE_LIMITED', 'Too many reads of this address are in progress', {
+          cause: error,
+          operationalCode: 'SVC-2005',
+          retryAfterSeconds: 1,
+        })
+      } finally {
+        clearTimeout(timer)
+      }
+    })
+
+    // Once the handler is done; a caller that does not read its response holds no connection.
+    app.addHook('onSend', async (request) => {
+      releases.get(request)?.()
+      releases.delete(request)
+    })
+    done()
+  },
+  { name: 'readShares' },
+)
