@@ -76,6 +76,32 @@ describe('long reads', () => {
     expect((await next).statusCode).toBe(200)
   })
 
+  it('of callers that left keep their place while they run, and none otherwise', async () => {
+    const { app, search } = await open()
+    const address = await app.listen({ port: 0, host: '127.0.0.1' })
+    const leave = new AbortController()
+    const left = Promise.allSettled(
+      ['a1', 'a2', 'a3'].map((query) =>
+        fetch(`${address}/discovery/search?query=${query}`, { signal: leave.signal }),
+      ),
+    )
+    await waitFor(1)
+    leave.abort()
+    await left
+    const next = search('a4', '127.0.0.1')
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+    expect(queries).toHaveLength(1)
+    queries[0]?.end()
+    // Those that left may be begun before the service knows it.
+    await pollUntil(() => {
+      for (const { query, end } of queries) if (query !== 'a4') end()
+      return queries.some(({ query }) => query === 'a4')
+    }, 'the search of the caller that stayed')
+    queries.at(-1)?.end()
+    expect((await next).statusCode).toBe(200)
+    await app.close()
+  })
+
   it('beyond 32 that wait are refused, and others are not', async () => {
     const { search } = await open()
     const seen: { readonly statusCode: number; readonly body: string; readonly retryAfter: unknown }[] = []

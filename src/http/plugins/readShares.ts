@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { createFairSlots } from '../../concurrency/fairSlots.js'
 import { AppError } from '../../errors.js'
@@ -31,17 +31,13 @@ export const readShares = fastifyPlugin<{ readonly connections: number }>(
       waitingPerOwner: waitingPerAddress,
       maxWaiting,
     })
-    const releases = new WeakMap<FastifyRequest, () => void>()
-
-    app.addHook('preHandler', async (request, reply) => {
-      if (request.routeOptions.config.isLongRead !== true) return
+    const acquire = async (request: FastifyRequest, reply: FastifyReply): Promise<() => void> => {
       const abandoned = new AbortController()
       const timer = setTimeout(() => abandoned.abort(), maxWaitMs)
       onResponseEnd(reply, () => abandoned.abort())
       const { network, site } = readClientNetworks(request.ip)
       try {
-        const turn = { owner: site ?? network, isUrgent: false, signal: abandoned.signal }
-        releases.set(request, await slots.acquire(turn))
+        return await slots.acquire({ owner: site ?? network, isUrgent: false, signal: abandoned.signal })
       } catch (error) {
         throw new AppError('RATE_LIMITED', 'Too many reads of this address are in progress', {
           cause: error,
@@ -51,12 +47,21 @@ export const readShares = fastifyPlugin<{ readonly connections: number }>(
       } finally {
         clearTimeout(timer)
       }
-    })
+    }
 
-    // Once the handler is done; a caller that does not read its response holds no connection.
-    app.addHook('onSend', async (request) => {
-      releases.get(request)?.()
-      releases.delete(request)
+    // A place is held for as long as the handler runs: what a caller that left has begun still uses the database, and
+    // a caller that does not read its response uses nothing.
+    app.addHook('onRoute', (route) => {
+      if (route.config?.isLongRead !== true) return
+      const { handler } = route
+      route.handler = async function (request, reply) {
+        const release = await acquire(request, reply)
+        try {
+          return await handler.call(this, request, reply)
+        } finally {
+          release()
+        }
+      }
     })
     done()
   },
