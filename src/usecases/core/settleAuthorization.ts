@@ -5,7 +5,6 @@ import type { Logger } from '../../ports/logger.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { findClaimedPayer } from '../../protocol/claimedPayer.js'
-import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { findUsageWarning } from '../../protocol/usage.js'
@@ -276,6 +275,8 @@ export const createSettleAuthorization = ({
         typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()
       const proofFingerprint =
         attempt.isBodyBound === true ? null : fingerprintProof(attempt.caller, attempt.payment)
+      // Found before anything is sent, so that nothing of it can stand between a settlement and its answer.
+      const warning = findUsageWarning(attempt.payment)
       const result = await settle({
         ...attempt,
         fingerprint,
@@ -283,7 +284,7 @@ export const createSettleAuthorization = ({
         scheme,
         wait: startWait(waitMs),
       })
-      return warnOfUsage(result, attempt.payment)
+      return withWarning(result, warning)
     } catch (error) {
       throw asSettleFailure(error)
     } finally {
@@ -293,7 +294,7 @@ export const createSettleAuthorization = ({
 }
 
 /** A refusal settles nothing that usage could disagree with. */
-const warnOfUsage = (result: SettleResult, payment: Payment): SettleResult => {
-  const warning = result.success || result.status === 'pending' ? findUsageWarning(payment) : null
-  return warning === null ? result : { ...result, warnings: [warning] }
-}
+const withWarning = (result: SettleResult, warning: string | null): SettleResult =>
+  warning !== null && (result.success || result.status === 'pending')
+    ? { ...result, warnings: [warning] }
+    : result
