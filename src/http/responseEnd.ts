@@ -36,5 +36,12 @@ export const onResponseEnd = ({ raw }: FastifyReply, listener: EndListener): voi
   })
 }
 
+/** Aborted when the response ends, also if the client disconnects before it is sent. */
+export const createAbandonment = (reply: FastifyReply): AbortController => {
+  const abandoned = new AbortController()
+  onResponseEnd(reply, () => abandoned.abort())
+  return abandoned
+}
+
 /** Fastify's `request.signal` is not usable: it also fires when the body has been read. */
 export const isClientGone = ({ raw }: FastifyReply): boolean => raw.closed && !raw.writableEnded

@@ -3,7 +3,7 @@ import fastifyPlugin from 'fastify-plugin'
 import { createFairSlots } from '../../concurrency/fairSlots.js'
 import { AppError } from '../../errors.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
-import { onResponseEnd } from '../responseEnd.js'
+import { createAbandonment } from '../responseEnd.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -32,9 +32,8 @@ export const readShares = fastifyPlugin<{ readonly connections: number }>(
       maxWaiting,
     })
     const acquire = async (request: FastifyRequest, reply: FastifyReply): Promise<() => void> => {
-      const abandoned = new AbortController()
+      const abandoned = createAbandonment(reply)
       const timer = setTimeout(() => abandoned.abort(), maxWaitMs)
-      onResponseEnd(reply, () => abandoned.abort())
       const { network, site } = readClientNetworks(request.ip)
       try {
         return await slots.acquire({ owner: site ?? network, isUrgent: false, signal: abandoned.signal })

@@ -3,7 +3,7 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { bodyLimits } from '../../protocol/bodyLimits.js'
 import type { DiscoveryUseCases, OwnerClaim, OwnerSignature } from '../../usecases/discovery/useCases.js'
 import { readRequester } from '../auth/requester.js'
-import { onResponseEnd } from '../responseEnd.js'
+import { createAbandonment } from '../responseEnd.js'
 import {
   getResourceSchema,
   listResourcesSchema,
@@ -63,13 +63,11 @@ export const discoveryRoutes: FastifyPluginCallbackZod<{ readonly useCases: Disc
         bodyLimit: bodyLimits.declaration,
       },
       async (request, reply) => {
-        const abandoned = new AbortController()
-        onResponseEnd(reply, () => abandoned.abort())
         // Of the address, also with a key: accounts are free.
         const { name, site } = readRequester({ account: null, ip: request.ip })
         return await useCases.validateDeclaration(request.body, {
           owner: site ?? name,
-          signal: abandoned.signal,
+          signal: createAbandonment(reply).signal,
         })
       },
     )

@@ -3,7 +3,7 @@ import type { WebhookUseCases } from '../../usecases/webhooks/useCases.js'
 import { getKeyOwner, readActor } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { readHolders } from '../readHolders.js'
-import { onResponseEnd } from '../responseEnd.js'
+import { createAbandonment } from '../responseEnd.js'
 import {
   listDeliveriesSchema,
   listEventsSchema,
@@ -55,9 +55,8 @@ export const webhookRoutes: FastifyPluginCallbackZod<{ readonly useCases: Webhoo
     { schema: listEventsSchema, config: { ...config, scope: 'read' } },
     async (request, reply) => {
       const { cursor, limit, wait } = request.query
-      const controller = new AbortController()
+      const controller = createAbandonment(reply)
       waiting.add(controller)
-      onResponseEnd(reply, () => controller.abort())
       try {
         const query = { cursor, limit, waitSeconds: wait }
         const waiter = { holders: readHolders(request), abandoned: controller.signal }
