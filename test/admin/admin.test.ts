@@ -16,6 +16,7 @@ import type { Account, AccountStore } from '../../src/ports/accountStore.js'
 import { tiers } from '../../src/protocol/tiers.js'
 import { createAccountStore } from '../../src/stores/postgres/accounts/accountStore.js'
 import { createAuditLog } from '../../src/stores/postgres/accounts/auditLog.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { spawnChild } from '../support/spawnChild.js'
@@ -249,7 +250,15 @@ describe('npm run admin -- keys, on the embedded database', () => {
         const use = { apiKey, address: '203.0.113.7', refererHost: null }
         const { id } = await dashboard.authenticate(use)
         expect(await admin(['keys', 'revoke', id, '--yes'], environment)).toMatchObject({ code: 0 })
-        await expect(dashboard.authenticate(use)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+        // Another process tells the service by a notification.
+        const refusal = () =>
+          dashboard.authenticate(use).then(
+            () => null,
+            (error: unknown) => error,
+          )
+        expect(await pollUntil(refusal, 'the revoked key to be refused')).toMatchObject({
+          code: 'UNAUTHORIZED',
+        })
       } finally {
         await core.close()
       }

@@ -15,6 +15,7 @@ import { createStatistics } from '../../../../src/stores/postgres/statistics/sta
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { addInstance } from '../../../support/instances.js'
 import { insertJournalRows, openColumns } from '../../../support/journalRows.js'
+import { patientPool } from '../../../support/patientPool.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase } from '../../../support/postgres.js'
 
@@ -42,7 +43,7 @@ interface Measured {
 
 const openMeasured = async (): Promise<Measured> => {
   const database = await createTestDatabase()
-  const pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+  const pool = openPool({ ...patientPool, url: database.url, maxConnections: 1 })
   // What autovacuum reads counts in the same statistics.
   const { rows } = await pool.query<{ relname: string }>(
     "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
