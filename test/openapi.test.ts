@@ -18,6 +18,7 @@ import {
 } from '../src/protocol/accounts.js'
 import { isRefused, readPayment } from '../src/protocol/legacy.js'
 import { settlementPage, settlementView, settleResult, verifyResult } from '../src/protocol/results.js'
+import { tiers } from '../src/protocol/tiers.js'
 import { wirePaymentRequest } from '../src/protocol/wire.js'
 import { testApp } from './http/support/app.js'
 
@@ -25,21 +26,19 @@ const committed = readFileSync(new URL('../openapi/openapi.yaml', import.meta.ur
 
 const examples = z.record(z.string(), z.object({ summary: z.string().optional(), value: z.unknown() }))
 const content = z.record(z.string(), z.object({ schema: z.unknown(), examples: examples.optional() }))
+const response = z.object({
+  description: z.string(),
+  headers: z.record(z.string(), z.unknown()),
+  content: content.optional(),
+})
 const operation = z.object({
   operationId: z.string(),
   summary: z.string(),
   description: z.string(),
   tags: z.array(z.string()),
   security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
-  requestBody: z.object({ content }).optional(),
-  responses: z.record(
-    z.string(),
-    z.object({
-      description: z.string(),
-      headers: z.record(z.string(), z.unknown()),
-      content: content.optional(),
-    }),
-  ),
+  requestBody: z.object({ content, required: z.boolean() }).optional(),
+  responses: z.record(z.string(), response),
 })
 const shape = z.object({
   openapi: z.string(),
@@ -50,6 +49,8 @@ const shape = z.object({
     securitySchemes: z.record(z.string(), z.unknown()),
   }),
 })
+
+const tier = { $ref: '#/components/schemas/Tier' }
 
 const document = shape.parse(parse(committed))
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -79,6 +80,40 @@ describe('openapi/openapi.yaml', () => {
     expect(committed).not.toMatch(/: [&*]a\d/)
     const named = [...committed.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name)
     expect(new Set(named)).toEqual(new Set(Object.keys(document.components.schemas)))
+  })
+
+  it.each(['POST /v1/credit/refresh', 'POST /v1/siwx/nonce'])('lets the body of %s be left out', (name) => {
+    const found = operations.find((each) => each.name === name)?.requestBody
+    expect(found?.required).toBe(false)
+    expect(JSON.stringify(found?.content['application/json']?.schema)).not.toContain('"null"')
+    expect(operations.find((each) => each.name === 'POST /verify')?.requestBody?.required).toBe(true)
+  })
+
+  it('names the checks of /ready, the tiers of the specification and the proof of exact-direct', () => {
+    const schemas = z
+      .record(z.string(), z.looseObject({ properties: z.record(z.string(), z.unknown()).optional() }))
+      .parse(document.components.schemas)
+    expect(schemas.Readiness?.properties?.checks).toMatchObject({
+      properties: {
+        database: { type: 'string', enum: ['ok', 'read_only', 'unreachable'] },
+        store: { type: 'string' },
+        rpc: { type: 'string' },
+        gas: { type: 'string' },
+      },
+      additionalProperties: { type: 'string' },
+    })
+    const listed = operations.find(({ name }) => name === 'GET /tiers')?.responses[200]?.content
+    expect(listed?.['application/json']?.schema).toMatchObject({
+      properties: { tiers: { properties: Object.fromEntries(Object.keys(tiers).map((id) => [id, tier])) } },
+    })
+    for (const payload of ['PaymentPayloadV2', 'PaymentPayloadV1']) {
+      expect(schemas[payload]?.properties?.payload).toMatchObject({
+        anyOf: expect.arrayContaining([{ $ref: '#/components/schemas/ExactDirectProof' }]),
+      })
+    }
+    expect(Object.keys(schemas.ExactDirectProof?.properties ?? {})).toEqual(
+      expect.arrayContaining(['txHash', 'from', 'to', 'amount']),
+    )
   })
 
   it('contains no extension fields of the generator', () => {

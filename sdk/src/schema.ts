@@ -2096,6 +2096,29 @@ export interface components {
             /** @description Whether more events are available now */
             hasMore: boolean;
         };
+        /** @description A transfer that the client executed itself. The proof of scheme `exact-direct` on NEAR, Aptos, Tezos, Polkadot, Stacks and Cosmos. */
+        ExactDirectProof: {
+            /** @description Hash of the transaction; required unless one of its aliases names it */
+            txHash?: string;
+            /** @description Accepted in place of `txHash` */
+            opHash?: string;
+            /** @description Accepted in place of `txHash` */
+            extrinsicHash?: string;
+            /** @description Accepted in place of `txHash` */
+            txId?: string;
+            /** @description The payer */
+            from: string;
+            /** @description The recipient; equals `payTo` */
+            to: string;
+            /** @description Smallest units. Only the amount that the chain reports counts */
+            amount: string | number;
+            /** @description Signature of the payer over the payment, where the recipient requires signed claims */
+            claim?: {
+                signature: string;
+                /** @description Where the address does not contain it */
+                publicKey?: string;
+            };
+        };
         /** @description An EIP-3009 `TransferWithAuthorization`, signed by the payer. The proof of scheme `exact` on EVM. */
         ExactEvmProof: {
             /** @description EIP-712 signature in hex: 65 bytes for an EOA, or a contract wallet signature (EIP-1271, EIP-6492) */
@@ -2440,7 +2463,7 @@ export interface components {
              * @example base-sepolia
              */
             network: string;
-            payload: components["schemas"]["ExactEvmProof"] | components["schemas"]["UptoPermitProof"] | components["schemas"]["ExactSolanaProof"] | components["schemas"]["ExactTonProof"] | components["schemas"]["SponsoredTonProof"] | components["schemas"]["ExactTronProof"];
+            payload: components["schemas"]["ExactEvmProof"] | components["schemas"]["UptoPermitProof"] | components["schemas"]["ExactSolanaProof"] | components["schemas"]["ExactTonProof"] | components["schemas"]["SponsoredTonProof"] | components["schemas"]["ExactTronProof"] | components["schemas"]["ExactDirectProof"];
         };
         /**
          * Version 2
@@ -2470,7 +2493,7 @@ export interface components {
                 mimeType?: string;
             };
             accepted: components["schemas"]["PaymentRequirements"];
-            payload: components["schemas"]["ExactEvmProof"] | components["schemas"]["UptoPermitProof"] | components["schemas"]["ExactSolanaProof"] | components["schemas"]["ExactTonProof"] | components["schemas"]["SponsoredTonProof"] | components["schemas"]["ExactTronProof"];
+            payload: components["schemas"]["ExactEvmProof"] | components["schemas"]["UptoPermitProof"] | components["schemas"]["ExactSolanaProof"] | components["schemas"]["ExactTonProof"] | components["schemas"]["SponsoredTonProof"] | components["schemas"]["ExactTronProof"] | components["schemas"]["ExactDirectProof"];
         };
         /** @description A payment, and what the resource server asks for it */
         PaymentRequest: {
@@ -2609,8 +2632,29 @@ export interface components {
         Readiness: {
             /** @enum {string} */
             status: "ready" | "unready";
-            /** @description `ok`, `none` where nothing is configured, or what is wrong, by the name of the check; `gas:<network>` says `low` or `empty` without making the service unready */
+            /** @description Results by check. Per network there are also `gas:<network>`, like `gas`; `clock:<network>`, `ok` or `behind`; and `lanes:<network>`, `ok` or `stuck`. None of these makes the service unready */
             checks: {
+                /**
+                 * @description Other results than `ok` make it unready
+                 * @enum {string}
+                 */
+                database?: "ok" | "read_only" | "unreachable";
+                /**
+                 * @description `degraded`: Redis does not respond, so that each instance counts limits for itself; still ready
+                 * @enum {string}
+                 */
+                store?: "ok" | "degraded" | "unreachable";
+                /**
+                 * @description `ok` if an endpoint of any network responds; `none` without networks
+                 * @enum {string}
+                 */
+                rpc?: "ok" | "none" | "unreachable";
+                /**
+                 * @description What the signers of all networks hold; never makes it unready
+                 * @enum {string}
+                 */
+                gas?: "ok" | "low" | "empty" | "unknown" | "none";
+            } & {
                 [key: string]: string;
             };
         };
@@ -4478,7 +4522,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description By id. All four, unless `source` is `configured`: then the ids of the operator */
                         tiers: {
+                            free?: components["schemas"]["Tier"];
+                            builder?: components["schemas"]["Tier"];
+                            scale?: components["schemas"]["Tier"];
+                            enterprise?: components["schemas"]["Tier"];
+                        } & {
                             [key: string]: components["schemas"]["Tier"];
                         };
                         /**
@@ -7289,7 +7339,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /**
@@ -7302,7 +7352,7 @@ export interface operations {
                      * @example eip155:8453
                      */
                     network?: string;
-                } | null;
+                };
             };
         };
         responses: {
@@ -8371,12 +8421,12 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @description Of a stream that was opened without an API key; may be sent as `X-Stream-Token` instead */
                     token?: string;
-                } | null;
+                };
             };
         };
         responses: {
@@ -8580,12 +8630,12 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @description Of a stream that was opened without an API key; may be sent as `X-Stream-Token` instead */
                     token?: string;
-                } | null;
+                };
             };
         };
         responses: {
@@ -11155,7 +11205,7 @@ export interface operations {
             cookie?: never;
         };
         /** @description Not needed with the API key of the owning account */
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @example eip155:84532 */
@@ -11168,7 +11218,7 @@ export interface operations {
                      */
                     issuedAt: string;
                     signature: string;
-                } | null;
+                };
             };
         };
         responses: {
@@ -11341,7 +11391,7 @@ export interface operations {
             cookie?: never;
         };
         /** @description Not needed with the API key of the owning account */
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @example eip155:84532 */
@@ -11354,7 +11404,7 @@ export interface operations {
                      */
                     issuedAt: string;
                     signature: string;
-                } | null;
+                };
             };
         };
         responses: {
@@ -11750,7 +11800,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @description Host, with a port unless it is the default; default: that of `uri` */
@@ -11772,7 +11822,7 @@ export interface operations {
                     /** @description Default: `uri` */
                     resources?: string[];
                     requestId?: string;
-                } | null;
+                };
             };
         };
         responses: {
@@ -12587,12 +12637,12 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @description Deliveries that the inbox answers with status 500 before it answers 200 */
                     failures?: number;
-                } | null;
+                };
             };
         };
         responses: {

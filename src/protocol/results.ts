@@ -220,14 +220,35 @@ export const router = z
 
 export type RouterView = z.infer<typeof router>
 
+/** An enum in the document only: a result that is not listed is served as well. */
+const checkResult = (results: readonly string[], description: string) =>
+  z.string().optional().meta({ enum: results, description })
+
 export const readiness = z
   .object({
     status: z.enum(['ready', 'unready']),
-    checks: z.record(z.string(), z.string()).meta({
-      description:
-        '`ok`, `none` where nothing is configured, or what is wrong, by the name of the check; `gas:<network>` ' +
-        'says `low` or `empty` without making the service unready',
-    }),
+    checks: z
+      .object({
+        database: checkResult(['ok', 'read_only', 'unreachable'], 'Other results than `ok` make it unready'),
+        store: checkResult(
+          ['ok', 'degraded', 'unreachable'],
+          '`degraded`: Redis does not respond, so that each instance counts limits for itself; still ready',
+        ),
+        rpc: checkResult(
+          ['ok', 'none', 'unreachable'],
+          '`ok` if an endpoint of any network responds; `none` without networks',
+        ),
+        gas: checkResult(
+          ['ok', 'low', 'empty', 'unknown', 'none'],
+          'What the signers of all networks hold; never makes it unready',
+        ),
+      })
+      .catchall(z.string())
+      .meta({
+        description:
+          'Results by check. Per network there are also `gas:<network>`, like `gas`; `clock:<network>`, `ok` or ' +
+          '`behind`; and `lanes:<network>`, `ok` or `stuck`. None of these makes the service unready',
+      }),
   })
   .meta({ id: 'Readiness' })
 

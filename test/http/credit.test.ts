@@ -81,6 +81,19 @@ describe('POST /v1/credit/refresh', () => {
     expect(answer).toContain(message)
   })
 
+  it.each([
+    ['', 200],
+    ['{', 400],
+  ])('answers a body of %j that is announced as JSON with %d', async (payload, status) => {
+    const response = await testApp().inject({
+      method: 'POST',
+      url: `/v1/credit/refresh?wallet=${wallet}`,
+      headers: { 'content-type': 'application/json' },
+      payload,
+    })
+    expect(response.statusCode).toBe(status)
+  })
+
   it('returns the score and what was repaired', async () => {
     const response = await testApp().inject({ method: 'POST', url: `/v1/credit/refresh?wallet=${wallet}` })
     expect(response.statusCode).toBe(200)

@@ -17,7 +17,10 @@ declare module 'fastify' {
   }
 }
 
-const contentShape = z.record(z.string(), z.looseObject({ examples: z.unknown().optional() }))
+const contentShape = z.record(
+  z.string(),
+  z.looseObject({ schema: z.unknown().optional(), examples: z.unknown().optional() }),
+)
 const responseShape = z.looseObject({ description: z.string(), content: contentShape.optional() })
 const operationShape = z.looseObject({
   operationId: z.string(),
@@ -71,14 +74,14 @@ export const finishDocument = (document: unknown) => {
   )
 }
 
-const mapKeys = (values: Schemas, map: (key: string) => string): Schemas =>
-  Object.fromEntries(Object.entries(values).map(([key, value]) => [map(key), value]))
-
 const mapValues = <Value, Mapped>(
   values: Readonly<Record<string, Value>>,
   map: (value: Value, key: string) => Mapped,
 ): Record<string, Mapped> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]))
+
+const mapKeys = (values: Schemas, map: (key: string) => string): Schemas =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [map(key), value]))
 
 const describeOperation = (operation: Operation) => {
   const { operationId, tags, summary, description, security, parameters, requestBody, responses } = operation
@@ -93,9 +96,26 @@ const describeOperation = (operation: Operation) => {
     ...(parameters === undefined ? {} : { parameters }),
     ...(requestBody === undefined
       ? {}
-      : { requestBody: { ...requestBody, content: addExamples(requestBody.content, reference?.request) } }),
+      : { requestBody: describeRequestBody(requestBody, reference?.request) }),
     responses: mapValues(responses, (one, status) => describeResponse(one, status, reference)),
   }
+}
+
+/** The generator requires every body; one that may be null may also be left out. */
+const describeRequestBody = (
+  { content: contents, ...body }: NonNullable<Operation['requestBody']>,
+  examples: Examples | undefined,
+) => ({
+  ...body,
+  required: !Object.values(contents).every(({ schema }) => nullableSchema.safeParse(schema).success),
+  content: addExamples(mapValues(contents, withoutNull), examples),
+})
+
+const nullableSchema = z.object({ anyOf: z.tuple([z.unknown(), z.object({ type: z.literal('null') })]) })
+
+const withoutNull = (media: Content[string]): Content[string] => {
+  const nullable = nullableSchema.safeParse(media.schema)
+  return nullable.success ? { ...media, schema: nullable.data.anyOf[0] } : media
 }
 
 const retryableStatuses = ['409', '429', '503']

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
+import { z } from 'zod'
 import { AppError } from '../../errors.js'
 import { type BodyReceiverLimits, createBodyReceiver } from '../bodyReceiver.js'
 import { readJson } from '../json.js'
@@ -46,9 +47,11 @@ export const jsonBodies = fastifyPlugin<JsonBodiesOptions>(
 
 const parseBody = (request: FastifyRequest, bytes: Buffer): unknown => {
   // Some clients send a media type on every POST, even without a body.
-  const isEmptyAndOptional = bytes.length === 0 && request.routeOptions.schema?.body === undefined
-  return isEmptyAndOptional ? undefined : readJson(bytes)
+  return bytes.length === 0 && isBodyOptional(request.routeOptions.schema?.body) ? undefined : readJson(bytes)
 }
+
+const isBodyOptional = (schema: unknown): boolean =>
+  schema === undefined || (schema instanceof z.ZodType && schema.safeParse(undefined).success)
 
 const refuseUnsupportedCharset = ({ headers }: FastifyRequest): void => {
   const charset = /;\s*charset="?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]

@@ -112,6 +112,39 @@ const exactTronProof = z
     description: 'A signed TRC-20 transfer. The proof of scheme `exact` on TRON.',
   })
 
+const aliasOfHash = z.string().optional().meta({ description: 'Accepted in place of `txHash`' })
+
+const exactDirectProof = z
+  .looseObject({
+    txHash: z
+      .string()
+      .optional()
+      .meta({ description: 'Hash of the transaction; required unless one of its aliases names it' }),
+    opHash: aliasOfHash,
+    extrinsicHash: aliasOfHash,
+    txId: aliasOfHash,
+    from: z.string().meta({ description: 'The payer' }),
+    to: z.string().meta({ description: 'The recipient; equals `payTo`' }),
+    amount: z.union([decimal, z.int()]).meta({
+      description: 'Smallest units. Only the amount that the chain reports counts',
+    }),
+    claim: z
+      .looseObject({
+        signature: z.string(),
+        publicKey: z.string().optional().meta({ description: 'Where the address does not contain it' }),
+      })
+      .optional()
+      .meta({
+        description: 'Signature of the payer over the payment, where the recipient requires signed claims',
+      }),
+  })
+  .meta({
+    id: 'ExactDirectProof',
+    description:
+      'A transfer that the client executed itself. The proof of scheme `exact-direct` on NEAR, Aptos, Tezos, ' +
+      'Polkadot, Stacks and Cosmos.',
+  })
+
 const proof = z.union([
   exactEvmProof,
   uptoPermitProof,
@@ -119,6 +152,7 @@ const proof = z.union([
   exactTonProof,
   sponsoredTonProof,
   exactTronProof,
+  exactDirectProof,
 ])
 
 const flatEvmProof = z

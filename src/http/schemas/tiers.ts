@@ -17,7 +17,15 @@ const tier = z
   .meta({ id: 'Tier' })
 
 const tierList = z.object({
-  tiers: z.record(z.string(), tier),
+  tiers: z
+    .object({
+      free: tier.optional(),
+      builder: tier.optional(),
+      scale: tier.optional(),
+      enterprise: tier.optional(),
+    } satisfies Record<keyof typeof tiers, unknown>)
+    .catchall(tier)
+    .meta({ description: 'By id. All four, unless `source` is `configured`: then the ids of the operator' }),
   source: z.enum(tierSources).meta({
     description:
       '`specification`: the plans of a hosted service, the default with `API_KEY_REQUIRED=true`. `self-hosted`: the ' +
