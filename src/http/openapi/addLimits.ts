@@ -18,10 +18,18 @@ const references = Object.fromEntries(
 )
 
 interface LimitedOperation {
-  readonly responses: Readonly<Record<string, { readonly headers: Readonly<Record<string, unknown>> }>>
+  readonly responses: Readonly<Record<string, LimitedResponse>>
 }
 
-export const addLimits = (operations: Readonly<Record<string, LimitedOperation>>, path: string) => {
+interface LimitedResponse {
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly content?: Readonly<Record<string, { readonly examples?: unknown }>> | undefined
+}
+
+export const addLimits = (
+  operations: Readonly<Record<string, LimitedOperation>>,
+  path: string,
+): Readonly<Record<string, LimitedOperation>> => {
   if (unlimitedPaths.includes(path)) return operations
   return Object.fromEntries(
     Object.entries(operations).map(([method, operation]) => [method, addToOperation(operation)]),

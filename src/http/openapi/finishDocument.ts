@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { addLimits } from './addLimits.js'
+import { mapValues } from './mapValues.js'
+import { shareErrors } from './shareErrors.js'
 import { describeWebhooks } from './webhooks.js'
 
 export type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>
@@ -47,23 +49,23 @@ type Response = z.infer<typeof responseShape>
 type Operation = z.infer<typeof operationShape>
 type Schemas = Readonly<Record<string, unknown>>
 
-/** Adds examples and headers; removes unused components and keywords. */
+/** Adds examples and headers, shares error responses; removes unused components and keywords. */
 export const finishDocument = (document: unknown) => {
   const { openapi, info, servers, tags, paths, components } = draftShape.parse(document)
-  const described = mapValues(paths, (operations, path) =>
-    addLimits(mapValues(operations, describeOperation), path),
+  const shared = shareErrors(
+    mapValues(paths, (operations, path) => addLimits(mapValues(operations, describeOperation), path)),
   )
   const webhooks = describeWebhooks()
-  const schemas = pickReferenced({ described, webhooks }, components.schemas)
+  const schemas = pickReferenced({ shared, webhooks }, components.schemas)
   const shorten = createShorten(Object.keys(schemas))
   const finished = {
     openapi,
     info,
     servers,
     tags,
-    paths: described,
+    paths: shared.paths,
     webhooks,
-    components: { ...components, schemas: mapKeys(schemas, shorten) },
+    components: { ...components, responses: shared.responses, schemas: mapKeys(schemas, shorten) },
   }
   // Serialized and parsed again, because YAML would print a shared object as anchor and alias.
   return JSON.parse(
@@ -73,12 +75,6 @@ export const finishDocument = (document: unknown) => {
     ),
   )
 }
-
-const mapValues = <Value, Mapped>(
-  values: Readonly<Record<string, Value>>,
-  map: (value: Value, key: string) => Mapped,
-): Record<string, Mapped> =>
-  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]))
 
 const mapKeys = (values: Schemas, map: (key: string) => string): Schemas =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [map(key), value]))
