@@ -22,6 +22,8 @@ export const createToyDirectChain = (changes: Partial<DirectChain> = {}): ToyDir
     readAddress: (text) => (/^[a-z]+$/i.test(text) ? text.toLowerCase() : null),
     readAsset: (text) => (/^(gold|silver|lead)$/i.test(text) ? text.toLowerCase() : null),
     readTransaction: (text) => (/^tx-[0-9a-z]+$/i.test(text) ? text.toLowerCase() : null),
+    assets: ['gold', 'silver'],
+    hasAsset: async (asset) => asset !== 'lead',
     isOffered: (asset) => asset !== 'lead',
     describeAsset: (asset) =>
       asset === 'lead' ? null : { asset: asset ?? 'gold', decimals: 6, extra: { assetSymbol: 'GOLD' } },

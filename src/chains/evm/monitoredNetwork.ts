@@ -52,9 +52,8 @@ export const createMonitoredNetwork = (
     findProblem: async () => {
       if (!(await rpc.probe())) throw new Error('No endpoint responds')
       if (!areLanesOpen) await openLanes()
-      const [reading, problem] = await Promise.all([fees.refresh(), offer.findProblem(), readTime()])
+      const [reading] = await Promise.all([fees.refresh(), offer.read(), readTime()])
       await balances.measure(reading)
-      if (problem !== null) return problem
       if (reading.fees === null) {
         return maxFeePerGas === null
           ? `gas costs far more than usual, and EVM_MAX_FEE_GWEI_${chainId} is not set`

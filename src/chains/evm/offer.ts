@@ -6,10 +6,10 @@ import type { TokenFinding, TokenRegistry } from './tokens/tokenRegistry.js'
 /** What `/supported` states of a network that only its nodes know: which contracts it has, and its tokens' domains. */
 export interface Offer {
   /**
-   * Reads what is not known yet. A sentence if nothing can be paid, else null. Throws `UnknownOfferError` until everything
-   * was read once: before, the network would be listed with half of its kinds, or kinds with half of their `extra`.
+   * Reads what is not known yet. Throws `UnknownOfferError` until everything was read once: before, the network would be
+   * listed with half of its kinds, or kinds with half of their `extra`.
    */
-  findProblem(): Promise<string | null>
+  read(): Promise<void>
   /** What the network lacks, as sentences; nothing before it is known. Public. */
   listLimitations(): readonly string[]
 }
@@ -25,12 +25,12 @@ interface OfferDependencies {
 }
 
 export const createOffer = (
-  { network, chainId, tokens: offered, acceptsAnyToken }: EvmNetworkSettings,
+  { network, tokens: offered }: EvmNetworkSettings,
   { tokens, router, proxies, batchContract, logger }: OfferDependencies,
 ): Offer => {
   let known: readonly TokenFinding[] | null = null
 
-  const read = async (): Promise<readonly TokenFinding[]> => {
+  const readAll = async (): Promise<readonly TokenFinding[]> => {
     const [findings] = await Promise.all([
       Promise.all(offered.map(({ address }) => tokens.find(address))),
       ...[router, ...Object.values(proxies)].map((presence) => presence.ask()),
@@ -80,16 +80,14 @@ export const createOffer = (
           : [],
       ),
     ],
-    findProblem: async () => {
+    read: async () => {
       const before = known
       // What was read once is not forgotten while nodes fail: only what was missing is asked for again.
-      known = await read().catch((cause: unknown) => {
+      known = await readAll().catch((cause: unknown) => {
         if (before === null) throw new UnknownOfferError(cause)
         return before
       })
       if (before === null) report(known)
-      const hasToken = acceptsAnyToken || known.some((finding) => 'token' in finding)
-      return hasToken ? null : `the network has none of the tokens: check EVM_TOKENS_${chainId}`
     },
   }
 }

@@ -3,6 +3,7 @@ import { createChainClock, notableLagMs } from '../common/chainClock.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { createPromisedCost } from '../common/promisedCost.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
+import { requireToken } from '../common/requireToken.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { combineExactMethods } from './combineExactMethods.js'
 import { batchSettler } from './contracts/batchSettler.js'
@@ -139,7 +140,13 @@ const openNetwork = async (
     lanes,
     clock: chainClock,
   })
-  const monitor = createNetworkMonitor(monitored, logger)
+  const required = requireToken(monitored, {
+    assets: network.tokens.map(({ address }) => address),
+    acceptsAnyToken: network.acceptsAnyToken,
+    variable: `EVM_TOKENS_${network.chainId}`,
+    hasToken: async (address) => 'token' in (await tokens.find(address)),
+  })
+  const monitor = createNetworkMonitor(required, logger)
   await monitor.check()
   const lagMs = chainClock.getLagMs() ?? 0
   if (lagMs > notableLagMs) {

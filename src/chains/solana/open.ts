@@ -1,12 +1,14 @@
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
+import { requireToken } from '../common/requireToken.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createAssociatedAccounts } from './encoding/associatedAccount.js'
 import { createPrepare } from './exact/prepare.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createSimulate } from './exact/simulate.js'
 import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
+import { hasMint } from './rpc/hasMint.js'
 import { createRpc } from './rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from './settings.js'
 import { createFeePayerBalances } from './transactions/feePayerBalances.js'
@@ -58,7 +60,13 @@ const openNetwork = async (
     lowBalanceSettlements,
     logger,
   })
-  const monitor = createNetworkMonitor(createMonitoredNetwork(network, { rpc, balances }), logger)
+  const monitored = requireToken(createMonitoredNetwork(network, { rpc, balances }), {
+    assets: network.tokens,
+    acceptsAnyToken: network.acceptsAnyToken,
+    variable: network.tokensVariable,
+    hasToken: (mint) => hasMint(rpc, mint),
+  })
+  const monitor = createNetworkMonitor(monitored, logger)
   await monitor.check()
 
   const findAssociatedAccount = createAssociatedAccounts()

@@ -20,6 +20,8 @@ export interface SolanaNetworkSettings {
   readonly network: string
   readonly reference: string
   readonly name: string
+  /** For messages. */
+  readonly tokensVariable: string
   readonly rpcUrls: readonly Secret[]
   readonly usesPublicRpc: boolean
   readonly tokens: readonly string[]
@@ -190,6 +192,9 @@ const chooseNetworks = (
   return knownNetworks.filter(({ isTestnet }) => !isTestnet).map(({ reference }) => reference)
 }
 
+const findClusterName = (reference: string): string | undefined =>
+  Object.keys(clusterNames).find((name) => clusterNames[name] === reference)
+
 const assembleNetwork = (
   reference: string,
   reading: NetworkReading,
@@ -203,6 +208,7 @@ const assembleNetwork = (
     network: `solana:${reference}`,
     reference,
     name: known?.name ?? `cluster ${reference}`,
+    tokensVariable: `SOLANA_TOKENS_${findClusterName(reference) ?? reference}`,
     rpcUrls: reading.SOLANA_RPC_URL ?? publicUrls,
     usesPublicRpc: reading.SOLANA_RPC_URL === undefined,
     tokens: tokens.map(({ asset }) => asset),

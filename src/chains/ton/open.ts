@@ -2,6 +2,7 @@ import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
 import { createHourlyBudget } from '../common/hourlyBudget.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
+import { requireToken } from '../common/requireToken.js'
 import { sponsoredForms } from '../common/sponsoredRecipients.js'
 import { createSponsoring } from '../common/sponsoring.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
@@ -81,7 +82,13 @@ const openNetwork = async (
     return witnesses.flatMap((witness, index) => (endpointHealth[index]?.isUp === true ? [witness.rpc] : []))
   }
   const monitored = createMonitoredNetwork(network, { family, rpc, listWitnesses, wallets, lanes, logger })
-  const monitor = createNetworkMonitor(monitored, logger)
+  const required = requireToken(monitored, {
+    assets: network.tokens,
+    acceptsAnyToken: network.acceptsAnyToken,
+    variable: `TON_TOKENS_${network.name}`,
+    hasToken: jettons.isDeployed,
+  })
+  const monitor = createNetworkMonitor(required, logger)
   await monitor.check()
   const { canPay, findLowestBalance } = monitored
   const budget = createHourlyBudget(limiter, {

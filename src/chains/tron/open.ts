@@ -1,6 +1,7 @@
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
+import { requireToken } from '../common/requireToken.js'
 import { sponsoredForms } from '../common/sponsoredRecipients.js'
 import { createSponsoring } from '../common/sponsoring.js'
 import { formatAddress, readAddress } from './encoding/address.js'
@@ -8,6 +9,7 @@ import { createEnergyDelegator } from './energy/energyDelegator.js'
 import { createExactScheme } from './exact/scheme.js'
 import { isRecoveryNative } from './exact/signature.js'
 import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
+import { hasToken } from './rpc/readBalance.js'
 import { createRpc } from './rpc/rpc.js'
 import type { TronNetworkSettings, TronSettings } from './settings.js'
 
@@ -59,7 +61,13 @@ const openNetwork = async (family: TronSettings, network: TronNetworkSettings, c
   const wrongChain = findWrongChain(rpc)
   if (wrongChain !== null) throw new WrongChainError(network.name, network.chainId, wrongChain)
 
-  const monitor = createNetworkMonitor(createMonitoredNetwork(network, { rpc, sponsor }), logger)
+  const monitored = requireToken(createMonitoredNetwork(network, { rpc, sponsor }), {
+    assets: network.tokens,
+    acceptsAnyToken: network.acceptsAnyToken,
+    variable: `TRON_TOKENS_${network.name}`,
+    hasToken: (contract) => hasToken(rpc, contract),
+  })
+  const monitor = createNetworkMonitor(monitored, logger)
   await monitor.check()
   const { expiryMarginSeconds, crossCheckAmount } = family
   const scheme = createExactScheme({

@@ -28,8 +28,12 @@ export interface DirectChain {
   readAsset(text: string): string | null
   /** Normal form; null if the text is no transaction hash of the network. Bounds the length. */
   readTransaction(text: string): string | null
+  /** Those that are settled, the default first; in normal form. */
+  readonly assets: readonly string[]
   /** Whether the asset is settled, in normal form. */
   isOffered(asset: string): boolean
+  /** Whether the network has the asset, in normal form. Throws only if the chain is unavailable. */
+  hasAsset(asset: string): Promise<boolean>
   /** Null asset: the network's first token. Null if the asset is not settled. */
   describeAsset(asset: string | null): AssetTerms | null
   /** Those with a known symbol, the default first; assets in normal form. */

@@ -75,6 +75,12 @@ describe('a Tezos network', () => {
     },
   )
 
+  it.each(['octez', 'tzkt'] as const)('knows from %s which contracts exist', async (source) => {
+    const { chain } = scene[source]
+    expect(await chain.hasAsset(`${usdt}:0`)).toBe(true)
+    expect(await chain.hasAsset('KT1PWx2mnDueood7fEmfbBDKx1D9BAnnXitn:0')).toBe(false)
+  })
+
   it('is not served while its newest block is old, and an unknown operation is then an outage', async () => {
     const stale = await startChain({ blockTimeMs: null, behindMs: 600_000 })
     const { chain, health } = await open(octezAt(stale.url))

@@ -12,6 +12,8 @@ export interface AptosChainOptions {
   readonly behindMs?: number
 }
 
+const metadataType = '0x1::fungible_asset::Metadata'
+
 /** A full node of Aptos in this process, at `url` (which ends in /v1). */
 export interface AptosChain {
   readonly url: string
@@ -73,7 +75,7 @@ export const startAptosChain = async ({
     throw new NodeError(404, 'transaction_not_found', `Transaction not found by Transaction hash(${hash})`)
   }
 
-  const findInAccount = (address: string, [kind, id = '', type = '']: readonly string[]) => {
+  const findInAccount = (address: string, [kind, id = '']: readonly string[]) => {
     switch (kind) {
       case undefined: {
         const account = ledger.accounts.get(pad(address))
@@ -92,8 +94,16 @@ export const startAptosChain = async ({
       }
       case 'balance':
         return Number(ledger.stores.get(primaryStoreOf(address, id))?.balance ?? 0n)
+      case 'resource':
+        if (id === metadataType && ledger.assets.has(pad(address))) {
+          return {
+            type: id,
+            data: { decimals: 6, icon_uri: '', name: 'Token', project_uri: '', symbol: 'TOKEN' },
+          }
+        }
+        throw new NodeError(404, 'resource_not_found', `Resource not found by Address(${address}), ${id}`)
       default:
-        throw new NodeError(404, 'resource_not_found', `Resource not found by Address(${address}), ${type}`)
+        throw new NodeError(404, 'web_framework_error', 'not found')
     }
   }
 

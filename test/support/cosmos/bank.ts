@@ -81,8 +81,12 @@ export const createBank = (prefix: string) => {
     }
   }
 
+  const supplyOf = (denom: string): bigint =>
+    [...balances].reduce((sum, [key, amount]) => (key.endsWith(` ${denom}`) ? sum + amount : sum), 0n)
+
   return {
     balanceOf,
+    supplyOf,
     add,
     execute,
     payFee: (payer: string, coins: readonly Coin[]) => move(payer, feeCollector, coins, null),

@@ -235,6 +235,11 @@ const answerQuery = (ledger: Ledger, path: string, request: Uint8Array) => {
       const amount = `${ledger.bank.balanceOf(address, denom || feeDenom)}`
       return answer(encode('QueryBalanceResponse', { balance: { denom, amount } }))
     }
+    case '/cosmos.bank.v1beta1.Query/SupplyOf': {
+      const { denom } = z.object({ denom: z.string() }).parse(decode('QuerySupplyOfRequest', request))
+      const amount = `${ledger.bank.supplyOf(denom)}`
+      return answer(encode('QuerySupplyOfResponse', { amount: { denom, amount } }))
+    }
     case '/cosmos.base.node.v1beta1.Service/Config':
       return answer(encode('ConfigResponse', { minimum_gas_price: `${minGasPrice.toFixed(18)}${feeDenom}` }))
     case '/cosmos.tx.v1beta1.Service/Simulate':

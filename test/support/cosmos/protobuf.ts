@@ -31,6 +31,8 @@ message QueryAccountInfoResponse { BaseAccount info = 1; }
 message ConfigResponse { string minimum_gas_price = 1; }
 message QueryBalanceRequest { string address = 1; string denom = 2; }
 message QueryBalanceResponse { Coin balance = 1; }
+message QuerySupplyOfRequest { string denom = 1; }
+message QuerySupplyOfResponse { Coin amount = 1; }
 message GasInfo { uint64 gas_wanted = 1; uint64 gas_used = 2; }
 message SimulateResponse { GasInfo gas_info = 1; }
 message TxMsgData { repeated Any msg_responses = 2; }

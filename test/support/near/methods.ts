@@ -122,6 +122,10 @@ export const createMethods = (
           storage_usage: 182,
         }
       case 'call_function': {
+        if (account.contract === null) {
+          const code = `CompilationError(CodeDoesNotExist { account_id: "${account_id}" })`
+          return { ...at, logs: [], error: `wasm execution failed with error: ${code}` }
+        }
         const args: unknown = JSON.parse(Buffer.from(args_base64, 'base64').toString('utf8') || '{}')
         const view =
           account.contract?.view(method_name, typeof args === 'object' ? { ...args } : {}) ?? 'null'

@@ -168,6 +168,8 @@ export const createOctezRoutes = (ledger: Ledger, chainId: string) => {
         const entrypoints = type?.args.map((each) => [each.annots[0]?.slice(1), each])
         return entrypoints && { entrypoints: Object.fromEntries(entrypoints), unreachable: [] }
       }
+      case '/entrypoints/transfer':
+        return type?.args.find(({ annots }) => annots.includes('%transfer'))
       case '/script':
       case '/script/normalized':
         return type && script

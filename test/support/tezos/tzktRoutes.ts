@@ -69,7 +69,13 @@ export const createTzktRoutes = (ledger: Ledger, chainId: string) => {
     return balance === undefined ? [] : [String(balance)]
   }
 
+  const countTokens = (query: URLSearchParams): number => {
+    const contract = ledger.state().contracts.get(query.get('contract') ?? '')
+    return contract?.kind === 'fa2' && query.get('tokenId') === '0' ? 1 : 0
+  }
+
   return (path: string, _body: string, query: URLSearchParams): unknown => {
+    if (path === '/v1/tokens/count') return countTokens(query)
     if (path === '/v1/tokens/balances') return listBalances(query)
     const [, hash] = /^\/v1\/operations\/transactions\/(\w+)$/.exec(path) ?? []
     if (hash !== undefined) {

@@ -5,7 +5,7 @@ import type { DirectNode } from '../../common/direct/node.js'
 import type { DirectNetworkSettings } from '../../common/direct/settings.js'
 import { createTokenList } from '../../common/direct/tokens.js'
 import { readAptosAddress } from '../encoding/address.js'
-import { readGasPrice, readTokenBalance } from '../rpc/balances.js'
+import { hasFungibleAsset, readGasPrice, readTokenBalance } from '../rpc/balances.js'
 import { lookUpAptos } from './lookUp.js'
 import { isSignedByAccount } from './signedClaim.js'
 
@@ -49,6 +49,7 @@ export const createAptosChain = (
       ? null
       : `extra.metadataAddress: clients would pay it, and it is not the asset ${asset}`,
   lookUp: createCheckedLookUp(node, lookUpAptos, crossCheckAmount),
+  hasAsset: (asset) => hasFungibleAsset(node.ask, asset),
   readBalance: (asset, owner) => readTokenBalance(node.ask, { asset, owner }),
   estimateFee: async () => ({
     amount: (await readGasPrice(node.ask)) * typicalGas,

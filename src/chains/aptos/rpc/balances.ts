@@ -1,7 +1,7 @@
 import { type Ask, askOrNull } from '../../common/direct/node.js'
 import type { RpcError } from '../../nodes/endpoint.js'
 import type { AptosAddress } from '../encoding/address.js'
-import { balanceShape, gasPriceShape } from './wireShapes.js'
+import { balanceShape, gasPriceShape, metadataShape, metadataType } from './wireShapes.js'
 
 const notFound = 404
 
@@ -20,6 +20,17 @@ export const readTokenBalance = async (
     schema: balanceShape,
     isVerdict: isMissingAccount,
   })) ?? 0n
+
+/** Whether the address is the metadata object of a fungible asset. */
+export const hasFungibleAsset = async (ask: Ask, asset: AptosAddress): Promise<boolean> => {
+  const metadata = await askOrNull(ask, {
+    method: `/accounts/${asset}/resource/${metadataType}`,
+    params: null,
+    schema: metadataShape,
+    isVerdict: isMissingAccount,
+  })
+  return metadata !== null
+}
 
 /** In octas per unit of gas. */
 export const readGasPrice = (ask: Ask): Promise<bigint> => ask('/estimate_gas_price', null, gasPriceShape)

@@ -140,6 +140,10 @@ export const balanceShape = z
   .refine((amount) => Number.isInteger(amount), 'is no whole number')
   .transform(BigInt)
 
+export const metadataType = '0x1::fungible_asset::Metadata'
+
+export const metadataShape = z.object({ type: z.literal(metadataType) })
+
 /** In octas per unit of gas. */
 export const gasPriceShape = z
   .object({ gas_estimate: z.int().nonnegative() })

@@ -5,6 +5,7 @@ import { createExactDirectScheme } from '../../../schemes/exactDirect/scheme.js'
 import type { ChainContext, OpenChain } from '../../chain.js'
 import { createNetworkMonitor, type MonitoredNetwork } from '../networkMonitor.js'
 import { requireCrossCheck } from '../requireCrossCheck.js'
+import { requireToken } from '../requireToken.js'
 import type { DirectNode } from './node.js'
 import type { DirectNetworkSettings, DirectSettings } from './settings.js'
 
@@ -51,7 +52,13 @@ export const openDirectFamily = async <Own>(
         await close?.()
         throw new WrongChainError(network, wrongChain)
       }
-      const monitor = createNetworkMonitor(createMonitoredNetwork(network, node), logger)
+      const monitored = requireToken(createMonitoredNetwork(network, node), {
+        assets: chain.assets,
+        acceptsAnyToken: false,
+        variable: network.tokensVariable,
+        hasToken: chain.hasAsset,
+      })
+      const monitor = createNetworkMonitor(monitored, logger)
       await monitor.check()
       const scheme = createExactDirectScheme(chain, { clock, verifyWaitMs, acceptsUnverified: !isRequired })
       const { endpoints } = node

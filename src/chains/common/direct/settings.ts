@@ -36,6 +36,8 @@ export interface DirectNetworkSettings<Own = unknown> {
   readonly endpointVariables: readonly string[]
   readonly rpcUrls: readonly Secret[]
   readonly apiKey: Secret | null
+  /** Variable that names its tokens, for messages. */
+  readonly tokensVariable: string
   /** The only assets that are settled; the first is the default. */
   readonly tokens: readonly DirectToken[]
   /** Announced in `/supported`; they sign nothing. */
@@ -148,6 +150,7 @@ export const defineDirectSettings = <Own extends z.ZodRawShape>(family: DirectFa
           .map((variable) => `${prefix}${variable}_${name}`),
         rpcUrls,
         apiKey: API_KEY,
+        tokensVariable: `${prefix}TOKENS_${name}`,
         tokens: tokens.map((token) => completeTokenFacts(token, known?.tokens ?? [])),
         signers: SIGNER,
         pollIntervalMs: POLL_INTERVAL_MS,

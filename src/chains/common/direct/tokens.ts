@@ -3,7 +3,7 @@ import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
 import { listKnownTokens } from '../tokens.js'
 import type { DirectToken } from './settings.js'
 
-type TokenList = Pick<DirectChain, 'extra' | 'isOffered' | 'describeAsset' | 'listTokens'>
+type TokenList = Pick<DirectChain, 'extra' | 'assets' | 'isOffered' | 'describeAsset' | 'listTokens'>
 
 interface TokenForms {
   /** Normal form of an asset. */
@@ -32,6 +32,7 @@ export const createTokenList = (
   const [first] = offered
   return {
     extra: first === undefined ? {} : describe(...first),
+    assets: [...offered.keys()],
     isOffered: (asset) => offered.has(asset),
     listTokens: () => listKnownTokens([...offered].map(([asset, facts]) => ({ ...facts, asset }))),
     describeAsset: (named) => {

@@ -6,7 +6,7 @@ import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { readAddress } from '../encoding/address.js'
 import { readDenom } from '../encoding/denom.js'
 import { readHash } from '../encoding/hash.js'
-import { readBankBalance, readMinimumGasPrices } from '../rpc/rpc.js'
+import { readBankBalance, readMinimumGasPrices, readSupply } from '../rpc/rpc.js'
 import type { CosmosNetworkSettings } from '../settings.js'
 import { readGasPrices } from './gasPrice.js'
 import { createReadTransaction } from './lookUp.js'
@@ -62,6 +62,7 @@ export const createCosmosChain = (
         : `extra.${field}: clients would pay it, and it is not the asset ${asset}`
     },
     lookUp: createCheckedLookUp(node, createReadTransaction({ chainId, prefix }), crossCheckAmount),
+    hasAsset: async (denom) => (await readSupply(node.ask, denom)) > 0n,
     readBalance: (denom, address) => readBankBalance(node.ask, { denom, address }),
     estimateFee,
     isSignedBy: async (claim) => isSignedBy(claim, prefix),

@@ -1,5 +1,5 @@
 import { QueryAccountInfoRequest } from 'cosmjs-types/cosmos/auth/v1beta1/query'
-import { QueryBalanceRequest } from 'cosmjs-types/cosmos/bank/v1beta1/query'
+import { QueryBalanceRequest, QuerySupplyOfRequest } from 'cosmjs-types/cosmos/bank/v1beta1/query'
 import { type Ask, askOrNull } from '../../common/direct/node.js'
 import type { Endpoint, RpcError } from '../../nodes/endpoint.js'
 import type { Proof } from '../../nodes/endpointHealth.js'
@@ -10,6 +10,7 @@ import {
   type FoundTransaction,
   minimumGasPriceShape,
   statusShape,
+  supplyShapeOf,
   transactionShapeOf,
 } from './wireShapes.js'
 
@@ -57,6 +58,13 @@ export const readBankBalance = (
   const request = QueryBalanceRequest.encode(QueryBalanceRequest.fromPartial({ address, denom })).finish()
   const data = Buffer.from(request).toString('hex')
   return ask('abci_query', { path: '/cosmos.bank.v1beta1.Query/Balance', data }, balanceShapeOf(denom))
+}
+
+/** Supply of the denomination in the newest block; 0 for one that the chain does not know. */
+export const readSupply = (ask: Ask, denom: string): Promise<bigint> => {
+  const request = QuerySupplyOfRequest.encode(QuerySupplyOfRequest.fromPartial({ denom })).finish()
+  const data = Buffer.from(request).toString('hex')
+  return ask('abci_query', { path: '/cosmos.bank.v1beta1.Query/SupplyOf', data }, supplyShapeOf(denom))
 }
 
 /** Part of what the account signs; never changes. */

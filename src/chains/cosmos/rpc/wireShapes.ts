@@ -1,5 +1,5 @@
 import { QueryAccountInfoResponse } from 'cosmjs-types/cosmos/auth/v1beta1/query'
-import { QueryBalanceResponse } from 'cosmjs-types/cosmos/bank/v1beta1/query'
+import { QueryBalanceResponse, QuerySupplyOfResponse } from 'cosmjs-types/cosmos/bank/v1beta1/query'
 import { ConfigResponse } from 'cosmjs-types/cosmos/base/node/v1beta1/query'
 import { z } from 'zod'
 import { sha256, toHash } from '../encoding/hash.js'
@@ -125,6 +125,12 @@ export const balanceShapeOf = (denom: string) =>
   queryShapeOf((response) => {
     const { balance } = QueryBalanceResponse.decode(response)
     return balance?.denom === denom && amountForm.test(balance.amount) ? BigInt(balance.amount) : null
+  })
+
+export const supplyShapeOf = (denom: string) =>
+  queryShapeOf((response) => {
+    const { amount: supply } = QuerySupplyOfResponse.decode(response)
+    return supply?.denom === denom && amountForm.test(supply.amount) ? BigInt(supply.amount) : null
   })
 
 export const accountNumberShapeOf = (address: string) =>

@@ -4,7 +4,7 @@ import type { DirectNode } from '../../common/direct/node.js'
 import { createTokenList } from '../../common/direct/tokens.js'
 import { readAccountId } from '../encoding/accountId.js'
 import { readHash } from '../encoding/base58.js'
-import { readGasPrice, readTokenBalance } from '../rpc/rpc.js'
+import { hasToken, readGasPrice, readTokenBalance } from '../rpc/rpc.js'
 import type { NearNetworkSettings } from '../settings.js'
 import { readDirectTransaction } from './lookUp.js'
 import { isSignedBy } from './signedClaim.js'
@@ -32,6 +32,7 @@ export const createNearChain = (
   readAsset: readAccountId,
   readTransaction: readHash,
   lookUp: createCheckedLookUp(node, readDirectTransaction, crossCheckAmount),
+  hasAsset: (token) => hasToken(node.ask, token),
   readBalance: (token, account) => readTokenBalance(node.ask, { token, account }),
   estimateFee: async () => ({
     amount: (await readGasPrice(node.ask)) * typicalGas,

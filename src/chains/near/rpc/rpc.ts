@@ -8,6 +8,7 @@ import {
   type FinalTransaction,
   gasPriceShape,
   statusShape,
+  tokenAnswerShape,
   tokenBalanceShape,
   transactionShapeOf,
 } from './wireShapes.js'
@@ -77,20 +78,36 @@ export const isFullAccessKey = async (
   return permission === 'FullAccess'
 }
 
-/** `ft_balance_of` (NEP-141) in the last final block; 0 for accounts that the token does not know. */
-export const readTokenBalance = (
-  ask: Ask,
-  { token, account }: { readonly token: string; readonly account: string },
-): Promise<bigint> => {
-  const call = Buffer.from(JSON.stringify({ account_id: account })).toString('base64')
-  const params = {
-    request_type: 'call_function',
-    finality: 'final',
-    account_id: token,
-    method_name: 'ft_balance_of',
-    args_base64: call,
-  }
-  return ask('query', params, tokenBalanceShape)
+interface BalanceQuery {
+  readonly token: string
+  readonly account: string
+}
+
+/** `ft_balance_of` (NEP-141) in the last final block. */
+const balanceCall = ({ token, account }: BalanceQuery) => ({
+  request_type: 'call_function',
+  finality: 'final',
+  account_id: token,
+  method_name: 'ft_balance_of',
+  args_base64: Buffer.from(JSON.stringify({ account_id: account })).toString('base64'),
+})
+
+/** 0 for accounts that the token does not know. */
+export const readTokenBalance = (ask: Ask, query: BalanceQuery): Promise<bigint> =>
+  ask('query', balanceCall(query), tokenBalanceShape)
+
+const isNoToken = (error: unknown): boolean =>
+  isCause(error, 'UNKNOWN_ACCOUNT', 'NO_CONTRACT_CODE', 'CONTRACT_EXECUTION_ERROR')
+
+/** Whether the account has a contract that answers as a token does. */
+export const hasToken = async (ask: Ask, token: string): Promise<boolean> => {
+  const answer = await askOrNull(ask, {
+    method: 'query',
+    params: balanceCall({ token, account: token }),
+    schema: tokenAnswerShape,
+    isVerdict: isNoToken,
+  })
+  return answer ?? false
 }
 
 /** In yoctoNEAR, of the newest block. */

@@ -109,6 +109,12 @@ export const tokenBalanceShape = z
     return z.NEVER
   })
 
+/** Whether a view method returned an amount. Nodes report a failed call, also of a missing method, as a result with `error`. */
+export const tokenAnswerShape = z.union([
+  tokenBalanceShape.transform(() => true),
+  z.object({ error: z.string() }).transform(() => false),
+])
+
 export const gasPriceShape = z
   .object({ gas_price: z.string().regex(/^[0-9]{1,30}$/) })
   .transform(({ gas_price }) => BigInt(gas_price))

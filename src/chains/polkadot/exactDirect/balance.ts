@@ -1,7 +1,7 @@
 import { blake2AsHex, xxhashAsHex } from '@polkadot/util-crypto'
 import type { Ask } from '../../common/direct/node.js'
 import type { AccountKey } from '../encoding/address.js'
-import { getAssetBalance, getFinalizedBlock } from '../rpc/rpc.js'
+import { getAssetBalance, getFinalizedBlock, hasStorage } from '../rpc/rpc.js'
 
 /** In the finalized block. */
 export const readBalance = async (
@@ -12,18 +12,26 @@ export const readBalance = async (
   return await getAssetBalance(ask, keyOf(asset, owner), hash)
 }
 
+export const hasAsset = async (ask: Ask, asset: string): Promise<boolean> => {
+  const { hash } = await getFinalizedBlock(ask)
+  return await hasStorage(ask, assetKeyOf('Asset', asset), hash)
+}
+
 /** Of the double map `assets.account`: both of its keys are hashed with Blake2_128Concat. */
 const keyOf = (asset: string, owner: AccountKey): string => {
+  const account = Buffer.from(owner, 'hex')
+  return `${assetKeyOf('Account', asset)}${digits(blake2AsHex(account, 128))}${owner}`
+}
+
+/** Of the entries of an asset in a map of the pallet `assets`. */
+const assetKeyOf = (item: 'Account' | 'Asset', asset: string): string => {
   const id = Buffer.alloc(4)
   id.writeUInt32LE(Number(asset))
-  const account = Buffer.from(owner, 'hex')
   return `0x${[
     digits(xxhashAsHex('Assets', 128)),
-    digits(xxhashAsHex('Account', 128)),
+    digits(xxhashAsHex(item, 128)),
     digits(blake2AsHex(id, 128)),
     id.toString('hex'),
-    digits(blake2AsHex(account, 128)),
-    owner,
   ].join('')}`
 }
 

@@ -9,7 +9,7 @@ import { readAssetId } from '../encoding/assetId.js'
 import { addressPrefixOf } from '../networks.js'
 import { getFinalizedBlock } from '../rpc/rpc.js'
 import type { PolkadotNetworkSettings } from '../settings.js'
-import { readBalance } from './balance.js'
+import { hasAsset, readBalance } from './balance.js'
 import { createBlockIndex } from './blockIndex.js'
 import { createReadTransaction } from './lookUp.js'
 import { createRuntimes } from './runtimes.js'
@@ -63,6 +63,7 @@ export const createPolkadotChain = (
         ? null
         : `extra.assetId: clients would pay it, and it is not the asset ${asset}`,
     lookUp: createCheckedLookUp(node, read, crossCheckAmount),
+    hasAsset: (asset) => hasAsset(node.ask, asset),
     readBalance: async (asset, address) => {
       const owner = readAccountKey(address)
       return owner === null ? 0n : await readBalance(node.ask, { asset, owner })

@@ -110,3 +110,7 @@ export const getBlockTime = (ask: Ask, hash: string): Promise<Date> =>
 /** The balance at a storage key of `assets.account`, in a block; 0 without an entry. */
 export const getAssetBalance = (ask: Ask, key: string, hash: string): Promise<bigint> =>
   ask('state_getStorage', [key, hash], assetBalanceShape)
+
+/** Whether a storage key has an entry, in a block. */
+export const hasStorage = async (ask: Ask, key: string, hash: string): Promise<boolean> =>
+  (await ask('state_getStorage', [key, hash], storageShape)) !== null

@@ -5,7 +5,7 @@ import { readHexHash } from '../../common/direct/hexHash.js'
 import type { DirectNode } from '../../common/direct/node.js'
 import { createTokenList } from '../../common/direct/tokens.js'
 import { readContractPrincipal, readPrincipal } from '../encoding/principal.js'
-import { readFeeRate, readTokenBalance } from '../rpc/rpc.js'
+import { findTokenNames, readFeeRate, readTokenBalance } from '../rpc/rpc.js'
 import type { StacksNetworkSettings } from '../settings.js'
 import { createReadTransaction } from './lookUp.js'
 import { isSignedBy } from './signedClaim.js'
@@ -67,6 +67,7 @@ export const createStacksChain = (
         ? null
         : `extra.contractAddress: clients would pay it, and it is not the asset ${asset}`,
     lookUp: createCheckedLookUp(node, read, crossCheckAmount),
+    hasAsset: async (contract) => (await findTokenNames(node.ask, contract)) !== null,
     readBalance: (contract, owner) => readTokenBalance(node.ask, { contract, owner }),
     estimateFee: async () => ({
       amount: (await readFeeRate(node.ask)) * transferBytes,

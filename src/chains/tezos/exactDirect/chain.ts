@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { toCaip19 } from '../../../protocol/assetId.js'
 import type { Fields } from '../../../protocol/fields.js'
 import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
@@ -45,6 +46,10 @@ export const createTezosChain = (
     return `extra.${field}: clients would pay it, and it is not of the asset ${asset}`
   },
   lookUp: createCheckedLookUp(node, lookUpTezos, crossCheckAmount),
+  hasAsset: (asset) => {
+    const [contract = '', tokenId = ''] = asset.split(':')
+    return node.ask('token', { contract, tokenId }, z.boolean())
+  },
   readBalance: (asset, owner) => {
     const [contract = '', tokenId = ''] = asset.split(':')
     return node.ask('balance', { contract, tokenId, owner }, balanceShape)

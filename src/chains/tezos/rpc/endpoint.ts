@@ -12,12 +12,16 @@ import {
   headShape,
   type OperationQuery,
   operationQuery,
+  type TokenQuery,
+  tokenQuery,
 } from './source.js'
 import { createTzktSource } from './tzkt/source.js'
 
 interface Source {
   getHead(): Promise<Head>
   findOperation(query: OperationQuery): Promise<FoundOperation>
+  /** Whether the contract can have the FA2 token. */
+  hasToken(query: TokenQuery): Promise<boolean>
   /** Of an FA2 token, in the newest block; 0 for an owner that the token does not know. */
   readBalance(query: BalanceQuery): Promise<bigint>
 }
@@ -25,6 +29,7 @@ interface Source {
 const requestShape = z.discriminatedUnion('method', [
   z.object({ method: z.literal('head') }),
   z.object({ method: z.literal('operation'), params: operationQuery }),
+  z.object({ method: z.literal('token'), params: tokenQuery }),
   z.object({ method: z.literal('balance'), params: balanceQuery }),
 ])
 
@@ -37,6 +42,8 @@ const createEndpoint = (host: string, source: Source): Endpoint => ({
         return schema.parse(await source.getHead())
       case 'operation':
         return schema.parse(await source.findOperation(request.params))
+      case 'token':
+        return schema.parse(await source.hasToken(request.params))
       case 'balance':
         return schema.parse(await source.readBalance(request.params))
     }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /*
- * Octez nodes and TzKT have no request in common. Each endpoint therefore offers three requests of ours, `head`,
- * `operation` and `balance`, and reads the chain in its own way: failover and cross-checks treat both kinds alike.
+ * Octez nodes and TzKT have no request in common. Each endpoint therefore offers four requests of ours, `head`,
+ * `operation`, `token` and `balance`, and reads the chain in its own way: failover and cross-checks treat both kinds alike.
  */
 
 /** Blocks on top of an operation's block, after which it is final under Tenderbake. */
@@ -20,11 +20,11 @@ export const operationQuery = z.object({
 
 export type OperationQuery = z.infer<typeof operationQuery>
 
-export const balanceQuery = z.object({
-  contract: z.string(),
-  tokenId: z.string(),
-  owner: z.string(),
-})
+export const tokenQuery = z.object({ contract: z.string(), tokenId: z.string() })
+
+export type TokenQuery = z.infer<typeof tokenQuery>
+
+export const balanceQuery = tokenQuery.extend({ owner: z.string() })
 
 export type BalanceQuery = z.infer<typeof balanceQuery>
 

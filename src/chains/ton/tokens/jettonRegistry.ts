@@ -4,6 +4,8 @@ import type { Rpc, StackEntry } from '../rpc/rpc.js'
 
 export interface JettonRegistry {
   isOffered(master: Address): boolean
+  /** Whether the contract answers as the master of a jetton does. */
+  isDeployed(master: string): Promise<boolean>
   /** `get_wallet_address` of the master; null if it does not answer. */
   findWallet(master: Address, owner: Address): Promise<Address | null>
   readBalance(wallet: Address): Promise<bigint>
@@ -38,6 +40,10 @@ export const createJettonRegistry = (rpc: Rpc, policy: JettonPolicy): JettonRegi
 
   return {
     isOffered: (master) => policy.acceptsAnyToken || accepted.has(master.toRawString()),
+    isDeployed: async (text) => {
+      const master = parseMaster(text)
+      return (await findWallet(master, master)) !== null
+    },
     findWallet,
     readBalance: async (wallet) => {
       const [balance] = (await rpc.runGetMethod(wallet, 'get_wallet_data')) ?? []

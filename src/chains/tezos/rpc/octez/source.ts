@@ -1,4 +1,5 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+import { RpcError } from '../../../nodes/endpoint.js'
 import type { Read } from '../read.js'
 import {
   type BalanceQuery,
@@ -6,12 +7,15 @@ import {
   type FoundOperation,
   type Head,
   type OperationQuery,
+  type TokenQuery,
   type TransferCall,
 } from '../source.js'
 import { createBlockCache } from './blockCache.js'
 import { findPosition, type Position } from './findPosition.js'
 import { decodeTransferParameter } from './transferParameter.js'
 import { balancesShapeOf, headerShape, operationShape } from './wireShapes.js'
+
+const notFound = 404
 
 /** Reads an octez node; remembers which operations recent blocks hold. */
 export const createOctezSource = (read: Read, chainId: string) => {
@@ -43,6 +47,16 @@ export const createOctezSource = (read: Read, chainId: string) => {
       if (position === 'missing') return { state: 'missing' }
       if (position === 'unfinished' || position.onTop < blocksOnTop) return { state: 'pending' }
       return await readOperation(position, hash)
+    },
+    // Which ids a contract knows only its storage shows, in its own form.
+    hasToken: async ({ contract }: TokenQuery): Promise<boolean> => {
+      try {
+        await read(`/chains/main/blocks/head/context/contracts/${contract}/entrypoints/transfer`, z.unknown())
+        return true
+      } catch (error) {
+        if (error instanceof RpcError && error.code === notFound) return false
+        throw error
+      }
     },
     // The view of TZIP-12, not the storage: each contract keeps its balances in its own form.
     readBalance: ({ contract, tokenId, owner }: BalanceQuery): Promise<bigint> =>

@@ -6,6 +6,7 @@ import {
   type FoundOperation,
   type Head,
   type OperationQuery,
+  type TokenQuery,
   type TransferCall,
 } from '../source.js'
 import { naturalShape, transferShapeOf } from '../transferShape.js'
@@ -71,6 +72,8 @@ export const createTzktSource = (read: Read, chainId: string) => {
         calls: rows.flatMap(listCalls),
       }
     },
+    hasToken: async ({ contract, tokenId }: TokenQuery): Promise<boolean> =>
+      (await read(`/tokens/count?contract=${contract}&tokenId=${tokenId}`, z.int().nonnegative())) > 0,
     readBalance: async ({ contract, tokenId, owner }: BalanceQuery): Promise<bigint> => {
       const filter = `account=${owner}&token.contract=${contract}&token.tokenId=${tokenId}`
       const [balance = '0'] = await read(`/tokens/balances?${filter}&select=balance`, balancesShape)
