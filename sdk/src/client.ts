@@ -1,8 +1,9 @@
 import createApi, { type Client } from 'openapi-fetch'
 import { createDashboard, type Dashboard } from './dashboard.js'
-import type { Payment, SettleResult, VerifyResult } from './payment.js'
-import { pause, requestUntil } from './request.js'
+import type { Payment, Settlement, VerifyResult } from './payment.js'
+import { requestUntil } from './request.js'
 import type { paths } from './schema.js'
+import { settleUntil } from './settle.js'
 
 export interface ClientOptions {
   /** Such as `https://facilitator.example`. */
@@ -29,16 +30,17 @@ export interface QuittanceClient {
   verify(payment: Payment, options?: WaitOptions): Promise<VerifyResult>
   /**
    * Deliver on `success: true`. Repeats the request with one Idempotency-Key until the outcome is final;
-   * `status: "pending"` in the result means that it was not within `timeoutMs`.
-   * @throws QuittanceError when nothing was decided; settle again with its `idempotencyKey`
+   * `status: "pending"` in the result means that it was not within `timeoutMs`: settle again with its
+   * `idempotencyKey`.
+   * @throws QuittanceError when nothing was decided, or no response says what was; settle again with its
+   * `idempotencyKey`
    */
-  settle(payment: Payment, options?: SettleOptions): Promise<SettleResult>
+  settle(payment: Payment, options?: SettleOptions): Promise<Settlement>
   readonly dashboard: Dashboard
 }
 
 const verifyTimeoutMs = 30_000
 const settleTimeoutMs = 90_000
-const pendingPauseMs = 2_000
 
 export const createClient = ({ url, apiKey, fetch }: ClientOptions): QuittanceClient => {
   const api = createApi<paths>({
@@ -53,21 +55,10 @@ export const createClient = ({ url, apiKey, fetch }: ClientOptions): QuittanceCl
       signal,
     })
 
-  const settle: QuittanceClient['settle'] = async (payment, options = {}) => {
-    const { idempotencyKey = crypto.randomUUID(), timeoutMs = settleTimeoutMs, signal } = options
-    const deadline = Date.now() + timeoutMs
-    const send = (attempt: AbortSignal) =>
-      api.POST('/settle', {
-        body: payment,
-        params: { header: { 'Idempotency-Key': idempotencyKey } },
-        signal: attempt,
-      })
-    for (;;) {
-      const result = await requestUntil(send, { deadline, signal, idempotencyKey })
-      if (result.status !== 'pending' || Date.now() + pendingPauseMs >= deadline) return result
-      await pause(pendingPauseMs, signal)
-    }
-  }
+  const settle: QuittanceClient['settle'] = (
+    payment,
+    { idempotencyKey = crypto.randomUUID(), timeoutMs = settleTimeoutMs, signal } = {},
+  ) => settleUntil(api, { payment, idempotencyKey, timeoutMs, signal })
 
   return { api, verify, settle, dashboard: createDashboard(api) }
 }

@@ -9,6 +9,8 @@ interface ErrorDetails {
   readonly requestId: string | null
   /** Of a settle whose outcome is unknown: settle the same payment with it again. */
   readonly idempotencyKey: string | null
+  /** Of a payment that was refused, such as `insufficient_funds`. */
+  readonly errorReason: string | null
   readonly cause?: unknown
 }
 
@@ -19,6 +21,7 @@ export class QuittanceError extends Error {
   readonly retryAfterSeconds: number | null
   readonly requestId: string | null
   readonly idempotencyKey: string | null
+  readonly errorReason: string | null
 
   constructor({ message, cause, ...details }: ErrorDetails) {
     super(message, { cause })
@@ -28,5 +31,6 @@ export class QuittanceError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds
     this.requestId = details.requestId
     this.idempotencyKey = details.idempotencyKey
+    this.errorReason = details.errorReason
   }
 }

@@ -36,6 +36,17 @@ export const requestUntil = async <Data>(
   }
 }
 
+/** @throws QuittanceError */
+export const requestOnce = async <Data>(
+  send: (signal: AbortSignal) => Promise<ApiResponse<Data>>,
+  options: RequestOptions,
+): Promise<Data> => {
+  const result = await attempt(send, options)
+  if (!(result instanceof QuittanceError)) return result.data
+  options.signal?.throwIfAborted()
+  throw result
+}
+
 const attempt = async <Data>(
   send: (signal: AbortSignal) => Promise<ApiResponse<Data>>,
   { deadline, signal, idempotencyKey = '' }: RequestOptions,
@@ -47,7 +58,7 @@ const attempt = async <Data>(
       signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     )
     if (data !== undefined) return { data }
-    const { code, message } = readError(error)
+    const { code, message, errorReason } = readError(error)
     return new QuittanceError({
       status: response.status,
       code: code ?? 'UNEXPECTED_RESPONSE',
@@ -55,15 +66,20 @@ const attempt = async <Data>(
       retryAfterSeconds: readSeconds(response.headers.get('retry-after')),
       requestId: response.headers.get('x-request-id'),
       idempotencyKey: key,
+      errorReason,
     })
   } catch (cause) {
     return new QuittanceError({
       status: null,
       code: 'NO_RESPONSE',
-      message: 'The facilitator did not answer',
+      message:
+        key === null
+          ? 'The facilitator did not answer'
+          : 'The facilitator did not answer: it may have settled the payment, or be settling it',
       retryAfterSeconds: null,
       requestId: null,
       idempotencyKey: key,
+      errorReason: null,
       cause,
     })
   }
@@ -72,12 +88,15 @@ const attempt = async <Data>(
 const isTemporary = ({ status, code }: QuittanceError): boolean =>
   status === null || status >= 500 || temporaryCodes.includes(code)
 
-const readError = (body: unknown): { readonly code?: string; readonly message?: string } => {
-  if (typeof body !== 'object' || body === null) return {}
-  return {
-    ...('code' in body && typeof body.code === 'string' ? { code: body.code } : {}),
-    ...('message' in body && typeof body.message === 'string' ? { message: body.message } : {}),
+const readError = (body: unknown) => {
+  const fields = new Map<string, unknown>(
+    typeof body === 'object' && body !== null ? Object.entries(body) : [],
+  )
+  const read = (name: string): string | null => {
+    const value = fields.get(name)
+    return typeof value === 'string' ? value : null
   }
+  return { code: read('code'), message: read('message'), errorReason: read('errorReason') }
 }
 
 const readSeconds = (header: string | null): number | null => {

@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { cp, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -15,10 +12,11 @@ import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const amount = 10_000n
+
+const isText: unknown = expect.any(String)
 
 const errorOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -118,6 +116,118 @@ describe('the client library', () => {
     expect(await chain.balanceOf(payTo)).toBe(amount)
   })
 
+  describe('while money is in flight', () => {
+    let slow: TestService
+
+    beforeAll(async () => {
+      slow = await startService({ chain, databaseUrl: database.url })
+    })
+    afterAll(() => slow.close())
+
+    /** Forwards every request; from the first on that `isLost` names, no response arrives. */
+    const fetchThatHangs = (isLost: (response: Response) => boolean | Promise<boolean>, count = 100) => {
+      let lost = 0
+      const fetchHanging: typeof fetch = async (input, init) => {
+        const request = new Request(input, init)
+        const response = await fetch(request)
+        if (lost === count || (lost === 0 && !(await isLost(response.clone())))) return response
+        lost += 1
+        await response.arrayBuffer()
+        return new Promise((_resolve, reject) => {
+          request.signal.addEventListener('abort', () => reject(request.signal.reason))
+        })
+      }
+      return fetchHanging
+    }
+
+    it('returns pending when its last poll meets the deadline', async () => {
+      let answers = 0
+      const fetchHanging = fetchThatHangs(() => ++answers > 1)
+      const client = createClient({ url: service.url, fetch: fetchHanging })
+      const { payment } = await sign()
+      await chain.control.setAutomine(false)
+      const result = await client.settle(payment, { timeoutMs: 8_000, idempotencyKey: 'order-2' })
+      expect(result).toMatchObject({ status: 'pending', idempotencyKey: 'order-2', settlementId: isText })
+      expect(answers).toBe(2)
+    })
+
+    it('returns pending when a later request is refused', async () => {
+      let answers = 0
+      const client = createClient({
+        url: service.url,
+        fetch: async (input, init) => {
+          const request = new Request(input, init)
+          answers += 1
+          if (answers > 1) request.headers.set('authorization', `Bearer ${apiKey.slice(0, -1)}x`)
+          return fetch(request)
+        },
+      })
+      const { payment } = await sign()
+      await chain.control.setAutomine(false)
+      expect(await client.settle(payment)).toMatchObject({ status: 'pending', settlementId: isText })
+      expect(answers).toBe(2)
+    })
+
+    it('returns pending when the deadline meets the first request, and the key leads to its outcome', async () => {
+      const client = createClient({ url: slow.url })
+      const { payment, payTo } = await sign()
+      await chain.control.setAutomine(false)
+      const { idempotencyKey, ...result } = await client.settle(payment, { timeoutMs: 8_000 })
+      expect(result).toEqual({
+        success: false,
+        status: 'pending',
+        transaction: '',
+        network: chain.network,
+        errorReason: 'settlement_pending',
+        errorMessage: 'The facilitator is still settling this payment',
+        retryable: true,
+      })
+      await chain.control.setAutomine(true)
+      await chain.control.mine()
+      expect(await client.settle(payment, { idempotencyKey })).toMatchObject({
+        success: true,
+        idempotencyKey,
+      })
+      expect(await chain.balanceOf(payTo)).toBe(amount)
+    })
+
+    it('asks for the outcome once more when no response has arrived until the deadline', async () => {
+      const client = createClient({ url: service.url, fetch: fetchThatHangs(() => true, 1) })
+      const { payment, payTo } = await sign()
+      expect(await client.settle(payment, { timeoutMs: 8_000 })).toMatchObject({ success: true })
+      expect(await chain.balanceOf(payTo)).toBe(amount)
+    })
+
+    it('earns one success for two sellers who send the same payment and lose responses', async () => {
+      const { payment, payTo } = await sign()
+      const sellers = [1, 2].map((lost) =>
+        createClient({ url: service.url, fetch: fetchThatLoses(lost).fetchLosing }).settle(payment),
+      )
+      const results = await Promise.all(sellers)
+      expect(results.filter(({ success }) => success)).toHaveLength(1)
+      expect(results.filter(({ success }) => !success)).toMatchObject([
+        { errorReason: 'duplicate_settlement' },
+      ])
+      expect(await chain.balanceOf(payTo)).toBe(amount)
+    })
+  })
+
+  it('returns a refusal as a result again, under the same key', async () => {
+    const client = createClient({ url: service.url, apiKey })
+    const { payment } = await sign()
+    const { payment: another } = await sign()
+    const { signature } = another.paymentPayload.payload
+    const payload = { ...payment.paymentPayload.payload, signature }
+    const forged = { ...payment, paymentPayload: { ...payment.paymentPayload, payload } }
+    const refused = {
+      success: false,
+      errorReason: 'invalid_exact_evm_payload_signature',
+      idempotencyKey: 'order-forged',
+    }
+    expect(await client.settle(forged, { idempotencyKey: 'order-forged' })).toMatchObject(refused)
+    expect(await client.settle(forged, { idempotencyKey: 'order-forged' })).toMatchObject(refused)
+  })
+
   it('throws what was not decided, with the key to settle again with', async () => {
     const { payment, payTo } = await sign()
     const lost = createClient({ url: service.url, fetch: fetchThatLoses(100).fetchLosing })
@@ -149,27 +259,6 @@ describe('the client library', () => {
     expect((await facilitator.getSupported()).kinds).not.toHaveLength(0)
     const stranger = new HTTPFacilitatorClient(facilitatorFor(`${apiKey.slice(0, -1)}x`, service.url))
     await expect(stranger.getSupported()).rejects.toThrow('401')
-  })
-
-  it('compiles to a package that Node.js imports', async () => {
-    const folder = await makeTemporaryFolder('quittance-sdk-', { onDisk: true })
-    try {
-      const run = promisify(execFile)
-      await cp(join(root, 'sdk/package.json'), join(folder, 'package.json'))
-      await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-      const compiler = join(root, 'node_modules/typescript/bin/tsc')
-      await run(process.execPath, [compiler, '-p', 'sdk', '--outDir', join(folder, 'dist')], { cwd: root })
-      const program = `
-        import { createClient } from '@quittance/client'
-        const client = createClient({ url: '${service.url}' })
-        console.log((await client.api.GET('/health')).response.status)`
-      const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], {
-        cwd: folder,
-      })
-      expect(stdout).toBe('200\n')
-    } finally {
-      await rm(folder, { recursive: true })
-    }
   })
 
   it('has the types of the OpenAPI document', async () => {
