@@ -32,4 +32,4 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # 32 MiB semi-space: objects of requests in flight are copied half as often by the scavenger.
-CMD ["node", "--max-semi-space-size=32", "dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=32", "dist/main.js"]

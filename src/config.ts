@@ -9,6 +9,7 @@ import {
   defaultPublicMailDomains,
   domainNames,
   mailSender,
+  oneLine,
   ownNetworkBlocks,
   pageOrigins,
   secretUrl,
@@ -19,7 +20,14 @@ import {
 } from './platform/configValues.js'
 import { decimalNumber } from './platform/decimalNumber.js'
 import { directRecipients } from './platform/directRecipients.js'
-import type { Secret } from './platform/secret.js'
+import { Secret } from './platform/secret.js'
+import {
+  isSecretName,
+  nameOfSecretFile,
+  readSecretFiles,
+  type SecretFilesReading,
+  secretFileOf,
+} from './platform/secretFiles.js'
 import {
   findMeantName,
   findMisspelt,
@@ -66,11 +74,14 @@ const environmentShape = z.object({
   SMTP_URL: secretUrl('smtp:', 'smtps:').optional(),
   MAIL_FROM: mailSender.optional(),
   DATABASE_URL: secretUrl('postgres:', 'postgresql:').optional(),
+  DATABASE_PASSWORD: oneLine.optional(),
   DATABASE_POOL_SIZE: wholeNumber(2, 500).default(20),
   DATABASE_READ_URL: secretUrl('postgres:', 'postgresql:').optional(),
+  DATABASE_READ_PASSWORD: oneLine.optional(),
   DATABASE_READ_POOL_SIZE: wholeNumber(1, 100).default(5),
   DATA_FOLDER: z.string().default('./data'),
   REDIS_URL: secretUrl('redis:', 'rediss:').optional(),
+  REDIS_PASSWORD: oneLine.optional(),
   WEBHOOK_ALLOW: webhookTargets.default([]),
   DISCOVERY: z.enum(['on', 'off'], 'must be on or off').default('on'),
   DISCOVERY_PRIVATE_HOSTS: z.enum(['true', 'false'], 'must be true or false').optional(),
@@ -131,7 +142,29 @@ const listInvalidCombinations = (present: Readonly<Record<string, string>>): rea
     ...(isRequired && DATABASE_URL !== undefined && KEY_ENCRYPTION_SECRET === undefined
       ? ['KEY_ENCRYPTION_SECRET: must be set when API_KEY_REQUIRED is true and DATABASE_URL is set']
       : []),
+    ...passwords.flatMap(({ password, url }) => describePassword(present, password, url)),
   ]
+}
+
+/** Each belongs to one URL: that of the database is never sent to the host of its replica. */
+const passwords = [
+  { password: 'DATABASE_PASSWORD', url: 'DATABASE_URL' },
+  { password: 'DATABASE_READ_PASSWORD', url: 'DATABASE_READ_URL' },
+  { password: 'REDIS_PASSWORD', url: 'REDIS_URL' },
+] as const
+
+const describePassword = (
+  present: Readonly<Record<string, string>>,
+  password: string,
+  url: string,
+): readonly string[] => {
+  if (present[password] === undefined) return []
+  const text = present[url]
+  if (text === undefined) return [`${url}: must be set when ${password} is set`]
+  const other = findPassword(text)
+  return other === null || other === present[password]
+    ? []
+    : [`${password}: differs from the password in ${url}: remove one of them`]
 }
 
 export const serviceVariables: readonly string[] = Object.keys(environmentShape.shape)
@@ -282,6 +315,17 @@ export const readServiceVariables = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, unknown>> => environmentShape.parse(listPresent(environment))
 
+/** The settings of an environment, with the content of secret files in place of their paths, for a valid environment. */
+export const readSettings = (
+  environment: Readonly<Record<string, string | undefined>>,
+): Pick<SecretFilesReading, 'environment' | 'namesInFiles'> =>
+  readSecretFiles(sortVariables(listPresent(environment), knownFamilies, []).present)
+
+/** The settings among these that may be given as files, by the names of those variables. */
+const listSecretFiles = ({ names }: KnownNames): KnownNames => ({
+  names: names.filter(isSecretName).map(secretFileOf),
+})
+
 /** Which variables are for the service, and which are mistakes. */
 const sortVariables = (
   given: Readonly<Record<string, string>>,
@@ -289,7 +333,11 @@ const sortVariables = (
   namesInFile: readonly string[],
 ): { readonly present: Readonly<Record<string, string>>; readonly problems: readonly string[] } => {
   const familyNames = families.flatMap(({ variables }) => variables ?? [])
-  const known: readonly KnownNames[] = [{ names: serviceVariables }, ...familyNames.map((each) => each.known)]
+  const settings: readonly KnownNames[] = [
+    { names: serviceVariables },
+    ...familyNames.map((each) => each.known),
+  ]
+  const known = [...settings, ...settings.map(listSecretFiles)]
   const named = variableNames.safeParse(given.OTHER_VARIABLES ?? '').data ?? []
   const isOther = (name: string): boolean =>
     isOfPlatform(name) ||
@@ -299,17 +347,25 @@ const sortVariables = (
   const present: Record<string, string> = {}
   const problems: string[] = []
   for (const [name, value] of Object.entries(given)) {
-    if (isKnownName(name, known)) {
+    if (isKnownName(name, known) || isKnownName(nameOfSecretFile(name) ?? '', settings)) {
       present[name] = value
       continue
     }
     if (isOther(name)) continue
+    const isInFile = namesInFile.includes(name)
+    const isOfFamily = familyNames.some(({ prefix }) => name.startsWith(prefix))
+    const setting = name.replace(/_FILE$/, '')
+    if ((isInFile || isOfFamily) && setting !== name && isKnownName(setting, settings)) {
+      problems.push(
+        `${name}: is not a known setting; only secrets can be given as files, and ${setting} is none`,
+      )
+      continue
+    }
     // The family reports what begins with its prefix.
-    if (familyNames.some(({ prefix }) => name.startsWith(prefix))) {
+    if (isOfFamily) {
       present[name] = value
       continue
     }
-    const isInFile = namesInFile.includes(name)
     const meant = isInFile ? findMeantName(name, known) : findMisspelt(name, known)
     // Another program's variable of nearly the same name: the setting itself is there.
     if (!isInFile && (meant === null || given[meant] !== undefined)) continue
@@ -322,18 +378,20 @@ const sortVariables = (
 }
 
 /**
- * Empty variables count as absent. A variable that stands in the file `.env` must be a setting; of others, only those that
- * are a setting with a slip are refused. Throws `ConfigError`.
+ * Empty variables count as absent; `<NAME>_FILE` is read for each secret. A variable that stands in the file `.env` must be
+ * a setting; of others, only those that are a setting with a slip are refused. Throws `ConfigError`.
  */
 export const readConfig = (
   environment: Readonly<Record<string, string | undefined>>,
   families: readonly AnyChainFamily[] = knownFamilies,
   namesInFile: readonly string[] = [],
 ): Config => {
-  const { present, problems: unknown } = sortVariables(listPresent(environment), families, namesInFile)
+  const { present: given, problems: unknown } = sortVariables(listPresent(environment), families, namesInFile)
+  const { environment: present, problems: unread } = readSecretFiles(given)
   const parsed = environmentShape.safeParse(present)
   const problems = [
     ...unknown,
+    ...unread,
     ...(parsed.success
       ? []
       : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)),
@@ -385,13 +443,13 @@ export const readConfig = (
     },
     logLevel: variables.LOG_LEVEL,
     stores: {
-      databaseUrl: variables.DATABASE_URL ?? null,
+      databaseUrl: withPassword(variables.DATABASE_URL, variables.DATABASE_PASSWORD),
       databasePoolSize: variables.DATABASE_POOL_SIZE,
-      databaseReadUrl: variables.DATABASE_READ_URL ?? null,
+      databaseReadUrl: withPassword(variables.DATABASE_READ_URL, variables.DATABASE_READ_PASSWORD),
       databaseReadPoolSize: variables.DATABASE_READ_POOL_SIZE,
       // Apart from what a real instance keeps in the same folder.
       dataFolder: isSandbox ? join(variables.DATA_FOLDER, 'sandbox') : variables.DATA_FOLDER,
-      redisUrl: variables.REDIS_URL ?? null,
+      redisUrl: withPassword(variables.REDIS_URL, variables.REDIS_PASSWORD),
     },
     requestLimits:
       variables.RATE_LIMITS === 'off'
@@ -447,6 +505,28 @@ export const readConfig = (
     },
     chains,
   })
+}
+
+/** As the drivers of both stores read it: a parameter, or in the user part. Null: none. */
+const findPassword = (text: string): string | null => {
+  if (!URL.canParse(text)) return null
+  const { password, searchParams } = new URL(text)
+  if (searchParams.has('password') || password === '') return searchParams.get('password')
+  try {
+    return decodeURIComponent(password)
+  } catch {
+    return password
+  }
+}
+
+const withPassword = (url: Secret | undefined, password: Secret | undefined): Secret | null => {
+  if (url === undefined) return null
+  if (password === undefined || findPassword(url.reveal()) !== null) return url
+  const complete = new URL(url.reveal())
+  // A URL without a host, such as that of a socket, has no user part.
+  if (complete.host === '') complete.searchParams.set('password', password.reveal())
+  else complete.password = encodeURIComponent(password.reveal())
+  return new Secret(complete.href)
 }
 
 const sandboxNamespace = 'sandbox'

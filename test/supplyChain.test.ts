@@ -12,7 +12,7 @@ import { knownNetworks as tonNetworks } from '../src/chains/ton/networks.js'
 import { tonVariables } from '../src/chains/ton/settings.js'
 import { knownNetworks as tronNetworks } from '../src/chains/tron/networks.js'
 import { tronVariables } from '../src/chains/tron/settings.js'
-import { serviceVariables } from '../src/config.js'
+import { readConfig, serviceVariables } from '../src/config.js'
 import { directVariables } from './support/directVariables.js'
 import { isProduction, licenseOf, readLock, renderNotice } from './support/notice/renderNotice.js'
 import { readText } from './support/sourceFiles.js'
@@ -249,14 +249,15 @@ describe('docker-compose.yml', () => {
   })
 
   it('contains no password', () => {
-    expect(composeText).not.toMatch(/PASSWORD: |:\/\/\w*:\w+@/)
+    expect(composeText).not.toMatch(/PASSWORD: (?!"\$\{\w+:-\}")|:\/\/\w*:\w+@/)
     expect(compose.services.redis?.command.join()).toContain('requirepass $$(cat ')
   })
 
   it('passes every setting of .env to the service, with each built-in network, in every version of Compose', () => {
     // The long form of env_file, for a file that may be absent, needs Compose 2.24.
     expect(composeText).not.toContain('env_file')
-    const decided = ['HOST', 'PORT', 'DATA_FOLDER', 'DATABASE_URL', 'REDIS_URL']
+    const stores = ['DATABASE_URL', 'DATABASE_PASSWORD', 'REDIS_URL', 'REDIS_PASSWORD']
+    const decided = ['HOST', 'PORT', 'DATA_FOLDER', ...stores]
     const families = [
       { variables: evmVariables, networks: evmNetworks.map(({ chainId }) => String(chainId)) },
       { variables: solanaVariables, networks: ['mainnet', 'devnet'] },
@@ -274,7 +275,9 @@ describe('docker-compose.yml', () => {
         ...variables.perNetwork.flatMap((name) => networks.map((id) => name.replace(/<.*>$/, id))),
       ]),
     ]
-    const { HOST, PORT, DATA_FOLDER, ...passed } = compose.services.quittance?.environment ?? {}
+    const { HOST, PORT, DATA_FOLDER, ...others } = compose.services.quittance?.environment ?? {}
+    const isOfStore = (name: string) => stores.includes(name.replace(/_FILE$/, ''))
+    const passed = Object.fromEntries(Object.entries(others).filter(([name]) => !isOfStore(name)))
     expect(passed).toEqual(Object.fromEntries(names.map((name) => [name, `\${${name}:-}`])))
     // A .env of another deployment cannot break these.
     expect({ HOST, PORT, DATA_FOLDER }).toEqual({ HOST: '0.0.0.0', PORT: '8080', DATA_FOLDER: '/data' })
@@ -311,19 +314,28 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('passes them to the service, with the arguments of the command line', () => {
-    const [shell = '', flags = '', script = '', name = ''] = compose.services.quittance?.entrypoint ?? []
-    const shown = script.replaceAll('$$', '$').replace('exec node', 'echo "$DATABASE_URL" "$REDIS_URL"')
-    const withFakeCat = `cat() { echo "secret-of-$1" | tr / _; }\n${shown}`
-    const output = execFileSync(shell, [flags, withFakeCat, name, 'admin', 'keys', 'list'])
-    expect(output.toString().trim().split(' ')).toEqual([
-      'postgres://quittance:secret-of-_passwords_postgres_password@postgres:5432/quittance',
-      'redis://:secret-of-_passwords_redis_password@redis:6379',
-      '--max-semi-space-size=32',
-      'dist/main.js',
-      'admin',
-      'keys',
-      'list',
-    ])
+  it('gives each store its address, and its password as a file that the service reads itself', async () => {
+    const { environment = {}, entrypoint, command } = compose.services.quittance ?? {}
+    // What `run` and `exec` start has the environment of the service, and no shell in between.
+    expect({ entrypoint, command }).toEqual({ entrypoint: [], command: [] })
+    const folder = await makeTemporaryFolder('quittance-passwords-')
+    try {
+      for (const store of ['postgres', 'redis']) {
+        mkdirSync(join(folder, store))
+        writeFileSync(join(folder, store, 'password'), `secret-of-${store}\n`)
+      }
+      const given = Object.entries(environment).map(([name, value]) => [
+        name,
+        // As Compose does with a .env without any of them.
+        value.replace(/^\$\{\w+:-\}$/, '').replace(/^\/passwords(?=\/)/, folder),
+      ])
+      const { stores } = readConfig(Object.fromEntries(given))
+      expect(stores.databaseUrl?.reveal()).toBe(
+        'postgres://quittance:secret-of-postgres@postgres:5432/quittance',
+      )
+      expect(stores.redisUrl?.reveal()).toBe('redis://:secret-of-redis@redis:6379')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })

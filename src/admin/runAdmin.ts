@@ -55,7 +55,8 @@ export interface ImportedConsumed {
 export interface Setting {
   readonly name: string
   readonly value: string | null
-  readonly source: 'environment' | 'default' | 'unset'
+  /** `file`: that of `<NAME>_FILE`. */
+  readonly source: 'environment' | 'file' | 'default' | 'unset'
   readonly isSecret: boolean
 }
 

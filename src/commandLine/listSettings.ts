@@ -1,5 +1,5 @@
 import type { Setting } from '../admin/runAdmin.js'
-import { isFamilyVariable, readServiceVariables, serviceVariables } from '../config.js'
+import { isFamilyVariable, readServiceVariables, readSettings, serviceVariables } from '../config.js'
 import { Secret } from '../platform/secret.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -7,18 +7,23 @@ type Environment = Readonly<Record<string, string | undefined>>
 const secretName = /(KEY|MNEMONIC|SECRET|TOKEN|PASSWORD)(_|$)/
 
 /** Every variable of the service, and those of chain families that are set, for a valid environment. */
-export const listSettings = (environment: Environment): readonly Setting[] => {
+export const listSettings = (given: Environment): readonly Setting[] => {
+  const { environment, namesInFiles } = readSettings(given)
   const values = readServiceVariables(environment)
-  const service = serviceVariables.map((name) => describeService(name, values[name], environment))
+  const sourceOf = (name: string) => (namesInFiles.includes(name) ? 'file' : 'environment')
+  const service = serviceVariables.map((name) =>
+    describeService(name, values[name], environment[name] === undefined ? 'default' : sourceOf(name)),
+  )
   const families = Object.entries(environment)
-    .filter(([name, value = '']) => isFamilyVariable(name) && value.trim() !== '')
-    .map(([name, value = '']) => describeFamily(name, value.trim()))
+    .filter(([name]) => isFamilyVariable(name))
+    .map(([name, text]) => describeFamily(name, text, sourceOf(name)))
   return [...service, ...families.sort((left, right) => (left.name < right.name ? -1 : 1))]
 }
 
-const describeService = (name: string, value: unknown, environment: Environment): Setting => {
+type Source = Setting['source']
+
+const describeService = (name: string, value: unknown, source: Source): Setting => {
   if (value === undefined) return { name, value: null, source: 'unset', isSecret: false }
-  const source = (environment[name] ?? '').trim() === '' ? 'default' : 'environment'
   if (!(value instanceof Secret)) {
     return { name, value: Array.isArray(value) ? value.join() : String(value), source, isSecret: false }
   }
@@ -26,11 +31,11 @@ const describeService = (name: string, value: unknown, environment: Environment)
   return { name, value: hosts, source, isSecret: hosts === null }
 }
 
-const describeFamily = (name: string, text: string): Setting => {
+const describeFamily = (name: string, text: string, source: Source): Setting => {
   const hosts = readHosts(text)
-  if (hosts !== null) return { name, value: hosts, source: 'environment', isSecret: false }
+  if (hosts !== null) return { name, value: hosts, source, isSecret: false }
   const isSecret = secretName.test(name) || text.includes('://')
-  return { name, value: isSecret ? null : text, source: 'environment', isSecret }
+  return { name, value: isSecret ? null : text, source, isSecret }
 }
 
 /** Protocol and host of URLs: users, paths and queries often hold keys. Null for any other text. */

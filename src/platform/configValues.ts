@@ -60,6 +60,11 @@ export const visibleText = (minimum: number) =>
     .regex(new RegExp(`^[\\x21-\\x7e]{${minimum},}$`), `must be ${minimum} or more visible ASCII characters`)
     .transform((text) => new Secret(text))
 
+export const oneLine = z
+  .string()
+  .regex(/^\P{Cc}+$/u, 'must be one line')
+  .transform((text) => new Secret(text))
+
 export const mailSender = z
   .string()
   .regex(

@@ -74,11 +74,13 @@ const problems: readonly Problem[] = [
   {
     codes: [],
     texts: ['client password must be a string'],
-    describe: (place) => `the server at ${place} requires a password, and the URL has none. Add it.`,
+    describe: (place) =>
+      `the server at ${place} requires a password, and the URL has none. Add it, or set DATABASE_PASSWORD.`,
   },
   {
     codes: ['28P01', '28000'],
-    describe: (place) => `the server at ${place} refuses this user or password. Correct the URL.`,
+    describe: (place) =>
+      `the server at ${place} refuses this user or password. Correct the URL, or DATABASE_PASSWORD.`,
   },
   {
     codes: ['3D000'],
