@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -23,6 +23,8 @@ export const build = async () => {
   const [next, old] = [join(root, `dist.new-${suffix}`), join(root, `dist.old-${suffix}`)]
   try {
     await compile(next)
+    // The command `quittance` of the image is a link to it.
+    chmodSync(join(next, 'main.js'), 0o755)
     writeFileSync(join(next, stampName), fingerprint)
     replace(next, old)
   } finally {

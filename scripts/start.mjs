@@ -7,7 +7,7 @@ import { hasDist, isBuilt } from './fingerprint.mjs'
 
 const [command, ...rest] = process.argv.slice(2)
 // The help, the version, and what is refused need no current build.
-const isFlag = command !== undefined && !['admin', 'deploy', 'listen'].includes(command)
+const isFlag = command !== undefined && !['start', 'admin', 'check', 'deploy', 'listen'].includes(command)
 const asksOnly = isFlag || rest.some((word) => word === '--help' || word === '-h')
 
 try {
@@ -22,9 +22,4 @@ try {
   process.stderr.write(`${error.message}\n`)
   process.exit(1)
 }
-if (command === 'listen') {
-  process.argv.splice(2, 1)
-  await import('../dist/listen/main.js')
-} else {
-  await import('../dist/main.js')
-}
+await import('../dist/main.js')

@@ -1,3 +1,5 @@
+#!/usr/bin/env -S node --max-semi-space-size=32
+// 32 MiB semi-space: objects of requests in flight are copied half as often by the scavenger.
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import closeWithGrace from 'close-with-grace'
@@ -10,6 +12,7 @@ import { version } from './platform/version.js'
 import { CommandLineError, deployHelp, help, readCommandLine } from './terminal/commandLine.js'
 import { nameListenError } from './terminal/listenProblem.js'
 import { createPaint } from './terminal/paint.js'
+import { readProgram } from './terminal/program.js'
 import { createScreen } from './terminal/screen.js'
 import { describeStartFailure } from './terminal/startFailure.js'
 import { describeStart } from './terminal/startSummary.js'
@@ -23,15 +26,17 @@ const connectionBacklog = 4_096
 // A handler in JavaScript would run the faulting instruction again, without end: these must end the process.
 const faults = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
 
+const program = readProgram(process.argv[1] ?? '', process.cwd())
+
 const run = async (): Promise<void> => {
   const invocation = readCommandLine(process.argv.slice(2))
   switch (invocation.kind) {
     case 'help':
-      return print(help)
+      return print(help(program))
     case 'adminHelp':
-      return print(usage())
+      return print(usage(program.admin))
     case 'deployHelp':
-      return print(deployHelp)
+      return print(deployHelp(program))
     case 'version':
       return print(`quittance ${version}`)
     case 'deploy':
@@ -42,6 +47,11 @@ const run = async (): Promise<void> => {
       const streams = { input: process.stdin, output: process.stdout, prompts: process.stderr }
       const installation = { environment: process.env, namesInFile }
       process.exitCode = await runCommandLine(invocation.args, installation, streams)
+      return
+    }
+    case 'listen': {
+      const { runListen } = await import('./listen/runListen.js')
+      process.exitCode = await runListen(invocation.args, program.listen)
       return
     }
     case 'serve':
@@ -119,10 +129,17 @@ const serve = async (): Promise<void> => {
 }
 
 run().catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : 'The command failed'
-  // Library messages can contain URLs with keys; our own contain no values.
-  const isUsage = error instanceof UsageError || error instanceof CommandLineError
-  const isOurs = isUsage || error instanceof ConfigError || error instanceof DeploymentError
-  process.stderr.write(`${isOurs ? message : scrubText(message)}\n`)
-  process.exit(isUsage ? 2 : 1)
+  process.stderr.write(`${describeError(error)}\n`)
+  process.exit(error instanceof UsageError || error instanceof CommandLineError ? 2 : 1)
 })
+
+const describeError = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'The command failed'
+  const { message } = error
+  if (error instanceof UsageError) return `${message}\n\n${usage(program.admin, error.tierNames)}`
+  if (error instanceof CommandLineError) {
+    return `${message}\n${program.help} shows what can be given. Settings are environment variables.`
+  }
+  // Library messages can contain URLs with keys; our own contain no values.
+  return error instanceof ConfigError || error instanceof DeploymentError ? message : scrubText(message)
+}

@@ -177,6 +177,18 @@ describe('the Dockerfile', () => {
     expect(dockerfile).toMatch(/^USER node$/m)
   })
 
+  it('has the service as its entrypoint, by a name that `docker exec` finds as well', () => {
+    expect(dockerfile).toContain('ln -s /app/dist/main.js /usr/local/bin/quittance')
+    expect(dockerfile).toMatch(/^ENTRYPOINT \["quittance"\]\nCMD \["start"\]$/m)
+    // Its arguments to Node.js are those of `npm start`.
+    const { scripts } = z
+      .object({ scripts: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readText('package.json')))
+    const [hashbang] = readText('src/main.ts').split('\n')
+    const flags = /node (--\S+)$/.exec(hashbang ?? '')?.[1]
+    expect(scripts.start).toBe(`exec node ${flags} scripts/start.mjs`)
+  })
+
   it('lets no .env file into the build, whatever its name', () => {
     const lines = readText('.dockerignore').trim().split('\n')
     expect(lines[0]).toBe('*')

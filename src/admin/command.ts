@@ -31,7 +31,11 @@ export interface SettlementListing {
 const settlementStates = ['claimed', 'pending', 'confirmed', 'failed'] as const
 const maxListed = 10_000
 
-export const usage = (tierNames: readonly string[] = Object.keys(tiers)) => `Usage: npm run admin -- <command>
+/** `command` is how it was called, such as `quittance admin`. */
+export const usage = (
+  command: string,
+  tierNames: readonly string[] = Object.keys(tiers),
+) => `Usage: ${command} <command>
 
   check [--json]                              configuration, database, keys, nodes, balances, clock; exit code 1 on an error
   config [--json]                             the effective configuration, without secrets
@@ -54,9 +58,13 @@ export const usage = (tierNames: readonly string[] = Object.keys(tiers)) => `Usa
 Exit codes: 0 done, 1 failed, 2 not understood, or the data folder or database holds no quittance data.`
 
 export class UsageError extends Error {
+  /** For the usage; absent: those of the specification. */
+  readonly tierNames: readonly string[] | undefined
+
   constructor(message: string, tierNames?: readonly string[]) {
-    super(`${message}\n\n${usage(tierNames)}`)
+    super(message)
     this.name = 'UsageError'
+    this.tierNames = tierNames
   }
 }
 

@@ -12,7 +12,7 @@ export interface ListenOptions {
   readonly isJson: boolean
 }
 
-export const usage = `Usage: npm run listen -- --key <API key> [options]
+export const usage = (command: string) => `Usage: ${command} --key <API key> [options]
 
   --key <API key>      of the project whose events are shown; needs the scope read
   --url <URL>          of the service; default http://127.0.0.1:8080
@@ -23,7 +23,7 @@ export const usage = `Usage: npm run listen -- --key <API key> [options]
 
 export class ListenUsageError extends Error {
   constructor(message: string) {
-    super(`${message}\n\n${usage}`)
+    super(message)
     this.name = 'ListenUsageError'
   }
 }

@@ -1,12 +1,12 @@
+import type { Program } from './program.js'
+
 export type Invocation =
   | { readonly kind: 'serve' }
-  | { readonly kind: 'admin'; readonly args: readonly string[] }
+  | { readonly kind: 'admin' | 'listen'; readonly args: readonly string[] }
   | { readonly kind: 'deploy'; readonly network: string; readonly isDryRun: boolean }
   | { readonly kind: 'help' | 'adminHelp' | 'deployHelp' | 'version' }
 
-export const help = `Usage: npm start [-- option]          runs the facilitator
-       npm run admin -- <command>      manages accounts; --help lists the commands
-       npm run deploy -- --network …   deploys the contracts; --help explains it
+export const help = (program: Program): string => `Usage: ${listCommands(program).join('\n       ')}
 
 Options:
   -h, --help       shows this text
@@ -15,9 +15,21 @@ Options:
 Settings are environment variables, or lines of a file .env in this folder: .env.example lists them all.
 Nothing is required to start. To settle USDC on Base:
 
-  EVM_PRIVATE_KEY=0x... EVM_RPC_URL_8453=https://... npm start`
+  EVM_PRIVATE_KEY=0x... EVM_RPC_URL_8453=https://... ${program.start}`
 
-export const deployHelp = `Usage: npm run deploy -- --network <id> [--dry-run]
+const listCommands = ({ start, admin, check, deploy, listen }: Program): readonly string[] => {
+  const commands = [
+    [start, 'runs the facilitator'],
+    [`${admin} <command>`, 'manages accounts; --help lists the commands'],
+    [check, 'checks configuration, stores, keys and nodes; changes nothing'],
+    [`${deploy} --network …`, 'deploys the contracts; --help explains it'],
+    [`${listen} --key …`, 'shows the events of a project; --help explains it'],
+  ] as const
+  const width = Math.max(...commands.map(([command]) => command.length))
+  return commands.map(([command, meaning]) => `${command.padEnd(width)}   ${meaning}`)
+}
+
+export const deployHelp = ({ deploy }: Program): string => `Usage: ${deploy} --network <id> [--dry-run]
 
 Deploys what the network lacks of quittance's contracts, paid by the first key of EVM_PRIVATE_KEY, through the endpoints
 that the service uses. The addresses are the same on every network; the router's follows from the keys. Run again, it
@@ -29,7 +41,7 @@ sends nothing.
 /** Not understood: exit code 2, as POSIX utilities do. */
 export class CommandLineError extends Error {
   constructor(problem: string) {
-    super(`${problem}\nnpm start -- --help shows what can be given. Settings are environment variables.`)
+    super(problem)
     this.name = 'CommandLineError'
   }
 }
@@ -39,24 +51,37 @@ const helpFlags = ['--help', '-h']
 /** Throws `CommandLineError`. */
 export const readCommandLine = (args: readonly string[]): Invocation => {
   const [first, ...rest] = args
-  if (first === undefined) return { kind: 'serve' }
-  if (first === 'admin') {
-    return rest.some((word) => helpFlags.includes(word))
-      ? { kind: 'adminHelp' }
-      : { kind: 'admin', args: rest }
+  const asksForHelp = args.some((word) => helpFlags.includes(word))
+  switch (first) {
+    case undefined:
+      return { kind: 'serve' }
+    case 'start':
+      if (asksForHelp) return { kind: 'help' }
+      if (rest[0] !== undefined) throw unknownWord(rest[0])
+      return { kind: 'serve' }
+    case 'admin':
+      return asksForHelp ? { kind: 'adminHelp' } : { kind: 'admin', args: rest }
+    case 'check':
+      return asksForHelp ? { kind: 'adminHelp' } : { kind: 'admin', args }
+    case 'deploy':
+      return asksForHelp ? { kind: 'deployHelp' } : readDeploy(rest)
+    case 'listen':
+      return { kind: 'listen', args: rest }
+    default:
+      if (asksForHelp) return { kind: 'help' }
+      if (first === '--version' || first === '-v') return { kind: 'version' }
+      throw unknownWord(first)
   }
-  if (first === 'deploy') return readDeploy(rest)
-  if (args.some((word) => helpFlags.includes(word))) return { kind: 'help' }
-  if (first === '--version' || first === '-v') return { kind: 'version' }
-  throw new CommandLineError(
-    first.startsWith('-')
-      ? `Unknown option '${nameOf(first)}'.`
-      : `Unknown command '${nameOf(first)}': there are admin and deploy.`,
-  )
 }
 
+const unknownWord = (word: string): CommandLineError =>
+  new CommandLineError(
+    word.startsWith('-')
+      ? `Unknown option '${nameOf(word)}'.`
+      : `Unknown command '${nameOf(word)}': there are start, admin, check, deploy and listen.`,
+  )
+
 const readDeploy = (args: readonly string[]): Invocation => {
-  if (args.some((word) => helpFlags.includes(word))) return { kind: 'deployHelp' }
   let network: string | null = null
   let isDryRun = false
   const words = args.flatMap((word) => (word.startsWith('--network=') ? word.split(/=(.*)/s, 2) : [word]))

@@ -224,7 +224,7 @@ describe('npm run admin -- keys', () => {
   it('prints usage and exits with code 2, or with code 1 for an unknown account', async () => {
     const misspelt = await run('keys', 'lst')
     expect(misspelt).toMatchObject({ code: 2, output: '' })
-    expect(misspelt.stderr).toContain('Usage: npm run admin -- <command>')
+    expect(misspelt.stderr).toMatch(/^Usage: node \S*main\.\w+ admin <command>$/m)
     const missing = await run('keys', 'set-tier', '00000000-0000-4000-8000-000000000000', 'scale')
     expect(missing).toMatchObject({ code: 1, output: '' })
     expect(missing.stderr).toBe('Account 00000000-0000-4000-8000-000000000000 does not exist.\n')

@@ -125,8 +125,11 @@ describe('events of an account', () => {
       }
     })
     const start = (...args: string[]) => {
-      const { flags, file } = findProgram(new URL('../../src/listen/main.ts', import.meta.url))
-      const child = spawnChild([process.execPath, ...flags, file, '--url', service.url, ...args], {})
+      const { flags, file } = findProgram(new URL('../../src/main.ts', import.meta.url))
+      const child = spawnChild(
+        [process.execPath, ...flags, file, 'listen', '--url', service.url, ...args],
+        {},
+      )
       children.push(child)
       const [printed, notes]: [string[], string[]] = [[], []]
       createInterface({ input: child.stdout }).on('line', (line) => printed.push(line))
@@ -183,7 +186,7 @@ describe('events of an account', () => {
       expect(wrong.notes.join()).toContain('The service answered 401')
       const unknown = start('--keys', 'x')
       expect(await once(unknown.child, 'close')).toEqual([1, null])
-      expect(unknown.notes.join()).toContain('Usage: npm run listen')
+      expect(unknown.notes.join()).toMatch(/Usage: node \S+main\.\w+ listen/)
       children.splice(0)
     })
   })

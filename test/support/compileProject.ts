@@ -1,4 +1,4 @@
-import { rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -65,7 +65,9 @@ const bundleService = async (folder: string): Promise<void> => {
     plugins: [keepOtherPackages],
     logLevel: 'error',
   })
-  await writeFile(join(folder, 'src', 'main.js'), "import './bundled/main.js'\n")
+  const [hashbang] = (await readFile(join(root, 'src', 'main.ts'), 'utf8')).split('\n')
+  await writeFile(join(folder, 'src', 'main.js'), `${hashbang}\nimport './bundled/main.js'\n`)
+  await chmod(join(folder, 'src', 'main.js'), 0o755)
 }
 
 const listSources = (): string[] =>

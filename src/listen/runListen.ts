@@ -4,10 +4,24 @@ import { forwardEvent } from './forwardEvent.js'
 import { ListenUsageError, readListenOptions, usage } from './options.js'
 import { printEvent } from './printEvent.js'
 
-const listen = async (): Promise<void> => {
-  const options = readListenOptions(process.argv.slice(2))
+/** Returns the exit code. `command` is how it was called, for the usage. */
+export const runListen = async (args: readonly string[], command: string): Promise<0 | 1> => {
+  try {
+    await listen(args, command)
+    return 0
+  } catch (error) {
+    const message = error instanceof FeedRefusedError ? error.message : 'Listening failed'
+    process.stderr.write(
+      error instanceof ListenUsageError ? `${error.message}\n\n${usage(command)}\n` : `${message}\n`,
+    )
+    return 1
+  }
+}
+
+const listen = async (args: readonly string[], command: string): Promise<void> => {
+  const options = readListenOptions(args)
   if (options === null) {
-    process.stdout.write(`${usage}\n`)
+    process.stdout.write(`${usage(command)}\n`)
     return
   }
   const note = (line: string) => void process.stderr.write(`${line}\n`)
@@ -33,9 +47,3 @@ const listen = async (): Promise<void> => {
     stopping.signal,
   )
 }
-
-listen().catch((error: unknown) => {
-  const isOurs = error instanceof ListenUsageError || error instanceof FeedRefusedError
-  process.stderr.write(`${isOurs ? error.message : 'Listening failed'}\n`)
-  process.exitCode = 1
-})
