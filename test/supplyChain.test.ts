@@ -121,7 +121,14 @@ const service = z.looseObject({
   entrypoint: z.array(z.string()).default([]),
   command: z.array(z.string()).default([]),
   environment: z.record(z.string(), z.string()).default({}),
-  healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+  healthcheck: z
+    .object({
+      test: z.array(z.string()),
+      interval: z.string(),
+      timeout: z.string(),
+      start_period: z.string().optional(),
+    })
+    .optional(),
   stop_grace_period: z.string().default(''),
 })
 const composeText = readText('docker-compose.yml')
@@ -298,8 +305,8 @@ describe('docker-compose.yml', () => {
   })
 
   it('waits for Postgres by TCP, which it accepts only after its initialization', () => {
-    const { test = [] } = compose.services.postgres?.healthcheck ?? {}
-    expect(test.join(' ')).toBe('CMD pg_isready -h 127.0.0.1 -U quittance')
+    const { healthcheck } = compose.services.postgres ?? {}
+    expect(healthcheck?.test.join(' ')).toBe('CMD pg_isready -h 127.0.0.1 -U quittance')
   })
 
   it('gives the service longer to stop than running settlements take', () => {
@@ -324,6 +331,24 @@ describe('docker-compose.yml', () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
+  })
+
+  it('keeps Redis below the memory limit of its container, where the kernel would end it', () => {
+    const { command = [], mem_limit: limit = '' } = compose.services.redis ?? {}
+    const configuration = command.join('\n')
+    const megabytes = Number(/^maxmemory (\d+)mb$/m.exec(configuration)?.[1])
+    expect(limit).toBe('256m')
+    expect(megabytes).toBeGreaterThanOrEqual(64)
+    expect(megabytes).toBeLessThanOrEqual(0.75 * 256)
+    expect(configuration).toMatch(/^maxmemory-policy noeviction$/m)
+  })
+
+  it('checks the health of the service as the Dockerfile does, whose check OCI images lose', () => {
+    const [, options = '', check = ''] = /^HEALTHCHECK (.*) CMD (.*)$/m.exec(readText('Dockerfile')) ?? []
+    const { healthcheck } = compose.services.quittance ?? {}
+    expect(healthcheck?.test).toEqual(['CMD', ...z.array(z.string()).parse(JSON.parse(check))])
+    const { interval, timeout, start_period: startPeriod } = healthcheck ?? { interval: '', timeout: '' }
+    expect(`--interval=${interval} --timeout=${timeout} --start-period=${startPeriod}`).toBe(options)
   })
 
   it('gives each store its address, and its password as a file that the service reads itself', async () => {

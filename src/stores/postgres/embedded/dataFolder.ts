@@ -13,6 +13,7 @@ import {
   rename,
 } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findForeignOwner } from '../../../platform/findForeignOwner.js'
 import { makeFolder } from '../../../platform/makeFolder.js'
 import { hasErrorCode } from './hasErrorCode.js'
 import type { User } from './launch.js'
@@ -37,8 +38,9 @@ export async function openDataFolder(path: string): Promise<string> {
     return folder
   } catch (cause) {
     if (!hasErrorCode(cause, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT')) throw cause
+    const owner = findForeignOwner(path)
     throw new Error(
-      `The data folder ${path} is not writable for this user. Set DATA_FOLDER to another folder, run as its owner, or set DATABASE_URL.`,
+      `The data folder ${path} is not writable for this user${owner === null ? '' : `: ${owner.text}`}. Set DATA_FOLDER to another folder, run as its owner, or set DATABASE_URL.`,
       { cause },
     )
   }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { findForeignOwner } from '../../../platform/findForeignOwner.js'
 import { hasErrorCode } from './hasErrorCode.js'
 import type { Machine } from './machine.js'
 
@@ -52,7 +53,7 @@ function openExclusively(path: string, platform: NodeJS.Platform): number | null
     if (hasErrorCode(error, 'EAGAIN', 'EWOULDBLOCK', 'EBUSY')) return null
     if (hasErrorCode(error, 'EACCES', 'EPERM')) {
       throw new Error(
-        `${path} belongs to another user. Run as that user, or set DATA_FOLDER to another folder.`,
+        `${findForeignOwner(path)?.text ?? `${path} belongs to another user`}. Run as that user, or set DATA_FOLDER to another folder.`,
         {
           cause: error,
         },
