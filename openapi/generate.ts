@@ -14,8 +14,6 @@ import type { StatsUseCases } from '../src/usecases/stats/useCases.js'
 import type { StreamUseCases } from '../src/usecases/streams/useCases.js'
 import type { WebhookUseCases } from '../src/usecases/webhooks/useCases.js'
 
-const documentFile = fileURLToPath(new URL('openapi.yaml', import.meta.url))
-
 const refuse = (): never => {
   throw new Error('The document is made from the routes alone; nothing may be called for it')
 }
@@ -105,8 +103,14 @@ const intents: IntentUseCases = {
   refreshIntent: refuse,
 }
 
-/** The OpenAPI document of the routes as YAML: the same text for the same code. */
-export const renderDocument = async (): Promise<string> => {
+export interface RenderedDocument {
+  readonly yaml: string
+  /** In one line, for programs. */
+  readonly json: string
+}
+
+/** The OpenAPI document of the routes: the same text for the same code. */
+export const renderDocument = async (): Promise<RenderedDocument> => {
   const app = buildApp({
     useCases: {
       core,
@@ -131,12 +135,16 @@ export const renderDocument = async (): Promise<string> => {
     metrics: createMetrics({ kinds: [], measuresProcess: false }),
   })
   await app.ready()
-  const text = app.swagger({ yaml: true })
+  const yaml = app.swagger({ yaml: true })
+  const json = `${JSON.stringify(app.swagger())}\n`
   await app.close()
-  return text
+  return { yaml, json }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(documentFile, await renderDocument())
-  console.log(`Wrote ${documentFile}`)
+  for (const [format, text] of Object.entries(await renderDocument())) {
+    const file = fileURLToPath(new URL(`openapi.${format}`, import.meta.url))
+    writeFileSync(file, text)
+    console.log(`Wrote ${file}`)
+  }
 }

@@ -111,7 +111,6 @@ const serve = async (): Promise<void> => {
       logger.info({ ranSeconds: Math.round((performance.now() - startedAt) / 1_000) }, 'service.stopped')
     })
     await app.ready()
-    app.prepareDocuments()
     const { host, port } = config.server
     const url = await app.listen({ host, port, backlog: connectionBacklog }).catch(async (error: unknown) => {
       await close()

@@ -3,21 +3,8 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
+import { apiDocuments } from '../apiDocuments.js'
 import { documentOptions } from '../openapi/documentOptions.js'
-import { type ServedDocument, serveDocument } from '../openapi/serveDocument.js'
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    readonly documents: Documents
-    /** Takes half a second: before requests arrive, because they would wait for it. Once the app is ready. */
-    prepareDocuments(): void
-  }
-}
-
-interface Documents {
-  readonly yaml: ServedDocument
-  readonly json: ServedDocument
-}
 
 // Swagger UI sets inline styles; its scripts are files of this service.
 const contentSecurityPolicy = [
@@ -32,19 +19,10 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const yamlType = 'application/yaml; charset=utf-8'
-const jsonType = 'application/json; charset=utf-8'
-
-/** Must be registered before the routes that it documents. */
+/** Collects the routes that are registered after it, for the generator of the documents. */
 export const openapi = fastifyPlugin(
   async (app) => {
     await app.register(fastifySwagger, documentOptions)
-    const yaml = serveDocument(yamlType, () => app.swagger({ yaml: true }))
-    const json = serveDocument(jsonType, () => JSON.stringify(app.swagger()))
-    app.decorate('documents', { yaml, json })
-    app.decorate('prepareDocuments', () => {
-      for (const document of [yaml, json]) document.prepare()
-    })
   },
   { name: 'openapi' },
 )
@@ -69,7 +47,7 @@ const documentSchema = (mediaType: string, operationId: string) => ({
 })
 
 const documentRoutes: FastifyPluginCallback = (app, _options, done) => {
-  const { yaml, json } = app.documents
+  const { yaml, json } = apiDocuments
   const config = { access: 'public' } as const
   app.get(
     '/api/openapi.yaml',
@@ -85,7 +63,7 @@ const documentRoutes: FastifyPluginCallback = (app, _options, done) => {
 }
 
 const referencePage = async (app: FastifyInstance): Promise<void> => {
-  const { yaml, json } = app.documents
+  const { yaml, json } = apiDocuments
   // Swagger UI's own handlers write the document again for each request.
   const prepared = new Map([
     ['/docs/yaml', yaml.handle],

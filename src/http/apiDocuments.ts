@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { version } from '../platform/version.js'
+
+export interface ApiDocument {
+  handle(request: FastifyRequest, reply: FastifyReply): FastifyReply
+}
+
+interface DocumentFile {
+  readonly name: 'openapi.yaml' | 'openapi.json'
+  readonly mediaType: string
+  /** Three groups, of which the second is the version. */
+  readonly versionLine: RegExp
+}
+
+/** In these documents the first match is `info.version`. */
+export const versionLines = {
+  yaml: /^( {2}version: )(.*)($)/m,
+  json: /("version":")([^"]*)(")/,
+} as const
+
+/** An image can have another version than the repository that it was built from. */
+export const withVersion = (text: string, versionLine: RegExp, running: string): string =>
+  text.replace(versionLine, (_line, before: string, _written, after: string) => `${before}${running}${after}`)
+
+/** Read by the first request, and sent from one buffer. */
+const createApiDocument = ({ name, mediaType, versionLine }: DocumentFile): ApiDocument => {
+  let prepared: { readonly bytes: Buffer; readonly etag: string } | null = null
+  const prepare = () => {
+    // Two levels up from both `src` and `dist`, as package.json.
+    const text = readFileSync(new URL(`../../openapi/${name}`, import.meta.url), 'utf8')
+    const bytes = Buffer.from(withVersion(text, versionLine, version))
+    return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
+  }
+  const read = () => {
+    prepared ??= prepare()
+    return prepared
+  }
+  return {
+    handle: (request, reply) => {
+      const { etag, bytes } = read()
+      reply.header('etag', etag).header('cache-control', 'no-cache')
+      if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      return reply.type(mediaType).send(bytes)
+    },
+  }
+}
+
+/** RFC 9110, section 13.1.2: a weak comparison. */
+const isKnown = (ifNoneMatch = '', etag: string): boolean =>
+  ifNoneMatch.split(',').some((entry) => ['*', etag, `W/${etag}`].includes(entry.trim()))
+
+/**
+ * The OpenAPI documents that `npm run openapi` has written. They are the same for every configuration, and a service that
+ * wrote them itself would need a quarter of its start for them.
+ */
+export const apiDocuments = {
+  yaml: createApiDocument({
+    name: 'openapi.yaml',
+    mediaType: 'application/yaml; charset=utf-8',
+    versionLine: versionLines.yaml,
+  }),
+  json: createApiDocument({
+    name: 'openapi.json',
+    mediaType: 'application/json; charset=utf-8',
+    versionLine: versionLines.json,
+  }),
+} as const
