@@ -20,8 +20,10 @@ export interface Turns {
 
 type Start = () => void
 
-/** What is begun between two readings of the sockets takes about so long, or is one request. */
-const turnMs = 1
+/** What is begun between two readings of the sockets takes about so long, or is one request. What it causes comes on top. */
+const turnMs = 0.25
+/** While connections arrive, turns are rare. */
+const turnAfterConnectionsMs = 1
 /** Also what begins within it is bounded: more arrives after the first answers of nodes and database. */
 export const startsPerTurn = 16
 const contendedForMs = 1_000
@@ -29,7 +31,7 @@ const contendedForMs = 1_000
 export const maxAcceptedBetween = 32
 
 /**
- * Callers take turns at beginning requests: a hundred that one caller sends at once hold up the others by a millisecond, not
+ * Callers take turns at beginning requests: a hundred that one caller sends at once hold up the others by one of them, not
  * by all of them. Nothing is refused. Several small requests begin in one turn, and all of a caller that is alone, because
  * what begins together is asked of nodes and database together.
  *
@@ -70,8 +72,9 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
     isScheduled = true
     let endsAtMs = 0
     setImmediate(() => {
+      const isAmongConnections = hasAccepted || acceptedBetween > 0
       if (mustAcceptFirst()) return
-      endsAtMs = now() + turnMs
+      endsAtMs = now() + (isAmongConnections ? turnAfterConnectionsMs : turnMs)
       beginNext()
     })
     for (let more = 1; more < startsPerTurn; more += 1) {
