@@ -233,6 +233,7 @@ const measureAttack = async (stage: Stage, attack: Attack, { scale, table }: Run
     if (attack.needs === 'catalogue') await query(database, fillCatalogue)
     const environment = { DATABASE_URL: database.url, ...stage.environment(attack) }
     const service = keep(await startWithDefaults(environment))
+    const target = attack.needs === 'other instance' ? keep(await startWithDefaults({})) : service
     const good = keep(await startWorker('goodCaller.ts', 0))
     const caller = { stage, service, good }
     await verifySteadily(caller, warmUp.requests, warmUp.perSecond)
@@ -241,7 +242,7 @@ const measureAttack = async (stage: Stage, attack: Attack, { scale, table }: Run
     const idleMib = readResidentMib(service.pid)
     const memory = watchMemory(service)
     const attacker = keep(await startWorker('attacker.ts', 19))
-    const scene = { ...(await stage.scene(attack)), url: service.url }
+    const scene = { ...(await stage.scene(attack)), url: target.url }
     await attacker.ask({ order: 'begin', attack: attack.name, scene })
     const beside = await verifySteadily(caller, count, perSecond)
     const hostile = hostileResult.parse(await attacker.ask({ order: 'end' }))

@@ -28,8 +28,11 @@ export interface Attack {
   readonly name: string
   /** One line for the list of attacks. */
   readonly what: string
-  /** What it needs beside an EVM network: a node of each family, or a catalogue of 100,000 resources. */
-  readonly needs?: 'families' | 'catalogue'
+  /**
+   * What it needs beside an EVM network: a node of each family, a catalogue of 100,000 resources, or another instance, at
+   * which it is aimed.
+   */
+  readonly needs?: 'families' | 'catalogue' | 'other instance'
   /** API keys of different mailboxes; default 5, which one address may register in an hour. */
   readonly apiKeys?: number
   /** Floods until the signal aborts. */
@@ -399,6 +402,12 @@ export const attacks: readonly Attack[] = [
   { name: 'supported', what: 'GET /supported', flood: getting('/supported') },
   { name: 'metrics', what: 'GET /metrics, which has no rate limit', flood: getting('/metrics') },
   { name: 'probes', what: 'GET /ready, which has no rate limit', flood: getting('/ready') },
+  {
+    name: 'elsewhere',
+    what: 'GET /ready of another instance on this machine: what the processors alone cost',
+    needs: 'other instance',
+    flood: getting('/ready'),
+  },
   {
     name: 'pipelining',
     what: '64 kB of requests for the OpenAPI document in each packet',
