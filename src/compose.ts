@@ -166,7 +166,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   })
   if (config.webhooks.allow.length > 0) logger.warn(config.webhooks, 'webhooks.private_targets_allowed')
   if (config.sandbox !== 'off') {
-    logger.warn({ sandbox: config.sandbox }, 'sandbox.enabled: no payment of this instance is real')
+    logger.warn({ sandbox: config.sandbox, hint: 'no payment of this instance is real' }, 'sandbox.enabled')
   }
   const registration = openRegistration(config.accounts, logger)
 
@@ -373,8 +373,11 @@ const openConfiguredRecipients = async (
 ): Promise<FindConfigured> => {
   if (exactDirect.claims === 'open' && registry.hasScheme('exact-direct')) {
     logger.warn(
-      { variable: 'EXACT_DIRECT_CLAIMS' },
-      'exact_direct.claims_open: any caller that sees a transaction can claim it, except where the recipient has stated otherwise',
+      {
+        variable: 'EXACT_DIRECT_CLAIMS',
+        hint: 'any caller that sees a transaction can claim it, except where the recipient has stated otherwise',
+      },
+      'exact_direct.claims_open',
     )
   }
   try {

@@ -1,12 +1,13 @@
+import type { LogEvent } from './ports/logEvents.js'
 import type { Logger } from './ports/logger.js'
 
 export interface FailureLogOptions {
   readonly logger: Logger
   readonly level?: 'warn' | 'error'
   /** Of every line about a failure. */
-  readonly event: string
+  readonly event: LogEvent
   /** Of the line after the failures; null: recovery cannot be observed. */
-  readonly recovered: string | null
+  readonly recovered: LogEvent | null
   /** Between two lines about one key; default 30 s. */
   readonly everyMs?: number
   /** Monotonic. */

@@ -62,20 +62,24 @@ describe('accounts of instances that share a database', () => {
       'once',
       {},
       'info',
-      'Registration is once: a full key is shown to the caller that creates it, later only to programs on this machine and with OPERATOR_TOKEN. A proxy on this machine must set X-Forwarded-For.',
+      'a full key is shown to the caller that creates it, later only to programs on this machine and with OPERATOR_TOKEN; a proxy on this machine must set X-Forwarded-For',
     ],
     [
       'open',
       { REGISTRATION: 'open' },
       'warn',
-      'Registration is open: every caller is shown the full keys of any e-mail address. Set REGISTRATION=once unless every caller is trusted.',
+      'every caller is shown the full keys of any e-mail address: set REGISTRATION=once unless every caller is trusted',
     ],
-  ])('say at the start who is shown keys (%s)', async (registration, environment, level, message) => {
+  ])('say at the start who is shown keys (%s)', async (registration, environment, level, hint) => {
     const logger = createMemoryLogger()
     const core = await open({ KEY_ENCRYPTION_SECRET: secret, ...environment }, logger)
     await core.close()
-    expect(logger.lines.filter((line) => line.message.startsWith('Registration'))).toEqual([
-      { level, message, fields: { registration, apiKeyRequired: false } },
+    expect(logger.lines.filter((line) => line.message.startsWith('registration.'))).toEqual([
+      {
+        level,
+        message: `registration.${registration}`,
+        fields: { registration, apiKeyRequired: false, hint },
+      },
     ])
   })
 
@@ -94,8 +98,8 @@ describe('accounts of instances that share a database', () => {
     await core.close()
     expect(logger.lines).toContainEqual({
       level: 'info',
-      message: 'Registration is verified: keys go by mail.',
-      fields: { registration: 'verified', apiKeyRequired: true },
+      message: 'registration.verified',
+      fields: { registration: 'verified', apiKeyRequired: true, hint: 'keys go by mail' },
     })
   })
 })

@@ -404,11 +404,23 @@ describe('docs/operations.md', () => {
     expect(unlinked).toEqual([])
   })
 
-  it('lists only log events that the source logs', () => {
-    const source = listFiles('src', '.ts').map(readText).join('\n')
-    const events = readNames(path, 'Event')
-    expect(events.length).toBeGreaterThan(0)
-    const isLogged = (event: string) => ["'", ':'].some((end) => source.includes(`'${event}${end}`))
-    expect(events.filter((event) => !isLogged(event))).toEqual([])
+  const logEvents = Array.from(
+    readText('src/ports/logEvents.ts').matchAll(/\| '(.+)'/g),
+    ([, name = '']) => name,
+  )
+
+  it('lists every log event, and no other', () => {
+    expect(logEvents.length).toBeGreaterThan(100)
+    const listed = readTable(readText(path), 'Event').flatMap(({ Event: cell = '' }) => readCodeSpans(cell))
+    expect(inOrder(listed)).toEqual(inOrder(logEvents))
+  })
+
+  it('lists only log events that the source logs, all in the same form', () => {
+    const sources = listFiles('src', '.ts').filter((file) => file !== 'src/ports/logEvents.ts')
+    const source = sources.map(readText).join('\n')
+    const isLogged = (event: string) =>
+      source.includes(`'${event}'`) || source.includes(`\`${event.split('.')[0]}.\${`)
+    expect(logEvents.filter((event) => !isLogged(event))).toEqual([])
+    expect(logEvents.filter((event) => !/^[a-z_]+\.[a-z_]+$/.test(event))).toEqual([])
   })
 })

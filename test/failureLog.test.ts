@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFailureLog } from '../src/failureLog.js'
+import type { LogEvent } from '../src/ports/logEvents.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
 
 const second = 1_000
@@ -8,12 +9,12 @@ const outage = new Error('connect ECONNREFUSED')
 type Step = readonly [atSeconds: number, what: 'fails' | 'succeeds', key?: string]
 
 /** What is logged when these steps are taken, with an interval of 30 s. */
-const replay = (steps: readonly Step[], recovered: string | null = 'node.recovered') => {
+const replay = (steps: readonly Step[], recovered: LogEvent | null = 'rpc.recovered') => {
   const logger = createMemoryLogger()
   let at = 0
   const log = createFailureLog({
     logger,
-    event: 'node.failed',
+    event: 'rpc.failed',
     recovered,
     everyMs: 30 * second,
     now: () => at * second,
@@ -26,10 +27,10 @@ const replay = (steps: readonly Step[], recovered: string | null = 'node.recover
   return logger.lines.map(({ message, fields }) => ({ message, ...fields }))
 }
 
-const first = (host = 'a') => ({ message: 'node.failed', host, error: outage })
+const first = (host = 'a') => ({ message: 'rpc.failed', host, error: outage })
 const repeated = (failures: number, forSeconds: number) => ({ ...first(), failures, forSeconds })
 const recovered = (failures: number, forSeconds: number) => ({
-  message: 'node.recovered',
+  message: 'rpc.recovered',
   host: 'a',
   failures,
   forSeconds,

@@ -49,6 +49,8 @@ const openFamily = async ({ namespace, open }: EnabledChain, context: ChainConte
 
 const warnOfNone = (logger: Logger): void =>
   logger.warn(
-    {},
-    'No chain is configured: the service starts and supports nothing. Set EVM_PRIVATE_KEY, SOLANA_PRIVATE_KEY, TON_MNEMONIC, or the RPC URL of another network.',
+    {
+      hint: 'the service starts and supports nothing: set EVM_PRIVATE_KEY, SOLANA_PRIVATE_KEY, TON_MNEMONIC, or the RPC URL of another network',
+    },
+    'chains.none_configured',
   )

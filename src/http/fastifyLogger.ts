@@ -2,12 +2,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import { describeError } from '../platform/scrub.js'
 import type { Logger } from '../ports/logger.js'
 
-/** Logs only the error of a logged object: requests and replies contain secrets. */
+/** For lines of Fastify itself. Logs only the error of a logged object: requests and replies contain secrets. */
 export const createFastifyLogger = (logger: Logger): FastifyBaseLogger => {
   const write =
     (log: Logger['info']) =>
     (...parts: readonly unknown[]): void =>
-      log(pickFields(parts), pickMessage(parts))
+      log({ text: pickText(parts), ...pickFields(parts) }, 'server.log')
   const adapter: FastifyBaseLogger = {
     level: 'info',
     fatal: write(logger.error),
@@ -33,5 +33,4 @@ const findError = (value: unknown): unknown => {
   return 'error' in value ? value.error : value
 }
 
-const pickMessage = (parts: readonly unknown[]): string =>
-  parts.find((part) => typeof part === 'string') ?? 'fastify'
+const pickText = (parts: readonly unknown[]): string => parts.find((part) => typeof part === 'string') ?? ''

@@ -1,6 +1,6 @@
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
 import type { Logger } from '../ports/logger.js'
-import { scrubFields, scrubText } from './scrub.js'
+import { scrubFields } from './scrub.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
@@ -9,7 +9,7 @@ export interface LoggerSettings {
   readonly destination?: DestinationStream
 }
 
-/** One JSON object per line. Secrets are removed from fields and messages. */
+/** One JSON object per line. Secrets are removed from fields. */
 export const createLogger = ({ level, destination }: LoggerSettings): Logger => {
   const options = {
     level,
@@ -23,9 +23,7 @@ export const createLogger = ({ level, destination }: LoggerSettings): Logger => 
   }
   const lines = destination === undefined ? pino(options) : pino(options, destination)
   const writeAt = (name: 'debug' | 'info' | 'warn' | 'error'): Logger['info'] =>
-    lines.isLevelEnabled(name)
-      ? (fields, message) => lines[name](fields, scrubText(message))
-      : () => undefined
+    lines.isLevelEnabled(name) ? (fields, event) => lines[name](fields, event) : () => undefined
   return {
     debug: writeAt('debug'),
     info: writeAt('info'),

@@ -23,19 +23,25 @@ export const openRegistration = (
   switch (mode) {
     case 'once':
       logger.info(
-        fields,
-        'Registration is once: a full key is shown to the caller that creates it, later only to programs on this machine and with OPERATOR_TOKEN. A proxy on this machine must set X-Forwarded-For.',
+        {
+          ...fields,
+          hint: 'a full key is shown to the caller that creates it, later only to programs on this machine and with OPERATOR_TOKEN; a proxy on this machine must set X-Forwarded-For',
+        },
+        'registration.once',
       )
       return { mode, mailer }
     case 'open':
       logger.warn(
-        fields,
-        'Registration is open: every caller is shown the full keys of any e-mail address. Set REGISTRATION=once unless every caller is trusted.',
+        {
+          ...fields,
+          hint: 'every caller is shown the full keys of any e-mail address: set REGISTRATION=once unless every caller is trusted',
+        },
+        'registration.open',
       )
       return { mode, mailer }
     case 'verified':
       if (mailer === null) throw new Error('REGISTRATION=verified needs SMTP_URL and MAIL_FROM.')
-      logger.info(fields, 'Registration is verified: keys go by mail.')
+      logger.info({ ...fields, hint: 'keys go by mail' }, 'registration.verified')
       return { mode, mailer }
   }
 }

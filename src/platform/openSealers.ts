@@ -23,8 +23,11 @@ export const openSealers = async (settings: SealingSettings, logger: Logger): Pr
   if (keyEncryptionSecret !== null) return createSealers(keyEncryptionSecret, previous)
   if (isDatabaseShared) {
     logger.warn(
-      { folder: dataFolder },
-      'API keys are encrypted with a secret of this data folder, which no other instance has. Set KEY_ENCRYPTION_SECRET.',
+      {
+        folder: dataFolder,
+        hint: 'API keys are encrypted with a secret of this data folder, which no other instance has: set KEY_ENCRYPTION_SECRET',
+      },
+      'encryption.secret_of_instance',
     )
   }
   return createSealers(await getSealingSecret(dataFolder), previous)

@@ -1,7 +1,14 @@
-/** Structured log. `fields` must not contain payment payloads, signatures or secrets. */
+import type { LogEvent } from './logEvents.js'
+
+type Write = (fields: Readonly<Record<string, unknown>>, event: LogEvent) => void
+
+/**
+ * Structured log. `fields` must not contain payment payloads, signatures or secrets. What an operator should do is a
+ * field, `hint`.
+ */
 export interface Logger {
-  debug(fields: Readonly<Record<string, unknown>>, message: string): void
-  info(fields: Readonly<Record<string, unknown>>, message: string): void
-  warn(fields: Readonly<Record<string, unknown>>, message: string): void
-  error(fields: Readonly<Record<string, unknown>>, message: string): void
+  readonly debug: Write
+  readonly info: Write
+  readonly warn: Write
+  readonly error: Write
 }

@@ -76,6 +76,7 @@ import { createWebhookOutbox } from './postgres/webhooks/webhookOutbox.js'
 import { type Circuit, createCircuit } from './redis/circuit.js'
 import { openRedis, type Redis } from './redis/client.js'
 import { createIdempotencyLease } from './redis/idempotencyLease.js'
+import { createRedisOutage } from './redis/outage.js'
 import { createRedisRateLimiter } from './redis/rateLimiter.js'
 
 export interface StoreSettings {
@@ -362,9 +363,10 @@ const openSharedRedis = async (
   }: { readonly clock: Clock; readonly logger: Logger; readonly closers: (() => Promise<void>)[] },
 ): Promise<SharedRedis | null> => {
   if (url === null) return null
-  const redis = await openRedis(url.reveal(), { logger })
+  const outage = createRedisOutage(logger)
+  const redis = await openRedis(url.reveal(), { logger, outage })
   closers.push(async () => redis.disconnect())
-  const circuit = createCircuit({ redis, clock, logger })
+  const circuit = createCircuit({ redis, clock, logger, outage })
   closers.push(async () => circuit.close())
   return { redis, circuit }
 }

@@ -10,7 +10,7 @@ export const formatLogLine = (line: string, hasColours: boolean): string => {
   const paint = createPaint(hasColours)
   const { level, time, msg, error, ...fields } = parsed.data
   const head = `${paint('dim', clockOf(time))} ${paintLevel(level, paint)} `
-  if (msg === 'request') return `${head}${formatRequest(fields, paint)}`
+  if (msg === 'request.completed') return `${head}${formatRequest(fields, paint)}`
   const parts = [paint('bold', printable(msg)), ...listFields(fields, paint)]
   return [`${head}${parts.join(' ')}`, ...formatError(error, paint)].join('\n')
 }

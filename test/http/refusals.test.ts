@@ -344,7 +344,7 @@ describe('a caller that is refused again and again', () => {
   it('fills a few lines of the log, not one for each refusal', async () => {
     const { flood, logger } = await start()
     await flood(limitPerMinute + 3 * maxRefusals)
-    const requests = logger.lines.filter(({ message }) => message === 'request')
+    const requests = logger.lines.filter(({ message }) => message === 'request.completed')
     expect(requests.length).toBeLessThanOrEqual(limitPerMinute + 10)
     const [summary, ...others] = logger.lines.filter(({ message }) => message === 'requests.refused')
     expect(summary?.fields).toMatchObject({ remoteAddress: expect.stringContaining('127.0.0.1') })

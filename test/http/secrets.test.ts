@@ -165,7 +165,7 @@ describe('secrets in a request (A33)', () => {
     expect(
       readLog()
         .split('\n')
-        .filter((line) => line.includes('"msg":"request"')),
+        .filter((line) => line.includes('"msg":"request.completed"')),
     ).toHaveLength(requests.length)
   })
 
@@ -292,7 +292,7 @@ describe('a request’s line in the log', () => {
       code: 'INVALID_REQUEST',
       durationMs: expect.any(Number),
       remoteAddress: '203.0.113.9',
-      msg: 'request',
+      msg: 'request.completed',
     })
   })
 
@@ -331,7 +331,7 @@ describe('an application log line', () => {
         payload: paymentBody(),
         error: errorWithSecrets(),
       },
-      `message with ${secrets.privateKey}`,
+      'payment.valid',
     )
     expectNoSecret(readLog())
     const line = JSON.parse(readLog())

@@ -163,7 +163,7 @@ describe('a start that fails', () => {
         REDIS_URL: `redis://:hunter2@127.0.0.1:${await reservePort()}`,
       },
     })
-    const [line] = await server.waitFor(/.*"msg":"redis\.lost".*/)
+    const [line] = await server.waitFor(/.*"msg":"redis\.degraded".*/)
     expect(JSON.parse(line)).toMatchObject({
       level: 'warn',
       variable: 'REDIS_URL',

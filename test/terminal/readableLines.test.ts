@@ -30,7 +30,7 @@ describe('lines in a terminal', () => {
       durationMs: 3.1,
       remoteAddress: '::1',
     }
-    expect(written((logger) => logger.info(fields, 'request'))).toMatch(
+    expect(written((logger) => logger.info(fields, 'request.completed'))).toMatch(
       /^\S+ INFO {2}POST \/verify 402 QUOTA_EXCEEDED 3\.1 ms from ::1\n$/,
     )
   })
@@ -50,7 +50,9 @@ describe('lines in a terminal', () => {
   })
 
   it('cannot be used to control the terminal', () => {
-    const text = written((logger) => logger.warn({ project: '\u001B[2Jshop\r\n\u202Eforged' }, 'event\u0007'))
+    const text = written((logger) =>
+      logger.warn({ project: '\u001B[2Jshop\u0007\r\n\u202Eforged' }, 'mail.dropped'),
+    )
     for (const control of ['\u001B', '\u0007', '\r', '\u202E']) expect(text).not.toContain(control)
     expect(text.split('\n')).toHaveLength(2)
   })
@@ -60,8 +62,8 @@ describe('lines in a terminal', () => {
   })
 
   it('have colours only where they are wanted', () => {
-    expect(written((logger) => logger.warn({}, 'event'), true)).toContain('\u001B[33mWARN')
-    expect(written((logger) => logger.warn({}, 'event'), false)).not.toContain('\u001B')
+    expect(written((logger) => logger.warn({}, 'mail.dropped'), true)).toContain('\u001B[33mWARN')
+    expect(written((logger) => logger.warn({}, 'mail.dropped'), false)).not.toContain('\u001B')
   })
 
   it('of the start come after the summary: warnings and errors, as the summary describes the rest', () => {
@@ -73,7 +75,7 @@ describe('lines in a terminal', () => {
     logger.warn({}, 'network.uses_public_rpc')
     expect(parts).toEqual([])
     screen.show('summary\n', { covers: true })
-    logger.info({}, 'request')
+    logger.info({}, 'request.completed')
     const text = parts.join('')
     expect(text).toMatch(/^summary\n\S+ WARN {2}network\.uses_public_rpc\n\S+ INFO /)
     expect(text).not.toContain('token.offered')

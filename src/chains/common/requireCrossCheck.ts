@@ -26,8 +26,13 @@ export const requireCrossCheck = (
   if (!isRequired || canCrossCheck(endpoints)) return scheme
   const { network } = scheme.kind
   logger.info(
-    { network, scheme: scheme.kind.scheme, amount: `${crossCheckAmount}` },
-    'network.single_endpoint: payments from this amount on are refused until the network has endpoints of two hosts',
+    {
+      network,
+      scheme: scheme.kind.scheme,
+      amount: `${crossCheckAmount}`,
+      hint: 'payments from this amount on are refused until the network has endpoints of two hosts',
+    },
+    'network.single_endpoint',
   )
 
   const isTooLarge = (amount: bigint, decimals: number | null): boolean =>

@@ -41,10 +41,10 @@ export const createOffer = (
 
   const report = (findings: readonly TokenFinding[]): void => {
     if (batchContract.peek() === false) {
-      logger.info({ network }, 'network.batch_contract_missing: run npm run deploy')
+      logger.info({ network, hint: 'run npm run deploy' }, 'network.batch_contract_missing')
     }
     if (router.peek() === false) {
-      logger.info({ network }, 'network.router_missing: run npm run deploy for upto by permit')
+      logger.info({ network, hint: 'run npm run deploy for upto by permit' }, 'network.router_missing')
     }
     for (const [index, setting] of offered.entries()) {
       const finding = findings[index]

@@ -43,7 +43,10 @@ import { createUptoPermit2Presence } from './uptoPermit2/scheme.js'
 export const open = async (settings: EvmSettings, context: ChainContext): Promise<OpenChain> => {
   const signers = createSigners(settings.privateKeys)
   if (!isRecoveryNative) {
-    context.logger.warn({}, 'signature.native_addon_missing: no native secp256k1 addon fits this machine')
+    context.logger.warn(
+      { hint: 'no native secp256k1 addon fits this machine' },
+      'signature.native_addon_missing',
+    )
   }
   const networks = await Promise.all(
     settings.networks.map((network) => openNetwork(settings, network, signers, context)),
@@ -92,8 +95,8 @@ const openNetwork = async (
   const rpc = createRpc(network.network, endpoints, logger)
   if (network.usesPublicRpc) {
     logger.warn(
-      { network: network.network },
-      'network.uses_public_rpc: set EVM_RPC_URL_<chain id> for production',
+      { network: network.network, hint: 'set EVM_RPC_URL_<chain id> for production' },
+      'network.uses_public_rpc',
     )
   }
   await refuseWrongChains(rpc, network)
@@ -151,8 +154,12 @@ const openNetwork = async (
   const lagMs = chainClock.getLagMs() ?? 0
   if (lagMs > notableLagMs) {
     logger.warn(
-      { network: network.network, lagMs },
-      'clock.behind_chain: synchronize the clock of this machine; deadlines follow the chain meanwhile',
+      {
+        network: network.network,
+        lagMs,
+        hint: 'synchronize the clock of this machine; deadlines follow the chain meanwhile',
+      },
+      'clock.behind_chain',
     )
   }
 

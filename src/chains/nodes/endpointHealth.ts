@@ -1,4 +1,5 @@
 import { createFailureLog } from '../../failureLog.js'
+import type { LogEvent } from '../../ports/logEvents.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Endpoint } from './endpoint.js'
 import { readRateLimit } from './readRateLimit.js'
@@ -76,9 +77,9 @@ export const createEndpointHealth = ({
   readonly time: HealthTime
 }): EndpointHealth => {
   const logFields = { network: identity.network, host: name }
-  const logOf = (event: string) =>
+  const logOf = (event: LogEvent) =>
     createFailureLog({ logger, event, recovered: 'rpc.recovered', now: time.monotonicMs })
-  const timeouts = logOf('rpc.timed_out')
+  const outages = logOf('rpc.failed')
   const rateLimits = logOf('rpc.rate_limited')
   let isProven = false
   let wrongChain: string | null = null
@@ -110,19 +111,19 @@ export const createEndpointHealth = ({
     // It may come back serving another chain.
     if (rateLimit === null) isProven = false
     const failure = { ...logFields, error, pauseMs }
-    if (rateLimit === null) timeouts.failed(name, failure)
+    if (rateLimit === null) outages.failed(name, failure)
     else rateLimits.failed(name, failure)
   }
 
   const onRecovery = () => {
-    timeouts.succeeded(name)
+    outages.succeeded(name)
     rateLimits.succeeded(name)
   }
 
   const onChain = (reportedChain: string) => {
     const isOurs = reportedChain === identity.chain
     if (!isOurs && wrongChain !== reportedChain) {
-      logger.error({ ...logFields, chain: reportedChain }, 'rpc.wrong_chain_id: the endpoint is not used')
+      logger.error({ ...logFields, chain: reportedChain }, 'rpc.wrong_chain_id')
     }
     if (isOurs && wrongChain !== null) logger.info(logFields, 'rpc.chain_id_matches_again')
     wrongChain = isOurs ? null : reportedChain

@@ -112,7 +112,7 @@ export const createEndpointPool = (
     const ready = all.filter(isReady)
     const laggingNow = new Set(ready.filter((health) => isLagging(health, ready)))
     for (const { name } of [...laggingNow].filter((health) => !lagging.has(health))) {
-      logger.warn({ network: identity.network, host: name }, 'rpc.lagging: the endpoint is not read from')
+      logger.warn({ network: identity.network, host: name }, 'rpc.lagging')
     }
     lagging = laggingNow
   }

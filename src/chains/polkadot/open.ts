@@ -13,7 +13,10 @@ export const open = async (settings: DirectSettings, context: ChainContext): Pro
     const node = createNode(network, { timeoutMs: rpcTimeoutMs, logger })
     const chain = createPolkadotChain(network, node, { crossCheckAmount })
     chain.prepare().catch((error: unknown) => {
-      logger.warn({ network: network.network, error }, 'runtime.not_loaded: the first look-up loads it')
+      logger.warn(
+        { network: network.network, error, hint: 'the first look-up loads it' },
+        'runtime.not_loaded',
+      )
     })
     return { chain, node }
   })

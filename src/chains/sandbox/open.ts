@@ -18,7 +18,10 @@ export const createOpen =
     if (missing.length > 0) throw new Error(`No family reads payments of ${missing.join(', ')}`)
     const groups = createGroups(offline)
     const writeRequest = await createRequestWriter(offline)
-    logger.warn({ networks }, 'sandbox.open: payments are simulated, and no request reaches a chain')
+    logger.warn(
+      { networks, hint: 'payments are simulated, and no request reaches a chain' },
+      'sandbox.simulates_networks',
+    )
     return {
       schemes: offline.map((each) => {
         const { scheme, network } = each.kind

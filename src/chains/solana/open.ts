@@ -45,8 +45,8 @@ const openNetwork = async (
   const rpc = createRpc(network.network, endpoints, logger)
   if (network.usesPublicRpc) {
     logger.warn(
-      { network: network.network },
-      'network.uses_public_rpc: set SOLANA_RPC_URL_<cluster> for production',
+      { network: network.network, hint: 'set SOLANA_RPC_URL_<cluster> for production' },
+      'network.uses_public_rpc',
     )
   }
   await rpc.probe()

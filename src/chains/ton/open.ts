@@ -59,8 +59,8 @@ const openNetwork = async (
   const rpc = createRpc(network, endpoints, logger)
   if (network.usesPublicRpc) {
     logger.warn(
-      { network: network.network },
-      'network.uses_public_rpc: set TON_RPC_URL_<network> for production',
+      { network: network.network, hint: 'set TON_RPC_URL_<network> for production' },
+      'network.uses_public_rpc',
     )
   }
   await rpc.probe()

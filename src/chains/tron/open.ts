@@ -19,7 +19,10 @@ import type { TronNetworkSettings, TronSettings } from './settings.js'
  */
 export const open = async (settings: TronSettings, context: ChainContext): Promise<OpenChain> => {
   if (!isRecoveryNative) {
-    context.logger.warn({}, 'signature.native_addon_missing: no native secp256k1 addon fits this machine')
+    context.logger.warn(
+      { hint: 'no native secp256k1 addon fits this machine' },
+      'signature.native_addon_missing',
+    )
   }
   const networks = await Promise.all(
     settings.networks.map((network) => openNetwork(settings, network, context)),

@@ -24,8 +24,8 @@ export const logRequest = (logger: Logger, request: FastifyRequest, reply: Fasti
       durationMs: Math.round(durationMs * 10) / 10,
       remoteAddress,
     }
-    if (isProbe(request)) logger.debug(fields, 'request')
-    else logger.info(fields, 'request')
+    if (isProbe(request)) logger.debug(fields, 'request.completed')
+    else logger.info(fields, 'request.completed')
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
+import { createRedisOutage, type RedisOutage } from './outage.js'
 
 /** Circuit breaker shared by all users of the Redis connection. */
 export interface Circuit {
@@ -17,6 +18,8 @@ export interface CircuitOptions {
   readonly redis: Redis
   readonly clock: Clock
   readonly logger: Logger
+  /** That of the client, so that one outage is one line. */
+  readonly outage?: RedisOutage
 }
 
 const probeKey = 'quittance:probe'
@@ -25,7 +28,12 @@ const maxProbeDelayMs = 1_000
 // A failure this soon after recovery keeps the longer probe interval.
 const stableMs = 10_000
 
-export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit => {
+export const createCircuit = ({
+  redis,
+  clock,
+  logger,
+  outage = createRedisOutage(logger),
+}: CircuitOptions): Circuit => {
   const closed = new AbortController()
   let trippedAt: Date | null = null
   let recoveredAt: Date | null = null
@@ -39,7 +47,7 @@ export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit
       () => false,
     )
 
-  const recover = async (since: Date): Promise<void> => {
+  const recover = async (): Promise<void> => {
     do {
       if (!(await clock.sleep(probeDelayMs, closed.signal))) return
       probeDelayMs = Math.min(2 * probeDelayMs, maxProbeDelayMs)
@@ -47,7 +55,7 @@ export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit
     if (closed.signal.aborted) return
     recoveredAt = clock.now()
     trippedAt = null
-    logger.info({ degradedMs: recoveredAt.getTime() - since.getTime() }, 'redis.recovered')
+    outage.end('commands')
   }
 
   const trip = (error: unknown): void => {
@@ -56,8 +64,8 @@ export const createCircuit = ({ redis, clock, logger }: CircuitOptions): Circuit
     const wasStable = recoveredAt === null || trippedAt.getTime() - recoveredAt.getTime() > stableMs
     if (wasStable) probeDelayMs = firstProbeDelayMs
     // Message only: the error of a failed AUTH contains the password.
-    logger.warn({ error: messageOf(error) }, 'redis.degraded')
-    void recover(trippedAt)
+    outage.begin('commands', messageOf(error))
+    void recover()
   }
 
   return {

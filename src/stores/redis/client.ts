@@ -2,11 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Logger } from '../../ports/logger.js'
 import { describeRedisProblem } from './connectionProblem.js'
+import { createRedisOutage, type RedisOutage } from './outage.js'
 
 export type { Redis } from 'ioredis'
 
 export interface RedisClientOptions {
   readonly logger: Logger
+  /** Shared with the circuit, so that one outage is one line. */
+  readonly outage?: RedisOutage
   /** How long startup waits for Redis before continuing without it. */
   readonly readyDeadlineMs?: number
   /** After this long a command fails, and the circuit opens. Default 150 ms. */
@@ -34,6 +37,7 @@ export const openRedis = async (
   url: string,
   {
     logger,
+    outage = createRedisOutage(logger),
     readyDeadlineMs = defaultReadyDeadlineMs,
     commandTimeoutMs = defaultCommandTimeoutMs,
     socketTimeoutMs = defaultSocketTimeoutMs,
@@ -46,7 +50,7 @@ export const openRedis = async (
     socketTimeout: socketTimeoutMs,
     connectionName: 'quittance',
   })
-  logTransitions(redis, { url, logger })
+  watchConnection(redis, url, outage)
   await waitUntilReady(redis, readyDeadlineMs)
   return redis
 }
@@ -58,21 +62,10 @@ const checkUrl = (url: string): void => {
 }
 
 // Without an error listener ioredis writes errors to the console.
-const logTransitions = (
-  redis: Redis,
-  { url, logger }: { readonly url: string; readonly logger: Logger },
-): void => {
-  let isLost = false
-  redis.on('error', (error: Error) => {
-    if (isLost) return
-    isLost = true
-    // Not the error itself: that of a failed AUTH contains the password.
-    logger.warn({ variable: 'REDIS_URL', problem: describeRedisProblem(error, url) }, 'redis.lost')
-  })
-  redis.on('ready', () => {
-    if (isLost) logger.info({}, 'redis.found')
-    isLost = false
-  })
+const watchConnection = (redis: Redis, url: string, outage: RedisOutage): void => {
+  // Not the error itself: that of a failed AUTH contains the password.
+  redis.on('error', (error: Error) => outage.begin('connection', describeRedisProblem(error, url)))
+  redis.on('ready', () => outage.end('connection'))
 }
 
 const waitUntilReady = async (redis: Redis, deadlineMs: number): Promise<void> => {

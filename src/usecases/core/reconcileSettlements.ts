@@ -52,7 +52,10 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
     const logFields = { settlementId: settlement.id, network: settlement.network }
     const scheme = registry.find(settlement.scheme, settlement.network)
     if (scheme === null) {
-      logger.error(logFields, 'settlement.network_not_configured: configure the network again to close it')
+      logger.error(
+        { ...logFields, hint: 'configure the network again to close it' },
+        'settlement.network_not_configured',
+      )
       return
     }
     let isTaken = false

@@ -31,7 +31,8 @@ export const createFinishIntent =
     const command = { type: 'finish', settlement } as const
     const finished = await changeIntent(store, intent.id, { command, now: clock.now() })
     if (finished.status !== intent.status) {
-      logger.info({ intentId: intent.id, settlementId: settlement.id }, `intent.${finished.status}`)
+      const { status } = finished
+      logger.info({ intentId: intent.id, settlementId: settlement.id, status }, 'intent.finished')
     }
     return finished
   }

@@ -11,6 +11,7 @@ import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import { type Circuit, createCircuit } from '../../../src/stores/redis/circuit.js'
 import { openRedis } from '../../../src/stores/redis/client.js'
+import { createRedisOutage, type RedisOutage } from '../../../src/stores/redis/outage.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
 import { bucket, describeRateLimiter } from '../../contracts/rateLimiterContract.js'
 import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
@@ -325,16 +326,17 @@ describe.skipIf(startedServer?.isOwn !== true)('openRedis', () => {
     await getServer().stop()
     const log = createLog()
     // Redis is not there until after the first request.
-    const redis = await openRedis(getServer().url, { logger: log.logger, readyDeadlineMs: 200 })
-    await pollUntil(() => log.messages().includes('redis.lost'), 'the refused connection')
-    const parts = createParts(redis, log.logger)
+    const outage = createRedisOutage(log.logger)
+    const redis = await openRedis(getServer().url, { logger: log.logger, outage, readyDeadlineMs: 200 })
+    await pollUntil(() => log.messages().includes('redis.degraded'), 'the refused connection')
+    const parts = createParts(redis, log.logger, { outage })
     const limiter = createRedisRateLimiter(parts)
     expect((await limiter.take([bucket({})])).isAllowed).toBe(true)
     expect(limiter.isDegraded()).toBe(true)
 
     await getServer().restart()
     await pollUntil(() => !limiter.isDegraded(), 'the recovery')
-    expect(log.messages()).toEqual(['redis.lost', 'redis.degraded', 'redis.found', 'redis.recovered'])
+    expect(log.messages()).toEqual(['redis.degraded', 'redis.recovered'])
     parts.circuit.close()
     await limiter.close()
     redis.disconnect()
@@ -387,8 +389,10 @@ interface TestSetup {
 const openTestSetup = async (): Promise<TestSetup> => {
   const proxy = await startTcpProxy(getServer().port)
   const log = createLog()
+  const outage = createRedisOutage(log.logger)
   const redis = await openRedis(`redis://127.0.0.1:${proxy.port}`, {
     logger: log.logger,
+    outage,
     readyDeadlineMs: waitLimitMs,
     commandTimeoutMs,
     // No fault of these tests is long enough for a new connection.
@@ -397,7 +401,7 @@ const openTestSetup = async (): Promise<TestSetup> => {
   const draws = [vi.spyOn(redis, 'evalsha'), vi.spyOn(redis, 'eval')]
   const keyPrefix = `test:${randomUUID()}:`
   const clock = new TestClock()
-  const parts = createParts(redis, log.logger, clock)
+  const parts = createParts(redis, log.logger, { clock, outage })
   const limiter = createRedisRateLimiter({ ...parts, keyPrefix })
   return {
     proxy,
@@ -445,9 +449,14 @@ class TestClock implements Clock {
   }
 }
 
-const createParts = (redis: Redis, logger: Logger, clock: Clock = systemClock) => ({
+interface SharedParts {
+  readonly clock?: Clock
+  readonly outage?: RedisOutage
+}
+
+const createParts = (redis: Redis, logger: Logger, { clock = systemClock, ...shared }: SharedParts = {}) => ({
   redis,
-  circuit: createCircuit({ redis, clock, logger }),
+  circuit: createCircuit({ redis, clock, logger, ...shared }),
   fallback: createMemoryRateLimiter({ clock: systemClock }),
 })
 

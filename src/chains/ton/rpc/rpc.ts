@@ -139,7 +139,7 @@ export const createRpc = (
             return true
           } catch (error) {
             // Refused, lost or accepted: the chain decides, not this response.
-            logger.debug({ network, host: name, error }, 'rpc.send_timed_out')
+            logger.debug({ network, host: name, error }, 'rpc.send_failed')
             return false
           }
         },

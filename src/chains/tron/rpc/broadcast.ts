@@ -29,7 +29,7 @@ export const createBroadcast = (
 ): ((bytes: string) => Promise<SendAnswer>) => {
   const timeouts = createFailureLog({
     logger,
-    event: 'rpc.send_timed_out',
+    event: 'rpc.send_failed',
     recovered: null,
     now: time.monotonicMs,
   })
