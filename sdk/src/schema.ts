@@ -2407,8 +2407,18 @@ export interface components {
             /** @description Age since it was created */
             ageSeconds: number;
             /** @description Whether a live instance owns it; otherwise the reconciler resolves it */
-            isAttended: boolean;
+            isOwned: boolean;
             /** @description Whether a request was answered `success: true` */
+            isConsumed: boolean;
+            /**
+             * @deprecated
+             * @description Earlier name of `isOwned`
+             */
+            isAttended: boolean;
+            /**
+             * @deprecated
+             * @description Earlier name of `isConsumed`
+             */
             hasToldSuccess: boolean;
             /** @description Every transaction recorded for it, oldest first */
             transactions: string[];

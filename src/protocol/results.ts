@@ -138,10 +138,12 @@ export const operatorSettlementView = settlementView
   .extend({
     caller: z.string().meta({ description: 'Account of the request, or `anonymous`' }),
     ageSeconds: z.int().meta({ description: 'Age since it was created' }),
-    isAttended: z
+    isOwned: z
       .boolean()
       .meta({ description: 'Whether a live instance owns it; otherwise the reconciler resolves it' }),
-    hasToldSuccess: z.boolean().meta({ description: 'Whether a request was answered `success: true`' }),
+    isConsumed: z.boolean().meta({ description: 'Whether a request was answered `success: true`' }),
+    isAttended: z.boolean().meta({ description: 'Earlier name of `isOwned`', deprecated: true }),
+    hasToldSuccess: z.boolean().meta({ description: 'Earlier name of `isConsumed`', deprecated: true }),
     transactions: z
       .array(z.string())
       .meta({ description: 'Every transaction recorded for it, oldest first' }),

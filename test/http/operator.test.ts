@@ -22,6 +22,8 @@ const page: SettlementPage = {
       createdAt: '2026-01-01T00:00:00.000Z',
       caller: 'anonymous',
       ageSeconds: 42,
+      isOwned: false,
+      isConsumed: true,
       isAttended: false,
       hasToldSuccess: true,
       transactions: ['0x1'],

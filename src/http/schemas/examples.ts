@@ -216,6 +216,8 @@ export const settlementPages = {
           ...settlementResponses.pending.value,
           caller: 'anonymous',
           ageSeconds: 42,
+          isOwned: false,
+          isConsumed: false,
           isAttended: false,
           hasToldSuccess: false,
           transactions: [transaction],

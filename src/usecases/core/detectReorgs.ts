@@ -66,7 +66,7 @@ export const createDetectReorgs = (dependencies: DetectReorgsDependencies) => {
           transaction: settlement.transaction,
           blockNumber: orphaned.block.number.toString(),
           blockHash: orphaned.block.hash,
-          hasToldSuccess: settlement.consumedBy !== null,
+          isConsumed: settlement.consumedBy !== null,
         },
         'settlement.reorged',
       )

@@ -38,6 +38,9 @@ const viewForOperator = (settlement: Settlement, now: Date): OperatorSettlementV
   ...viewSettlement(settlement),
   caller: settlement.caller,
   ageSeconds: Math.max(0, Math.floor((now.getTime() - settlement.createdAt.getTime()) / 1_000)),
+  isOwned: settlement.isOwned,
+  isConsumed: settlement.consumedBy !== null,
+  // Until version 0.2: the earlier names of the two.
   isAttended: settlement.isOwned,
   hasToldSuccess: settlement.consumedBy !== null,
   transactions: settlement.broadcasts.map(({ transaction }) => transaction),

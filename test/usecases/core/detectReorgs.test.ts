@@ -114,10 +114,10 @@ describe('detectReorgs', () => {
           transaction: 'tx-1',
           blockNumber: '7',
           blockHash: 'b1',
-          hasToldSuccess: true,
+          isConsumed: true,
         },
       },
-      { message: 'settlement.reorged', fields: { settlementId: unconsumed.id, hasToldSuccess: false } },
+      { message: 'settlement.reorged', fields: { settlementId: unconsumed.id, isConsumed: false } },
     ])
     expect(counter.counted).toEqual(['reorged toy:1', 'reorged toy:1'])
   })

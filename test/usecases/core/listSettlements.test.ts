@@ -56,6 +56,8 @@ describe('listSettlements', () => {
           closedAt: '2026-01-01T00:00:20.000Z',
           caller: 'key-7',
           ageSeconds: 42,
+          isOwned: false,
+          isConsumed: true,
           isAttended: false,
           hasToldSuccess: true,
           transactions: ['tx-1', 'tx-2'],

@@ -200,7 +200,7 @@ describe('a confirmed payment whose block is orphaned', () => {
             transaction,
             blockNumber: before.number,
             blockHash: before.hash,
-            hasToldSuccess: true,
+            isConsumed: true,
           },
         },
       ])
