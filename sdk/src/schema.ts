@@ -731,7 +731,7 @@ export interface paths {
          * Close a stream and settle the final amount
          * @description Fixes the final amount, sends one settlement, and waits up to 25 s for its outcome. `status: "closing"` says that it is not known yet: it is settled without you, and `stream.closed` or `stream.failed` follows. Closing again with the same amount has the same answer, and never settles twice.
          *
-         *     A final amount of 0 transfers nothing and uses the authorization up.
+         *     A final amount of 0 transfers nothing and consumes the authorization.
          */
         post: operations["closeStream"];
         delete?: never;
@@ -2516,7 +2516,7 @@ export interface components {
             paymentPayload: components["schemas"]["PaymentPayloadInput"];
             paymentRequirements: components["schemas"]["PaymentRequirements"];
             /**
-             * @description Scheme `upto`: what to transfer, at most `maxAmount`; 0 transfers nothing and uses the authorization up. The scheme `exact` ignores it
+             * @description Scheme `upto`: what to transfer, at most `maxAmount`; 0 transfers nothing and consumes the authorization. The scheme `exact` ignores it
              * @example 10000
              */
             settleAmount?: string | number;

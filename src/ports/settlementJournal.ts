@@ -85,7 +85,7 @@ export interface Lane {
 export type Closing =
   | {
       readonly state: 'confirmed'
-      /** Empty if the authorization was used up without a transaction. */
+      /** Empty if the authorization was consumed without a transaction. */
       readonly transaction: string
       /** Smallest units; default: the claimed amount. */
       readonly settledAmount?: bigint

@@ -109,7 +109,7 @@ export const routeProblems = {
   network_not_served: 'This facilitator does not serve the network',
   network_unavailable: 'The network cannot be used at the moment',
   bridge_needed: 'targetNetwork is not one of sourceNetworks, and this facilitator does not bridge',
-  testnet: 'Money of testnets is worthless: name the network in sourceNetworks or targetNetwork to use it',
+  testnet: 'Tokens of testnets have no value: name the network in sourceNetworks or targetNetwork to use it',
   unsupported_asset: 'This facilitator does not settle the asset on the network',
   amount_not_exact: 'The token cannot express the amount exactly',
   payment_below_minimum: 'The amount is below the lowest payment of the network',

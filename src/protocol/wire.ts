@@ -145,7 +145,7 @@ export const wirePaymentRequest = z
     paymentRequirements: wireRequirements,
     settleAmount: amount.optional().meta({
       description:
-        'Scheme `upto`: what to transfer, at most `maxAmount`; 0 transfers nothing and uses the authorization up. ' +
+        'Scheme `upto`: what to transfer, at most `maxAmount`; 0 transfers nothing and consumes the authorization. ' +
         'The scheme `exact` ignores it',
     }),
     usageDetails: usageDetails.nullish(),

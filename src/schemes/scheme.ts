@@ -23,7 +23,7 @@ export interface Authorized {
   readonly authorizationId: string
   /** Upper bound that the payer signed, in smallest units. */
   readonly authorizedAmount: bigint
-  /** Amount that settlement moves: at most `authorizedAmount`; 0 if it only uses up the authorization. */
+  /** Amount that settlement moves: at most `authorizedAmount`; 0 if it only consumes the authorization. */
   readonly amount: bigint
   /** When the chain starts to reject the authorization; null if it has no such time. */
   readonly expiresAt: Date | null
@@ -227,7 +227,7 @@ export interface Scheme {
    * Null if the text is no address. Absent: `foldAddress`.
    */
   normalizeAddress?(text: string): string | null
-  /** Whether its money is worthless. Absent: false. */
+  /** Absent: false. */
   readonly isTestnet?: boolean
   /** Tokens with a known symbol, the preferred one first. Absent: none. */
   listTokens?(): readonly Token[]

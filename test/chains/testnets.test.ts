@@ -11,7 +11,7 @@ import { knownNetworks as ton } from '../../src/chains/ton/networks.js'
 import { knownNetworks as tron } from '../../src/chains/tron/networks.js'
 import { networkAliases } from '../../src/protocol/network.js'
 
-/* Money of testnets is worthless: an intent and a credit score must not take it for the other. */
+/* Tokens of testnets have no value: an intent and a credit score must not take it for the other. */
 
 // Its aliases are hashes.
 const westend = 'polkadot:67f9723393ef76214df0118c34bbbd3d'

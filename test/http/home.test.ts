@@ -39,9 +39,9 @@ describe('GET /', () => {
     expect(String(headers.vary)).toContain('Accept')
     for (const link of ['/docs', '/supported', '/api/openapi.yaml']) expect(body).toContain(`href="${link}"`)
     expect(body).toMatch(
-      /Base Sepolia<\/span>.*settling, gas is low<\/span><span class="id">eip155:84532 · exact</,
+      /Base Sepolia<\/span>.*serving, gas is low<\/span><span class="id">eip155:84532 · exact</,
     )
-    expect(body).toMatch(/TON<\/span>.*not settling<\/span><span class="id">ton:mainnet</)
+    expect(body).toMatch(/TON<\/span>.*not serving<\/span><span class="id">ton:mainnet</)
     expect(body).toContain('<strong>1 of 2</strong>')
   })
 

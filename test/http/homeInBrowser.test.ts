@@ -57,7 +57,7 @@ describe.skipIf(chromium === null)('the page at / in a browser', () => {
           'Solana',
           'TON',
         ])
-        expect(await page.getByText('not settling').isVisible()).toBe(true)
+        expect(await page.getByText('not serving').isVisible()).toBe(true)
         const backgroundOf = { light: 'rgb(246, 244, 238)', dark: 'rgb(16, 20, 18)' }
         const background = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
         expect(background).toBe(backgroundOf[colorScheme])

@@ -186,7 +186,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
 export const findKnownNetwork = (chainId: number): KnownNetwork | null =>
   knownNetworks.find((network) => network.chainId === chainId) ?? null
 
-/** Networks that operators configure themselves: coin, if its symbol is known, and whether its money is worthless. */
+/** Networks that operators configure themselves: coin, if its symbol is known, and whether they are testnets. */
 const otherNetworks: Readonly<Record<number, readonly [coin: string | null, isTestnet: boolean]>> = {
   56: ['BNB', false],
   97: ['BNB', true],

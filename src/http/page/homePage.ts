@@ -81,8 +81,8 @@ ${isSandbox ? sandboxHint : ''}
 </section>
 <section class="ways" aria-label="Links">
 <a href="/docs"><b>API reference</b><span>Every endpoint, with examples to send</span></a>
-<a href="/supported"><b>Supported payments</b><span>Schemes, networks and signers, as clients read them</span></a>
-<a href="/api/openapi.yaml"><b>OpenAPI 3.1</b><span>The same reference for generators of clients</span></a>
+<a href="/supported"><b>Supported payments</b><span>Schemes, networks and signers, as JSON</span></a>
+<a href="/api/openapi.yaml"><b>OpenAPI 3.1</b><span>The same reference for client generators</span></a>
 <a href="/info"><b>This instance</b><span>Version, endpoints and features as JSON</span></a>
 </section>
 </main>
@@ -108,12 +108,12 @@ const listNetworks = (networks: readonly HomePageNetwork[]): Html => {
   return html`<ul class="networks">
 ${networks.map(describeNetwork)}
 </ul>
-<p class="total"><span>Settling now</span><strong>${serving} of ${networks.length}</strong></p>`
+<p class="total"><span>Serving now</span><strong>${serving} of ${networks.length}</strong></p>`
 }
 
 const describeNetwork = ({ network, name, schemes, isServing, gas }: HomePageNetwork): Html => {
   const isLow = isServing && (gas === 'low' || gas === 'empty')
-  const health = isServing ? (isLow ? 'settling, gas is low' : 'settling') : 'not settling'
+  const health = isServing ? (isLow ? 'serving, gas is low' : 'serving') : 'not serving'
   return html`<li><span class="name">${name}</span><span class="leader"></span><span class="health"><span class="dot${isServing && !isLow ? '' : ' off'}"></span>${health}</span><span class="id">${network}${schemes.length === 0 ? '' : ` · ${schemes.join(', ')}`}</span></li>
 `
 }

@@ -90,7 +90,7 @@ export const closeStreamSchema = {
     'Fixes the final amount, sends one settlement, and waits up to 25 s for its outcome. `status: "closing"` says that ' +
       'it is not known yet: it is settled without you, and `stream.closed` or `stream.failed` follows. Closing again ' +
       'with the same amount has the same answer, and never settles twice.',
-    'A final amount of 0 transfers nothing and uses the authorization up.',
+    'A final amount of 0 transfers nothing and consumes the authorization.',
   ].join('\n\n'),
   headers,
   body: closeStreamBody,

@@ -16,7 +16,6 @@ export interface DirectChain {
   readonly carriesMemo?: boolean
   /** Youngest age bound that the network's blocks allow; a shorter `maxTimeoutSeconds` is raised to it. */
   readonly minAgeSeconds: number
-  /** Whether its money is worthless. */
   readonly isTestnet: boolean
   /** Usual time from sending a transfer until it is final. */
   readonly secondsToFinality: number

@@ -11,6 +11,6 @@ export const findDollarDecimals = (
   // Assets that are addresses have all spellings of one.
   const token = scheme.listTokens?.().find((each) => isSameText(scheme, each.asset, asset))
   if (token?.isDollar !== true) return null
-  const isWorthless = scheme.isTestnet === true && registry.list().some(({ isTestnet }) => isTestnet !== true)
-  return isWorthless ? null : token.decimals
+  const isTestMoney = scheme.isTestnet === true && registry.list().some(({ isTestnet }) => isTestnet !== true)
+  return isTestMoney ? null : token.decimals
 }

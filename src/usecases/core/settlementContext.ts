@@ -122,7 +122,7 @@ const paysAmount = (
 export const fingerprintProof = (caller: string, { proof }: Payment): string | null =>
   caller === 'anonymous' ? null : fingerprintJson(proof)
 
-/** Whether a success may be used up by this request. */
+/** Whether this request may consume a success. */
 export const canReceive = ({ isAwaited }: Pick<SettleAttempt, 'isAwaited'>): boolean =>
   isAwaited === undefined || isAwaited()
 

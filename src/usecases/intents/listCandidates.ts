@@ -54,7 +54,7 @@ export const listCandidates = (
     if (networks.problem !== null || !networks.admits(network)) continue
     const problem = findProblem(scheme, {
       isAvailable: isServing(network) && scheme.isOffered?.() !== false,
-      isWorthless: scheme.isTestnet === true && !isOnlyTestnets && !networks.named.includes(network),
+      isTestMoney: scheme.isTestnet === true && !isOnlyTestnets && !networks.named.includes(network),
       hasAsset: findAssets(scheme).length > 0,
       parties,
     })
@@ -75,7 +75,7 @@ interface Parties {
 
 interface Circumstances {
   readonly isAvailable: boolean
-  readonly isWorthless: boolean
+  readonly isTestMoney: boolean
   readonly hasAsset: boolean
   readonly parties: Parties
 }
@@ -83,9 +83,9 @@ interface Circumstances {
 /** The addresses of both parties, or why the network is no route. */
 const findProblem = (
   scheme: Scheme,
-  { isAvailable, isWorthless, hasAsset, parties }: Circumstances,
+  { isAvailable, isTestMoney, hasAsset, parties }: Circumstances,
 ): RouteProblem | { readonly payer: string; readonly payTo: string } => {
-  if (isWorthless) return 'testnet'
+  if (isTestMoney) return 'testnet'
   if (!hasAsset) return 'unsupported_asset'
   if (!isAvailable) return 'network_unavailable'
   const payer = parties.payer(scheme)

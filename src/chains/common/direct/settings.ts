@@ -30,7 +30,7 @@ export interface DirectNetworkSettings<Own = unknown> {
   readonly network: string
   readonly name: string
   readonly chainId: string
-  /** Whether its money is worthless; false where the network is not built in. */
+  /** False where the network is not built in. */
   readonly isTestnet: boolean
   /** Variables that name its endpoints, for messages. */
   readonly endpointVariables: readonly string[]

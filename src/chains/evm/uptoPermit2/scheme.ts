@@ -59,7 +59,7 @@ export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): 
   }
 }
 
-/** x402: a charge of 0 succeeds without a transaction. The journal alone uses up the authorization. */
+/** x402: a charge of 0 succeeds without a transaction. Only the journal consumes the authorization. */
 const withoutEmptyCharges = (engine: TransactionEngine, rpc: Rpc): TransactionEngine => ({
   ...engine,
   simulate: async (call, use) => {
