@@ -255,7 +255,7 @@ export interface Config {
   }
   /** Payments that clients make themselves. */
   readonly exactDirect: {
-    /** Of recipients without a statement. */
+    /** It applies to recipients without a statement. */
     readonly claims: ClaimPolicy
     readonly recipients: readonly ConfiguredRecipient[]
   }

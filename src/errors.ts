@@ -5,7 +5,7 @@ import type { SignInReason } from './protocol/siwx.js'
 export const errorStatus = {
   INVALID_REQUEST: 400,
   INVALID_IDEMPOTENCY_KEY: 400,
-  /** Of a stream: below what was used, or above the maximum. */
+  /** The amount of a stream is below what was used, or above the maximum. */
   INVALID_AMOUNT: 400,
   AMOUNT_EXCEEDED: 400,
   INVALID_VOUCHER: 400,

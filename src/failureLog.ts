@@ -4,9 +4,9 @@ import type { Logger } from './ports/logger.js'
 export interface FailureLogOptions {
   readonly logger: Logger
   readonly level?: 'warn' | 'error'
-  /** Of every line about a failure. */
+  /** Every line about a failure has it. */
   readonly event: LogEvent
-  /** Of the line after the failures; null: recovery cannot be observed. */
+  /** The line after the failures has it; null: recovery cannot be observed. */
   readonly recovered: LogEvent | null
   /** Between two lines about one key; default 30 s. */
   readonly everyMs?: number

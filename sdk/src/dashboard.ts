@@ -6,7 +6,7 @@ type Answer<Operation extends 'getAccount' | 'getUsage'> =
   operations[Operation]['responses'][200]['content']['application/json']
 type SettlementQuery = NonNullable<operations['listMySettlements']['parameters']['query']>
 
-/** Of the key's project. All other operations: `client.api`. */
+/** It serves the key's project. All other operations are in `client.api`. */
 export interface Dashboard {
   info(): Promise<Answer<'getAccount'>>
   usage(): Promise<Answer<'getUsage'>>

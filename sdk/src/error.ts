@@ -7,7 +7,7 @@ interface ErrorDetails {
   readonly retryAfterSeconds: number | null
   /** Quote it to the operator. */
   readonly requestId: string | null
-  /** Of a settle whose outcome is unknown: settle the same payment with it again. */
+  /** A settle whose outcome is unknown has it: settle the same payment with it again. */
   readonly idempotencyKey: string | null
   /** Of a payment that was refused, such as `insufficient_funds`. */
   readonly errorReason: string | null

@@ -7,7 +7,7 @@ export type WebhookEvent = {
 }[keyof webhooks]
 
 interface WebhookMessage {
-  /** Of the endpoint: `whsec_…`. */
+  /** It is that of the endpoint: `whsec_…`. */
   readonly secret: string
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
   /** As it arrived: parsing and writing it again changes the signed bytes. */

@@ -47,7 +47,7 @@ export interface ImportedConsumed {
   readonly added: number
   /** What another settlement, or one with other terms, has consumed in the database. */
   readonly contradicted: number
-  /** Of the database: those whose settlement it lacks. */
+  /** Those whose settlement the database lacks. */
   readonly withoutSettlement: number
 }
 

@@ -137,11 +137,11 @@ export interface ChainModule<Settings> {
 
 /** Checks of a family that need no chain; loads its SDK. */
 export interface OfflineModule {
-  /** Of the given networks (CAIP-2) those that the family has; others are ignored. */
+  /** Lists schemes of those given networks (CAIP-2) that the family has; others are ignored. */
   listOfflineSchemes(networks: readonly string[]): readonly OfflineScheme[]
 }
 
-/** Of the contracts of ours that a network can have. */
+/** Which of our contracts a network can have, and has. */
 export interface Deployment {
   /** CAIP-2 identifier. */
   readonly network: string

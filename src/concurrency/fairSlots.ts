@@ -4,11 +4,11 @@ export interface FairSlotsOptions {
   readonly slots: number
   /** How many of them only urgent work may use. */
   readonly urgentSlots: number
-  /** Of one owner; urgent and other work are counted apart. */
+  /** It bounds one owner; urgent and other work are counted apart. */
   readonly slotsPerOwner: number
   /** How many turns of one owner may wait; urgent ones are not counted. */
   readonly waitingPerOwner: number
-  /** Of all owners together; urgent ones are not counted. */
+  /** It bounds all owners together; urgent ones are not counted. */
   readonly maxWaiting: number
 }
 

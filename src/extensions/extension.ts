@@ -10,7 +10,7 @@ export interface ExtensionProblem {
   /** Path below `extensions`, such as `bazaar.info`. */
   readonly path: string
   readonly message: string
-  /** Of the refusal; default `invalid_extension`. */
+  /** The refusal has it; default `invalid_extension`. */
   readonly reason?: Reason
 }
 

@@ -22,7 +22,8 @@ interface Depth {
   readonly hasStacks: boolean
 }
 
-// Of Node.js, undici and the errors.ts of this service; SQLSTATE classes of connection, access, resources, shutdown, I/O.
+// They are codes of Node.js, undici and this service's errors.ts, and SQLSTATE classes of connection, access,
+// resources, shutdown, I/O.
 const outageCodes =
   /^(?:E[A-Z]{3,}|EAI_AGAIN|UND_ERR_\w+|(?:08|28|3D|53|57|58)[0-9A-Z]{3}|25006|25P03|SERVICE_UNAVAILABLE|IDEMPOTENCY_UNAVAILABLE)$/
 const outageNames = [

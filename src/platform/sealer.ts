@@ -6,7 +6,7 @@ export interface Sealers {
   sealerFor(purpose: SealPurpose): Sealer
   /** Key check value: instances that share a database compare it to detect different secrets. */
   readonly keyCheckValue: Uint8Array
-  /** Of the previous secret; null without one. */
+  /** It checks the previous secret; null without one. */
   readonly previousKeyCheckValue: Uint8Array | null
 }
 

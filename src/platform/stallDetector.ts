@@ -32,5 +32,4 @@ export const createStallDetector = ({
   }
 }
 
-/** Of this process. */
 export const stalls = createStallDetector()

@@ -114,7 +114,7 @@ const forms = [
   /^(?:COMPOSE|DOCKER|BUILDKIT|POSTGRES)_\w+$/,
   // libpq's, which the Postgres driver reads.
   /^PG[A-Z_]+$/,
-  // Of other libraries that the service loads, and of tools for these chains.
+  // Other libraries that the service loads, and tools for these chains, read them.
   /^(?:APTOS_SDK_WARNINGS|HIRO_API_KEY|UNDICI_NO_FG)$/,
   /^(?:NEAR_(?:ENV|HOME|CLI_\w+)|SOLANA_METRICS_CONFIG|TEZOS_(?:LOG|CLIENT_\w+|NODE_\w+))$/,
   // `npm run demo` and `npm run bench`.

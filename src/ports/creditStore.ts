@@ -17,7 +17,7 @@ export interface CreditFacts {
   readonly returnedVolume: bigint
   /** Authorizations that failed by the payer's fault. */
   readonly failures: number
-  /** Of the earliest payment that counts. */
+  /** It is the time of the earliest payment that counts. */
   readonly firstAt: Date | null
 }
 

@@ -35,14 +35,19 @@ export type RecordPlan =
       readonly terms: readonly ListedTerms[]
       /** Words and filters under which it is found. */
       readonly tokens: readonly string[]
-      /** Of the answer to a challenge: `added` ends it, `moved` ends all, and the previous owner's payers no longer count. */
+      /**
+       * An answer to a challenge resolves it: `added` ends it, `moved` ends all, and the previous owner's payers no
+       * longer count.
+       */
       readonly resolves: 'added' | 'moved' | null
       readonly asks: string | null
     }
 
 export interface KnownOfListing {
   readonly isKnownPayer: boolean
-  /** Of the recipient of this settlement, if it is waiting or answered last; else that which was answered last. */
+  /**
+   * It is that of this settlement's recipient, if it is waiting or answered last; else that which was answered last.
+   */
   readonly challenge: OwnerChallenge | null
   /** Latest; null: the resource was not asked, or said nothing of itself. */
   readonly stated: StatedListing | null
@@ -79,7 +84,7 @@ export interface CatalogueFilter {
   readonly tokens: readonly string[]
   /** One of the terms has all of these. */
   readonly terms: Partial<Pick<ListedTerms, 'network' | 'scheme' | 'asset' | 'payTo'>>
-  /** Of the same terms, in smallest units. */
+  /** It belongs to the same terms, in smallest units. */
   readonly minAmount: bigint | null
   readonly maxAmount: bigint | null
 }

@@ -16,7 +16,7 @@ export interface IntentPlan {
   /** Best first. */
   readonly routes: readonly IntentRoute[]
   readonly unavailable: readonly UnavailableRoute[]
-  /** Of every route. */
+  /** Every route is valid until then. */
   readonly validUntil: Date
 }
 

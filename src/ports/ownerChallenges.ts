@@ -9,7 +9,7 @@ export interface ChallengedRecipient {
 
 /** A settlement claimed a resource that is listed for another recipient, or another text of it. */
 export interface OwnerChallenge {
-  /** Of the recipient of this settlement, or of another one. */
+  /** Whether it is that of this settlement's recipient. */
   readonly isOwn: boolean
   /** Null: the resource is not asked yet. */
   readonly answer: ProbeAnswer | null

@@ -29,7 +29,7 @@ export interface RecordedSettlement {
   readonly quotaMonth: string | null
   /** Decimal share of the amount; null: no fee. */
   readonly feeRate: string | null
-  /** Of the ledger, in smallest units, with decimals; null if the ledger has none. */
+  /** The ledger has it, in smallest units, with decimals; null if it has none. */
   readonly fee: string | null
 }
 

@@ -39,7 +39,7 @@ export interface PromisedCount extends Promisee {
 }
 
 export interface Funds {
-  /** Of the payer in the asset; null: no sum over all spenders limits. */
+  /** The payer has it in the asset; null: no sum over all spenders limits. */
   readonly balance: bigint | null
   /** What the spender may take; null: not limited beside the balance. */
   readonly allowance: bigint | null
@@ -60,7 +60,7 @@ export type ReservationResult =
       readonly state: 'reserved'
       readonly receipt: HoldReceipt
       readonly isPromised?: true
-      /** Of what is promised, as the first reservation named it. */
+      /** It is the promisee that the first reservation named. */
       readonly promisee?: Promisee
       readonly isNewPromise?: true
     }

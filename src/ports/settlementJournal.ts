@@ -34,7 +34,7 @@ export interface SettlementClaim {
   readonly proofFingerprint?: string | null
 }
 
-/** Of a claim whose authorization can have a `Reservation`. */
+/** A claim whose authorization can have a `Reservation` has it. */
 export interface ClaimedHold {
   /** As in `Reservation`. */
   readonly holder: string

@@ -7,7 +7,7 @@ export interface SponsoringQuery {
   readonly payer: string
   /** As `normalizeWith` spells it; null: the recipient does not matter. */
   readonly payTo: string | null
-  /** Of failures that count. */
+  /** Failures with these reasons count. */
   readonly reasons: readonly Reason[]
   readonly since: Date
 }

@@ -137,7 +137,7 @@ export interface StreamStore {
    */
   change(id: string, decide: DecideStream, queue?: 'updates' | 'closes'): Promise<StreamDecision>
   find(id: string): Promise<Stream | null>
-  /** Of the open stream of an authorization. */
+  /** Finds the open stream of an authorization. */
   findOpen(authorizationId: string): Promise<Stream | null>
   /** Null unless it is open. */
   findPayment(id: string): Promise<unknown>

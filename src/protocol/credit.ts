@@ -5,7 +5,7 @@ export const creditWeights = { volume: 300, frequency: 250, reliability: 300, ag
 
 /** What counts of one payee, in millionths of a US dollar. */
 export const creditLimits = {
-  /** Of a payment. */
+  /** A payment below it does not count. */
   leastVolume: 10_000n,
   paymentsPerPayee: 10,
   volumePerPayee: 1_000_000_000n,

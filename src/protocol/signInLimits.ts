@@ -1,4 +1,4 @@
-/** Of a proof on the wire, in characters, before it is decoded. */
+/** It bounds a proof on the wire, in characters, before it is decoded. */
 export const maxProofLength = 16_384
 
 /** 8 kB in hex. */

@@ -22,9 +22,9 @@ export const streamEvents = [
 export type StreamEvent = (typeof streamEvents)[number]
 
 export const streamLimits = {
-  /** Of the metadata as JSON. */
+  /** It bounds the metadata as JSON. */
   metadataBytes: 2_048,
-  /** Of a voucher's signature in hex; wallets of several owners concatenate their signatures. */
+  /** It bounds a voucher's signature in hex; wallets of several owners concatenate their signatures. */
   signature: 2 + 2 * 8_192,
   token: 128,
   lifetimeMs: 30 * 86_400_000,
@@ -114,7 +114,7 @@ export const closeStreamBody = z
   .meta({ id: 'StreamCloseRequest', description: 'Ends a stream' })
 export type CloseStreamBody = z.infer<typeof closeStreamBody>
 
-/** Of pause and resume. */
+/** Pause and resume take it. */
 export const controlStreamBody = z.strictObject({ token: streamToken }).nullish()
 
 export const streamView = z

@@ -20,7 +20,7 @@ export const tierSources = ['specification', 'self-hosted', 'configured'] as con
 export interface Tiers {
   readonly table: TierTable
   readonly source: (typeof tierSources)[number]
-  /** Of new accounts, which share its quota per customer; also of accounts whose tier is no longer in the table. */
+  /** New accounts have it, and share its quota per customer; so do accounts whose tier is no longer in the table. */
   readonly registration: TierName
 }
 

@@ -57,7 +57,10 @@ export interface Authorized {
 export interface Hold {
   /** Who draws on the allowance. */
   readonly spender: string
-  /** Of the payer in the asset; null if the payer has several accounts, of which `spender` is the one that is spent. */
+  /**
+   * The payer has it in the asset; null if the payer has several accounts, of which `spender` is the one that is
+   * spent.
+   */
   readonly balance: bigint | null
   /** What the spender may take from the payer; null if the authorization itself grants it. Of an account: its balance. */
   readonly allowance: bigint | null

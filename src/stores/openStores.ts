@@ -93,7 +93,7 @@ export interface StoreSettings {
   readonly redisUrl: Secret | null
   /** Identifies the secret that this instance encrypts API keys with. */
   readonly keyCheckValue: Uint8Array
-  /** Of the previous secret; null without one. */
+  /** It checks the previous secret; null without one. */
   readonly previousKeyCheckValue: Uint8Array | null
   /** For addresses that the migration could not convert. */
   readonly readMailbox: (email: string) => Mailbox

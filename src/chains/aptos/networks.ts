@@ -20,7 +20,7 @@ export const knownNetworks: readonly KnownDirectNetwork[] = [
         asset: '0xf73e887a8754f540ee6e1a93bdc6dde2af69fc7ca5de32013e89dd44244473cb',
         symbol: 'USDT',
         decimals: 6,
-        // Of t402's token list.
+        // It is in t402's token list.
         isIssuers: false,
       },
     ],

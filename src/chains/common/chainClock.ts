@@ -19,7 +19,7 @@ const memoryMs = 60_000
 
 interface Observation {
   readonly atMs: number
-  /** Of the newest block; negative: it is older. */
+  /** The newest block is ahead by this; negative: it is older. */
   readonly aheadMs: number
 }
 

@@ -9,9 +9,9 @@ export interface PromisedCost {
 }
 
 export interface PromisedReading {
-  /** Of one settlement. */
+  /** One settlement costs this. */
   readonly cost: number
-  /** Of all that are promised when it is called. */
+  /** Sums all that are promised when it is called. */
   ofAll(): number
   /** Counts those that use this part of the budget. */
   ofPart(part: string): number
@@ -22,7 +22,7 @@ export interface PromisedReading {
 
 export interface PromisedCostDependencies {
   readonly count: () => Promise<readonly PromisedCount[]>
-  /** Of one settlement, at the current price. */
+  /** One settlement costs this at the current price. */
   readonly costOfOne: () => number
   readonly clock: Pick<Clock, 'now'>
 }

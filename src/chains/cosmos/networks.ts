@@ -1,7 +1,7 @@
 import type { KnownDirectNetwork } from '../common/direct/settings.js'
 
 export interface KnownCosmosNetwork extends KnownDirectNetwork {
-  /** Of account addresses (bech32). */
+  /** Account addresses (bech32) begin with it. */
   readonly prefix: string
 }
 

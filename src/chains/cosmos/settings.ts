@@ -22,7 +22,7 @@ const settings = defineDirectSettings({
 })
 
 export interface CosmosNetworkOwn {
-  /** Of account addresses (bech32). */
+  /** Account addresses (bech32) begin with it. */
   readonly PREFIX: string
 }
 

@@ -15,7 +15,7 @@ export interface ExactMethods {
   readonly permit2: PaymentMethod
   /** Whether a token has EIP-3009. */
   readonly hasAuthorizations: (asset: Hex) => Promise<boolean>
-  /** Of Permit2 and x402's proxy. */
+  /** Whether the network has Permit2 and x402's proxy. */
   readonly presence: ContractPresence
 }
 

@@ -117,7 +117,7 @@ const readState = async (rpc: Rpc, contract: DeployedContract): Promise<Contract
 // The init code alone decides the address.
 const salt: Hex = `0x${'00'.repeat(32)}`
 
-// Of the proxy's published code.
+// The proxy's published code has this hash.
 const proxyCodeHash = '0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989'
 
 const requireProxy = async (rpc: Rpc, { network }: EvmNetworkSettings): Promise<void> => {

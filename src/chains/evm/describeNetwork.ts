@@ -26,7 +26,7 @@ type NetworkFacts = Pick<
   | 'getBlockStatus'
 >
 
-// Of networks whose pace is not known: that of Ethereum.
+// Networks whose pace is not known have that of Ethereum.
 const slowBlockSeconds = 12
 
 /** What all schemes of a network answer alike. */
@@ -97,7 +97,7 @@ const describeChain = ({
   }
 }
 
-/** Of tokens that are not built in, what their contracts state, once they were read. */
+/** Tokens that are not built in are described as their contracts state, once they were read. */
 const listTokens = ({ chainId, tokens }: EvmNetworkSettings, registry: Pick<TokenRegistry, 'peek'>) => {
   const known = findKnownNetwork(chainId)?.tokens ?? []
   return listKnownTokens(

@@ -27,7 +27,7 @@ export interface KnownNetwork {
 const usdc = (address: `0x${string}`): KnownToken => ({ symbol: 'USDC', address, decimals: 6 })
 const usdt0 = (address: `0x${string}`): KnownToken => ({ symbol: 'USDT0', address, decimals: 6 })
 
-// Of the native coin of every EVM network.
+// The native coin of every EVM network has them.
 export const coinDecimals = 18
 
 /** Prices of gas that are believed without a comparison, in wei. */

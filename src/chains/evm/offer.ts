@@ -16,9 +16,9 @@ export interface Offer {
 
 interface OfferDependencies {
   readonly tokens: Pick<TokenRegistry, 'find'>
-  /** Of the contracts that decide what is listed. */
+  /** Whether the network has the router decides what is listed. */
   readonly router: ContractPresence
-  /** Of Permit2 and x402's proxy, by scheme. */
+  /** Whether the network has Permit2 and x402's proxy, by scheme. */
   readonly proxies: Readonly<Record<'exact' | 'upto', ContractPresence>>
   readonly batchContract: ContractPresence
   readonly logger: Logger

@@ -58,7 +58,7 @@ export interface EvmSettings {
   readonly privateKeys: readonly Secret[]
   readonly networks: readonly EvmNetworkSettings[]
   readonly rpcTimeoutMs: number
-  /** Of a call that runs code of a wallet. */
+  /** It bounds a call that runs code of a wallet. */
   readonly walletCallTimeoutMs: number
   /** Minimum remaining validity of an authorization. */
   readonly expiryMarginSeconds: number

@@ -15,7 +15,7 @@ export interface Ballot {
 
 interface CrossCheck {
   readonly ballots: readonly Ballot[]
-  /** Of the network, whether healthy or not. */
+  /** All of the network, whether healthy or not. */
   readonly endpoints: readonly Addressed[]
   readonly outcome: 'success' | 'failure'
 }

@@ -43,7 +43,7 @@ export interface EndpointHealth {
   isDue(): boolean
   findHead(): Head | null
   findBlockSeconds(): number | null
-  /** Of probes only, because they are comparable across endpoints. */
+  /** Measures probes only, because they are comparable across endpoints. */
   findLatencyMs(): number | null
   /** After this time without a response another endpoint may be asked too. */
   getTimeoutMs(): number

@@ -12,7 +12,7 @@ export interface EndpointReport {
   readonly host: string
   readonly isUp: boolean
   readonly head: bigint | null
-  /** Of that block, in Unix seconds. */
+  /** It is the time of that block, in Unix seconds. */
   readonly headTimestamp: number | null
   readonly latencyMs: number | null
   readonly wrongChain: string | null

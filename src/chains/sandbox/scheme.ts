@@ -189,7 +189,7 @@ const unlimited = 2n ** 256n - 1n
 
 const confirmedAtOnce = { failure: null, pendingSeconds: 0 } as const
 
-/** Of a payment without a readable authorization: what the client accepted. */
+/** Without a readable authorization, it is what the client accepted. */
 const findMaximum = ({ requirements, acceptedAmount }: Payment): bigint =>
   requirements.scheme === 'upto' ? (acceptedAmount ?? requirements.amount) : requirements.amount
 

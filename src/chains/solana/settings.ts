@@ -25,7 +25,7 @@ export interface SolanaNetworkSettings {
   readonly rpcUrls: readonly Secret[]
   readonly usesPublicRpc: boolean
   readonly tokens: readonly string[]
-  /** Of the same tokens, in the same order. */
+  /** They describe the same tokens, in the same order. */
   readonly tokenFacts: readonly TokenFacts[]
   readonly acceptsAnyToken: boolean
   readonly pollIntervalMs: number
@@ -40,7 +40,7 @@ export interface SolanaSettings {
   readonly rpcTimeoutMs: number
   readonly maxComputeUnits: bigint
   readonly maxPriorityFeeLamports: bigint
-  /** Of payments whose caller has no API key; at most `maxPriorityFeeLamports`, which holds for all. */
+  /** It bounds payments whose caller has no API key; at most `maxPriorityFeeLamports`, which holds for all. */
   readonly maxAnonymousPriorityFeeLamports: bigint
   /** A payment is settled only if its blockhash remains valid for this many blocks. */
   readonly expiryMarginBlocks: number

@@ -50,6 +50,6 @@ export const knownNetworks: readonly KnownNetwork[] = [
 export const findKnownNetwork = (name: string): KnownNetwork | null =>
   knownNetworks.find((network) => network.name === name) ?? null
 
-/** Of the other networks: a message for one of them is none for this network. */
+/** Lists those of the other networks: a message for one of them is none for this network. */
 export const listOtherGlobalIds = ({ globalId }: Pick<KnownNetwork, 'globalId'>): readonly number[] =>
   knownNetworks.map((network) => network.globalId).filter((each) => each !== globalId)

@@ -22,7 +22,7 @@ export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zer
   readonly usesPublicRpc: boolean
   readonly apiKey: Secret | null
   readonly tokens: readonly string[]
-  /** Of the same tokens, in the same order. */
+  /** They describe the same tokens, in the same order. */
   readonly tokenFacts: readonly TokenFacts[]
   readonly acceptsAnyToken: boolean
   readonly pollIntervalMs: number

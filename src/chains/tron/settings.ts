@@ -21,7 +21,7 @@ export interface TronNetworkSettings {
   readonly rpcUrls: readonly Secret[]
   readonly apiKey: Secret | null
   readonly tokens: readonly string[]
-  /** Of the same tokens, in the same order. */
+  /** They describe the same tokens, in the same order. */
   readonly tokenFacts: readonly TokenFacts[]
   readonly acceptsAnyToken: boolean
   readonly knownTokens: readonly KnownToken[]

@@ -19,7 +19,7 @@ export interface DeclarationSource {
   readonly version: 1 | 2
   /** Value of the key `bazaar`; undefined without it. */
   readonly bazaar: unknown
-  /** Of version 1. */
+  /** Only version 1 has it. */
   readonly outputSchema: unknown
   readonly resource: string | null
   readonly details: Fields

@@ -10,7 +10,7 @@ export interface CheckedRule {
   readonly rule: Rule
   /** `not_checked`: a rule that it builds on failed. */
   readonly status: 'passed' | 'failed' | 'not_checked'
-  /** Of a failed rule: what is wrong. */
+  /** What is wrong, if the rule failed. */
   readonly problem: string | null
 }
 

@@ -76,7 +76,9 @@ for (const [network, prefix] of privateBlocks6) privateAddresses.addSubnet(netwo
 
 const privateNames = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|corp|home|home\.arpa)$/
 
-/** Of this machine or its network. `hostname` as `URL` writes it: addresses are canonical there. */
+/**
+ * Whether the host is this machine or in its network. `hostname` is as `URL` writes it, where addresses are canonical.
+ */
 export const isPrivateHost = (hostname: string): boolean => {
   const name = hostname.replace(/\.$/, '')
   const address = name.startsWith('[') ? name.slice(1, -1) : name

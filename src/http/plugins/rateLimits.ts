@@ -110,7 +110,7 @@ const requireSharedStore = (limiter: RateLimiter): void => {
 }
 
 interface Newcomer {
-  /** Of the window of all callers. */
+  /** It names the window of all callers. */
   readonly sharedKey: string
   /** Counts a request that the window of all callers allowed: its address is no newcomer for a day. */
   readonly mark: LimitWindow

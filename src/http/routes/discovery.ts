@@ -63,7 +63,7 @@ export const discoveryRoutes: FastifyPluginCallbackZod<{ readonly useCases: Disc
         bodyLimit: bodyLimits.declaration,
       },
       async (request, reply) => {
-        // Of the address, also with a key: accounts are free.
+        // The address counts, also with a key: accounts are free.
         const { name, site } = readRequester({ account: null, ip: request.ip })
         return await useCases.validateDeclaration(request.body, {
           owner: site ?? name,

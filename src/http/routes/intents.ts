@@ -20,7 +20,7 @@ import {
 export interface IntentRoutesDependencies {
   readonly useCases: IntentUseCases
   readonly tiers: Tiers
-  /** Of payment payloads. */
+  /** It bounds payment payloads. */
   readonly maxBodyBytes: number
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../errors.js'
 
-/** Of every route without parameters that needs, or may be given, an API key and reads a store. */
+/** Every route without parameters that takes an API key and reads a store has them. */
 export const storeErrors = [
   'UNAUTHORIZED',
   'FORBIDDEN',
@@ -12,7 +12,7 @@ export const storeErrors = [
 /** The same, with parameters. */
 export const keyedErrors = ['INVALID_REQUEST', ...storeErrors] as const satisfies readonly ErrorCode[]
 
-/** Of every route that takes a JSON body. */
+/** Every route that takes a JSON body has them. */
 export const bodyErrors = [
   'REQUEST_TIMEOUT',
   'REQUEST_TOO_LARGE',

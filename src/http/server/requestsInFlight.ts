@@ -23,7 +23,7 @@ export interface RequestsInFlightOptions {
   readonly openConnections: OpenConnections
   readonly delayedRefusals: DelayedRefusals
   readonly turns: Turns
-  /** Of probes beyond those that an address may send. */
+  /** Probes beyond those that an address may send wait this long. */
   readonly probeDelayMs: number
 }
 

@@ -131,7 +131,7 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
 interface Ring {
   /** Returns what removes it. */
   add(caller: Caller, start: Start): () => void
-  /** Of the next caller, which is then behind all others; undefined: none waits. */
+  /** Takes the next caller, which is then behind all others; undefined: none waits. */
   next(): Start | undefined
   isEmpty(): boolean
 }

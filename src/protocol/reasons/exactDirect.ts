@@ -1,6 +1,6 @@
 import type { ReasonEntry } from './reasonEntry.js'
 
-/** Of payments that the client made itself and proves by a transaction hash. */
+/** They refuse payments that the client made itself and proves by a transaction hash. */
 export const exactDirectReasons = {
   transaction_not_found: {
     message: 'The chain does not know the transaction yet, or the hash is wrong',

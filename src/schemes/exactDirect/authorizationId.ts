@@ -1,6 +1,6 @@
 import type { Terms } from './judge.js'
 
-/** Of all transfers of one asset between two accounts in one transaction, in normal forms. */
+/** It covers all transfers of one asset between two accounts in one transaction, in normal forms. */
 export const formatAuthorizationId = (
   network: string,
   { transaction, asset, from, to }: Pick<Terms, 'asset' | 'from' | 'to'> & { readonly transaction: string },

@@ -37,7 +37,10 @@ export interface DirectChain {
   describeAsset(asset: string | null): AssetTerms | null
   /** Those with a known symbol, the default first; assets in normal form. */
   listTokens(): readonly Token[]
-  /** Of an account, in smallest units; 0 without one. All in normal form. Throws only if the chain is unavailable. */
+  /**
+   * Reads an account's balance in smallest units; 0 without an account. All in normal form. Throws only if the chain
+   * is unavailable.
+   */
   readBalance(asset: string, owner: string): Promise<bigint>
   /** What the payer's transfer costs. Absent: nodes name no price. Throws only if the chain is unavailable. */
   estimateFee?(): Promise<Omit<SettlementFee, 'paidBy'>>

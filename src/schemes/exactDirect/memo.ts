@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 const memoLength = 32
 const preimageForm = /^[\x21-\x7e]{32,128}$/
 
-/** Of a memo that is a hash: only who was offered the price knows it. */
+/** The memo is its hash: only who was offered the price knows it. */
 export const createMemoPreimage = (): string => randomBytes(32).toString('hex')
 
 /** A short text could be guessed from the memo. */

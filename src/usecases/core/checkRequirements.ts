@@ -21,7 +21,7 @@ interface Caller {
   readonly callerNetwork: string
 }
 
-/** Of requirements, and of drafts of them. Throws INVALID_REQUEST. */
+/** Checks requirements and drafts of them. Throws INVALID_REQUEST. */
 export const checkTerms = (
   scheme: Scheme,
   { asset, payTo, extra }: Terms,

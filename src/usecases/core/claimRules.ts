@@ -45,7 +45,7 @@ export const noClaimRules: ClaimRules = {
 export interface ClaimRulesDependencies {
   readonly findStatement: FindStatement
   readonly uniqueAmounts: Pick<UniqueAmounts, 'find'>
-  /** Of recipients without a statement. */
+  /** It applies to recipients without a statement. */
   readonly policy: ClaimPolicy
 }
 

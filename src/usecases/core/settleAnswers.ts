@@ -49,7 +49,7 @@ export const consumedBefore = {
   isFinal: true,
 } as const
 
-/** Of a request that has no settlement. */
+/** Answers a request that has no settlement. */
 export const refuseSettle = (callerNetwork: string, { payer, ...refused }: RefusedRequest): SettleResult => ({
   ...failure(callerNetwork, refused),
   ...(payer == null ? {} : { payer }),

@@ -60,7 +60,7 @@ const maxRounds = 4
 
 const defaultHolder = 'settle'
 
-/** Of rules that pass what was admitted. */
+/** These rules bind only what was not admitted yet. */
 const rulesForNew: ReadonlySet<Reason> = new Set(['cross_check_unavailable', 'invalid_permit_spender'])
 
 const chargeOf = ({ accountId, holder = accountId, tier }: QuotaClaim) => ({ holder, tier })

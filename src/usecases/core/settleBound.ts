@@ -31,7 +31,7 @@ export const createSettleBound = (idempotency: IdempotencyStore, logger: Logger)
     if (isMismatch) throw new AppError('PAYLOAD_MISMATCH', `This ${name} was used with another payload`)
   }
 
-  /** Of a payment that an earlier request has sent. */
+  /** Binds a payment that an earlier request has sent. */
   const bindSent = async (binding: IdempotentRequest): Promise<void> => {
     const { state } = await idempotency.begin(binding)
     if (state === 'started') await idempotency.release(binding)
@@ -41,7 +41,7 @@ export const createSettleBound = (idempotency: IdempotencyStore, logger: Logger)
     let isBegun = false
     let isSent = false
     const hooks: BindingHooks = {
-      // Of several bodies that were verified at the same time, the store lets one through.
+      // If several bodies were verified at the same time, the store lets one through.
       onClaimed: async () => {
         await beginOncePerKey({ idempotent: binding, name })
         isBegun = true

@@ -9,9 +9,9 @@ import { isFailedOnChain, type Reason } from '../../protocol/reasons.js'
 export interface SpendingLimitSettings {
   readonly settlesPerPayerPerHour: number
   readonly settlesPerRecipientPerHour: number
-  /** Of these, those that failed in a block: they cost a fee and paid nothing. */
+  /** Counts those that failed in a block: they cost a fee and paid nothing. */
   readonly failuresPerPayerPerHour: number
-  /** Of callers without an API key: the payers of an account must not be able to stop its sales. */
+  /** It applies to callers without an API key: the payers of an account must not be able to stop its sales. */
   readonly anonymousFailuresPerRecipientPerHour: number
 }
 

@@ -41,7 +41,7 @@ export const findWallets = (
   throw new AppError('INVALID_REQUEST', `wallet: must be an address of one of these families: ${families}`)
 }
 
-/** Of a key of the credit store. */
+/** The key is one of the credit store. */
 export const readWalletKey = (key: string): Pick<Wallet, 'namespace' | 'address'> => {
   const end = key.indexOf(':')
   return { namespace: key.slice(0, end), address: key.slice(end + 1) }

@@ -50,7 +50,7 @@ export const createReadScores = (dependencies: CreditDependencies): CreditUseCas
     return await started
   }
 
-  /** Of the wallets that an address can stand for, the first that has paid. */
+  /** An address can stand for several wallets: chooses the first that has paid. */
   const choose = async (query: WalletQuery): Promise<{ wallet: Wallet; facts: CreditFacts }> => {
     const wallets = findWallets(registry, query)
     const known = new Map(

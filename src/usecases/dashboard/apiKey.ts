@@ -14,7 +14,7 @@ const checksumLength = 6
 const form = new RegExp(
   `^(?<content>${prefix}(?:live|test)_[0-9A-Za-z]{${digitCount}})(?<checksum>[0-9A-Za-z]{${checksumLength}})$`,
 )
-// Of keys from before environments and checksums.
+// Keys had it before they had environments and checksums.
 const oldForm = new RegExp(`^${prefix}[0-9A-Za-z]{${digitCount}}$`)
 
 /** `qtn_sk_live_` or `qtn_sk_test_`, 256 random bits, and a CRC-32, so that scanners recognize leaked keys. */

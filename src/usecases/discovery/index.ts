@@ -23,7 +23,7 @@ export interface DiscoveryDependencies {
   readonly verifyMessage: VerifyMessage
   readonly clock: Clock
   readonly logger: Logger
-  /** Of `POST /discovery/validate`, and of settled payments. */
+  /** `explained` serves `POST /discovery/validate`, `settled` settled payments. */
   readonly validators: { readonly explained: SchemaValidator; readonly settled: SchemaValidator }
   readonly settings: {
     readonly allowsPrivateHosts: boolean

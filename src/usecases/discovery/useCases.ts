@@ -42,7 +42,7 @@ export interface OwnerSignature {
 }
 
 export interface OwnerClaim {
-  /** Of the API key; null without one. */
+  /** The API key belongs to it; null without one. */
   readonly accountId: string | null
   readonly signature: OwnerSignature | null
   /** Whose share is used where a node is asked about the signature. */

@@ -27,7 +27,10 @@ export interface ExecuteIntentDependencies {
   readonly clock: Clock
 }
 
-/** Of block times. Hashes are public: a transfer made before the intent may have paid for something else. */
+/**
+ * Block times may be early by this much. Hashes are public: a transfer made before the intent may have paid for
+ * something else.
+ */
 const clockToleranceMs = 60_000
 
 /**

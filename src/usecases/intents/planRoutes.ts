@@ -175,7 +175,10 @@ const findToken = async (
   return terms === null ? null : (token ?? terms)
 }
 
-/** Of a token named by its symbol, the amount is one of the currency; otherwise in the token's own smallest units. */
+/**
+ * If the token is named by its symbol, the amount is one of the currency; otherwise it is in the token's smallest
+ * units.
+ */
 const readAmount = (
   { amount, decimals }: IntentTerms,
   symbol: Token | null,

@@ -2,7 +2,7 @@ import type { SettlementFee } from '../../schemes/scheme.js'
 
 export interface RouteFacts {
   readonly amount: bigint
-  /** Of the payer, at least `amount`; null if unknown. */
+  /** The payer has it, at least `amount`; null if unknown. */
   readonly balance: bigint | null
   readonly fee: Pick<SettlementFee, 'paidBy'> | null
   readonly seconds: number | null

@@ -13,7 +13,7 @@ import type {
 /** Where the request was sent: the message that a wallet signs names it. */
 export interface ServiceAddress {
   readonly host: string
-  /** Of the recipients, as the client requested it. */
+  /** The client requested the recipients with it. */
   readonly url: string
 }
 

@@ -14,7 +14,7 @@ import type { ReconciliationUseCases } from './useCases.js'
 
 export interface ReconciliationDependencies {
   readonly store: ReconciliationStore
-  /** Of the nightly job: must not make operators wait, and has time for a large journal. */
+  /** The nightly job uses it: it must not make operators wait, and has time for a large journal. */
   readonly nightlyStore: ReconciliationStore
   readonly journal: Pick<SettlementJournal, 'find' | 'findOpen'>
   readonly registry: SchemeRegistry

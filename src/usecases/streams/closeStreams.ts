@@ -22,7 +22,7 @@ export interface CloseStreams {
 }
 
 const endsPerRound = 1_000
-/** Of one network; they become few transactions where payments are batched. */
+/** It bounds one network; they become few transactions where payments are batched. */
 const closesAtOnce = 1_000
 // About as long as an attempt takes. Should it take longer, a second one joins it.
 const leaseMs = 30_000

@@ -191,7 +191,7 @@ const decideRetry = (
 ): StreamDecision => {
   if (stream.state !== 'closing') return unchanged(stream)
   const { attendAt, reason, settlementId } = command
-  // Of several attempts that waited for one settlement, the first counts its failure.
+  // If several attempts waited for one settlement, the first counts its failure.
   const isReverted = command.isReverted && stream.settlementId === settlementId
   const reverts = stream.reverts + (isReverted ? 1 : 0)
   const counted = countRefusals(stream, reason, now)

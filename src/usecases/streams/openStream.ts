@@ -337,7 +337,7 @@ const findTimes = (
 // Without a signer that can pay, nothing is known.
 const leastPerSecond = 0.05
 
-/** Of the time in which streams with one end settle, at most so much is for those of one customer. */
+/** Streams of one customer take at most this part of the time in which streams with one end settle. */
 const maxOwnMs = (streamLimits.maxMarginMs - streamLimits.marginMs) / 4
 
 const getMarginMs = ({ closesAt, settlesUntil }: Pick<Stream, 'closesAt' | 'settlesUntil'>): number =>

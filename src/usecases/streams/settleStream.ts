@@ -37,7 +37,7 @@ interface Attempted {
 }
 
 interface Findings {
-  /** Of the authorization, in the journal; null: none is open or confirmed. */
+  /** The journal has it for the authorization; null: none is open or confirmed. */
   readonly settlement: Settlement | null
   /** The newest settlement of the stream, where it was sent and failed. */
   readonly reverted: Settlement | null

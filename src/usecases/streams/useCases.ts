@@ -50,6 +50,6 @@ export interface StreamUseCases {
   pauseStream(actor: StreamActor, id: string): Promise<StreamAnswer>
   resumeStream(actor: StreamActor, id: string): Promise<StreamAnswer>
   getStream(actor: StreamActor, id: string): Promise<StreamUpdated>
-  /** Of an account, newest first. */
+  /** Lists those of an account, newest first. */
   listStreams(caller: string, query: ListStreamsQuery): Promise<StreamPage>
 }

@@ -14,7 +14,7 @@ interface AptosChainDependencies {
   readonly crossCheckAmount: bigint
 }
 
-// Of a transfer to an account that holds the asset: units of gas.
+// A transfer to an account that holds the asset takes these units of gas.
 const typicalGas = 20n
 
 const transactionForm = /^0x[0-9a-fA-F]{64}$/

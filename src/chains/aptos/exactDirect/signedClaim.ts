@@ -26,7 +26,7 @@ export const isSignedByAccount = async (
   return isSigned && listAuthenticationKeys(key).includes(await getAuthenticationKey(account, ask))
 }
 
-/** Of 0x and the given number of bytes. */
+/** The text must be 0x and the given number of bytes. */
 const readHex = (text: string, length: number): Buffer | null =>
   new RegExp(`^(0x)?[0-9a-fA-F]{${length * 2}}$`).test(text)
     ? Buffer.from(text.replace(/^0x/, ''), 'hex')

@@ -9,7 +9,7 @@ const notFound = 404
 const isMissingAccount = ({ code, message }: RpcError): boolean =>
   code === notFound && /"(?:account|resource)_not_found"/.test(message)
 
-/** Of the account's primary store, with what a paired coin holds; 0 without either. */
+/** Reads the account's primary store, with what a paired coin holds; 0 without either. */
 export const readTokenBalance = async (
   ask: Ask,
   { asset, owner }: { readonly asset: AptosAddress; readonly owner: AptosAddress },

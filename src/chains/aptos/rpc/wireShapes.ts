@@ -120,7 +120,7 @@ const transactionShape = z.union([
   z
     .object({ type: z.literal('pending_transaction'), hash })
     .transform((transaction) => ({ hash: transaction.hash, state: 'pending' as const })),
-  // Of the system, such as a block's metadata: it moves no account's funds.
+  // It is one of the system, such as a block's metadata, and moves no account's funds.
   z
     .object({ type: z.string().regex(/^(?!user_transaction$)[a-z_]+_transaction$/), hash })
     .transform((transaction) => ({ hash: transaction.hash, state: 'system' as const })),

@@ -3,7 +3,7 @@ import { fromBech32, toBech32 } from '@cosmjs/encoding'
 // BIP-173.
 const maxLength = 90
 
-/** Of keys; accounts of modules and contracts can have 32. */
+/** Accounts of keys have 20; those of modules and contracts can have 32. */
 const byteLengths = [20, 32]
 
 /** Lower case; null if the text is no account address with the prefix. */

@@ -16,7 +16,7 @@ import { isSignedBy } from './signedClaim.js'
 const minAgeSeconds = 30
 const secondsToFinality = 2
 
-// Of a transfer by the bank module.
+// A transfer by the bank module takes about this.
 const typicalGas = 100_000n
 
 export const createCosmosChain = (

@@ -9,7 +9,7 @@ export interface Price {
   feeFor(gas: bigint): bigint
 }
 
-/** Of a list such as `0.1uusdc,0.01stake`; what has another form is left out. */
+/** Reads a list such as `0.1uusdc,0.01stake`; what has another form is left out. */
 export const readGasPrices = (text: string): readonly Price[] =>
   text.split(',').flatMap((entry) => {
     const [, whole, fraction = '', denom] = priceForm.exec(entry.trim()) ?? []

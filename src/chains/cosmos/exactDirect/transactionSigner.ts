@@ -102,7 +102,7 @@ const multisigPrefix = Buffer.from('22c1f7e2', 'hex')
 const keyPrefix = Buffer.from('eb5ae98721', 'hex')
 
 const keyLength = 33
-// Of the SDK's parameters (TxSigLimit), and one byte as a varint.
+// The SDK's parameters limit it (TxSigLimit), and it is one byte as a varint.
 const maxKeys = 7
 
 /** Amino's form, whose hash is the address. Null for other keys than secp256k1 among its members. */

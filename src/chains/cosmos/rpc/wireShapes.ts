@@ -68,7 +68,7 @@ export const transactionShapeOf = (hash: string) =>
 
 export type FoundTransaction = z.infer<ReturnType<typeof transactionShapeOf>>
 
-/** Of the block at this height that holds these transactions; anything else is no valid response. */
+/** Accepts the block at this height that holds these transactions; anything else is no valid response. */
 export const commitShapeOf = (expected: {
   readonly chainId: string
   readonly height: number
@@ -102,7 +102,7 @@ export const statusShape = z.object({
 
 const amountForm = /^[0-9]{1,78}$/
 
-/** Of a module's query: the encoded response. An error of the module is no answer. */
+/** Decodes the response of a module to a query. An error of the module is no answer. */
 const queryShapeOf = <T>(decode: (response: Uint8Array) => T | null) =>
   z
     .object({ response: z.object({ code: z.literal(0), value: bytes.nullish() }) })

@@ -16,7 +16,7 @@ export interface PermitExecution {
   /** The only account that may send it; absent: any of ours. */
   readonly sender?: Hex | null
   readonly reasons: FailureReasons
-  /** Of a transaction with a transfer of these terms, by any sender; `unpaid`: it did not execute this permit. */
+  /** Judges a transaction with a transfer of these terms, by any sender; `unpaid`: it did not execute this permit. */
   judgeTransaction(
     receipt: Receipt,
     transaction: Pick<Transaction, 'to' | 'input'>,

@@ -27,7 +27,7 @@ export const createPermitJudge = (rpc: Rpc, execution: PermitExecution): Settlem
       return { judgement, isUse: judgement === 'unpaid' }
     }
     if (!receipt.status) return { judgement: 'reverted', isUse: false }
-    // Of a shared transaction, only the router's event proves a call.
+    // In a shared transaction, only the router's event proves a call.
     const executed = router === null ? null : judgeExecuted(receipt, { router, id, transfer })
     return { judgement: executed ?? 'unpaid', isUse: executed === 'unpaid' }
   }

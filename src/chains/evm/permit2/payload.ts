@@ -15,7 +15,7 @@ export interface Permit {
   readonly nonce: bigint
   /** Permit2 accepts it up to and including this block time. */
   readonly deadline: bigint
-  /** Of the witness, which binds the recipient. */
+  /** It is that of the witness, which binds the recipient. */
   readonly to: Hex
   readonly validAfter: bigint
 }

@@ -73,7 +73,7 @@ export const paymentShare: UntrustedShare = {
 export interface UntrustedCallsDependencies {
   readonly network: string
   readonly rpc: Pick<Rpc, 'endpoints' | 'listWitnesses' | 'probe'>
-  /** Of the endpoints of `rpc`, in the same order. */
+  /** They belong to the endpoints of `rpc`, in the same order. */
   readonly rpcUrls: readonly Secret[]
   readonly limiter: Pick<RateLimiter, 'take' | 'refund'>
   readonly timeoutMs: number

@@ -3,7 +3,7 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import type { PayerSignature } from './signature.js'
 
-/** Of an account or of a wallet that is deployed. */
+/** It is one of an account or of a wallet that is deployed. */
 export type DeployedSignature = Exclude<PayerSignature, { readonly kind: 'counterfactual' }>
 
 /** For methods that never deploy a wallet: one that is not deployed cannot be asked whether it signed. */

@@ -10,7 +10,7 @@ export interface SigningDomain extends Pick<TokenDomain, 'name' | 'version'> {
 const maxSeparators = 1_000
 const separators = new Map<string, Hex>()
 
-/** Of the EIP-712 domain of a token. */
+/** Hashes the EIP-712 domain of a token. */
 export const separatorOf = ({ name, version, chainId, asset }: SigningDomain): Hex => {
   // The length prefix makes the concatenation unambiguous.
   const key = `${chainId} ${asset} ${name.length} ${name}${version}`

@@ -55,7 +55,7 @@ const marker = '8021'.repeat(8)
 
 const isCode = (value: unknown): value is string => typeof value === 'string' && builderCodeForm.test(value)
 
-/** Of lengths below 256. */
+/** The length must be below 256. */
 const head = (majorType: number, length: number): string =>
   length < 24 ? byte((majorType << 5) | length) : byte((majorType << 5) | 24) + byte(length)
 

@@ -53,9 +53,9 @@ export interface TransactionEngine {
 
 export interface EngineDependencies extends SendCallsDependencies {
   readonly clock: Clock
-  /** Of Multicall3. */
+  /** Whether the network has Multicall3. */
   readonly multicall: ContractPresence
-  /** Of the schemes, in order of preference; Multicall3 makes what they cannot. */
+  /** The schemes have them, in order of preference; Multicall3 makes what they cannot. */
   readonly batchContracts: readonly BatchContract[]
   /** From this amount on, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint

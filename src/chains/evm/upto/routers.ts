@@ -11,7 +11,7 @@ export interface Routers {
   readonly shared: Hex
   /** Pays this recipient only; deployed by the first settlement that needs it. */
   findFor(payTo: Hex): Hex
-  /** Of the shared router, which deploys the others, with the expected code. */
+  /** Whether the shared router, which deploys the others, has the expected code. */
   readonly presence: ContractPresence
 }
 

@@ -19,7 +19,7 @@ export interface UptoDependencies extends MethodDependencies {
   readonly routers: Routers
   /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */
   readonly accounts: readonly Hex[]
-  /** Of Permit2 and x402's proxy. */
+  /** Whether the network has Permit2 and x402's proxy. */
   readonly presence: ContractPresence
   /** Asks wallet contracts whether they signed a voucher. */
   readonly contracts: ContractReader

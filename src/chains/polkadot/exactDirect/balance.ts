@@ -17,13 +17,13 @@ export const hasAsset = async (ask: Ask, asset: string): Promise<boolean> => {
   return await hasStorage(ask, assetKeyOf('Asset', asset), hash)
 }
 
-/** Of the double map `assets.account`: both of its keys are hashed with Blake2_128Concat. */
+/** The key is one of the double map `assets.account`, whose keys are both hashed with Blake2_128Concat. */
 const keyOf = (asset: string, owner: AccountKey): string => {
   const account = Buffer.from(owner, 'hex')
   return `${assetKeyOf('Account', asset)}${digits(blake2AsHex(account, 128))}${owner}`
 }
 
-/** Of the entries of an asset in a map of the pallet `assets`. */
+/** Keys of an asset's entries in a map of the pallet `assets` begin with it. */
 const assetKeyOf = (item: 'Account' | 'Asset', asset: string): string => {
   const id = Buffer.alloc(4)
   id.writeUInt32LE(Number(asset))

@@ -5,11 +5,11 @@ import type { AccountKey } from '../encoding/address.js'
 import type { RuntimeVersion } from '../rpc/wireShapes.js'
 import { createReadSigned, type ReadSigned } from './signedExtrinsic.js'
 
-/** Of one extrinsic, from the events of its block. */
+/** What one extrinsic did, from the events of its block. */
 export interface ExtrinsicEvents {
   /** Null: the runtime reported neither, which no block of a correct node does. */
   readonly outcome: 'success' | 'failure' | null
-  /** Of the pallet `assets` only: `foreignAssets` and `poolAssets` number their assets differently. */
+  /** Only the pallet `assets` counts: `foreignAssets` and `poolAssets` number their assets differently. */
   readonly transfers: readonly TokenTransfer[]
   readonly remarks: readonly Remark[]
 }

@@ -5,7 +5,7 @@ import { createDecoder, type Decoder } from './decoder.js'
 
 /** Decoders by runtime version. */
 export interface Runtimes {
-  /** Of the runtime in the state of this block; blocks built on it were executed by that runtime. */
+  /** Decodes for the runtime in the state of this block, which executed the blocks built on it. */
   getDecoder(ask: Ask, parentHash: string): Promise<Decoder>
 }
 

@@ -17,7 +17,7 @@ export interface SignedExtrinsic {
 /** Hashes of blocks, which the signature binds and the extrinsic does not contain. */
 export interface SignedHashes {
   readonly genesisHash: string
-  /** Of the block in which the era begins; for an immortal extrinsic that of the genesis block. */
+  /** It is the hash of the block in which the era begins; for an immortal extrinsic that of the genesis block. */
   readonly eraHash: string
 }
 
@@ -157,7 +157,7 @@ const listExtensions = (registry: TypeRegistry, metadata: Metadata): readonly Ex
     return {
       name: synonyms.get(name) ?? name,
       valueType: `Lookup${type.toNumber()}`,
-      // Of the default: 0 for the empty type only.
+      // The default has this length: 0 for the empty type only.
       signedLength: registry.createType(`Lookup${signedType.toNumber()}`).encodedLength,
     }
   })

@@ -75,7 +75,7 @@ export const getBestNumber = async (ask: Ask): Promise<number> => {
 export const findHeader = (ask: Ask, hash: string): Promise<Header | null> =>
   ask('chain_getHeader', [hash], headerShape)
 
-/** Of the best chain, in one request: one node's view. Null above its best block. */
+/** Reads the best chain in one request: one node's view. Null above its best block. */
 export const listBlockHashes = async (
   ask: Ask,
   numbers: readonly number[],

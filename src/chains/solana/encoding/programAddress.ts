@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-// Of Ed25519 (RFC 8032): the prime of the field, and the constant of the curve -x² + y² = 1 + d·x²·y².
+// Ed25519 (RFC 8032) defines the prime of the field, and the constant of the curve -x² + y² = 1 + d·x²·y².
 const prime = 2n ** 255n - 19n
 const d =
   37_095_705_934_669_439_343_138_083_508_754_565_189_542_113_879_843_219_016_388_785_533_085_940_283_555n

@@ -145,7 +145,7 @@ const paysSomeoneElse: Rule<TransferCandidate> = ({ transfer, requirements }) =>
 const paysAmount: Rule<TransferCandidate> = ({ transfer, requirements }) =>
   transfer.amount === requirements.amount ? null : 'invalid_exact_svm_payload_amount_mismatch'
 
-// Of the two signers only the second can be the payer.
+// Only the second of the two signers can be the payer.
 const isPaidBySigner: Rule<TransferCandidate> = ({ transfer, transaction }) =>
   transfer.authority === transaction.keys[1] ? null : 'invalid_exact_svm_payload_signature_invalid'
 

@@ -40,7 +40,6 @@ export interface ExactDependencies {
   readonly minPaymentGasShare: number
 }
 
-// Of SOL.
 const coinDecimals = 9
 
 // A confirmed block follows after some slots of 0.4 s each.
@@ -138,7 +137,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     }
   }
 
-  /** Of a caller without a key: such callers cost nothing to become, and a fee is paid whether the transfer pays or not. */
+  /**
+   * Applies to callers without a key: they cost nothing to become, and a fee is paid whether the transfer pays or not.
+   */
   const refusePriorityFee = ({ transaction, transfer }: Prepared, caller: string | null): Refusal | null => {
     const priorityFee = countFee(transaction) - baseFee
     const highest = family.maxAnonymousPriorityFeeLamports

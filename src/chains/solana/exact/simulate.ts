@@ -8,7 +8,7 @@ import type { Prepared } from './prepare.js'
 export interface Simulated {
   /** Null when the transfer succeeds and credits exactly the amount. */
   readonly failure: FailureReason | null
-  /** Of the payer's token account before the transfer; 0 if there is none. */
+  /** The payer's token account has it before the transfer; 0 if there is none. */
   readonly balance: bigint
   /** Remaining blocks in which the blockhash is valid; null if the node does not report it. */
   readonly blocksLeft: number | null

@@ -49,7 +49,7 @@ export interface Rpc {
   getBalance(address: string): Promise<bigint>
   /** In the order of the transactions; null if the node does not know one. */
   getStatuses(transactions: readonly string[], asking?: StatusOptions): Promise<readonly (Status | null)[]>
-  /** Of a confirmed block; null if the slot has none. */
+  /** Reads a confirmed block; null if the slot has none. */
   getBlockhash(slot: number): Promise<string | null>
   /** Sends base64 bytes to every endpoint; true if at least one accepted them. */
   send(bytes: string): Promise<boolean>

@@ -21,7 +21,7 @@ const burnBlockSeconds = 1_200
 const secondsPerBlock = 6
 const usualBurnBlockSeconds = 600
 
-// Of a signed call of `transfer` with a post-condition.
+// A signed call of `transfer` with a post-condition has this size.
 const transferBytes = 350n
 
 export const createStacksChain = (

@@ -3,7 +3,7 @@ import { Networks, StrKey, Transaction, TransactionBuilder } from '@stellar/stel
 import type { SignedStatement } from '../../../ports/walletSignatures.js'
 import { isValidEd25519Signature } from '../../common/ed25519.js'
 
-// Of CAIP-28.
+// CAIP-28 names the networks.
 const passphrases: Readonly<Record<string, string>> = {
   'stellar:pubnet': Networks.PUBLIC,
   'stellar:testnet': Networks.TESTNET,

@@ -8,7 +8,7 @@ const addressForm = /^(?:tz[1-4]|KT1)[1-9A-HJ-NP-Za-km-z]{33}$/
 const operationForm = /^o[1-9A-HJ-NP-Za-km-z]{50}$/
 const assetForm = /^(KT1[1-9A-HJ-NP-Za-km-z]{33})(?:[:/](0|[1-9][0-9]{0,77}))?$/
 
-/** Of an account or a contract, without entrypoint. */
+/** The address is one of an account or a contract, without entrypoint. */
 export const readTezosAddress = (text: string): string | null =>
   addressForm.test(text) && validateAddress(text) === ValidationResult.VALID ? text : null
 

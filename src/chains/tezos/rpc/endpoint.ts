@@ -22,7 +22,7 @@ interface Source {
   findOperation(query: OperationQuery): Promise<FoundOperation>
   /** Whether the contract can have the FA2 token. */
   hasToken(query: TokenQuery): Promise<boolean>
-  /** Of an FA2 token, in the newest block; 0 for an owner that the token does not know. */
+  /** Reads an FA2 token in the newest block; 0 for an owner that the token does not know. */
   readBalance(query: BalanceQuery): Promise<bigint>
 }
 

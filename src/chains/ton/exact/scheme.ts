@@ -210,7 +210,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       },
     },
     signers: wallets.map(({ signer }) => signer),
-    // Of relayed payments: for the others the payer pays.
+    // Only relayed payments have one: for the others the payer pays.
     listMinimums: () =>
       minimum.list(
         network.tokens.map((token) => readAddress(token)?.toRawString() ?? token),
@@ -239,7 +239,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       throw networkUnavailable(network.network, new Error(`${asset} did not answer as a jetton does`))
     },
 
-    // Of a relayed payment; otherwise the payer's wallet pays about the same.
+    // It is for a relayed payment; otherwise the payer's wallet pays about the same.
     estimateFee: async () => ({
       amount: typicalNanoTon,
       symbol: 'TON',
@@ -289,7 +289,6 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   }
 }
 
-// Of TON.
 const coinDecimals = 9
 
 // A payment takes up to four blocks, of the wallet, the two jetton wallets and the masterchain, about 5 s apart.

@@ -38,7 +38,6 @@ export interface EnergyDelegator {
   close(): Promise<void>
 }
 
-/** Of this process. */
 interface OwnDelegation extends Delegation {
   readonly transfer: string
   readonly since: number

@@ -41,13 +41,12 @@ export interface ExactDependencies {
   readonly minPaymentGasShare: number
 }
 
-// Of TRX.
 const coinDecimals = 6
 
 // A block takes 3 s; the transfer waits for one, and before it for one with the delegation.
 const blockSeconds = 3
 
-// Of a signed transfer with its result.
+// A signed transfer with its result has this size.
 const transferBytes = 345
 
 // In sun per byte, since 2021; until the first payment is verified.
@@ -187,7 +186,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   return {
     kind: { scheme: 'exact', network: network.network, extra: describeKind(network, sponsor) },
     signers: sponsor === null ? [] : [sponsor.address],
-    // Of payments that need our energy, unless the operator sets one for all.
+    // They apply to payments that need our energy, unless the operator sets one for all.
     listMinimums: () => minimum.list(network.tokens, findDelegationCost()),
 
     isAddress: (text) => readAddress(text) !== null,

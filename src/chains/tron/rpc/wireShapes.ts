@@ -114,7 +114,7 @@ export const resourceShape = z
     freeBandwidth: Math.max(0, resources.freeNetLimit - resources.freeNetUsed),
     stakedBandwidth: Math.max(0, resources.NetLimit - resources.NetUsed),
     energy: Math.max(0, resources.EnergyLimit - resources.EnergyUsed),
-    /** Of the whole network: energy limit, and TRX staked for it. */
+    /** The whole network has this energy limit, and TRX staked for it. */
     totalEnergy: resources.TotalEnergyLimit,
     totalStaked: resources.TotalEnergyWeight,
   }))

@@ -11,9 +11,9 @@ export const consumedTable = 'consumed_authorizations'
 export interface ImportedConsumed {
   /** In the file. */
   readonly listed: number
-  /** Of them: those that the database lacked. From now on they settle nothing again. */
+  /** Those that the database lacked. From now on they settle nothing again. */
   readonly added: number
-  /** Of them: those that another settlement, or one with other terms, has consumed here. */
+  /** Those that another settlement, or one with other terms, has consumed here. */
   readonly contradicted: number
   /** Consumed authorizations of the database, of the file or not, whose settlement the journal lacks. */
   readonly withoutSettlement: number

@@ -15,7 +15,7 @@ export interface BackupOptions {
   /** Must not exist. */
   readonly file: string
   readonly migrationsFolder: URL
-  /** Of the service, for a reader of the file. */
+  /** It is that of the service, for a reader of the file. */
   readonly version: string
   readonly createdAt: Date
   /** Default: every table. */

@@ -7,7 +7,7 @@ import { findLostDates } from './findLostDates.js'
 import { recountWallet } from './recountWallet.js'
 import { keepFacts } from './returnedFlow.js'
 
-// Of 200 pairs: more than a reorg takes back in a second.
+// A round has 200 pairs: together more than a reorg takes back in a second.
 const roundsPerRead = 10
 const scoredAtOnce = 1_000
 const waysPerChange = 1_000
@@ -127,7 +127,7 @@ const listKept = async (
   return kept
 }
 
-/** Of the payees whose payments count. */
+/** Finds the first payment to payees that count. */
 const findFirst = async (
   database: Pool | PoolClient,
   wallet: string,

@@ -43,9 +43,9 @@ const findProblem = (error: unknown): Problem | undefined => {
 }
 
 interface Problem {
-  /** Of Node.js, or SQLSTATE. */
+  /** They are codes of Node.js, or SQLSTATE. */
   readonly codes: readonly string[]
-  /** Of errors of the driver, which have no code. */
+  /** They identify errors of the driver, which have no code. */
   readonly texts?: readonly string[]
   readonly describe: (place: string, database: string) => string
 }

@@ -9,7 +9,7 @@ import { withoutNul } from '../database/text.js'
  * all, and must not keep a shop from being asked.
  */
 const maxWaiting = 8
-/** Of one claimant, over all resources. */
+/** It bounds one claimant, over all resources. */
 const maxWaitingOfClaimant = 64
 
 const row = z.object({

@@ -168,7 +168,7 @@ const writeCondition = (
   }
   if (tokens.length > 0) conditions.push(`tokens @> ${place(tokens.map(withoutNul))}::text[]`)
   const offer = foldTerms(terms)
-  // Of one filter the token says as much; several must hold for the same terms.
+  // For one filter the token suffices; several must hold for the same terms.
   if (Object.keys(offer).length > 1) conditions.push(`offers @> ${place(JSON.stringify([offer]))}::jsonb`)
   if (minAmount !== null || maxAmount !== null) {
     conditions.push(`exists (select from jsonb_array_elements(offers) as offer

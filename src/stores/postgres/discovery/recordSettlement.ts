@@ -11,7 +11,7 @@ import { challengeColumns, joinChallenge, readChallenge, recordChallenge } from 
 /** More payers of one resource are not counted: the order would hardly change, and the table would grow. */
 const maxPayers = 10_000
 
-/** Of a row `payers`, `last_settled_at`. */
+/** It reads `payers` and `last_settled_at` of a row. */
 export const scoreSql = `(extract(epoch from last_settled_at)::bigint
   + round(604800 * ln(1 + payers) / ln(2))::bigint)`
 

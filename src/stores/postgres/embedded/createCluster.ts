@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import type { ChosenLaunch } from './chooseLaunch.js'
 import { runProgram } from './launch.js'
 
-/** Of the superuser and the application database. */
+/** The superuser and the application database have this name. */
 export const databaseName = 'quittance'
 
 /** Atomic: a crash leaves a `cluster.new-…` folder, which a later start removes. */

@@ -50,7 +50,7 @@ const closeWithRefund = close({
 export const closeSettlements =
   (pool: Pool): RunBatch<CloseRequest, boolean> =>
   async (requests) => {
-    // Of several closings of one row, the first counts.
+    // If one row is closed several times, the first counts.
     const first = new Map(requests.toReversed().map((each) => [each.id, each]))
     const closings = [...first.values()]
     const mayFail = closings.some(({ closing }) => closing.state === 'failed')

@@ -7,7 +7,7 @@ export type Counter = Exclude<CounterName, 'streams_and_intents' | 'missing_rows
 
 interface Comparison {
   readonly kind: DifferenceKind
-  /** Of one row, for the message. */
+  /** It names one row in the message. */
   readonly subject: string
   /** SQL with the columns key and value, and `account_id` where `names` is an account. An empty counter equals none. */
   readonly recount: string

@@ -15,7 +15,7 @@ const row = z.object({
   total: z.coerce.number(),
 })
 
-/** Of each kind; what is wrong in every row needs no list of every row. */
+/** It bounds each kind: what is wrong in every row needs no list of every row. */
 const maxListed = 1_000
 
 export type DifferenceRow = z.infer<typeof row>
@@ -23,7 +23,7 @@ export type DifferenceRow = z.infer<typeof row>
 export interface DifferenceQuery {
   /** Selects the columns of `DifferenceRow`, without the total. */
   readonly sql: string
-  /** Of $1, $2 and so on. */
+  /** The values are those of $1, $2 and so on. */
   readonly values: readonly unknown[]
   readonly describe: (row: DifferenceRow) => string
 }

@@ -94,7 +94,7 @@ const hasNetwork = `
 const nightlyColumns = `to_char(day, 'YYYY-MM-DD') as day, cursor, are_pages_compared, counted, settlements, open, unchecked,
   waiting, counts, listed, started_at, finished_at`
 
-// Of the lists of one page, which read indexes.
+// It bounds the lists of one page, which read indexes.
 const pageTimeoutMs = 120_000
 
 /** `views` reads the whole journal: it needs time, and must not delay payments. */

@@ -17,7 +17,7 @@ const takers = z.array(z.object({ taken_by: takenByWord }))
 
 const held = z.object({
   taken_by: takenByWord.nullable(),
-  /** Of the same account. */
+  /** What the same account has reserved. */
   own: z.string().nullable(),
   count: z.coerce.number(),
   by_payer: z.string(),
@@ -31,7 +31,7 @@ const readCover = `
 
 const cover = z.object({ covers: z.boolean() })
 
-// Of a reservation that is written again.
+// Holds if the reservation is written again by its own account.
 const isOwn = '(r.account is null or r.account = excluded.account)'
 
 // The payer of class 12 and the authorization of class 13, apart from other advisory locks. Equal hashes only cost a wait.

@@ -18,7 +18,7 @@ const insert = `
   ), held as (insert into stream_payments (stream_id, payment) values ($1, $23))
   ${insertEvents('select $3::text as account_id, $24::text as type, null::uuid as settlement_id, $25::json as data')}`
 
-// Of class 18, apart from other advisory locks: streams of one holder are counted one after the other.
+// Class 18 keeps it apart from other advisory locks. Streams of one holder are counted one after the other.
 const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 18))'
 
 const count = `

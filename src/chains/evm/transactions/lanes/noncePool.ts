@@ -12,7 +12,7 @@ export interface Slot {
 
 /** This process's view of one network's lanes: which are usable, and how full they are. */
 export interface NoncePool {
-  /** Of the given account, else of the least full funded one; leased lanes come first. */
+  /** Takes one of the given account, else of the least full funded one; leased lanes come first. */
   take(address?: Hex): Slot | null
   /** Free slots of funded accounts. */
   countFreeSlots(): number

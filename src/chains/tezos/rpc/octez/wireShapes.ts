@@ -10,7 +10,7 @@ export const headerShape = z.object({
   timestamp: timeShape,
 })
 
-/** Of the pass for operations of managers, in the order of the block. */
+/** They are those of the pass for manager operations, in the order of the block. */
 export const operationHashesShape = z.array(operationHashShape)
 
 const contentShape = z.object({
