@@ -141,7 +141,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     logger,
   )
   const { limiter, lanes } = stores
-  const { minPaymentGasShare, requiresCrossCheck } = config
+  const { minPaymentGasShare, requiresCrossCheck, exactAmount } = config
   const scenarios = stores.sandbox?.scenarios
   const chains = await openChains(config.chains, {
     clock,
@@ -150,6 +150,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     lanes,
     minPaymentGasShare,
     requiresCrossCheck,
+    exactAmount,
     countPromised: stores.reservations.countPromised,
     sponsoring: { recipients: config.sponsoredRecipients, history: stores.sponsoringHistory },
     ...(scenarios === undefined ? {} : { scenarios }),

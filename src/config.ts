@@ -110,6 +110,7 @@ const environmentShape = z.object({
   EXACT_DIRECT_CLAIMS: z.enum(['keyed', 'open'], 'must be keyed or open').optional(),
   EXACT_DIRECT_RECIPIENTS: directRecipients.default([]),
   SPONSORED_RECIPIENTS: sponsoredRecipients.default([]),
+  EXACT_AMOUNT: z.enum(['at_least', 'equal'], 'must be at_least or equal').default('at_least'),
   MIN_PAYMENT_GAS_SHARE: decimalNumber(100).default(0.1),
   REQUIRE_CROSS_CHECK: z
     .enum(['true', 'false'], 'must be true or false')
@@ -259,6 +260,8 @@ export interface Config {
     readonly claims: ClaimPolicy
     readonly recipients: readonly ConfiguredRecipient[]
   }
+  /** Which amounts pay under the scheme `exact`. */
+  readonly exactAmount: 'at_least' | 'equal'
   /** Share of a settlement's gas that a payment must be worth; 0: no minimum. */
   readonly minPaymentGasShare: number
   /** On TON and TRON, whose payments of callers without a key can be sponsored; `*`: every recipient. */
@@ -279,6 +282,7 @@ export const listFeatures = ({
   accounts,
   sandbox,
   discovery,
+  exactAmount,
 }: Config): Readonly<Record<string, boolean | string>> => ({
   ...Object.fromEntries(chains.map(({ namespace }) => [namespace, true])),
   idempotency: true,
@@ -289,6 +293,7 @@ export const listFeatures = ({
   registration: accounts.registration,
   sharedLimits: stores.redisUrl !== null,
   sandbox: sandbox !== 'off',
+  exactAmount,
 })
 
 /** The message lists every invalid variable, without values. */
@@ -496,6 +501,7 @@ export const readConfig = (
       claims: variables.EXACT_DIRECT_CLAIMS ?? (variables.API_KEY_REQUIRED ? 'keyed' : 'open'),
       recipients: variables.EXACT_DIRECT_RECIPIENTS,
     },
+    exactAmount: variables.EXACT_AMOUNT,
     minPaymentGasShare: variables.MIN_PAYMENT_GAS_SHARE,
     sponsoredRecipients: variables.SPONSORED_RECIPIENTS,
     requiresCrossCheck: variables.REQUIRE_CROSS_CHECK,

@@ -95,6 +95,7 @@ describe('an environment without a chain', () => {
         anonymousFailuresPerRecipientPerHour: 100,
       },
       exactDirect: { claims: 'open', recipients: [] },
+      exactAmount: 'at_least',
       minPaymentGasShare: 0.1,
       sponsoredRecipients: [],
       requiresCrossCheck: true,
@@ -412,6 +413,7 @@ describe('a value', () => {
     ['VERIFY_DEADLINE_SECONDS', '61', 'must be between 1 and 60'],
     ['SETTLES_PER_PAYER_PER_HOUR', '1000000001', 'must be between 0 and 1000000000'],
     ['EXACT_DIRECT_CLAIMS', 'closed', 'must be keyed or open'],
+    ['EXACT_AMOUNT', 'more', 'must be at_least or equal'],
     ...['*,*', 'shop.near', '0x1111111111111111111111111111111111111111', 'T123'].map((text) => [
       'SPONSORED_RECIPIENTS',
       text,
@@ -941,6 +943,7 @@ describe('the features of /info', () => {
       signIn: true,
       apiKeyRequired: false,
       registration: 'once',
+      exactAmount: 'at_least',
       sharedLimits: false,
     })
     const production = {
@@ -958,6 +961,7 @@ describe('the features of /info', () => {
       signIn: true,
       apiKeyRequired: true,
       registration: 'open',
+      exactAmount: 'at_least',
       sharedLimits: true,
       sandbox: false,
     })

@@ -58,6 +58,8 @@ export interface ChainContext {
   readonly minPaymentGasShare: number
   /** Whether payments from the cross-check amount on need endpoints of two hosts. Absent: true. */
   readonly requiresCrossCheck?: boolean
+  /** Which amounts pay under `exact`. Absent: at least the required one. */
+  readonly exactAmount?: 'at_least' | 'equal'
   /**
    * Settlements of a network that were promised and have not ended, by account or `anonymous`: open streams, and what
    * accounts have verified and hold. Absent: none.

@@ -1,6 +1,7 @@
 import type { Logger } from '../ports/logger.js'
 import type { ChainContext, ContractReader, Deploy, NetworkHealth, OpenChain, Sandbox } from './chain.js'
 import { findCommonLagMs } from './common/chainClock.js'
+import { requireExactAmount } from './common/requireExactAmount.js'
 
 export interface EnabledChain {
   readonly namespace: string
@@ -26,7 +27,9 @@ export const openChains = async (
   if (chains.length === 0) warnOfNone(context.logger)
   const health = (): readonly NetworkHealth[] => chains.flatMap((chain) => chain.health())
   return {
-    schemes: chains.flatMap(({ schemes }) => schemes),
+    schemes: chains
+      .flatMap(({ schemes }) => schemes)
+      .map((scheme) => (context.exactAmount === 'equal' ? requireExactAmount(scheme) : scheme)),
     contracts: chains.flatMap(({ contracts }) => contracts ?? []),
     health,
     sandbox: chains.find(({ sandbox }) => sandbox !== undefined)?.sandbox ?? null,

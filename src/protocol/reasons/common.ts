@@ -84,6 +84,10 @@ export const commonReasons = {
     remedy: 'new_payment',
   },
   recipient_mismatch: { message: 'The recipient of the transfer is not payTo', remedy: 'new_payment' },
+  amount_mismatch: {
+    message: 'The payment is of more than the amount, and must be of exactly it',
+    remedy: 'new_payment',
+  },
   insufficient_amount: { message: 'The transferred amount is lower than the amount', remedy: 'new_payment' },
   authorization_expired: {
     message: 'The signed transfer has expired, or would before it could be settled',

@@ -28,10 +28,6 @@ export const exactDirectReasons = {
     remedy: 'new_payment',
   },
   memo_mismatch: { message: 'The transfer does not carry the required memo', remedy: 'new_payment' },
-  amount_mismatch: {
-    message: 'The transfer is not of exactly the unique amount',
-    remedy: 'new_payment',
-  },
   offer_unknown: {
     message: 'The requirements name no unique amount that was issued and has not expired',
     remedy: 'fix_request',
