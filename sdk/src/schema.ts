@@ -2587,7 +2587,7 @@ export interface components {
             payTo: string;
             /** @description How long an authorization may be valid; may be absent beside `maxAmountRequired` */
             maxTimeoutSeconds?: number;
-            /** @description EVM: `name` and `version` of the token's EIP-712 domain */
+            /** @description EVM: `name` and `version` of the token's EIP-712 domain. Scheme `upto`: `unit` is `token`, `request`, `second`, `minute`, `byte`, `kb` or `mb`, and `unitPrice` the price of one, in smallest units */
             extra?: Record<string, unknown> | null;
             /** @description Version 1: URL of what is paid for */
             resource?: string;

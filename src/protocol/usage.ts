@@ -10,9 +10,18 @@ export interface Charge {
 
 type Extra = Payment['requirements']['extra']
 
+/** By which the scheme `upto` charges. */
+export const billingUnits = ['token', 'request', 'second', 'minute', 'byte', 'kb', 'mb'] as const
+
+/** A sentence if `extra.unit` of requirements under `upto` is no billing unit; null if it is one, or absent. */
+export const findUnitProblem = (scheme: string, { unit }: Extra): string | null =>
+  scheme !== 'upto' || unit == null || billingUnits.some((each) => each === unit)
+    ? null
+    : `extra.unit: must be one of ${billingUnits.join(', ')}`
+
 /**
- * A sentence for the answer to a settlement, which the usage never refuses: the service was rendered. Only the scheme
- * `upto` charges for usage.
+ * A sentence for the answer to a settlement, which neither usage nor unit ever refuse: the service was rendered. Only the
+ * scheme `upto` charges for usage.
  */
 export const findUsageWarning = ({
   requirements,
@@ -20,8 +29,11 @@ export const findUsageWarning = ({
   acceptedAmount,
   usageDetails,
 }: Payment): string | null => {
-  if (requirements.scheme !== 'upto' || usageDetails === null) return null
+  if (requirements.scheme !== 'upto') return null
   const { amount, minAmount, extra } = requirements
+  const unitProblem = findUnitProblem(requirements.scheme, extra)
+  if (unitProblem !== null) return unitProblem
+  if (usageDetails === null) return null
   return findUsageProblem(usageDetails, extra, {
     amount: settleAmount ?? amount,
     // Without `settleAmount`, `amount` is the charge, and what the client accepted is the maximum.

@@ -67,7 +67,11 @@ export const wireRequirements = z
     maxTimeoutSeconds: z.number().positive().max(wireLimits.timeoutSeconds).optional().meta({
       description: 'How long an authorization may be valid; may be absent beside `maxAmountRequired`',
     }),
-    extra: openMap.meta({ description: "EVM: `name` and `version` of the token's EIP-712 domain" }),
+    extra: openMap.meta({
+      description:
+        "EVM: `name` and `version` of the token's EIP-712 domain. Scheme `upto`: `unit` is `token`, `request`, `second`, " +
+        '`minute`, `byte`, `kb` or `mb`, and `unitPrice` the price of one, in smallest units',
+    }),
     resource: resourceUrl.optional().meta({ description: 'Version 1: URL of what is paid for' }),
     description: z.string().max(8_192).optional().meta({ description: 'Version 1: what is paid for' }),
     mimeType: z.string().max(256).optional().meta({ description: 'Version 1: media type of the resource' }),

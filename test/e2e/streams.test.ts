@@ -330,6 +330,15 @@ describe('the authorization of a stream', () => {
         { paymentRequirements: { ...paymentRequirements, minAmount: '5' } },
         'paymentRequirements.minAmount: a stream settles whatever was used; leave it out',
       ],
+      [
+        {
+          paymentRequirements: {
+            ...paymentRequirements,
+            extra: { ...paymentRequirements.extra, unit: 'gram' },
+          },
+        },
+        'paymentRequirements.extra.unit: must be one of token, request, second, minute, byte, kb, mb',
+      ],
     ] as const) {
       expect(await ask('/v1/stream/open', { ...payment, ...body }, ada)).toMatchObject({
         status: 400,

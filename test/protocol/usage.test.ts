@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decimalOf, formatDecimal, readDecimal } from '../../src/protocol/decimal.js'
 import type { UsageDetails } from '../../src/protocol/payment.js'
-import { findUsageProblem } from '../../src/protocol/usage.js'
+import { findUnitProblem, findUsageProblem } from '../../src/protocol/usage.js'
 
 const problemOf = (
   usage: UsageDetails,
@@ -116,6 +116,25 @@ describe('usage and requirements', () => {
   it('never repeat long or odd text of the caller', () => {
     const problem = problemOf({ unitType: 'a' }, { extra: { unit: '<script>'.repeat(16) } })
     expect(problem).not.toContain('script')
+  })
+})
+
+describe('the billing unit of requirements', () => {
+  // The specification's list.
+  it.each(['token', 'request', 'second', 'minute', 'byte', 'kb', 'mb'])('may be %s', (unit) => {
+    expect(findUnitProblem('upto', { unit })).toBeNull()
+  })
+
+  it.each(['tokens', 'KB', 'message', '', 5, {}])('is not %j', (unit) => {
+    expect(findUnitProblem('upto', { unit })).toBe(
+      'extra.unit: must be one of token, request, second, minute, byte, kb, mb',
+    )
+  })
+
+  it('may be absent, and has no meaning under another scheme', () => {
+    expect(findUnitProblem('upto', {})).toBeNull()
+    expect(findUnitProblem('upto', { unit: null })).toBeNull()
+    expect(findUnitProblem('exact', { unit: 'gram' })).toBeNull()
   })
 })
 

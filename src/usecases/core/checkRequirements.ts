@@ -1,11 +1,26 @@
 import { AppError } from '../../errors.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import type { Payment, PaymentRequirements } from '../../protocol/payment.js'
+import { findUnitProblem } from '../../protocol/usage.js'
 import type { Scheme } from '../../schemes/scheme.js'
+
+const path = 'paymentRequirements.'
 
 /** Throws INVALID_REQUEST: malformed requirements are the mistake of the resource server, not of the payer. */
 export const checkRequirements = ({ requirements, callerNetwork }: Payment, scheme: Scheme): void =>
-  checkTerms(scheme, requirements, { path: 'paymentRequirements.', callerNetwork })
+  checkTerms(scheme, requirements, { path, callerNetwork })
+
+/** Before a service is rendered: also what no settlement is refused for. Throws INVALID_REQUEST. */
+export const checkNewRequirements = (payment: Payment, scheme: Scheme): void => {
+  checkRequirements(payment, scheme)
+  checkUnit(scheme, payment.requirements.extra, path)
+}
+
+/** Throws INVALID_REQUEST. */
+export const checkUnit = (scheme: Scheme, extra: PaymentRequirements['extra'], path: string): void => {
+  const problem = findUnitProblem(scheme.kind.scheme, extra)
+  if (problem !== null) throw new AppError('INVALID_REQUEST', `${path}${problem}`)
+}
 
 interface Terms {
   /** Null: the network's first token. */

@@ -5,7 +5,7 @@ import { canonicalNetwork } from '../../protocol/network.js'
 import { createMemoPreimage, hashMemo, isMemoPreimage } from '../../schemes/exactDirect/memo.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { AssetTerms, Scheme } from '../../schemes/scheme.js'
-import { checkTerms } from './checkRequirements.js'
+import { checkTerms, checkUnit } from './checkRequirements.js'
 import { type ClaimRules, noClaimRules } from './claimRules.js'
 
 type Extra = Readonly<Record<string, unknown>>
@@ -58,6 +58,7 @@ export const createFindTerms =
     const scheme = registry.find(name, canonicalNetwork(network))
     if (scheme === null || !isServing(scheme.kind.network)) return null
     checkTerms(scheme, { asset, payTo, extra: extra ?? {} }, { path, callerNetwork: network })
+    checkUnit(scheme, extra ?? {}, path)
     const bare = asset === null ? null : canonicalAsset(scheme.kind.network, asset)
     const terms = await readTerms(scheme, () => describeAsset(scheme, bare, payTo))
     if (terms === null) return null

@@ -4,7 +4,7 @@ import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized, Refusal } from '../../schemes/scheme.js'
-import { checkRequirements } from './checkRequirements.js'
+import { checkNewRequirements, checkRequirements } from './checkRequirements.js'
 import { findScheme } from './findScheme.js'
 import type { HoldFunds } from './holdFunds.js'
 import { findPromisee } from './settlementContext.js'
@@ -43,7 +43,8 @@ export const createHoldAuthorization =
   async ({ payment, caller, quota = null, requester, holder, findEnd, isAwaited, isNew }) => {
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return { isValid: false, payer: null, reason: scheme }
-    checkRequirements(payment, scheme)
+    const check = isNew ? checkNewRequirements : checkRequirements
+    check(payment, scheme)
     const verdict = await scheme.verify(payment, { isAwaited, isAdmitted: !isNew, requester })
     if (!verdict.isValid) return verdict
     if (verdict.hold === undefined) {

@@ -8,7 +8,7 @@ import type { Payment } from '../../protocol/payment.js'
 import { refusalFields, type VerifyResult } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme, Verification } from '../../schemes/scheme.js'
-import { checkRequirements } from './checkRequirements.js'
+import { checkNewRequirements } from './checkRequirements.js'
 import { type ClaimRules, noClaimRules } from './claimRules.js'
 import { findScheme } from './findScheme.js'
 import { fingerprintRequest } from './fingerprint.js'
@@ -113,7 +113,7 @@ export const createVerifyPayment = ({
     }
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return refuse({ reason: scheme, payer: findClaimedPayer(payment.proof) })
-    checkRequirements(payment, scheme)
+    checkNewRequirements(payment, scheme)
     const malformed = extensions.findRefusal(payment)
     if (malformed !== null) {
       const { reason, message } = malformed

@@ -367,6 +367,20 @@ describe('usage', () => {
     expect(result).not.toHaveProperty('warnings')
   })
 
+  it('by a unit of another name is refused by verify, and settled with a warning once it was rendered', async () => {
+    const { verify, settle } = setup()
+    const problem = 'extra.unit: must be one of token, request, second, minute, byte, kb, mb'
+    const gram = { required: { extra: { unit: 'gram' } } }
+    await expect(verify(t402({}, gram))).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: `paymentRequirements.${problem}`,
+    })
+    expect(await settle(t402({ settleAmount: '7000' }, gram))).toMatchObject({
+      success: true,
+      warnings: [problem],
+    })
+  })
+
   it('above the maximum is settled as the maximum', async () => {
     const { settle } = setup()
     const much = { ...usageDetails, unitsConsumed: 5_000 }

@@ -119,6 +119,13 @@ describe('POST /accepts under upto', () => {
     expect(problemsOf(entry)).toEqual([field])
   })
 
+  it('refuses a unit of another name, and says where it is', async () => {
+    await expect(complete({ maxAmount: '1', extra: { unit: 'gram' } })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: 'accepts.0.extra.unit: must be one of token, request, second, minute, byte, kb, mb',
+    })
+  })
+
   it('has no maximum under exact', async () => {
     const exact = upto({ kind: { scheme: 'exact', network: 'eip155:84532' } })
     const { accepts } = await createCompleteAccepts(findTerms(exact))({
