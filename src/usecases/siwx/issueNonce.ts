@@ -25,13 +25,13 @@ export const createIssueNonce =
     const origin = uri === undefined ? null : readOrigin(uri, request.domain)
     const domain = origin?.domain ?? request.domain ?? null
     const chains = listChains(request)
-    const now = clock.now()
     // Whole seconds, which is what the nonce can hold.
+    const nowSeconds = Math.floor(clock.now().getTime() / 1_000)
     const lifetimeSeconds = request.expiresInSeconds ?? defaultLifetimeSeconds
-    const expiresAt = new Date((Math.floor(now.getTime() / 1_000) + lifetimeSeconds) * 1_000)
+    const expiresAt = new Date((nowSeconds + lifetimeSeconds) * 1_000)
     const issued = {
       nonce: nonces.issue(domain, expiresAt),
-      issuedAt: now.toISOString(),
+      issuedAt: new Date(nowSeconds * 1_000).toISOString(),
       expirationTime: expiresAt.toISOString(),
     }
     if (uri === undefined || domain === null) return domain === null ? issued : { ...issued, domain }

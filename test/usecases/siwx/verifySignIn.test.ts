@@ -421,6 +421,21 @@ describe('the nonce of a sign-in', () => {
   })
 })
 
+describe('a challenge', () => {
+  it.each([
+    ['five minutes after it was issued', {}, 300],
+    ['as many seconds as were asked for', { expiresInSeconds: 60 }, 60],
+  ])('expires %s, to the second, and is valid at once', async (_name, request, seconds) => {
+    const clock = createManualClock(new Date('2026-01-01T00:00:00.999Z'))
+    const siwx = openSiwx({ clock })
+    const issued = siwx.useCases.issueNonce({ domain: 'api.example.com', ...request })
+    expect(issued.issuedAt).toBe('2026-01-01T00:00:00.000Z')
+    expect(Date.parse(issued.expirationTime) - Date.parse(issued.issuedAt)).toBe(seconds * 1_000)
+    const fields = evmFields(issued)
+    expect(await verify(toProof(fields, await signByKey(fields)), {}, siwx)).toMatchObject({ isValid: true })
+  })
+})
+
 describe('the clock', () => {
   it('of a signer may be 60 s ahead, or what the operator allows', async () => {
     const fields = evmFields({ issuedAt: '2026-01-01T00:01:00.000Z', notBefore: '2026-01-01T00:01:00.000Z' })
