@@ -44,6 +44,17 @@ describe('the reference at /docs', () => {
     expect(body).not.toMatch(/https?:\/\/(?!stackoverflow\.com)/)
   })
 
+  it.each(['yaml', 'json'])('has the document beneath itself as openapi.%s, too', async (form) => {
+    const app = testApp()
+    const [beneath, served] = await Promise.all([
+      app.inject(`/docs/api/openapi.${form}`),
+      app.inject(`/api/openapi.${form}`),
+    ])
+    expect(beneath.statusCode).toBe(200)
+    expect(beneath.headers['content-type']).toBe(served.headers['content-type'])
+    expect(beneath.body).toBe(served.body)
+  })
+
   it('shows the document that is served as a file', async () => {
     const app = testApp()
     const [shown, served] = [await app.inject('/docs/json'), await app.inject('/api/openapi.json')]

@@ -59,6 +59,10 @@ const documentRoutes: FastifyPluginCallback = (app, _options, done) => {
     { schema: documentSchema('application/json', 'getOpenApiJson'), config },
     json.handle,
   )
+  // Where the documentation's address is that of the page.
+  const hidden = { schema: { hide: true }, config }
+  app.get('/docs/api/openapi.yaml', hidden, yaml.handle)
+  app.get('/docs/api/openapi.json', hidden, json.handle)
   done()
 }
 
