@@ -66,7 +66,7 @@ const environmentShape = z.object({
   CORS_ACCOUNT_ORIGINS: pageOrigins.default([]),
   KEY_ENCRYPTION_SECRET: visibleText(32).optional(),
   KEY_ENCRYPTION_PREVIOUS_SECRET: visibleText(32).optional(),
-  API_KEY_ENVIRONMENT: z.enum(['live', 'test'], 'must be live or test').default('live'),
+  API_KEY_ENVIRONMENT: z.enum(['live', 'test'], 'must be live or test').optional(),
   TIERS: tierTable.optional(),
   PROJECTS_PER_MAILBOX: wholeNumber(0, 1_000_000).default(20),
   MAILBOXES_PER_DOMAIN: wholeNumber(0, 1_000_000_000).default(200),
@@ -440,7 +440,7 @@ export const readConfig = (
       origins: variables.CORS_ACCOUNT_ORIGINS,
       keyEncryptionSecret: variables.KEY_ENCRYPTION_SECRET ?? null,
       previousKeyEncryptionSecret: variables.KEY_ENCRYPTION_PREVIOUS_SECRET ?? null,
-      keyEnvironment: variables.API_KEY_ENVIRONMENT,
+      keyEnvironment: variables.API_KEY_ENVIRONMENT ?? (isSandbox ? 'test' : 'live'),
       projectsPerMailbox: variables.PROJECTS_PER_MAILBOX,
       mailboxesPerDomain: variables.MAILBOXES_PER_DOMAIN,
       publicMailDomains: variables.PUBLIC_MAIL_DOMAINS,
@@ -465,7 +465,7 @@ export const readConfig = (
             registrationsPerMinute: variables.REGISTRATIONS_PER_MINUTE,
             registrationsPerAddressPerHour: variables.REGISTRATIONS_PER_ADDRESS_PER_HOUR,
           },
-    tiers: readTiers(variables),
+    tiers: readTiers(variables, isSandbox),
     webhooks: { allow: variables.WEBHOOK_ALLOW },
     clockToleranceSeconds: variables.SIWX_CLOCK_TOLERANCE_SECONDS,
     discovery:
@@ -558,23 +558,27 @@ const readSandbox = (
   return SANDBOX === undefined && isBare ? 'default' : 'off'
 }
 
-/** Where keys are optional, the rate of a key is never below the one without. */
-const readTiers = ({
-  TIERS: configured,
-  API_KEY_REQUIRED: isKeyRequired,
-  ANONYMOUS_REQUESTS_PER_MINUTE: anonymous,
-}: Pick<
-  z.infer<typeof environmentShape>,
-  'TIERS' | 'API_KEY_REQUIRED' | 'ANONYMOUS_REQUESTS_PER_MINUTE'
->): Tiers => {
-  const table = configured ?? (isKeyRequired ? specificationTiers.table : selfHostedTiers)
+/**
+ * Where keys are optional, the rate of a key is never below the one without; except in a sandbox, where the limits of a
+ * hosted service are tried.
+ */
+const readTiers = (
+  {
+    TIERS: configured,
+    API_KEY_REQUIRED: isKeyRequired,
+    ANONYMOUS_REQUESTS_PER_MINUTE: anonymous,
+  }: Pick<z.infer<typeof environmentShape>, 'TIERS' | 'API_KEY_REQUIRED' | 'ANONYMOUS_REQUESTS_PER_MINUTE'>,
+  isSandbox: boolean,
+): Tiers => {
+  const isHosted = isKeyRequired || isSandbox
+  const table = configured ?? (isHosted ? specificationTiers.table : selfHostedTiers)
   const raised = Object.entries(table).map(([id, tier]) => {
     const floor = anonymous === 0 ? -1 : anonymous
-    return [id, isKeyRequired ? tier : { ...tier, rpmLimit: higherRate(tier.rpmLimit, floor) }] as const
+    return [id, isHosted ? tier : { ...tier, rpmLimit: higherRate(tier.rpmLimit, floor) }] as const
   })
   return {
     table: Object.fromEntries(raised),
-    source: configured === undefined ? (isKeyRequired ? 'specification' : 'self-hosted') : 'configured',
+    source: configured === undefined ? (isHosted ? 'specification' : 'self-hosted') : 'configured',
     registration: Object.keys(table)[0] ?? '',
   }
 }

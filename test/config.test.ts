@@ -808,7 +808,11 @@ describe('TIERS', () => {
     ['5', 10],
     ['0', -1],
   ])('have at least the anonymous rate of %s where keys are optional', (anonymous, rpmLimit) => {
-    const environment = { TIERS: JSON.stringify({ basic }), ANONYMOUS_REQUESTS_PER_MINUTE: anonymous }
+    const environment = {
+      SANDBOX: 'false',
+      TIERS: JSON.stringify({ basic }),
+      ANONYMOUS_REQUESTS_PER_MINUTE: anonymous,
+    }
     expect(readConfig(environment).tiers.table).toEqual({ basic: { ...basic, rpmLimit } })
   })
 
@@ -920,6 +924,16 @@ describe('the sandbox', () => {
     expect(sandbox).toBe(expected)
     expect(chains.some(({ namespace }) => namespace === 'sandbox')).toBe(expected !== 'off')
     expect(stores.dataFolder).toBe(expected === 'off' ? './data' : 'data/sandbox')
+  })
+
+  it('has the tiers of the specification, and keys for tests unless it is said otherwise', () => {
+    const { tiers: table, accounts } = readConfig({ SANDBOX: 'true' })
+    expect(table).toEqual(specificationTiers)
+    expect(accounts.keyEnvironment).toBe('test')
+    expect(readConfig({ API_KEY_ENVIRONMENT: 'live' }).accounts.keyEnvironment).toBe('live')
+    expect(readConfig(evm).accounts.keyEnvironment).toBe('live')
+    const tiny = { name: 'Tiny', monthlyQuota: 3, rpmLimit: 2, feeRate: 0, priceCents: 0 }
+    expect(readConfig({ TIERS: JSON.stringify({ tiny }) }).tiers.table).toEqual({ tiny })
   })
 
   it('is refused beside a chain', () => {

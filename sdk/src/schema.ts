@@ -4344,7 +4344,7 @@ export interface operations {
                             [key: string]: components["schemas"]["Tier"];
                         };
                         /**
-                         * @description `specification`: the plans of a hosted service, the default with `API_KEY_REQUIRED=true`. `self-hosted`: the default where keys are optional. `configured`: the operator set `TIERS`
+                         * @description `specification`: the plans of a hosted service, the default with `API_KEY_REQUIRED=true` and of a sandbox. `self-hosted`: the default where keys are optional. `configured`: the operator set `TIERS`
                          * @enum {string}
                          */
                         source: "specification" | "self-hosted" | "configured";

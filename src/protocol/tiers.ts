@@ -14,7 +14,7 @@ export type TierName = string
 
 export type TierTable = Readonly<Record<TierName, Tier>>
 
-/** `specification`: the default with `API_KEY_REQUIRED=true`. `self-hosted`: otherwise. `configured`: `TIERS`. */
+/** `specification`: the default with `API_KEY_REQUIRED=true`, and of a sandbox. `self-hosted`: otherwise. `configured`: `TIERS`. */
 export const tierSources = ['specification', 'self-hosted', 'configured'] as const
 
 export interface Tiers {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
-import { startService } from '../support/service.js'
+import { startService, type TestService } from '../support/service.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
 const hosted = { API_KEY_REQUIRED: 'true', REGISTRATION: 'once', RATE_LIMITS: 'on' }
@@ -18,8 +18,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const open = async (environment: Readonly<Record<string, string>>) => {
-  const service = await startService({ databaseUrl: database.url, environment })
+const open = async (environment: Readonly<Record<string, string>>) =>
+  use(await startService({ databaseUrl: database.url, environment }))
+
+const use = (service: TestService) => {
   const ask = async (path: string, apiKey?: string, body?: object) => {
     const response = await fetch(`${service.url}${path}`, {
       ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
@@ -101,6 +103,33 @@ it('where keys are optional, a key has no quota and at least the rate of no key'
   const limitOf = ({ headers }: { readonly headers: Headers }) => Number(headers.get('x-ratelimit-limit'))
   expect(limitOf(keyed)).toBeGreaterThanOrEqual(limitOf(anonymous))
   await close()
+})
+
+it('in a sandbox, keys have the tiers of the specification, and say that they are for tests', async () => {
+  const other = await createTestDatabase()
+  const service = await startService({
+    databaseUrl: other.url,
+    environment: { SANDBOX: 'true', RATE_LIMITS: 'on' },
+  })
+  const { ask, register, close } = use(service)
+  expect((await ask('/tiers')).body).toMatchObject({
+    source: 'specification',
+    tiers: { free: { monthlyQuota: 1_000, rpmLimit: 10 }, enterprise: { monthlyQuota: -1 } },
+  })
+  const apiKey = await register('kiln')
+  expect(apiKey).toMatch(/^qtn_sk_test_/)
+  expect((await ask('/dashboard/info', apiKey)).body).toMatchObject({
+    tier: 'free',
+    quota: { limit: 1_000, used: 0 },
+  })
+  const { body: payment } = await ask('/sandbox/payments/CAFE11')
+  const statuses: number[] = []
+  for (let at = 0; at < 11; at += 1) {
+    statuses.push((await ask('/verify', apiKey, z.looseObject({}).parse(payment))).status)
+  }
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429])
+  await close()
+  await other.drop()
 })
 
 it('where keys are optional and the anonymous limit is off, no key is limited', async () => {

@@ -28,8 +28,8 @@ const tierList = z.object({
     .meta({ description: 'By id. All four, unless `source` is `configured`: then the ids of the operator' }),
   source: z.enum(tierSources).meta({
     description:
-      '`specification`: the plans of a hosted service, the default with `API_KEY_REQUIRED=true`. `self-hosted`: the ' +
-      'default where keys are optional. `configured`: the operator set `TIERS`',
+      '`specification`: the plans of a hosted service, the default with `API_KEY_REQUIRED=true` and of a ' +
+      'sandbox. `self-hosted`: the default where keys are optional. `configured`: the operator set `TIERS`',
   }),
   registrationTier: z.string().meta({ description: 'Tier of new API keys' }),
 })
