@@ -1253,7 +1253,7 @@ export interface paths {
         };
         /**
          * A payment that is ready to send
-         * @description Of a fixed payer, by its address or its name on EVM networks, of the payer of a scenario, or of any address; with a new nonce each time. It is unsigned: /verify refuses it for a payer that the sandbox does not know.
+         * @description Of a fixed payer, by its name or its address on the network, of the payer of a scenario, or of any address; with a new nonce each time. It is unsigned: /verify refuses it for a payer that the sandbox does not know.
          */
         get: operations["createSandboxPayment"];
         put?: never;
@@ -2969,6 +2969,11 @@ export interface components {
             sharedRouterAddress?: string;
         };
         SandboxAddress: {
+            /**
+             * @description For `GET /sandbox/payments/{payer}`; the same on every network
+             * @example CAFE11
+             */
+            name: string;
             /**
              * @description The payer; no key of it is known, so that neither signature nor balance is checked
              * @example 0x0000000000000000000000000000000000CAFE11

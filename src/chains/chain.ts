@@ -94,6 +94,8 @@ export interface Sandbox {
   hasReorgs(network: string): boolean
   /** A random address without a known key, for a scenario. Throws for a network that is not of the sandbox. */
   newPayer(network: string): string
+  /** Address of a fixed payer, by its name in any letter case; null if no payer of the network has it. */
+  findFixedPayer(network: string, name: string): string | null
   /** A body for /verify and /settle with a new nonce; null if the payer is no address of the network. */
   writeRequest(network: string, payer: string, now: Date): SandboxPayment | null
 }

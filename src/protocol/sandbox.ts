@@ -27,6 +27,10 @@ export type SandboxPayment = z.infer<typeof sandboxPayment>
 
 export const sandboxAddress = z
   .object({
+    name: z.string().meta({
+      description: 'For `GET /sandbox/payments/{payer}`; the same on every network',
+      examples: ['CAFE11'],
+    }),
     address: z.string().meta({
       description: 'The payer; no key of it is known, so that neither signature nor balance is checked',
       examples: ['0x0000000000000000000000000000000000CAFE11'],

@@ -7,6 +7,7 @@ import { createdInbox, inboxView, type ScenarioRequest, scenarioView } from '../
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { sandboxTestnets } from '../support/sandbox/networks.js'
+import { sandboxUpto } from '../support/sandbox/streams.js'
 import { startService, type TestService } from '../support/service.js'
 
 const network = 'eip155:84532'
@@ -50,6 +51,12 @@ const advance = async (scenarioId: string, seconds: number) =>
   scenarioView.parse((await ask('/sandbox/clock/advance', { scenarioId, seconds })).json)
 const statusOf = async (settlementId: string | undefined) =>
   settlementView.parse((await ask(`/v1/settlements/${settlementId}`)).json).status
+
+const settleUsage = async () => {
+  const body = { ...(await sandboxUpto()), settleAmount: '7000' }
+  const key = { 'idempotency-key': 'usage-1' }
+  return { settled: await settle(body, key), again: await settle(body, key) }
+}
 
 const countReorgs = async () => {
   const text = await (await fetch(`${service.url}/metrics`)).text()
@@ -112,6 +119,41 @@ describe('the sandbox', () => {
         expect({ address, answer: await settle(request) }).toMatchObject({ address, answer: expected.settle })
       }),
     )
+  })
+
+  it.each(sandboxTestnets)('writes a payment of each fixed payer by its name on %s', async (on) => {
+    const { addresses } = sandboxAddressList.parse((await ask('/sandbox/addresses')).json)
+    for (const { name, verify: expected } of addresses.filter(({ networks }) => networks.includes(on))) {
+      const { json: body } = await ask(`/sandbox/payments/${name.toLowerCase()}?network=${on}`)
+      expect(body).toMatchObject({ paymentRequirements: { network: on } })
+      expect({ name, answer: await verify(body) }).toMatchObject({ name, answer: expected })
+    }
+    expect(await ask(`/sandbox/payments/CAFE00?network=${on}`)).toMatchObject({
+      status: 400,
+      json: {
+        message: expect.stringContaining(`payer: must be an address of ${on}, or the name of a payer`),
+      },
+    })
+  })
+
+  it('lists signers of each of its families', async () => {
+    const { json } = await ask('/supported')
+    const { signers } = z.object({ signers: z.record(z.string(), z.array(z.string())) }).parse(json)
+    for (const family of ['eip155:*', 'solana:*', 'ton:*', 'tron:*']) {
+      expect({ family, signers: signers[family] }).toEqual({ family, signers: [expect.any(String)] })
+    }
+  })
+
+  it('answers the settlement of usage with block and gas, as a chain does', async () => {
+    const { settled, again } = await settleUsage()
+    expect(settled).toMatchObject({
+      success: true,
+      settledAmount: '7000',
+      maxAmount: '10000',
+      blockNumber: expect.any(Number),
+      gasUsed: expect.stringMatching(/^[1-9][0-9]*$/),
+    })
+    expect(again).toEqual(settled)
   })
 
   it('gives two callers two payments, and one payment one success', async () => {

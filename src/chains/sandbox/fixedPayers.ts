@@ -77,6 +77,8 @@ const results: readonly FixedResult[] = [
 ]
 
 export interface FixedPayer {
+  /** The same on every network, such as `CAFE11`. */
+  readonly name: string
   readonly address: string
   readonly meaning: string
   readonly script: FixedScript
@@ -89,6 +91,7 @@ export const listFixedPayers = (
   forms: Pick<NetworkForms, 'readAddress'>,
 ): readonly FixedPayer[] =>
   results.map(({ meaning, suffix, base58, createScript }) => ({
+    name: suffix.toUpperCase(),
     address: createAddress(namespace, { suffix, base58 }, forms),
     meaning,
     script: createScript(reasonsOf(namespace, scheme)),

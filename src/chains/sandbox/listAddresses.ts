@@ -17,11 +17,12 @@ export const listAddresses = (
   now: Date,
 ): readonly SandboxAddress[] =>
   groups.flatMap(({ namespace, networks, schemes, payers }) =>
-    payers.flatMap(({ address, meaning, script }) => {
+    payers.flatMap(({ name, address, meaning, script }) => {
       const request = writeRequest(networks[0] ?? '', address, now)
       if (request === null) return []
       return [
         {
+          name,
           address,
           family: namespace,
           networks: [...networks],

@@ -34,6 +34,10 @@ export const createOpen =
         hasReorgs: (network) =>
           offline.some(({ kind, forms }) => kind.network === network && forms.blocks !== null),
         newPayer: createNewPayer(offline),
+        findFixedPayer: (network, name) =>
+          groups
+            .find(({ networks: own }) => own.includes(network))
+            ?.payers.find((payer) => payer.name === name.toUpperCase())?.address ?? null,
         writeRequest,
       },
       health: () => networks.map(reportHealth),

@@ -78,9 +78,12 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     },
   ): Outcome => {
     const outcome = findOutcome(course, { transaction, network, blocks: forms.blocks, atMs })
-    return outcome.state === 'confirmed' && amount !== authorizedAmount
-      ? { ...outcome, settledAmount: amount }
-      : outcome
+    if (outcome.state !== 'confirmed') return outcome
+    return {
+      ...outcome,
+      ...(amount === authorizedAmount ? {} : { settledAmount: amount }),
+      ...(kind.scheme === 'upto' ? { gasUsed: uptoGas } : {}),
+    }
   }
 
   const verifyScripted = async (
@@ -184,6 +187,9 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
 }
 
 const pollMs = 100
+
+/** About what a settlement by permit uses. */
+const uptoGas = 112_233n
 
 const unlimited = 2n ** 256n - 1n
 

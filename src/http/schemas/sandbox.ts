@@ -58,6 +58,7 @@ export const sandboxAddressesSchema = {
           value: {
             addresses: [
               {
+                name: 'CAFE11',
                 address: '0x0000000000000000000000000000000000CAFE11',
                 family: 'eip155',
                 networks: ['eip155:84532'],
@@ -81,7 +82,7 @@ export const sandboxPaymentSchema = {
   tags: ['Sandbox'],
   summary: 'A payment that is ready to send',
   description:
-    'Of a fixed payer, by its address or its name on EVM networks, of the payer of a scenario, or of any address; with a ' +
+    'Of a fixed payer, by its name or its address on the network, of the payer of a scenario, or of any address; with a ' +
     'new nonce each time. It is unsigned: /verify refuses it for a payer that the sandbox does not know.',
   params: z.object({
     payer: z

@@ -13,6 +13,8 @@ export interface SandboxNetworks {
   hasReorgs(network: string): boolean
   /** A random address of the network that has no key. */
   newPayer(network: string): string
+  /** Address of a fixed payer, by its name in any letter case; null if there is none of that name. */
+  findFixedPayer(network: string, name: string): string | null
   /** A body for /verify and /settle, with a new nonce; null if the payer is no address of the network. */
   writeRequest(network: string, payer: string, now: Date): SandboxPayment | null
 }

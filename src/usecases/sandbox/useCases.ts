@@ -10,7 +10,7 @@ import type {
 
 export interface SandboxUseCases {
   listAddresses(): SandboxAddressList
-  /** A new payment of a fixed payer, by its name on EVM networks, or of any address. Throws INVALID_REQUEST. */
+  /** A new payment of a fixed payer, by its name, or of any address of the network. Throws INVALID_REQUEST. */
   createPayment(query: { readonly payer: string; readonly network: string }): SandboxPayment
   /**
    * Throws INVALID_REQUEST for a network that the sandbox has not, RATE_LIMITED while a holder has its share, and
