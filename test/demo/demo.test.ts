@@ -74,6 +74,12 @@ describe('npm run demo', () => {
     expect(again).toMatchObject({ code: 0, output: expect.stringContaining('200 OK') })
   })
 
+  it("pays with the customer's wallet at any shop of its network", async () => {
+    const bought = await runBuy(ports, '--url', `${shop}/report`).ended
+    expect(bought).toMatchObject({ code: 0, errors: '' })
+    expect(bought.output).toMatch(/the demo's customer, buys[\s\S]*200 OK/)
+  })
+
   it('answers the 402 of curl with its content in plain JSON', async () => {
     const response = await fetch(`${shop}/report`)
     expect(response.status).toBe(402)

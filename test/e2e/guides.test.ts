@@ -28,6 +28,9 @@ import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const readText = (path: string): string => readFileSync(join(root, path), 'utf8')
 
+const openFacilitator = "const facilitator = new HTTPFacilitatorClient({ url: 'http://localhost:8080' })"
+const exampleRecipient = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
+
 /** The code block of a page that contains a text. */
 const findBlock = (page: string, text: string): string => {
   const [block, ...others] = readCodeBlocks(readText(page)).filter((each) => each.includes(text))
@@ -75,7 +78,7 @@ describe('the guides', () => {
     })
   }
 
-  /** The shop of the README, on the local chain. */
+  /** The shop of the README with an API key as docs/api.md has it, on the local chain. */
   const openShop = async (
     change: (code: string) => string = (code) => code,
     { url: serviceUrl } = service,
@@ -88,34 +91,89 @@ describe('the guides', () => {
     })
     const apiKey = data?.apiKey ?? ''
     const code = replaceAll(findBlock('README.md', 'paymentMiddleware'), {
-      'http://localhost:8080': serviceUrl,
-      'eip155:8453': 'eip155:84532',
-      '0xYourAddress': payTo,
+      [openFacilitator]: findBlock('docs/api.md', 'createAuthHeaders'),
+      [exampleRecipient]: payTo,
       '4021': String(port),
     })
     const file = join(folder, 'shop.mts')
-    await writeFile(file, change(code))
-    const shop = startProcess([process.execPath, '--import', import.meta.resolve('tsx'), file], {
-      cwd: folder,
-      environment: { QUITTANCE_API_KEY: apiKey },
-    })
+    await writeFile(file, change(code.replaceAll('https://facilitator.example', serviceUrl)))
+    const command = [process.execPath, '--import', import.meta.resolve('tsx'), file]
+    const shop = await startShop(command, { port, environment: { QUITTANCE_API_KEY: apiKey } })
+    return { ...shop, payTo, account: createClient({ url: serviceUrl, apiKey }) }
+  }
+
+  const startShop = async (
+    command: readonly string[],
+    { port, environment = {} }: { readonly port: number; readonly environment?: Record<string, string> },
+  ) => {
+    const shop = startProcess(command, { cwd: folder, environment })
     const url = `http://127.0.0.1:${port}/report`
-    await pollUntil(
-      () =>
-        fetch(url).then(
-          ({ status }) => status === 402,
-          () => false,
-        ),
-      'the shop to answer 402',
-    )
+    const isSelling = (): Promise<boolean> =>
+      fetch(url).then(
+        ({ status }) => status === 402,
+        () => false,
+      )
+    await pollUntil(isSelling, 'the shop to answer 402')
     const close = async () => {
       shop.child.kill('SIGKILL')
       await shop.ended
     }
-    return { url, payTo, account: createClient({ url: serviceUrl, apiKey }), close }
+    return { url, close }
   }
 
-  it('“Sell something in 12 lines” sells, and counts for the API key', async () => {
+  const runBuy = (...args: readonly string[]) => {
+    const { flags, file } = findProgram(new URL('../demo/buy.ts', import.meta.url))
+    // No demo runs there.
+    return startProcess([process.execPath, ...flags, file, ...args], { environment: { SHOP_PORT: '1' } })
+      .ended
+  }
+
+  it('“Sell something in 12 lines” sells in the sandbox as it stands there, and npm run buy pays it', async () => {
+    const sandbox = await createTestDatabase()
+    const open = await startService({ databaseUrl: sandbox.url, environment: { SANDBOX: 'true' } })
+    const port = await reservePort()
+    const code = replaceAll(findBlock('README.md', 'paymentMiddleware'), {
+      'http://localhost:8080': open.url,
+      '4021': String(port),
+    })
+    expect(readText('README.md')).toContain('and `shop.mjs`:')
+    expect(code).toContain(exampleRecipient)
+    await writeFile(join(folder, 'shop.mjs'), code)
+    const shop = await startShop([process.execPath, join(folder, 'shop.mjs')], { port })
+    try {
+      const [, ...buy] = findBlock('README.md', '--url').split('#')[0]?.trim().split(' -- ') ?? []
+      expect(buy).toEqual(['--url http://127.0.0.1:4021/report'])
+      const bought = await runBuy('--url', shop.url)
+      expect(bought).toMatchObject({ code: 0, errors: '' })
+      expect(bought.output).toMatch(/a new key without funds[\s\S]*200 OK[\s\S]*"forecast":"sunny"/)
+      const key = generatePrivateKey()
+      const withKey = await runBuy('--url', shop.url, '--key', key)
+      expect(withKey).toMatchObject({
+        code: 0,
+        output: expect.stringContaining('The owner of your key buys'),
+      })
+      const payer = privateKeyToAccount(key).address
+      const { rows } = await sandbox
+        .pool()
+        .query('select state from settlements where payer ilike $1', [payer])
+      expect(rows).toEqual([{ state: 'confirmed' }])
+
+      expect(await runBuy('--url', shop.url, '--max', '9999')).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining('The shop asks for 10000 smallest units, and --max allows 9999'),
+      })
+      expect(await runBuy('--url', open.url)).toMatchObject({
+        code: 1,
+        errors: `${open.url} answers 200, and not 402 with the header PAYMENT-REQUIRED\n`,
+      })
+    } finally {
+      await shop.close()
+      await open.close()
+      await sandbox.drop()
+    }
+  })
+
+  it('“Sell something in 12 lines” sells on a chain, and counts for the API key of docs/api.md', async () => {
     const shop = await openShop()
     try {
       const buy = await createCustomer()
@@ -144,7 +202,7 @@ describe('the guides', () => {
       (code) =>
         replaceAll(code, {
           'new HTTPFacilitatorClient(': 'new PatientFacilitatorClient(',
-          "const network = 'eip155:84532' as const": `${patient}\nconst network = 'eip155:84532' as const`,
+          "const network = 'eip155:84532'": `${patient}\nconst network = 'eip155:84532'`,
         }),
       impatient,
     )
