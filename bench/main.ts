@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { cpus, loadavg } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { measureCredit } from './measureCredit.js'
 import { measureDiscovery } from './measureDiscovery.js'
 import { measureFamilies } from './measureFamilies.js'
@@ -50,6 +52,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(sign
 
 const options = readOptions(process.argv.slice(2))
 const { chosen, scale } = options
+execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/build.mjs', import.meta.url))], {
+  stdio: 'inherit',
+})
 const verdicts: Verdict[] = []
 const [load = 0] = loadavg()
 console.log(`${cpus().length} processors, load ${load.toFixed(1)} before the run, Node ${process.version}`)

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { showHelp } from '../test/support/showHelp.js'
 
 export const parts = [
   'verify',
@@ -34,11 +35,24 @@ export interface Options {
 
 const quickScale = 0.2
 
+const usage = `Usage: npm run bench [-- option] [part …]
+
+Builds the service and measures it against the reference facilitator on the same chain. Without parts: all, which takes
+hours.
+
+  --only <part>     one part; may be repeated
+  --quick           a fifth of the work
+  --attack <name>   one attack of the part hostile; may be repeated
+  -h, --help        shows this text
+
+Parts: ${parts.join(', ')}`
+
 /**
  * Parses the command line: part names or `--only <part>`, none for all, `--quick`, and `--attack <name>`, which alone means
  * the part `hostile`.
  */
 export const readOptions = (args: readonly string[]): Options => {
+  showHelp(usage)
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { writeTypes } from '../sdk/generate.js'
 import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
 import { bodyLimits } from '../src/protocol/bodyLimits.js'
@@ -13,6 +14,7 @@ import type { SiwxUseCases } from '../src/usecases/siwx/useCases.js'
 import type { StatsUseCases } from '../src/usecases/stats/useCases.js'
 import type { StreamUseCases } from '../src/usecases/streams/useCases.js'
 import type { WebhookUseCases } from '../src/usecases/webhooks/useCases.js'
+import { showHelp } from '../test/support/showHelp.js'
 
 const refuse = (): never => {
   throw new Error('The document is made from the routes alone; nothing may be called for it')
@@ -142,9 +144,13 @@ export const renderDocument = async (): Promise<RenderedDocument> => {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  showHelp(
+    'Usage: npm run openapi\n\nWrites openapi/openapi.yaml and openapi.json from the routes, and sdk/src/schema.ts from them.',
+  )
   for (const [format, text] of Object.entries(await renderDocument())) {
     const file = fileURLToPath(new URL(`openapi.${format}`, import.meta.url))
     writeFileSync(file, text)
     console.log(`Wrote ${file}`)
   }
+  await writeTypes()
 }

@@ -78,7 +78,15 @@ const isRunning = (pid) => {
   }
 }
 
+const usage = `Usage: npm run build
+
+Compiles src to dist, for npm start, npm run admin, deploy and listen; they do it themselves when the sources changed.`
+
 if (argv[1] === fileURLToPath(import.meta.url)) {
+  if (argv.slice(2).some((word) => word === '--help' || word === '-h')) {
+    process.stdout.write(`${usage}\n`)
+    process.exit(0)
+  }
   build().catch((error) => {
     process.stderr.write(`${error.message}\n`)
     process.exit(1)

@@ -5,21 +5,34 @@
 import { build } from './build.mjs'
 import { hasDist, isBuilt } from './fingerprint.mjs'
 
+/** From source, without a build; false where tsx is not installed. */
+const runFromSource = async () => {
+  const tsx = await import('tsx/esm/api').catch(() => null)
+  if (tsx === null) return false
+  await tsx.tsImport('../src/main.ts', import.meta.url)
+  return true
+}
+
 const [command, ...rest] = process.argv.slice(2)
-// The help, the version, and what is refused need no current build.
+// The help, the version, and what is refused need no current build, nor any where tsx is installed.
 const isFlag = command !== undefined && !['start', 'admin', 'check', 'deploy', 'listen'].includes(command)
 const asksOnly = isFlag || rest.some((word) => word === '--help' || word === '-h')
 
-try {
-  if (!(asksOnly ? hasDist() : isBuilt())) {
-    const reason = hasDist()
-      ? 'Building, because the sources changed: this takes about a minute …'
-      : 'The first start compiles the service once, which takes about a minute …'
-    process.stderr.write(`${reason}\n`)
-    await build()
+const runBuilt = async () => {
+  try {
+    if (!(asksOnly ? hasDist() : isBuilt())) {
+      const reason = hasDist()
+        ? 'Building, because the sources changed: this takes about a minute …'
+        : 'The first start compiles the service once, which takes about a minute …'
+      process.stderr.write(`${reason}\n`)
+      await build()
+    }
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
   }
-} catch (error) {
-  process.stderr.write(`${error.message}\n`)
-  process.exit(1)
+  await import('../dist/main.js')
 }
-await import('../dist/main.js')
+
+const isDone = asksOnly && !hasDist() && (await runFromSource())
+if (!isDone) await runBuilt()

@@ -13,7 +13,8 @@ export const renderTypes = async (): Promise<string> =>
     }),
   )}`
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+/** Of the document as it is on disk. */
+export const writeTypes = async (): Promise<void> => {
   writeFileSync(target, await renderTypes())
   console.log(`Wrote ${target}`)
 }

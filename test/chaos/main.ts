@@ -1,11 +1,16 @@
+import { showHelp } from '../support/showHelp.js'
 import { faultKinds, isFaultKind } from './faults.js'
 import { describeRound, describeRun } from './report.js'
 import { runChaos } from './run.js'
 
-/*
- * CHAOS_SEED repeats a schedule, CHAOS_ROUNDS sets its length, CHAOS_FAULTS (comma
- * separated) its kinds of faults, CHAOS_REORG_BLOCKS the depth of its deepest reorg.
- */
+const usage = `Usage: npm run test:chaos
+
+Pays through instances that are killed, on a chain that reorganizes, and compares every payment with the chain.
+
+  CHAOS_SEED           repeats the schedule of a run, which prints its seed
+  CHAOS_ROUNDS         how many rounds (default 100)
+  CHAOS_FAULTS         kinds of faults, comma separated: ${faultKinds.join(', ')} (default all)
+  CHAOS_REORG_BLOCKS   depth of the deepest reorg (default 3)`
 
 const readNumber = (name: string, otherwise: number): number => {
   const value = Number(process.env[name] || otherwise)
@@ -50,4 +55,5 @@ const run = async (): Promise<void> => {
   process.stdout.write('', () => process.exit(result.failure === null ? 0 : 1))
 }
 
+showHelp(usage)
 await run()

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { parseArgs } from 'node:util'
+import { readArguments } from '../support/readArguments.js'
 import { showAllFamilies } from './allFamilies.js'
 import { createCustomerRoutes } from './customerRoutes.js'
 import { startDemoFacilitator } from './demoFacilitator.js'
@@ -18,7 +18,17 @@ import { worlds } from './worlds/index.js'
 
 const facilitatorPort = Number(process.env.PORT ?? 8_080)
 const shopPort = Number(process.env.SHOP_PORT ?? 4_021)
-const { network: family, once } = parseArgs({
+const usage = `Usage: npm run demo [-- option]
+
+Runs a local chain, the facilitator and a shop on this machine, makes one payment, and keeps running until Ctrl-C.
+
+  --network <family>   ${['all', ...Object.keys(worlds)].join(', ')} (default evm); all: one payment each, then it ends
+  --once               ends after the payment
+  -h, --help           shows this text
+
+PORT and SHOP_PORT move the facilitator (default 8080) and the shop (4021). Settings of the service apply.`
+const { network: family, once } = readArguments({
+  usage,
   options: { network: { type: 'string', default: 'evm' }, once: { type: 'boolean', default: false } },
 }).values
 

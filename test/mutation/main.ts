@@ -1,15 +1,19 @@
 import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { showHelp } from '../support/showHelp.js'
 import { spawnChild } from '../support/spawnChild.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { removeGuard } from './guard.js'
 import { guardsByPart } from './index.js'
 
-/*
- * Removes one guard at a time from a copy of the project and runs the tests that should notice it.
- * `npm run mutation` checks all, `npm run mutation -- near aptos` some. Fails if a removal stays unnoticed.
- */
+const usage = `Usage: npm run mutation [-- part …]
+
+Removes one guard at a time from a copy of the project and runs the tests that should notice it. Fails if a removal
+stays unnoticed. Without parts: all.
+
+Parts: ${Object.keys(guardsByPart).join(', ')}`
+showHelp(usage)
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const copied = ['src', 'test', 'migrations', 'openapi', 'scripts', 'sdk', 'contracts', 'bench', 'docs']

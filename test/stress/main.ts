@@ -2,20 +2,27 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs, stripVTControlCharacters } from 'node:util'
+import { stripVTControlCharacters } from 'node:util'
+import { readArguments } from '../support/readArguments.js'
 import { spawnChild } from '../support/spawnChild.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { countFailures, type Outcome } from './countFailures.js'
 
-/*
- * `npm run test:stress -- [--times 20] [--busy 4] [--together 1] [--shard 1/8] [files or folders]`: runs tests again and
- * again beside busy loops, several runs at a time, and says which of them failed how often. Without files: the
- * integration project.
- */
+const usage = `Usage: npm run test:stress [-- option] [file or folder …]
+
+Runs tests again and again beside busy loops, and says which of them failed how often. Without files: the project
+integration.
+
+  --times <count>      how often (default 20)
+  --busy <count>       busy loops (default 4)
+  --together <count>   runs at a time (default 1)
+  --shard <i/n>        one part of the files, as of vitest
+  -h, --help           shows this text`
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-const { values, positionals: files } = parseArgs({
+const { values, positionals: files } = readArguments({
+  usage,
   allowPositionals: true,
   options: {
     times: { type: 'string', default: '20' },

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { getCreate2Address, type Hex, isHex, keccak256, multicall3Abi, pad } from 'viem'
 import { z } from 'zod'
 import { deploymentProxy } from '../../../src/chains/evm/abi/contracts.js'
+import { showHelp } from '../showHelp.js'
 
 const folder = dirname(fileURLToPath(import.meta.url))
 const require = createRequire(import.meta.url)
@@ -214,6 +215,9 @@ export const ${fileNameOf(contract)}: ContractCode = {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  showHelp(
+    'Usage: npm run contracts\n\nCompiles the contracts of tests and product, and writes what the sources import.',
+  )
   writeFileSync(join(folder, 'artifacts.json'), compileContracts())
   writeFileSync(join(folder, 'artifacts.sha256'), digestSources())
   console.info('Wrote artifacts.json and artifacts.sha256')

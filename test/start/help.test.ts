@@ -1,0 +1,53 @@
+import { readFileSync, statSync } from 'node:fs'
+import { cp, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
+import { startProcess } from './support.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+
+/** Programs of others, with their own help. */
+const tools = /^(?:vitest|biome|tsc|tsx watch)\b|^LONG_RUN=/
+const ours = Object.entries(scripts).flatMap(([name, command]) => (tools.test(command) ? [] : [name]))
+
+const timeOfBuild = (folder: string): number | null =>
+  statSync(join(folder, 'dist'), { throwIfNoEntry: false })?.mtimeMs ?? null
+
+describe('the scripts', () => {
+  /** Without a build. */
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await makeTemporaryFolder('quittance-help-', { onDisk: true })
+    for (const name of ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts']) {
+      await cp(join(root, name), join(folder, name), { recursive: true })
+    }
+    for (const name of ['node_modules', 'src']) await symlink(join(root, name), join(folder, name))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  it('are these', () => {
+    expect(ours).toEqual(
+      expect.arrayContaining(['start', 'admin', 'listen', 'deploy', 'demo', 'buy', 'bench']),
+    )
+  })
+
+  it.each(ours)('explain npm run %s with --help, and build nothing for it', async (name) => {
+    // The others know their folder, which may have a build.
+    const cwd = scripts[name]?.includes('scripts/') === true ? folder : root
+    const before = timeOfBuild(cwd)
+    const { code, output } = await startProcess(['npm', 'run', '--silent', name, '--', '--help'], { cwd })
+      .ended
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringMatching(new RegExp(`^Usage: npm (?:run )?${name}\\b`)),
+    })
+    expect(timeOfBuild(cwd)).toBe(before)
+  })
+})
