@@ -200,13 +200,13 @@ const resolves = (from: string, link: string): boolean => {
   return anchor === undefined || readAnchors(readText(target)).includes(anchor)
 }
 
-describe('docs/configuration.md', () => {
-  const page = 'docs/configuration.md'
-  const rows = readTable(readText(page), 'Variable')
+describe('docs/reference/settings.md and chain-settings.md', () => {
+  const pages = ['docs/reference/settings.md', 'docs/reference/chain-settings.md']
+  const rows = pages.flatMap((page) => readTable(readText(page), 'Variable'))
   const named = rows.map(({ Variable: cell }) => readName(cell))
 
   it('has a row for every setting of the schema', () => {
-    expect(listMissing(named), `not in ${page}`).toEqual([])
+    expect(listMissing(named)).toEqual([])
   })
 
   it('has no row for what is no setting, and none twice', () => {
@@ -292,9 +292,7 @@ describe('docs/discovery.md', () => {
   })
 })
 
-describe('docs/api.md', () => {
-  const page = readText('docs/api.md')
-
+describe('docs/reference/endpoints.md', () => {
   it('lists every endpoint of the OpenAPI document, and no other', () => {
     const { paths } = z
       .object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
@@ -302,12 +300,16 @@ describe('docs/api.md', () => {
     const served = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
-    const listed = readTable(page, 'Access').map(({ Endpoint: cell }) => readName(cell))
+    const listed = readTable(readText('docs/reference/endpoints.md'), 'Access').map(({ Endpoint: cell }) =>
+      readName(cell),
+    )
     expect(inOrder(listed)).toEqual(inOrder(served))
   })
+})
 
+describe('docs/keys.md', () => {
   it('lists the tiers as the source has them', () => {
-    const listed = readTable(page, 'Tier').map((row) => ({
+    const listed = readTable(readText('docs/keys.md'), 'Tier').map((row) => ({
       tier: readName(row.Tier),
       monthlyQuota:
         row['Transactions per month'] === 'unlimited' ? -1 : Number(row['Transactions per month']),
@@ -379,17 +381,21 @@ describe('docs/errors.md', () => {
   })
 })
 
-describe('docs/operations.md', () => {
-  const path = 'docs/operations.md'
+describe('docs/reference/metrics.md', () => {
+  const path = 'docs/reference/metrics.md'
 
   it('lists every metric of our own, and no other', () => {
     const { registry } = createMetrics({ kinds: [], measuresProcess: false })
     const served = registry.getMetricsAsArray().map(({ name }) => name)
     expect(inOrder(readNames(path, 'Metric'))).toEqual(inOrder(served))
   })
+})
+
+describe('docs/monitoring.md', () => {
+  const path = 'docs/monitoring.md'
 
   it('alerts on metrics that exist', () => {
-    const known = readNames(path, 'Metric')
+    const known = readNames('docs/reference/metrics.md', 'Metric')
     const expressions = readTable(readText(path), 'Expression').flatMap(({ Expression: cell = '' }) =>
       readCodeSpans(cell).flatMap((code) => code.match(/\b(?:quittance|facilitator)_\w+/g) ?? []),
     )
@@ -403,7 +409,10 @@ describe('docs/operations.md', () => {
     )
     expect(unlinked).toEqual([])
   })
+})
 
+describe('docs/reference/log-events.md', () => {
+  const path = 'docs/reference/log-events.md'
   const logEvents = Array.from(
     readText('src/ports/logEvents.ts').matchAll(/\| '(.+)'/g),
     ([, name = '']) => name,

@@ -1,4 +1,4 @@
-/** Every `msg` of the log. `docs/operations.md` says what each means; a test compares the two. */
+/** Every `msg` of the log. `docs/reference/log-events.md` says what each means; a test compares the two. */
 export type LogEvent =
   | 'accounts.listener_lost'
   | 'accounts.listener_restored'

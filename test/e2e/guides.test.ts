@@ -78,7 +78,7 @@ describe('the guides', () => {
     })
   }
 
-  /** The shop of the README with an API key as docs/api.md has it, on the local chain. */
+  /** The shop of the README with an API key as docs/keys.md has it, on the local chain. */
   const openShop = async (
     change: (code: string) => string = (code) => code,
     { url: serviceUrl } = service,
@@ -91,7 +91,7 @@ describe('the guides', () => {
     })
     const apiKey = data?.apiKey ?? ''
     const code = replaceAll(findBlock('README.md', 'paymentMiddleware'), {
-      [openFacilitator]: findBlock('docs/api.md', 'createAuthHeaders'),
+      [openFacilitator]: findBlock('docs/keys.md', 'createAuthHeaders'),
       [exampleRecipient]: payTo,
       '4021': String(port),
     })
@@ -173,7 +173,7 @@ describe('the guides', () => {
     }
   })
 
-  it('“Sell something in 12 lines” sells on a chain, and counts for the API key of docs/api.md', async () => {
+  it('“Sell something in 12 lines” sells on a chain, and counts for the API key of docs/keys.md', async () => {
     const shop = await openShop()
     try {
       const buy = await createCustomer()
