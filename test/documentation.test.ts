@@ -323,6 +323,20 @@ describe('docs/keys.md', () => {
   })
 })
 
+describe('docs/decisions.md', () => {
+  it('names the packages that only tests use, and those of the service, as package.json has them', () => {
+    const versions = z.record(z.string(), z.string())
+    const installed = z
+      .object({ dependencies: versions, devDependencies: versions })
+      .parse(JSON.parse(readText('package.json')))
+    const rows = readTable(readText('docs/decisions.md'), 'Only in tests')
+    const listIn = (heading: string) => rows.flatMap(({ [heading]: cell = '' }) => readCodeSpans(cell))
+    expect(rows.length).toBeGreaterThan(0)
+    expect(Object.keys(installed.devDependencies)).toEqual(expect.arrayContaining(listIn('Only in tests')))
+    expect(Object.keys(installed.dependencies)).toEqual(expect.arrayContaining(listIn('In the service')))
+  })
+})
+
 describe('docs/errors.md', () => {
   const page = readText('docs/errors.md')
 
