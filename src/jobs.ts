@@ -54,13 +54,24 @@ export const startJobs = (jobs: readonly NamedJob[], clock: Clock, logger: Logge
     recovered: 'job.recovered',
     now: () => clock.now().getTime(),
   })
+  /** Jobs that an outage of a store stops; together they are one line of the log. */
+  const stalled = new Set<string>()
+  const onSuccess = (name: string): void => {
+    failures.succeeded(name)
+    if (stalled.delete(name) && stalled.size === 0) failures.succeeded(outage)
+  }
+  const onFailure = (name: string, error: unknown): void => {
+    const isStalled = isOutage(error)
+    if (isStalled) stalled.add(name)
+    failures.failed(isStalled ? outage : name, { job: name, error })
+  }
   const repeat = async ({ name, everyMs, run }: NamedJob): Promise<void> => {
     do {
       try {
         await run(stopped.signal)
-        failures.succeeded(name)
+        onSuccess(name)
       } catch (error) {
-        failures.failed(name, { job: name, error })
+        onFailure(name, error)
       }
     } while (await clock.sleep(everyMs, stopped.signal))
   }
@@ -70,3 +81,9 @@ export const startJobs = (jobs: readonly NamedJob[], clock: Clock, logger: Logge
     await running
   }
 }
+
+/** Key of the failures; no job has this name. */
+const outage = 'outage'
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'SERVICE_UNAVAILABLE'

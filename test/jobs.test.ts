@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { AppError } from '../src/errors.js'
 import { listJobs, shareJobs, startJobs } from '../src/jobs.js'
 import { createManualClock, drainEventLoop } from './support/manualClock.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
@@ -105,6 +106,31 @@ describe('startJobs', () => {
       ['job.failed', { job: 'deliver', error }],
       ['job.failed', { job: 'deliver', error, failures: 61, forSeconds: 30 }],
       ['job.recovered', { job: 'deliver', failures: 70, forSeconds: 35 }],
+    ])
+  })
+
+  it('logs one outage of a store once, however many jobs it stops, and its end when all of them run again', async () => {
+    const { clock, logger } = setup()
+    const down = new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment')
+    const broken = new Set(['deliver', 'reconcile', 'purge'])
+    const jobs = [...broken].map((name) => ({
+      name,
+      everyMs: 500,
+      run: async () => {
+        if (broken.has(name)) throw down
+      },
+    }))
+    const stop = startJobs(jobs, clock, logger)
+    await clock.advance(500)
+    broken.delete('deliver')
+    await clock.advance(500)
+    expect(logger.lines).toHaveLength(1)
+    broken.clear()
+    await clock.advance(500)
+    await stop()
+    expect(logger.lines.map(({ message, fields }) => [message, fields])).toEqual([
+      ['job.failed', { job: 'deliver', error: down }],
+      ['job.recovered', { job: 'deliver', failures: expect.any(Number), forSeconds: expect.any(Number) }],
     ])
   })
 

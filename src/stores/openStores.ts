@@ -189,16 +189,17 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     })
     pool.on('connect', () => losses.succeeded('database'))
     closers.push(() => pool.end())
+    const readsName = settings.databaseReadUrl === null ? 'database' : 'reads'
     // Pages that are looked at have connections of their own, and little time.
     const reads = openPool({
       url: settings.databaseReadUrl?.reveal() ?? url,
       maxConnections: settings.databaseReadPoolSize,
       statementTimeoutMs: readTimeoutMs,
       onError: (error) => {
-        if (!isClosing) losses.failed('reads', { error })
+        if (!isClosing) losses.failed(readsName, { error })
       },
     })
-    reads.on('connect', () => losses.succeeded('reads'))
+    reads.on('connect', () => losses.succeeded(readsName))
     closers.push(() => reads.end())
     const openAudits = (
       sizes: Pick<PoolOptions, 'maxConnections' | 'statementTimeoutMs' | 'connectionTimeoutMs'>,

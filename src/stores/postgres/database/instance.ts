@@ -51,7 +51,7 @@ export const announceInstance = async (
   const id = randomUUID()
   // A dedicated connection: an exhausted pool must not stop the heartbeat.
   const pulse = new Pool({ ...pool.options, max: 1 })
-  pulse.on('error', (error) => logger.warn({ error }, 'instance.connection_lost'))
+  pulse.on('error', (error) => logger.debug({ error }, 'instance.connection_lost'))
   pulse.on('connect', (client) => void client.on('error', () => undefined))
   let others = 0
   const failures = createFailureLog({
