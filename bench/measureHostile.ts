@@ -182,7 +182,12 @@ const openFamilies = async (opened: (() => Promise<void>)[]) => {
 
 /** The first account verifies for an honest shop; the others have the tier that everybody gets. */
 const prepareAccounts = async (database: Database, count: number): Promise<readonly string[]> => {
-  const service = await startService({ DATABASE_URL: database.url, RATE_LIMITS: 'off', ...encryption })
+  const service = await startService({
+    DATABASE_URL: database.url,
+    SANDBOX: 'false',
+    RATE_LIMITS: 'off',
+    ...encryption,
+  })
   try {
     const apiKeys = await registerAccounts(service.url, count)
     await query(

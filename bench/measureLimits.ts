@@ -52,7 +52,7 @@ export const measureLimits = async (scale: Scale): Promise<readonly Verdict[]> =
   const database = await startDatabase()
   const started: Contender[] = []
   const start = async (name: string, environment: Readonly<Record<string, string>>) => {
-    const shared = { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'k'.repeat(32) }
+    const shared = { DATABASE_URL: database.url, SANDBOX: 'false', KEY_ENCRYPTION_SECRET: 'k'.repeat(32) }
     const contender = await startLimited({ name, environment: { ...shared, ...environment } })
     started.push(contender)
     return contender

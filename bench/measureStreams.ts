@@ -32,7 +32,7 @@ interface OpenStream {
 
 /** Updates of open streams over HTTP on one instance, beside commits of one row each on the same database. */
 export const measureStreams = async (scale: Scale): Promise<readonly Verdict[]> => {
-  const database = await startDatabase()
+  const database = await startDatabase({ isSandbox: true })
   const pool = openPool({ url: database.url, maxConnections, onError: () => undefined })
   const contender = await startLimited({
     name: 'quittance',

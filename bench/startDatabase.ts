@@ -17,12 +17,12 @@ interface Server {
   stop(): Promise<void>
 }
 
-/** On `BENCH_DATABASE_URL` (its user needs CREATEDB), otherwise on a local server with default durability. */
-export const startDatabase = async (): Promise<Database> => {
+/** On `BENCH_DATABASE_URL` (its user needs CREATEDB), otherwise on a local server with default durability. `isSandbox` names it as one. */
+export const startDatabase = async ({ isSandbox = false } = {}): Promise<Database> => {
   const borrowed = process.env.BENCH_DATABASE_URL
   const server = borrowed ? { url: borrowed, stop: async () => undefined } : await startServer()
   try {
-    const database = await createDatabase(server.url)
+    const database = await createDatabase(server.url, isSandbox ? '_sandbox' : '')
     return {
       ...database,
       stop: async () => {
@@ -36,15 +36,15 @@ export const startDatabase = async (): Promise<Database> => {
   }
 }
 
-const createDatabase = async (serverUrl: string, template?: string): Promise<Database> => {
-  const name = `quittance_bench_${randomBytes(6).toString('hex')}`
+const createDatabase = async (serverUrl: string, suffix: string, template?: string): Promise<Database> => {
+  const name = `quittance_bench_${randomBytes(6).toString('hex')}${suffix}`
   const source = template === undefined ? '' : ` template "${template}"`
   await run(serverUrl, `create database "${name}"${source}`)
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   return {
     url: url.href,
-    copy: () => createDatabase(serverUrl, name),
+    copy: () => createDatabase(serverUrl, suffix, name),
     stop: () => run(serverUrl, `drop database if exists "${name}" with (force)`),
   }
 }

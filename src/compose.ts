@@ -133,7 +133,6 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     {
       ...config.stores,
       ...sealers,
-      isSandbox: config.sandbox !== 'off',
       readMailbox: canonicalMailbox,
       tiers: config.tiers,
     },

@@ -220,6 +220,8 @@ export interface Config {
   }
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly stores: {
+    /** Whether the data are those of a sandbox, apart from real ones. */
+    readonly isSandbox: boolean
     /** Null: the embedded database in `dataFolder`. */
     readonly databaseUrl: Secret | null
     readonly databasePoolSize: number
@@ -448,6 +450,7 @@ export const readConfig = (
     },
     logLevel: variables.LOG_LEVEL,
     stores: {
+      isSandbox,
       databaseUrl: withPassword(variables.DATABASE_URL, variables.DATABASE_PASSWORD),
       databasePoolSize: variables.DATABASE_POOL_SIZE,
       databaseReadUrl: withPassword(variables.DATABASE_READ_URL, variables.DATABASE_READ_PASSWORD),
@@ -481,9 +484,7 @@ export const readConfig = (
               variables.DISCOVERY_PROBE === 'off'
                 ? null
                 : {
-                    allow: mayProbePrivateHosts(variables.DISCOVERY_PRIVATE_HOSTS, sandbox)
-                      ? privateBlocks
-                      : [],
+                    allow: mayProbePrivateHosts(variables, sandbox) ? privateBlocks : [],
                   },
           },
     settleWaitMs: variables.SETTLE_WAIT_SECONDS * 1_000,
@@ -539,22 +540,29 @@ const sandboxNamespace = 'sandbox'
 
 const privateBlocks = [...ownNetworkBlocks.loopback, ...ownNetworkBlocks.private]
 
-/** Stricter than listing: strangers choose the URL, so that a public instance must never do it by default. */
+/**
+ * Stricter than listing: strangers choose the URL, so that a public instance must never do it by default. A sandbox by
+ * default is on a developer's machine, but not one with a database server of its own, such as in containers.
+ */
 const mayProbePrivateHosts = (
-  privateHosts: 'true' | 'false' | undefined,
+  {
+    DISCOVERY_PRIVATE_HOSTS: privateHosts,
+    DATABASE_URL: databaseUrl,
+  }: Pick<z.infer<typeof environmentShape>, 'DISCOVERY_PRIVATE_HOSTS' | 'DATABASE_URL'>,
   sandbox: Config['sandbox'],
-): boolean => (privateHosts === undefined ? sandbox === 'default' : privateHosts === 'true')
+): boolean =>
+  privateHosts === undefined ? sandbox === 'default' && databaseUrl === undefined : privateHosts === 'true'
 
 /**
- * Without SANDBOX, an instance without a chain is a sandbox, unless it looks like one that is meant for production: then a
- * forgotten variable must not make it one.
+ * Without SANDBOX, an instance without a chain is a sandbox, wherever its database is, unless it requires keys as one for
+ * production does: then a forgotten variable must not make it one.
  */
 const readSandbox = (
-  { SANDBOX, API_KEY_REQUIRED, DATABASE_URL }: Readonly<Record<string, string>>,
+  { SANDBOX, API_KEY_REQUIRED }: Readonly<Record<string, string>>,
   chains: readonly EnabledChain[],
 ): Config['sandbox'] | 'contradiction' => {
   if (SANDBOX === 'true') return chains.length === 0 ? 'chosen' : 'contradiction'
-  const isBare = chains.length === 0 && API_KEY_REQUIRED !== 'true' && DATABASE_URL === undefined
+  const isBare = chains.length === 0 && API_KEY_REQUIRED !== 'true'
   return SANDBOX === undefined && isBare ? 'default' : 'off'
 }
 

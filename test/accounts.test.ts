@@ -12,7 +12,7 @@ const secret = 'instances-of-a-test-share-this-secret'
 describe('accounts of instances that share a database', () => {
   let database: TestDatabase
   const open = (environment: Readonly<Record<string, string>>, logger: Logger): Promise<Core> =>
-    composeCore(readConfig({ DATABASE_URL: database.url, ...environment }), {
+    composeCore(readConfig({ DATABASE_URL: database.url, SANDBOX: 'false', ...environment }), {
       clock: systemClock,
       logger,
       measuresProcess: false,

@@ -68,6 +68,7 @@ describe('an environment without a chain', () => {
       },
       logLevel: 'info',
       stores: {
+        isSandbox: false,
         databaseUrl: null,
         databasePoolSize: 20,
         databaseReadUrl: null,
@@ -914,15 +915,16 @@ describe('the sandbox', () => {
     ['is off where it is said', { SANDBOX: 'false' }, 'off'],
     ['is off beside a chain', evm, 'off'],
     [
-      'is off with a database, which a forgotten key must not turn into a sandbox',
+      'is the default without a chain, wherever the database is',
       { DATABASE_URL: 'postgres://db' },
-      'off',
+      'default',
     ],
     ['is off where keys are required', { API_KEY_REQUIRED: 'true', REGISTRATION: 'once' }, 'off'],
   ])('%s', (_name, environment, expected) => {
     const { sandbox, chains, stores } = readConfig(environment)
     expect(sandbox).toBe(expected)
     expect(chains.some(({ namespace }) => namespace === 'sandbox')).toBe(expected !== 'off')
+    expect(stores.isSandbox).toBe(expected !== 'off')
     expect(stores.dataFolder).toBe(expected === 'off' ? './data' : 'data/sandbox')
   })
 

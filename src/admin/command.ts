@@ -55,7 +55,8 @@ export const usage = (
   keys revoke <account> [--yes] [--json]      permanently invalidates its key; asks for confirmation unless --yes
 
 <account> is the id that \`keys list\` shows, <settlement> the one that \`settlements list\` shows.
-Exit codes: 0 done, 1 failed, 2 not understood, or the data folder or database holds no quittance data.`
+Where both real payments and a sandbox have data, SANDBOX=false or SANDBOX=true says which of them a command is for.
+Exit codes: 0 done, 1 failed, 2 not understood, or no quittance data, or those of both.`
 
 export class UsageError extends Error {
   /** For the usage; absent: those of the specification. */

@@ -6,6 +6,7 @@ import { migrationsFolder } from '../stores/openStores.js'
 import { createSealingKeyCheck } from '../stores/postgres/accounts/sealingKeyCheck.js'
 import { readSchemaState } from '../stores/postgres/database/migrate.js'
 import { readClock } from '../stores/postgres/database/readClock.js'
+import { findSandboxDatabase } from '../stores/postgres/database/sandboxDatabase.js'
 import { type AdminDatabase, NoDataError, openAdminDatabase } from '../stores/postgres/openAdminDatabase.js'
 import { pingRedis } from '../stores/redis/pingRedis.js'
 import { findSealers } from './findSealers.js'
@@ -26,6 +27,7 @@ const checkDatabase = async (config: Config): Promise<readonly Finding[]> => {
     try {
       return [
         ...(await attempt(subject, () => checkServer(pool))),
+        ...(await attempt(subject, () => checkPlace(config.stores))),
         ...(await attempt('migrations', () => checkMigrations(pool))),
         ...(await attempt('encryption', () => checkEncryption(pool, config))),
       ]
@@ -33,9 +35,10 @@ const checkDatabase = async (config: Config): Promise<readonly Finding[]> => {
       await close()
     }
   } catch (error) {
+    const text = describe(error)
+    if (!(error instanceof NoDataError)) return [{ level: 'error', subject, text }]
     // Before the first start this is as it should be.
-    const level = error instanceof NoDataError ? 'warning' : 'error'
-    return [{ level, subject, text: describe(error) }]
+    return [{ level: 'warning', subject, text }, ...(await attempt(subject, () => checkPlace(config.stores)))]
   }
 }
 
@@ -72,6 +75,23 @@ const checkServer = async (pool: AdminDatabase['pool']): Promise<readonly Findin
         : `agrees with the database within ${ahead}`,
     },
   ]
+}
+
+/** Of a sandbox on a server: which database it is, and what is beside it. */
+const checkPlace = async ({ isSandbox, databaseUrl }: Config['stores']): Promise<readonly Finding[]> => {
+  if (!isSandbox || databaseUrl === null) return []
+  const subject = 'database'
+  const { url, exists, isBesidePayments } = await findSandboxDatabase(databaseUrl, { creates: false })
+  const name = decodeURIComponent(new URL(url.reveal()).pathname.slice(1))
+  const found: Finding = {
+    level: 'ok',
+    subject,
+    text: `the sandbox ${exists ? 'is' : 'will be'} in the database "${name}"`,
+  }
+  if (!isBesidePayments) return [found]
+  const text =
+    'DATABASE_URL holds real payments, which a sandbox does not serve: are the variables of a chain missing?'
+  return [found, { level: 'warning', subject, text }]
 }
 
 const checkMigrations = async (pool: AdminDatabase['pool']): Promise<readonly Finding[]> => {

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { ImportedConsumed, Installation, Transfer } from '../admin/runAdmin.js'
 import { type Config, readConfig } from '../config.js'
 import { version } from '../platform/version.js'
@@ -10,7 +8,7 @@ import { consumedTable, importConsumed } from '../stores/postgres/backup/importC
 import { checkBackup, restoreBackup } from '../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../stores/postgres/backup/writeBackup.js'
 import { migrate } from '../stores/postgres/database/migrate.js'
-import { openAdminDatabase } from '../stores/postgres/openAdminDatabase.js'
+import { hasData, openAdminDatabase } from '../stores/postgres/openAdminDatabase.js'
 import { checkInstallation } from './checkInstallation.js'
 import { findSealers, openConfiguredSealers, sealingKeyFile } from './findSealers.js'
 import { listSettings } from './listSettings.js'
@@ -25,37 +23,59 @@ const readGiven = ({ environment, namesInFile }: GivenVariables): Config =>
   readConfig(environment, undefined, namesInFile)
 
 export const createInstallation = (given: GivenVariables): Installation => {
-  const read = (): Config => readInstalledConfig(given)
+  const read = (): Promise<Config> => readInstalledConfig(given)
   return {
-    listTiers: () => Object.keys(read().tiers.table),
-    openStores: () => {
-      const config = read()
-      return openAccounts({ ...config.stores, tiers: config.tiers }, () => openConfiguredSealers(config))
+    listTiers: () => Object.keys(readGiven(given).tiers.table),
+    openStores: async () => {
+      const config = await read()
+      return await openAccounts({ ...config.stores, tiers: config.tiers }, () =>
+        openConfiguredSealers(config),
+      )
     },
     check: () => checkInstallation(() => readGiven(given)),
     listSettings: () => {
       readGiven(given)
       return listSettings(given.environment)
     },
-    backUp: (file) => backUp(read(), file),
-    restore: (file) => restore(read(), file),
-    exportConsumed: (file) => exportConsumed(read(), file),
-    importConsumed: (file) => importInto(read(), file),
+    backUp: async (file) => backUp(await read(), file),
+    restore: (file) => restore(readFilledConfig(given), file),
+    exportConsumed: async (file) => exportConsumed(await read(), file),
+    importConsumed: (file) => importInto(readFilledConfig(given), file),
   }
 }
 
 /**
- * Where SANDBOX is not set, and the variables of the chains are perhaps not at hand: the data folder of real payments,
- * else that of the sandbox.
+ * Where SANDBOX is not set, and the variables of the chains are perhaps not at hand, commands work on the data that there
+ * are. Throws an operator-facing error where there are both, real ones and those of a sandbox.
  */
-const readInstalledConfig = (given: GivenVariables): Config => {
+const readInstalledConfig = async (given: GivenVariables): Promise<Config> => {
   const stated = readGiven(given)
   if (stated.sandbox !== 'default') return stated
-  const real = readGiven({ ...given, environment: { ...given.environment, SANDBOX: 'false' } })
-  return !hasData(real) && hasData(stated) ? stated : real
+  const real = readReal(given)
+  const hasReal = await hasData(real.stores)
+  const hasSandbox = await hasData(stated.stores)
+  if (hasReal && hasSandbox) {
+    throw new AmbiguousDataError(
+      `${describePlace(real)} holds real payments, and there is a sandbox beside them: say which of them the command is for, with SANDBOX=false or SANDBOX=true. Nothing was done.`,
+    )
+  }
+  return hasSandbox ? stated : real
 }
 
-const hasData = ({ stores }: Config): boolean => existsSync(join(stores.dataFolder, 'postgres'))
+/** What fills a database fills that of real payments, unless SANDBOX=true. */
+const readFilledConfig = (given: GivenVariables): Config => {
+  const stated = readGiven(given)
+  return stated.sandbox === 'default' ? readReal(given) : stated
+}
+
+const readReal = (given: GivenVariables): Config =>
+  readGiven({ ...given, environment: { ...given.environment, SANDBOX: 'false' } })
+
+const describePlace = ({ stores }: Config): string =>
+  stores.databaseUrl === null ? `The data folder ${stores.dataFolder}` : 'The database of DATABASE_URL'
+
+/** Operator-facing: the command could be for either of two databases. */
+export class AmbiguousDataError extends Error {}
 
 const nameSealingKey = (config: Config): string =>
   config.accounts.keyEncryptionSecret === null
@@ -103,7 +123,7 @@ const exportConsumed = async (config: Config, file: string): Promise<number> => 
 const importInto = async (config: Config, file: string): Promise<ImportedConsumed> => {
   const { pool, close } = await openAdminDatabase(config.stores, { creates: false })
   try {
-    return await importConsumed(pool, { file, migrationsFolder })
+    return await importConsumed(pool, { file, migrationsFolder, isSandbox: config.stores.isSandbox })
   } finally {
     await close()
   }

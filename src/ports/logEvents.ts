@@ -85,6 +85,8 @@ export type LogEvent =
   | 'rpc.unreadable'
   | 'rpc.wrong_chain_id'
   | 'runtime.not_loaded'
+  | 'sandbox.beside_real_payments'
+  | 'sandbox.database'
   | 'sandbox.enabled'
   | 'sandbox.simulates_networks'
   | 'server.log'

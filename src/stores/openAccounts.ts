@@ -25,7 +25,7 @@ export interface OpenAccounts {
 
 /** Migrates the database. Throws `NoDataError` when it was never used by the service. */
 export const openAccounts = async (
-  settings: Pick<StoreSettings, 'databaseUrl' | 'dataFolder' | 'tiers'>,
+  settings: Pick<StoreSettings, 'databaseUrl' | 'dataFolder' | 'isSandbox' | 'tiers'>,
   openSealers: () => Promise<Sealers>,
 ): Promise<OpenAccounts> => {
   const { pool, close } = await openAdminDatabase(settings, { creates: false })

@@ -48,7 +48,8 @@ import { announceInstance } from './postgres/database/instance.js'
 import { createJobLeases } from './postgres/database/jobLeases.js'
 import { mapDatabaseErrors } from './postgres/database/mapDatabaseErrors.js'
 import { openPool, type PoolOptions } from './postgres/database/pool.js'
-import { claimPurpose } from './postgres/database/purpose.js'
+import { checkPurpose } from './postgres/database/purpose.js'
+import { findSandboxDatabase } from './postgres/database/sandboxDatabase.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
 import { NoBinariesError } from './postgres/embedded/chooseLaunch.js'
@@ -172,7 +173,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
   }
 
   try {
-    const url = await openDatabase(settings, logger, closers)
+    const { url, readUrl, ...database } = await openDatabase(settings, logger, closers)
     // All connections break at once when the server ends.
     const losses = createFailureLog({
       logger,
@@ -192,7 +193,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     const readsName = settings.databaseReadUrl === null ? 'database' : 'reads'
     // Pages that are looked at have connections of their own, and little time.
     const reads = openPool({
-      url: settings.databaseReadUrl?.reveal() ?? url,
+      url: readUrl ?? url,
       maxConnections: settings.databaseReadPoolSize,
       statementTimeoutMs: readTimeoutMs,
       onError: (error) => {
@@ -205,7 +206,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       sizes: Pick<PoolOptions, 'maxConnections' | 'statementTimeoutMs' | 'connectionTimeoutMs'>,
     ) => {
       const audits = openPool({
-        url: settings.databaseReadUrl?.reveal() ?? url,
+        url: readUrl ?? url,
         ...sizes,
         onError: (error) => {
           if (!isClosing) losses.failed('audits', { error })
@@ -223,18 +224,24 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     // The nightly job can read for half an hour: operators do not queue behind it. One connection reads; the other one
     // cancels its statement when the service stops.
     const nightlyAudits = openAudits({ maxConnections: 2, statementTimeoutMs: nightlyTimeoutMs })
-    const { applied } = await migrateNamed(pool, migrationsFolder, settings.databaseUrl)
+    const { applied } = await migrateNamed(pool, migrationsFolder, database.named)
     if (applied.length > 0) logger.info({ applied }, 'database.migrated')
+    const isSandbox = settings.isSandbox === true
+    const instance = await announceInstance(pool, logger, {
+      isOnly: settings.databaseUrl === null,
+      isSandbox,
+    })
+    closers.push(() => instance.close())
     const variable = settings.databaseUrl === null ? 'DATA_FOLDER' : 'DATABASE_URL'
-    await claimPurpose(pool, settings.isSandbox === true, variable)
+    await checkPurpose(pool, { instanceId: instance.id, isSandbox, variable })
+    await instance.admit()
     const sealing = createSealingKeyCheck(pool, settings.keyCheckValue, settings.previousKeyCheckValue)
     await sealing.check()
     await fillMailboxes(pool, settings.readMailbox)
-    const instance = await announceInstance(pool, logger, { isOnly: settings.databaseUrl === null })
-    closers.push(() => instance.close())
     const inProcess = createMemoryRateLimiter({ clock })
     const redis = await openSharedRedis(settings.redisUrl, { clock, logger, closers })
     const limiter = openLimiter(redis, {
+      isSandbox,
       inProcess,
       fallback: createDividedRateLimiter({ limiter: inProcess, countInstances: instance.countAlive }),
     })
@@ -252,12 +259,19 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       overview: mapDatabaseErrors(createSettlementOverview(reads)),
       lanes: mapDatabaseErrors(createSignerLanes(pool, instance)),
       idempotency:
-        redis === null ? idempotencyRecord : createIdempotencyLease({ ...redis, record: idempotencyRecord }),
+        redis === null
+          ? idempotencyRecord
+          : createIdempotencyLease({
+              ...redis,
+              record: idempotencyRecord,
+              // Its answers must not be replayed for real payments, which may be on the same server.
+              ...(isSandbox ? { keyPrefix: 'quittance:sandbox:idempotency:' } : {}),
+            }),
       webhooks: mapDatabaseErrors({
         ...createWebhookOutbox(pool),
         list: createWebhookOutbox(reads).list,
       }),
-      feed: mapDatabaseErrors(createEventFeed(pool, settings.databaseReadUrl === null ? reads : pool)),
+      feed: mapDatabaseErrors(createEventFeed(pool, readUrl === null ? reads : pool)),
       limiter,
       quotas: mapDatabaseErrors(createQuotas(pool)),
       reservations: mapDatabaseErrors(createReservations(pool)),
@@ -275,21 +289,18 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
         ...createStatistics(reads),
         addRequests: createStatistics(pool).addRequests,
       }),
-      sandbox:
-        settings.isSandbox === true
-          ? {
-              scenarios: mapDatabaseErrors(createSandboxScenarios(pool, maxScenarios)),
-              inboxes: mapDatabaseErrors(createSandboxInboxes(pool)),
-            }
-          : null,
+      sandbox: isSandbox
+        ? {
+            scenarios: mapDatabaseErrors(createSandboxScenarios(pool, maxScenarios)),
+            inboxes: mapDatabaseErrors(createSandboxInboxes(pool)),
+          }
+        : null,
       catalogue: mapDatabaseErrors(createDiscoveryCatalogue(pool, reads)),
       challenges: mapDatabaseErrors(createOwnerChallenges(pool)),
       reconciliation: mapDatabaseErrors(createReconciliationStore(pool, audits)),
       nightlyReconciliation: mapDatabaseErrors(createReconciliationStore(pool, nightlyAudits)),
       intents: mapDatabaseErrors(createIntentStore(pool, reads)),
-      creditStore: mapDatabaseErrors(
-        createCreditStore(pool, settings.databaseReadUrl === null ? reads : pool),
-      ),
+      creditStore: mapDatabaseErrors(createCreditStore(pool, readUrl === null ? reads : pool)),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance)),
       pingDatabase: async () => {
         const { rows } = await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))
@@ -308,12 +319,23 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
   }
 }
 
+interface OpenDatabase {
+  readonly url: string
+  /** Null: pages are read from the database itself. */
+  readonly readUrl: string | null
+  /** Of a server that operators named; null: the embedded one. */
+  readonly named: Secret | null
+}
+
 const openDatabase = async (
-  { databaseUrl, dataFolder }: Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>,
+  { databaseUrl, databaseReadUrl, dataFolder, isSandbox = false }: StoreSettings,
   logger: Logger,
   closers: (() => Promise<void>)[],
-): Promise<string> => {
-  if (databaseUrl !== null) return databaseUrl.reveal()
+): Promise<OpenDatabase> => {
+  if (databaseUrl !== null) {
+    const own = { url: databaseUrl.reveal(), readUrl: databaseReadUrl?.reveal() ?? null, named: databaseUrl }
+    return isSandbox ? await openSandboxDatabase(own, logger) : own
+  }
   const embedded = await startEmbeddedPostgres({
     folder: join(dataFolder, 'postgres'),
     log: (line) => logger.debug({ line }, 'database.log'),
@@ -321,7 +343,24 @@ const openDatabase = async (
   closers.push(() => embedded.stop())
   embedded.onExit((reason) => logger.error({ reason }, 'database.ended'))
   logger.info({ folder: dataFolder }, 'database.embedded')
-  return embedded.url
+  return { url: embedded.url, readUrl: null, named: null }
+}
+
+const openSandboxDatabase = async (
+  given: OpenDatabase & { readonly named: Secret },
+  logger: Logger,
+): Promise<OpenDatabase> => {
+  const { url, isApart, isBesidePayments } = await findSandboxDatabase(given.named, { creates: true })
+  const database = decodeURIComponent(new URL(url.reveal()).pathname.slice(1))
+  logger.info({ database }, 'sandbox.database')
+  if (isBesidePayments) {
+    logger.warn(
+      { database, hint: 'DATABASE_URL holds real payments, which this instance does not serve' },
+      'sandbox.beside_real_payments',
+    )
+  }
+  // A replica that is named belongs to the other database.
+  return isApart ? { url: url.reveal(), readUrl: null, named: url } : given
 }
 
 /** For `catch`: what the embedded database lacks is a matter of its folder, unless it is not installed at all. */
@@ -373,9 +412,16 @@ const openSharedRedis = async (
 }
 
 interface Limiters {
+  readonly isSandbox: boolean
   readonly inProcess: RateLimiter
   readonly fallback: RateLimiter
 }
 
-const openLimiter = (redis: SharedRedis | null, { inProcess, fallback }: Limiters): RateLimiter =>
-  redis === null ? inProcess : createRedisRateLimiter({ ...redis, fallback })
+const openLimiter = (redis: SharedRedis | null, { isSandbox, inProcess, fallback }: Limiters): RateLimiter =>
+  redis === null
+    ? inProcess
+    : createRedisRateLimiter({
+        ...redis,
+        fallback,
+        ...(isSandbox ? { keyPrefix: 'quittance:sandbox:limits:' } : {}),
+      })

@@ -97,6 +97,7 @@ const formatBalance = (network: string, balance: bigint): string => {
 
 const describeDatabase = ({ stores }: Config): string => {
   if (stores.databaseUrl === null) return `embedded Postgres in ${stores.dataFolder}`
+  if (stores.isSandbox) return "DATABASE_URL, in a sandbox's database of its own"
   return stores.databaseReadUrl === null ? 'DATABASE_URL' : 'DATABASE_URL, pages from DATABASE_READ_URL'
 }
 

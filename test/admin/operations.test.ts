@@ -202,15 +202,17 @@ describe('admin check', () => {
   it('reports an unreachable database, and a secret that does not open the keys', async () => {
     const away = await check({
       DATABASE_URL: `postgres://ada:hidden-password@127.0.0.1:${await reservePort()}/x`,
+      SANDBOX: 'false',
     })
     expect(away.code).toBe(1)
     expect(levelsOf(away.found, 'database')).toEqual([
       'error The database of DATABASE_URL does not answer (ECONNREFUSED).',
     ])
+    const real = { DATABASE_URL: database.url, SANDBOX: 'false' }
     await database.pool().query("insert into sealing_secret (mark) values ('\\x00')")
-    const other = await check({ DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: 'k'.repeat(32) })
+    const other = await check({ ...real, KEY_ENCRYPTION_SECRET: 'k'.repeat(32) })
     expect(levelsOf(other.found, 'encryption')[0]).toMatch(/^error .*another secret/)
-    const missing = await check({ DATABASE_URL: database.url, DATA_FOLDER: '/nonexistent' })
+    const missing = await check({ ...real, DATA_FOLDER: '/nonexistent' })
     expect(levelsOf(missing.found, 'encryption')[0]).toMatch(/^error .*is missing/)
     await database.pool().query('truncate sealing_secret')
   })
@@ -222,7 +224,7 @@ describe('admin check', () => {
     expect(existsSync(join(folder, 'data'))).toBe(false)
     await rm(folder, { recursive: true })
     const { rows } = await database.pool().query('delete from schema_migration where number > 9 returning *')
-    const old = await check({ DATABASE_URL: database.url })
+    const old = await check({ DATABASE_URL: database.url, SANDBOX: 'false' })
     expect(levelsOf(old.found, 'migrations')[0]).toMatch(/^warning the next start applies 0010/)
     expect(rows.length).toBeGreaterThan(0)
     const left = await database.pool().query('select from schema_migration')

@@ -19,6 +19,7 @@ describe('callers against the accounts of others', () => {
     compose(
       readConfig({
         DATABASE_URL: database.url,
+        SANDBOX: 'false',
         KEY_ENCRYPTION_SECRET: 's'.repeat(32),
         LOG_LEVEL: 'silent',
         TIERS: JSON.stringify(tiers),

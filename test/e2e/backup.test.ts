@@ -180,6 +180,9 @@ describe('a backup', () => {
       await target.pool().query("update instances set seen_at = seen_at - interval '1 minute'")
       const first = await run()
       expect(first).toMatchObject({ code: 0 })
+      // From now on no sandbox can use it.
+      const { rows: purposes } = await target.pool().query('select is_sandbox from database_purpose')
+      expect(purposes).toEqual([{ is_sandbox: false }])
       expect(first.output).toContain('2 consumed authorizations, of which the database lacked 1.')
       expect(first.output).toContain('1 consumed authorizations of the database have no settlement')
       expect((await run()).output).toContain('of which the database lacked 0.')

@@ -26,7 +26,7 @@ const network = 'eip155:84532'
 let database: TestDatabase
 let service: TestService
 beforeAll(async () => {
-  database = await createTestDatabase()
+  database = await createTestDatabase({ isSandbox: true })
   service = await startService({ databaseUrl: database.url, environment: { SANDBOX: 'true' } })
 })
 afterAll(async () => {

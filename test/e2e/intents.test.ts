@@ -64,7 +64,7 @@ describe('an intent in the sandbox', () => {
   let database: TestDatabase
   let service: TestService
   beforeAll(async () => {
-    database = await createTestDatabase()
+    database = await createTestDatabase({ isSandbox: true })
     service = await startService({ databaseUrl: database.url, environment: { SANDBOX: 'true' } })
   })
   afterAll(async () => {

@@ -52,6 +52,7 @@ describe('a third party that knows only an e-mail address (A30)', () => {
     // Default configuration: nothing decides who is shown keys.
     const config = readConfig({
       DATABASE_URL: database.url,
+      SANDBOX: 'false',
       KEY_ENCRYPTION_SECRET: 's'.repeat(32),
       RATE_LIMITS: 'off',
       LOG_LEVEL: 'silent',

@@ -64,6 +64,7 @@ const services: Service[] = []
 const openMode = async (environment: Readonly<Record<string, string>>): Promise<FastifyInstance> => {
   const config = readConfig({
     DATABASE_URL: database.url,
+    SANDBOX: 'false',
     KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
     TRUST_PROXY: '10.0.0.0/8',
     OPERATOR_TOKEN: token,

@@ -27,7 +27,7 @@ interface Instance {
 }
 
 const openInstance = async (environment: Readonly<Record<string, string>>): Promise<Instance> => {
-  const database = await createTestDatabase()
+  const database = await createTestDatabase({ isSandbox: true })
   const options = { databaseUrl: database.url, environment: { SANDBOX: 'true', ...environment } }
   const service = await startService(options)
   const core = await openCore(options)

@@ -34,7 +34,7 @@ const register = async (email: string): Promise<Headers> => {
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase()
+  database = await createTestDatabase({ isSandbox: true })
   service = await startService({
     databaseUrl: database.url,
     environment: { SANDBOX: 'true', TIERS: JSON.stringify({ wide: tier(1_000), tiny: tier(3) }) },

@@ -28,7 +28,7 @@ let database: TestDatabase
 let service: FacilitatorProcess
 let environment: Readonly<Record<string, string>>
 beforeAll(async () => {
-  database = await createTestDatabase()
+  database = await createTestDatabase({ isSandbox: true })
   environment = {
     DATABASE_URL: database.url,
     SANDBOX: 'true',

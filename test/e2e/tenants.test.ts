@@ -58,6 +58,7 @@ describe('data of one account', () => {
     database = await createTestDatabase()
     const config = readConfig({
       DATABASE_URL: database.url,
+      SANDBOX: 'false',
       KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
       RATE_LIMITS: 'off',
     })

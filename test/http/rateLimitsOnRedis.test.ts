@@ -105,6 +105,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,',
     compose(
       readConfig({
         DATABASE_URL: database.url,
+        SANDBOX: 'false',
         REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
         LOG_LEVEL: 'silent',
       }),

@@ -20,6 +20,7 @@ describe('npm start', () => {
     try {
       const environment = {
         DATABASE_URL: database.url,
+        SANDBOX: 'false',
         HOST: '127.0.0.1',
         PORT: '0',
         DATA_FOLDER: folder,

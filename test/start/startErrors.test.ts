@@ -69,7 +69,11 @@ describe('a start that fails', () => {
       })
     })
     try {
-      const { code, event } = await startInVain({ DATABASE_URL: database.url, PORT: String(port) })
+      const { code, event } = await startInVain({
+        DATABASE_URL: database.url,
+        SANDBOX: 'false',
+        PORT: String(port),
+      })
       expect(code).toBe(1)
       expect(event).toEqual(failure('PORT', new RegExp(`^port ${port} is in use by another program\\.`)))
       const { rows } = await database.pool().query('select from instances')
@@ -80,7 +84,7 @@ describe('a start that fails', () => {
   })
 
   it('names HOST when the address is not one of this machine, even where the log is silent', async () => {
-    const variables = { DATABASE_URL: database.url, HOST: '192.0.2.1', LOG_LEVEL: 'silent' }
+    const variables = { DATABASE_URL: database.url, SANDBOX: 'false', HOST: '192.0.2.1', LOG_LEVEL: 'silent' }
     const { code, event } = await startInVain(variables)
     expect(code).toBe(1)
     expect(event).toEqual(failure('HOST', /^"192\.0\.2\.1" is no address of this machine/))
@@ -158,6 +162,7 @@ describe('a start that fails', () => {
       environment: {
         DATA_FOLDER: folder,
         DATABASE_URL: database.url,
+        SANDBOX: 'false',
         HOST: '127.0.0.1',
         PORT: '0',
         REDIS_URL: `redis://:hunter2@127.0.0.1:${await reservePort()}`,

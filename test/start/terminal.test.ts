@@ -35,7 +35,13 @@ describe.skipIf(!hasScript)('the service in a terminal', () => {
     const command = `echo "pid $$"; exec ${[process.execPath, ...flags, file].join(' ')}`
     return startProcess(['script', '--quiet', '--return', '--command', command, '/dev/null'], {
       cwd: folder,
-      environment: { TERM: 'xterm', DATABASE_URL: database.url, DATA_FOLDER: folder, ...environment },
+      environment: {
+        TERM: 'xterm',
+        SANDBOX: 'false',
+        DATABASE_URL: database.url,
+        DATA_FOLDER: folder,
+        ...environment,
+      },
     })
   }
 

@@ -28,6 +28,8 @@ export const environmentFor = ({
   environment = {},
 }: CoreOptions): Record<string, string> => ({
   DATABASE_URL: databaseUrl,
+  // Without a chain it would be one.
+  SANDBOX: 'false',
   KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
   ...(chain === undefined
     ? {}

@@ -28,10 +28,13 @@ export interface TestDatabase {
 
 const maxConnections = 10
 
-/** Clones the template database. Call it in `beforeAll`, and `drop` in `afterAll`. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * Clones the template database. Call it in `beforeAll`, and `drop` in `afterAll`. `isSandbox` gives it a name by which a
+ * sandbox uses it, instead of one beside it.
+ */
+export async function createTestDatabase({ isSandbox = false } = {}): Promise<TestDatabase> {
   const { adminUrl, template } = inject('postgres')
-  const name = `${template}_${randomBytes(6).toString('hex')}`
+  const name = `${template}_${randomBytes(6).toString('hex')}${isSandbox ? '_sandbox' : ''}`
   // Copying through the WAL, the default, costs the server twice the time for a template of this size.
   await asAdmin(adminUrl, `create database "${name}" template "${template}" strategy file_copy`)
 
@@ -47,7 +50,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const drop = async () => {
     // `end()` waits for clients that a failed test did not release; `with (force)` disconnects them.
     const closed = Promise.all([...pools.values()].map((pool) => pool.end()))
-    await asAdmin(adminUrl, `drop database if exists "${name}" with (force)`)
+    // A sandbox that was started on it made another one.
+    for (const each of [name, `${name}_sandbox`]) {
+      await asAdmin(adminUrl, `drop database if exists "${each}" with (force)`)
+    }
     await closed
   }
   return {

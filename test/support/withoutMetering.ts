@@ -7,7 +7,8 @@ import { withoutCredit } from './withoutCredit.js'
  * `0024_returned_credit.sql`, `0025_recipient_statements.sql`, `0026_unique_amounts.sql`, `0027_promised_holds.sql`,
  * `0028_streams_ending.sql`, `0029_wait_for_holds.sql`, `0030_verified_holds.sql`, `0031_sponsored_payments.sql`,
  * `0032_consumed_authorizations.sql`, `0033_consumed_before.sql`, `0034_holders_of_scenarios.sql`,
- * `0035_statements_of_resources.sql`, `0036_customers.sql` and `0037_promisees.sql`, for tests of upgrades.
+ * `0035_statements_of_resources.sql`, `0036_customers.sql`, `0037_promisees.sql` and `0038_claimed_purpose.sql`, for tests of
+ * upgrades.
  */
 export const withoutMetering = `
   ${withoutConsumed};

@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import { nameDataFolder, type StoreSettings } from '../openStores.js'
 import { openPool } from './database/pool.js'
+import { findSandboxDatabase } from './database/sandboxDatabase.js'
 import { findRunningPostgres } from './embedded/findRunningPostgres.js'
 import { startEmbeddedPostgres } from './embedded/startEmbeddedPostgres.js'
 
@@ -15,14 +16,14 @@ export interface AdminDatabase {
   close(): Promise<void>
 }
 
-type Place = Pick<StoreSettings, 'databaseUrl' | 'dataFolder'>
+export type AdminPlace = Pick<StoreSettings, 'databaseUrl' | 'dataFolder' | 'isSandbox'>
 
 /**
  * Opens `databaseUrl`, or the embedded database: connects to a running one, else starts it. `creates` lets it be absent or
  * empty; otherwise throws `NoDataError`, so that a mistyped setting does not create a second, empty database.
  */
 export const openAdminDatabase = async (
-  place: Place,
+  place: AdminPlace,
   { creates }: { readonly creates: boolean },
 ): Promise<AdminDatabase> => {
   const { url, stop } = await findDatabase(place, creates)
@@ -41,11 +42,18 @@ export const openAdminDatabase = async (
 }
 
 const findDatabase = async (
-  { databaseUrl, dataFolder }: Place,
+  { databaseUrl, dataFolder, isSandbox = false }: AdminPlace,
   creates: boolean,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> => {
   const nothing = async (): Promise<void> => {}
-  if (databaseUrl !== null) return { url: databaseUrl.reveal(), stop: nothing }
+  if (databaseUrl !== null && !isSandbox) return { url: databaseUrl.reveal(), stop: nothing }
+  if (databaseUrl !== null) {
+    const { url, exists } = await findSandboxDatabase(databaseUrl, { creates })
+    if (exists) return { url: url.reveal(), stop: nothing }
+    throw new NoDataError(
+      'There is no sandbox beside the database of DATABASE_URL. Set SANDBOX=false for its real payments. Nothing was created.',
+    )
+  }
   const folder = join(dataFolder, 'postgres')
   if (!creates && !existsSync(join(folder, 'cluster'))) {
     throw new NoDataError(
@@ -62,7 +70,7 @@ const contentRows = z.tuple([z.object({ name: z.string(), is_ours: z.boolean(), 
 
 const checkContent = async (
   pool: Pool,
-  { databaseUrl, dataFolder }: Place,
+  { databaseUrl, dataFolder }: AdminPlace,
   creates: boolean,
 ): Promise<void> => {
   const { rows } = await pool
@@ -84,4 +92,32 @@ const checkContent = async (
   throw new NoDataError(
     `The database ${place} holds no quittance data${content}. Set DATABASE_URL or DATA_FOLDER to those of the service. Nothing was created.`,
   )
+}
+
+const rowsRows = z.tuple([z.object({ has_rows: z.boolean() })])
+
+/**
+ * Whether there is anything that commands could be meant for. Of a server: settlements, accounts or consumed authorizations.
+ * Of a data folder: a database, which is not started for that. Changes nothing.
+ */
+export const hasData = async (place: AdminPlace): Promise<boolean> => {
+  if (place.databaseUrl === null) return existsSync(join(place.dataFolder, 'postgres', 'cluster'))
+  try {
+    const { pool, close } = await openAdminDatabase(place, { creates: false })
+    try {
+      const { rows } = await pool.query(
+        `select (exists (select from settlements) or exists (select from accounts))
+           and not exists (select from database_purpose where is_sandbox <> $1) as has_rows`,
+        [place.isSandbox === true],
+      )
+      return rowsRows.parse(rows)[0].has_rows
+    } finally {
+      await close()
+    }
+  } catch (error) {
+    if (error instanceof NoDataError) return false
+    // A version before sandboxes wrote it: a table is missing.
+    if (error instanceof Error && 'code' in error && error.code === '42P01') return place.isSandbox !== true
+    throw error
+  }
 }

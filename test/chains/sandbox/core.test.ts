@@ -34,7 +34,7 @@ const withScenarios = (family: AnyChainFamily): AnyChainFamily => ({
 })
 
 beforeAll(async () => {
-  database = await createTestDatabase()
+  database = await createTestDatabase({ isSandbox: true })
   const environment = environmentFor({ databaseUrl: database.url, environment: { SANDBOX: 'true' } })
   const config = readConfig(environment, families.map(withScenarios))
   client = createCoreClient(

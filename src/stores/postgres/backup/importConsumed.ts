@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import { readMigrations, withoutTimeout } from '../database/migrate.js'
+import { claimPurpose } from '../database/purpose.js'
 import { inTransaction } from '../database/transaction.js'
 import { listTables } from './listTables.js'
 import { BackupFileError, readBackup } from './readBackup.js'
@@ -29,7 +30,11 @@ const counted = z.tuple([
  */
 export const importConsumed = async (
   pool: Pool,
-  { file, migrationsFolder }: { readonly file: string; readonly migrationsFolder: URL },
+  {
+    file,
+    migrationsFolder,
+    isSandbox = false,
+  }: { readonly file: string; readonly migrationsFolder: URL; readonly isSandbox?: boolean },
 ): Promise<ImportedConsumed> => {
   const migrations = await readMigrations(migrationsFolder)
   return await inTransaction(pool, async (client) => {
@@ -37,6 +42,7 @@ export const importConsumed = async (
       `set local statement_timeout = 0; set local timezone = 'UTC'; set local datestyle = 'ISO, MDY'`,
     )
     await refuseRunningService(client, 'Nothing was imported.')
+    await claimPurpose(client, isSandbox)
     const table = (await listTables(client, migrations)).find(({ name }) => name === consumedTable)
     if (table === undefined)
       throw new Error('The database has no consumed authorizations: start the service once.')

@@ -14,6 +14,8 @@ export interface Instance {
 export interface AnnouncedInstance extends Instance {
   /** Instances with a recent heartbeat at the time of our last one, including this one. */
   countAlive(): number
+  /** Marks that it serves, which decides what the database is for. */
+  admit(): Promise<void>
 }
 
 // Three missed heartbeats, as in `isAlive`: after that others may take over.
@@ -22,7 +24,8 @@ const heartbeatMs = 3_000
 // A heartbeat without a response must not delay the next one.
 const heartbeat = {
   text: `
-    insert into instances (id) values ($1) on conflict (id) do update set seen_at = now()
+    insert into instances (id, is_sandbox, is_admitted) values ($1, $2, $3)
+    on conflict (id) do update set seen_at = now(), is_admitted = excluded.is_admitted
     returning (
       select count(*)::int from instances others
       where others.id <> $1 and others.seen_at > now() - interval '10 seconds'
@@ -42,11 +45,18 @@ export const isAlive = (owner: string): string =>
 export const isOwned = (owner: string, since: string): string =>
   `(${since} > now() - ${maxOwnership} and ${isAlive(owner)})`
 
-/** Starts the heartbeat. `isOnly` deletes all earlier instances, which releases what they own. */
+export interface Announcement {
+  /** Deletes all earlier instances, which releases what they own. */
+  readonly isOnly: boolean
+  /** Default: its payments are real. */
+  readonly isSandbox?: boolean
+}
+
+/** Starts the heartbeat. */
 export const announceInstance = async (
   pool: Pool,
   logger: Logger,
-  { isOnly }: { readonly isOnly: boolean },
+  { isOnly, isSandbox = false }: Announcement,
 ): Promise<AnnouncedInstance> => {
   const id = randomUUID()
   // A dedicated connection: an exhausted pool must not stop the heartbeat.
@@ -54,6 +64,7 @@ export const announceInstance = async (
   pulse.on('error', (error) => logger.debug({ error }, 'instance.connection_lost'))
   pulse.on('connect', (client) => void client.on('error', () => undefined))
   let others = 0
+  let isAdmitted = false
   const failures = createFailureLog({
     logger,
     level: 'error',
@@ -61,7 +72,7 @@ export const announceInstance = async (
     recovered: 'instance.heartbeat_recovered',
   })
   const beat = async () => {
-    others = heartbeatRows.parse((await pulse.query(heartbeat, [id])).rows)[0].others
+    others = heartbeatRows.parse((await pulse.query(heartbeat, [id, isSandbox, isAdmitted])).rows)[0].others
     failures.succeeded('heartbeat')
   }
   await pool.query("delete from instances where $1 or seen_at < now() - interval '1 day'", [isOnly])
@@ -73,6 +84,10 @@ export const announceInstance = async (
   return {
     id,
     countAlive: () => others + 1,
+    admit: async () => {
+      isAdmitted = true
+      await beat()
+    },
     close: async () => {
       clearInterval(timer)
       // Waits for a heartbeat in flight, which would insert the row again.

@@ -1,30 +1,180 @@
+import type { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { claimPurpose } from '../../../../src/stores/postgres/database/purpose.js'
+import { silentLogger } from '../../../../src/platform/logger.js'
+import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
+import { announceInstance } from '../../../../src/stores/postgres/database/instance.js'
+import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
+import { checkPurpose, claimPurpose } from '../../../../src/stores/postgres/database/purpose.js'
+import { insertJournalRows } from '../../../support/journalRows.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
+const migrations = new URL('../../../../migrations/', import.meta.url)
+
 let database: TestDatabase
+let pool: Pool
+const closers: (() => Promise<void>)[] = []
 beforeEach(async () => {
   database = await createTestDatabase()
+  pool = database.pool()
 })
-afterEach(() => database.drop())
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+  await database.drop()
+})
 
-describe('a database', () => {
-  it.each([true, false])('that served a sandbox (%s) never serves the other', async (isSandbox) => {
-    await claimPurpose(database.pool(), isSandbox, 'DATABASE_URL')
-    await claimPurpose(database.pool(), isSandbox, 'DATABASE_URL')
-    await expect(claimPurpose(database.pool(), !isSandbox, 'DATABASE_URL')).rejects.toMatchObject({
+/** As a start does; the instance runs until it is closed. */
+const start = async (isSandbox: boolean): Promise<() => Promise<void>> => {
+  const instance = await announceInstance(pool, silentLogger, { isOnly: false, isSandbox })
+  try {
+    await checkPurpose(pool, { instanceId: instance.id, isSandbox, variable: 'DATABASE_URL' })
+    await instance.admit()
+  } catch (error) {
+    await instance.close()
+    throw error
+  }
+  closers.push(instance.close)
+  return async () => {
+    closers.splice(closers.indexOf(instance.close), 1)
+    await instance.close()
+  }
+}
+
+const readClaim = async (): Promise<readonly unknown[]> =>
+  (await pool.query('select is_sandbox from database_purpose')).rows.map((row) => row.is_sandbox)
+
+const insertAccount = (on: Pool) =>
+  createAccountStore(on).register(
+    { email: 'ada@example.com', project: 'engine' },
+    { fingerprint: Buffer.from('f'), sealed: Buffer.from('s') },
+  )
+
+const insertConsumed = `insert into consumed_authorizations (digest, terms, settlement_id)
+  values (sha256('a'), sha256('b'), gen_random_uuid())`
+
+describe.each([true, false])('a database on which an instance started (of a sandbox: %s)', (isSandbox) => {
+  it('serves the other kind afterwards, because a start decides nothing', async () => {
+    await (await start(isSandbox))()
+    expect(await readClaim()).toEqual([])
+    await (await start(!isSandbox))()
+  })
+
+  it('serves no instance of the other kind while that one runs', async () => {
+    await start(isSandbox)
+    await start(isSandbox)
+    await expect(start(!isSandbox)).rejects.toMatchObject({
       variable: 'DATABASE_URL',
-      problem: expect.stringContaining('sandbox'),
+      problem: expect.stringMatching(
+        isSandbox ? /of a running sandbox/ : /running instance with real payments/,
+      ),
     })
   })
 
-  it('is decided once by two first starts at the same time', async () => {
-    const both = [true, false].map((isSandbox) =>
-      claimPurpose(database.pool(), isSandbox, 'DATA_FOLDER').then(
-        () => 'started',
-        () => 'refused',
-      ),
-    )
-    expect((await Promise.all(both)).sort()).toEqual(['refused', 'started'])
+  it.each([
+    ['settlement', (on: Pool) => insertJournalRows(on, { count: 1 })],
+    ['account', insertAccount],
+    ['consumed authorization', (on: Pool) => on.query(insertConsumed)],
+  ] as const)('never serves the other kind after its first %s', async (_name, insert) => {
+    const stop = await start(isSandbox)
+    await insert(pool)
+    expect(await readClaim()).toEqual([isSandbox])
+    await stop()
+    await expect(start(!isSandbox)).rejects.toMatchObject({
+      variable: 'DATABASE_URL',
+      problem: expect.stringContaining('sandbox'),
+    })
+    await start(isSandbox)
   })
+})
+
+describe('a database without a purpose', () => {
+  it('never serves both kinds, however many instances start at the same time', async () => {
+    const kinds = [true, false, true, false]
+    const outcomes = await Promise.allSettled(kinds.map(start))
+    const started = kinds.filter((_kind, index) => outcomes[index]?.status === 'fulfilled')
+    expect(new Set(started).size).toBeLessThanOrEqual(1)
+  })
+
+  it('gets one from many first rows at the same time', async () => {
+    await start(true)
+    await Promise.all([pool, database.otherPool(), pool].map((on) => insertJournalRows(on, { count: 1 })))
+    expect(await readClaim()).toEqual([true])
+  })
+
+  it('gets that of the instance that serves, while one of the other kind is about to be refused', async () => {
+    await start(true)
+    const refused = await announceInstance(pool, silentLogger, { isOnly: false, isSandbox: false })
+    closers.push(refused.close)
+    await insertJournalRows(pool, { count: 1 })
+    expect(await readClaim()).toEqual([true])
+    // Which is no reason to refuse another one of the right kind.
+    await start(true)
+  })
+
+  it('gets none from a statement that inserts nothing', async () => {
+    await start(true)
+    await insertJournalRows(pool, { count: 0 })
+    expect(await readClaim()).toEqual([])
+  })
+
+  it('gets one also from a role with another search path', async () => {
+    const client = await pool.connect()
+    try {
+      await client.query(`set search_path = pg_catalog`)
+      await client.query(
+        `insert into public.consumed_authorizations ${insertConsumed.slice(insertConsumed.indexOf('('))}`,
+      )
+      await client.query('reset search_path')
+    } finally {
+      client.release()
+    }
+    expect(await readClaim()).toEqual([false])
+  })
+
+  it('gets that of the command that imports into it, which an instance of the other kind cannot use', async () => {
+    await claimPurpose(pool, false)
+    await claimPurpose(pool, false)
+    await expect(claimPurpose(pool, true)).rejects.toThrow(/holds real payments/)
+    await expect(start(true)).rejects.toMatchObject({ problem: expect.stringContaining('real payments') })
+  })
+})
+
+describe('a database without a purpose and without an instance', () => {
+  it.each([false, true])('gets that of its name (of a sandbox: %s)', async (isSandbox) => {
+    const named = await createTestDatabase({ isSandbox })
+    await insertJournalRows(named.pool(), { count: 1 })
+    const { rows } = await named.pool().query('select is_sandbox from database_purpose')
+    expect(rows).toEqual([{ is_sandbox: isSandbox }])
+    await named.drop()
+  })
+})
+
+describe('the upgrade of a database that a start had claimed', () => {
+  const downgrade = `drop function claim_purpose cascade; alter table instances drop column is_sandbox, drop column is_admitted;
+    delete from schema_migration where number >= 38`
+
+  it.each([true, false])('gives the claim up where nothing is kept (of a sandbox: %s)', async (isSandbox) => {
+    await pool.query(downgrade)
+    await pool.query('insert into database_purpose (is_sandbox) values ($1)', [isSandbox])
+    await migrate(pool, migrations)
+    expect(await readClaim()).toEqual([])
+    await start(!isSandbox)
+  })
+
+  it.each([true, false])(
+    'keeps it for its rows, and beside an old instance (of a sandbox: %s)',
+    async (isSandbox) => {
+      await pool.query(downgrade)
+      await pool.query('insert into database_purpose (is_sandbox) values ($1)', [isSandbox])
+      await pool.query('insert into instances (id) values (gen_random_uuid())')
+      await migrate(pool, migrations)
+      expect(await readClaim()).toEqual([isSandbox])
+      await expect(start(!isSandbox)).rejects.toMatchObject({ variable: 'DATABASE_URL' })
+
+      await pool.query(`delete from instances; ${downgrade}`)
+      await insertJournalRows(pool, { count: 1 })
+      await migrate(pool, migrations)
+      expect(await readClaim()).toEqual([isSandbox])
+      await start(isSandbox)
+    },
+  )
 })

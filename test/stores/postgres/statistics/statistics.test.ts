@@ -45,7 +45,7 @@ describe('statistics in Postgres', () => {
 
   it('are written on close, and available after a restart', async () => {
     const start = () =>
-      composeCore(readConfig({ DATABASE_URL: database.url }), {
+      composeCore(readConfig({ DATABASE_URL: database.url, SANDBOX: 'false' }), {
         clock: systemClock,
         logger: silentLogger,
         measuresProcess: false,

@@ -1,0 +1,41 @@
+-- What a database is for is decided by its first settlement, account or consumed authorization, no longer by the first start.
+-- Until then the instances that run on it are of one kind: each looks for those of the other kind when it starts.
+
+-- Null: a version from before this migration. One is admitted when it has found no instance of the other kind: only those
+-- serve, so that what serves is of one kind.
+alter table instances add column if not exists is_sandbox boolean,
+  add column if not exists is_admitted boolean not null default false;
+
+-- A start without anything to keep claimed it. Beside a running instance it stays: that one relies on it.
+delete from database_purpose
+  where not exists (select from settlements) and not exists (select from accounts)
+    and not exists (select from consumed_authorizations)
+    and not exists (select from instances where seen_at > now() - interval '1 minute');
+insert into database_purpose (is_sandbox)
+  select false where exists (select from settlements) or exists (select from accounts)
+    or exists (select from consumed_authorizations)
+  on conflict do nothing;
+
+-- With the search path of the migration: roles that write may have another one.
+create or replace function claim_purpose() returns trigger language plpgsql set search_path from current as $$
+begin
+  if exists (select from database_purpose) then
+    return null;
+  end if;
+  -- A statement that inserts nothing claims nothing.
+  if exists (select from settlements) or exists (select from accounts)
+    or exists (select from consumed_authorizations) then
+    insert into database_purpose (is_sandbox)
+      values (coalesce((select is_sandbox from instances where is_admitted order by seen_at desc limit 1),
+        current_database() like '%\_sandbox'))
+      on conflict do nothing;
+  end if;
+  return null;
+end $$;
+
+create or replace trigger settlements_claim_purpose after insert on settlements
+  for each statement execute function claim_purpose();
+create or replace trigger accounts_claim_purpose after insert on accounts
+  for each statement execute function claim_purpose();
+create or replace trigger consumed_authorizations_claim_purpose after insert on consumed_authorizations
+  for each statement execute function claim_purpose();
