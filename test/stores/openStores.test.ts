@@ -4,7 +4,8 @@ import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
 import { tiers } from '../../src/protocol/tiers.js'
-import { openStores, type Stores } from '../../src/stores/openStores.js'
+import { nameDataFolder, openStores, type Stores } from '../../src/stores/openStores.js'
+import { NoBinariesError } from '../../src/stores/postgres/embedded/chooseLaunch.js'
 import { listStoreChecks } from '../../src/stores/readinessChecks.js'
 import { createCheckReadiness } from '../../src/usecases/core/checkReadiness.js'
 import { canonicalMailbox } from '../../src/usecases/dashboard/canonicalMailbox.js'
@@ -204,5 +205,20 @@ describe('the stores', () => {
       return (await checkReadiness()).status === 'ready'
     }, 'the service to recover')
     await stores.close()
+  })
+})
+
+describe('an embedded database that cannot start', () => {
+  it('is a missing DATABASE_URL where it is not installed, as in an image without it', () => {
+    const name = () =>
+      nameDataFolder(new NoBinariesError('No usable Postgres binaries (none are installed).'))
+    expect(name).toThrow(
+      'DATABASE_URL: is missing, and there is no embedded database. No usable Postgres binaries (none are installed).',
+    )
+  })
+
+  it('is a matter of DATA_FOLDER where its files are those of another user', () => {
+    const name = () => nameDataFolder(new Error('FATAL:  data directory "/data" has wrong ownership'))
+    expect(name).toThrow(/^DATA_FOLDER: the embedded Postgres may not write there: make its user the owner/)
   })
 })

@@ -1,13 +1,17 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Secret } from '../../src/platform/secret.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { findSandboxDatabase } from '../../src/stores/postgres/database/sandboxDatabase.js'
 import { runAdminCommand } from '../support/adminCommand.js'
+import { openCore } from '../support/core.js'
 import { insertJournalRows } from '../support/journalRows.js'
+import { createMemoryLogger } from '../support/memoryLogger.js'
 import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { startTestRedis } from '../support/redis.js'
 import { startService } from '../support/service.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
@@ -99,6 +103,17 @@ const place = ({ url }: TestDatabase) => ({
   KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
 })
 
+/** A payment that needs no signature. */
+const settleFixed = async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> => {
+  const payment = await (await fetch(`${url}/sandbox/payments/CAFE11`)).text()
+  const settled = await fetch(`${url}/settle`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: payment,
+  })
+  return await settled.json()
+}
+
 describe('a sandbox and real payments at one DATABASE_URL', () => {
   let database: TestDatabase
   beforeAll(async () => {
@@ -159,6 +174,17 @@ describe('a sandbox and real payments at one DATABASE_URL', () => {
     )
   })
 
+  it('are warned of by the start of the sandbox, in whose log a chain may be found missing', async () => {
+    const logger = createMemoryLogger()
+    const core = await openCore({ databaseUrl: database.url, environment: { SANDBOX: 'true' }, logger })
+    await core.close()
+    const lines = logger.lines.filter(({ message }) => /^sandbox\.(?:database|beside)/.test(message))
+    expect(lines).toMatchObject([
+      { level: 'info', message: 'sandbox.database', fields: { database: `${nameOf(database.url)}_sandbox` } },
+      { level: 'warn', message: expect.stringMatching(/^sandbox\.beside_real_payments: /) },
+    ])
+  })
+
   it('are warned of by `check` also before the first start of the sandbox', async () => {
     const lone = await create()
     await insertJournalRows(lone.pool(), { count: 1 })
@@ -177,6 +203,52 @@ describe('a sandbox and real payments at one DATABASE_URL', () => {
     await register(sandbox.url, 'only@example.com')
     expect((await run()).output).toContain('only@example.com')
     await sandbox.close()
+  })
+})
+
+describe('consumed authorizations', () => {
+  it('of real payments are not imported into the database of a sandbox', async () => {
+    const folder = await makeTemporaryFolder('quittance-consumed-')
+    const [source, sandbox] = [await create(), await create()]
+    await insertJournalRows(source.pool(), { count: 1 })
+    await sandbox.pool().query('insert into database_purpose (is_sandbox) values (true)')
+    const file = join(folder, 'consumed')
+    const run = (verb: string, database: TestDatabase) =>
+      runAdminCommand(['consumed', verb, file], place(database))
+    expect(await run('export', source)).toMatchObject({ code: 0 })
+    expect(await run('import', sandbox)).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^The database is that of a sandbox/),
+    })
+    expect((await sandbox.pool().query('select from consumed_authorizations')).rowCount).toBe(0)
+    await rm(folder, { recursive: true })
+  })
+})
+
+const redis = await startTestRedis()
+afterAll(() => redis?.stop())
+
+describe.skipIf(redis?.isOwn !== true)('a sandbox and real payments at one REDIS_URL', () => {
+  it('share no key: an answer of the sandbox is never replayed for a payment', async () => {
+    if (redis === null) throw new Error('skipped')
+    const database = await create({ isSandbox: true })
+    const client = new Redis(redis.url)
+    const service = await startService({
+      databaseUrl: database.url,
+      environment: { SANDBOX: 'true', DISCOVERY: 'off', REDIS_URL: redis.url, RATE_LIMITS: 'on' },
+    })
+    try {
+      const settled = await settleFixed(service.url, { 'idempotency-key': 'of-the-sandbox-1' })
+      expect(settled).toMatchObject({ success: true })
+      const keys = await client.keys('quittance:*')
+      const prefixes = new Set(keys.map((key) => key.split(':').slice(0, 3).join(':')))
+      expect(prefixes).toContain('quittance:sandbox:idempotency')
+      expect(prefixes).toContain('quittance:sandbox:limits')
+      expect([...prefixes].filter((prefix) => !prefix.startsWith('quittance:sandbox:'))).toEqual([])
+    } finally {
+      client.disconnect()
+      await service.close()
+    }
   })
 })
 
@@ -207,21 +279,11 @@ describe.skipIf(program === null)('a sandbox behind PgBouncer', () => {
       environment: { SANDBOX: 'true', DISCOVERY: 'off' },
     })
     try {
-      const { fixed } = await fetchFixed(service.url)
-      const settled = await fetch(`${service.url}/settle`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(fixed),
-      })
-      expect(await settled.json()).toMatchObject({ success: true, sandbox: true })
+      expect(await settleFixed(service.url)).toMatchObject({ success: true, sandbox: true })
       expect((await database.pool().query('select from settlements')).rowCount).toBe(0)
     } finally {
       await service.close()
       await pooler.stop()
     }
   })
-})
-
-const fetchFixed = async (url: string): Promise<{ readonly fixed: unknown }> => ({
-  fixed: await (await fetch(`${url}/sandbox/payments/CAFE11`)).json(),
 })
