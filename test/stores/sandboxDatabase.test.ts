@@ -42,12 +42,20 @@ describe('the database of a sandbox', () => {
     expect(await find(database.url)).toMatchObject({ isApart: true, exists: true, isBesidePayments: false })
   })
 
-  it('is the named one where its name says so, or where it is a sandbox’s already', async () => {
+  it('is the named one where its name says so', async () => {
     const named = await create({ isSandbox: true })
     expect(await find(named.url)).toMatchObject({ url: named.url, isApart: false })
+  })
+
+  it('is the named one of an older version where anything is kept, or an instance runs', async () => {
     const old = await create()
     await old.pool().query('insert into database_purpose (is_sandbox) values (true)')
+    expect(await find(old.url)).toMatchObject({ isApart: true })
+    await old.pool().query('insert into instances (id) values (gen_random_uuid())')
     expect(await find(old.url)).toMatchObject({ url: old.url, isApart: false })
+    await old.pool().query('delete from instances')
+    await insertJournalRows(old.pool(), { count: 1 })
+    expect(await find(old.url)).toMatchObject({ url: old.url, isApart: false, isBesidePayments: false })
   })
 
   it('is named by the server where the URL has no name', async () => {

@@ -75,7 +75,13 @@ const readPurpose = async (pool: Pool) => {
   const [{ current, has_purpose: hasPurpose }] = currentRows.parse(found.rows)
   if (!hasPurpose) return { current, isSandbox: false, hasPayments: false }
   const { rows } = await pool
-    .query('select is_sandbox, exists (select from settlements) as has_payments from database_purpose')
+    .query(
+      // The start of a version before 0038_claimed_purpose.sql claimed the database also without anything to keep.
+      `select exists (select from settlements) as has_payments,
+         is_sandbox and (exists (select from settlements) or exists (select from accounts)
+           or exists (select from instances where seen_at > now() - interval '1 minute')) as is_sandbox
+       from database_purpose`,
+    )
     .catch((error: unknown) => {
       // A sandbox may have a user of its own, which cannot read what it does not need.
       if (error instanceof Error && 'code' in error && error.code === '42501') return { rows: [] }
