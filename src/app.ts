@@ -242,7 +242,7 @@ export const buildApp = ({
   if (useCases.discovery !== null) app.register(discoveryRoutes, { useCases: useCases.discovery })
   app.register(siwxRoutes, { useCases: useCases.siwx })
   if (useCases.sandbox !== null) app.register(sandboxRoutes, { useCases: useCases.sandbox })
-  app.register(referenceRoutes)
+  app.register(referenceRoutes, { isSandbox: settings.isSandbox ?? false })
   app.register(homeRoutes, {
     useCases: useCases.core,
     apiKeyRequired: settings.apiKeyRequired ?? false,

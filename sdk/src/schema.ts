@@ -5310,7 +5310,7 @@ export interface operations {
                 wallet: string;
                 /**
                  * @description Network of the wallet, for an address that is one of several families; default: any
-                 * @example eip155:8453
+                 * @example eip155:84532
                  */
                 network?: string;
             };
@@ -5350,7 +5350,7 @@ export interface operations {
                 wallet?: string;
                 /**
                  * @description Network of the wallet, for an address that is one of several families; default: any
-                 * @example eip155:8453
+                 * @example eip155:84532
                  */
                 network?: string;
             };
@@ -5368,7 +5368,7 @@ export interface operations {
                     wallet?: string;
                     /**
                      * @description Network of the wallet, for an address that is one of several families; default: any
-                     * @example eip155:8453
+                     * @example eip155:84532
                      */
                     network?: string;
                 };
@@ -6141,7 +6141,7 @@ export interface operations {
             query?: {
                 /**
                  * @description `cursor` of the previous response, or `latest`
-                 * @example 17
+                 * @example latest
                  */
                 cursor?: string;
                 /** @description Page size, from 1 on; at most 200 are returned; default 50 */

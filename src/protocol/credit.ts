@@ -114,5 +114,5 @@ export const creditNetwork = z
   .max(100)
   .meta({
     description: 'Network of the wallet, for an address that is one of several families; default: any',
-    examples: ['eip155:8453'],
+    examples: ['eip155:84532'],
   })

@@ -3,8 +3,9 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
-import { apiDocuments } from '../apiDocuments.js'
+import { type ApiDocument, apiDocuments, jsonType } from '../apiDocuments.js'
 import { documentOptions } from '../openapi/documentOptions.js'
+import { writeSandboxExamples } from '../openapi/writeSandboxExamples.js'
 
 // Swagger UI sets inline styles; its scripts are files of this service.
 const contentSecurityPolicy = [
@@ -27,9 +28,13 @@ export const openapi = fastifyPlugin(
   { name: 'openapi' },
 )
 
-export const referenceRoutes = async (app: FastifyInstance): Promise<void> => {
+interface ReferenceOptions {
+  readonly isSandbox: boolean
+}
+
+export const referenceRoutes = async (app: FastifyInstance, options: ReferenceOptions): Promise<void> => {
   await app.register(documentRoutes)
-  await app.register(referencePage)
+  await app.register(referencePage, options)
 }
 
 const documentSchema = (mediaType: string, operationId: string) => ({
@@ -66,12 +71,18 @@ const documentRoutes: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-const referencePage = async (app: FastifyInstance): Promise<void> => {
+/** Each answer has payments of its own, which can be tried. */
+const handleInSandbox: ApiDocument['handle'] = (_request, reply) => {
+  const text = writeSandboxExamples(apiDocuments.json.read().toString())
+  return reply.header('cache-control', 'no-store').type(jsonType).send(Buffer.from(text))
+}
+
+const referencePage = async (app: FastifyInstance, { isSandbox }: ReferenceOptions): Promise<void> => {
   const { yaml, json } = apiDocuments
   // Swagger UI's own handlers write the document again for each request.
   const prepared = new Map([
     ['/docs/yaml', yaml.handle],
-    ['/docs/json', json.handle],
+    ['/docs/json', isSandbox ? handleInSandbox : json.handle],
   ])
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, access: 'public' }

@@ -26,11 +26,11 @@ export const accountRequests = {
   register: { project: { value: { email: 'ada@example.com', projectName: 'Report shop' } } },
   lookup: { address: { value: { email: 'ada@example.com' } } },
   restrictions: {
+    open: { summary: 'No restrictions', value: { allowedIPs: [], allowedRef: [] } },
     restricted: {
       summary: 'Two networks, and pages of one host',
       value: { allowedIPs: ['203.0.113.7', '2001:db8::/48'], allowedRef: ['shop.example.com'] },
     },
-    open: { summary: 'No restrictions', value: { allowedIPs: [], allowedRef: [] } },
   },
 } as const
 

@@ -80,7 +80,7 @@ export const refreshCreditScoreSchema = {
     ...describeErrors(refreshErrors),
   },
   'x-reference': {
-    request: { wallet: { value: { wallet } } },
+    request: { wallet: { value: { wallet: '0x18f77dd01186556F1F745E7847A4686421dEE072' } } },
     responses: {
       200: { score: { value: { ...score, refresh: { isComplete: true, repairs: 0 } } } },
       ...exemplifyErrors(refreshErrors),

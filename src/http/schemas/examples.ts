@@ -1,12 +1,14 @@
-import { uptoRequest, uptoResponse } from './uptoExamples.js'
+import { examplePaymentNonce, uptoRequest, uptoResponse } from './uptoExamples.js'
 
 /* The signature is valid, from a key generated for this example; the authorization has expired. */
 
-const payer = '0x18f77dd01186556F1F745E7847A4686421dEE072'
+export const examplePayer = '0x18f77dd01186556F1F745E7847A4686421dEE072'
+const payer = examplePayer
 const payTo = '0x501c54CF2d651A79b6F1ef8b1727A4ab80f6128c'
 const facilitator = '0x4278D9F55a12B3bf591bd76c4e1E8182adC7D11f'
 const asset = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
-const nonce = '0x01b2b749b4fbcd9833cd2c853a3db21c6d68487cc7a8496d0cebf69432a2fe2f'
+export const exampleNonce = '0x01b2b749b4fbcd9833cd2c853a3db21c6d68487cc7a8496d0cebf69432a2fe2f'
+const nonce = exampleNonce
 const transaction = '0x90a5bbaa765b0ea6e060d133e2f24d47cb82c2414f005053855433fb1b9363a3'
 const settlementId = '9401b76e-f466-496f-8524-886a61ebf067'
 const signature =
@@ -46,6 +48,8 @@ const olderRequirements = {
   mimeType: 'application/json',
   extra: { name: 'USDC', version: '2' },
 }
+
+export { examplePaymentNonce }
 
 export const paymentRequests = {
   version2: {

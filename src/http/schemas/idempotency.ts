@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+export const exampleKey = 'order-4711-attempt-1'
+
 export const keyedHeaders = z.object({
   'Idempotency-Key': z
     .string()
@@ -7,7 +9,7 @@ export const keyedHeaders = z.object({
     .optional()
     .meta({
       description: 'Unique key of this request: 1 to 64 letters, digits and hyphens',
-      examples: ['order-4711-attempt-1'],
+      examples: [exampleKey],
     }),
 })
 

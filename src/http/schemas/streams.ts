@@ -119,6 +119,7 @@ export const pauseStreamSchema = {
     'Updates are refused until it is resumed. Its time goes on: at `expiresAt` what was used is settled. Idempotent.',
   response: { 200: jsonResponse('The stream is paused.', streamAnswer), ...describeErrors(controlErrors) },
   'x-reference': {
+    request: { withKey: { summary: 'With an API key', value: {} } },
     responses: { 200: streamExamples.paused, ...exemplifyErrors(controlErrors) },
   },
 } satisfies FastifySchema
@@ -130,6 +131,7 @@ export const resumeStreamSchema = {
   description: 'The stream takes updates again. Idempotent: an active stream stays active.',
   response: { 200: jsonResponse('The stream is active.', streamAnswer), ...describeErrors(controlErrors) },
   'x-reference': {
+    request: { withKey: { summary: 'With an API key', value: {} } },
     responses: { 200: streamExamples.resumed, ...exemplifyErrors(controlErrors) },
   },
 } satisfies FastifySchema

@@ -17,6 +17,8 @@ const uptoRequirements = {
   extra: { name: 'USDC', version: '2', unit: 'token', unitPrice: '2.5', routerAddress },
 }
 
+export const examplePaymentNonce = `0x${'3c'.repeat(32)}`
+
 const uptoProof = {
   signature: { v: 27, r: `0x${'1a'.repeat(32)}`, s: `0x${'2b'.repeat(32)}` },
   authorization: {
@@ -26,7 +28,7 @@ const uptoProof = {
     deadline: '1767226500',
     nonce: 0,
   },
-  paymentNonce: `0x${'3c'.repeat(32)}`,
+  paymentNonce: examplePaymentNonce,
 }
 
 export const uptoRequest = {

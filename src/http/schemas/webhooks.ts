@@ -160,7 +160,7 @@ export const listEventsSchema = {
       .string()
       .regex(/^(?:[0-9]{1,18}|latest)$/)
       .default('0')
-      .meta({ description: '`cursor` of the previous response, or `latest`', examples: ['17'] }),
+      .meta({ description: '`cursor` of the previous response, or `latest`', examples: ['latest'] }),
     limit: pageLimit.default(50).meta(describeLimit('Page size', 50)),
     wait: waitSeconds.meta({
       description: 'Seconds to wait for an event, 0 to 30; default 0',
