@@ -159,7 +159,7 @@ const invite = (narrator: Narrator, { wallet, customer }: DemoWorld): void => {
     `curl -s ${shop}/report                      # 402, decoded`,
     `curl -s -X POST '${shop}/faucet?address=${customer}'    # 5 more, for any address`,
     `curl -s ${shop}/webhooks                    # events that arrived`,
-    `curl -s ${shop}/sign > payment.json         # a signed payment of one cent`,
+    `curl -s ${shop}/sign > payment.json         # a signed payment of one cent (?scheme=upto: at most that)`,
     `curl -s ${json} ${facilitator}/verify`,
     `curl -s ${json} ${facilitator}/settle`,
     `curl -s ${json} ${facilitator}/settle    # paid once: duplicate_settlement`,

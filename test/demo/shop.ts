@@ -7,7 +7,7 @@ import type { DemoWorld } from './world.js'
 interface ShopOptions {
   readonly port: number
   readonly facilitatorUrl: string
-  readonly world: Pick<DemoWorld, 'network' | 'merchant' | 'server' | 'signPayment'>
+  readonly world: Pick<DemoWorld, 'network' | 'merchant' | 'server' | 'signPayment' | 'signUpto'>
   /** Of the shop's account at the facilitator. Absent: it calls without a key. */
   readonly apiKey?: string
   /** What the demo serves besides. */
@@ -23,8 +23,15 @@ export interface Shop {
 export const openShop = async (options: ShopOptions): Promise<Shop> => {
   const { port, facilitatorUrl, world, apiKey, routers = [] } = options
   const app = express()
-  app.get('/sign', async (_request, response) => {
-    response.json(await world.signPayment())
+  app.get('/sign', async ({ query: { scheme = 'exact', settleAmount } }, response) => {
+    if (scheme === 'exact') response.json(await world.signPayment())
+    else if (scheme === 'upto' && world.signUpto !== undefined) {
+      const charged = typeof settleAmount === 'string' ? { settleAmount } : {}
+      response.json({ ...(await world.signUpto()), ...charged })
+    } else {
+      const schemes = world.signUpto === undefined ? 'exact' : 'exact or upto'
+      response.status(400).json({ error: `scheme must be ${schemes} on ${world.network}` })
+    }
   })
   for (const router of routers) app.use(router)
   const resourceServer = new x402ResourceServer(

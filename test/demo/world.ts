@@ -22,5 +22,7 @@ export interface DemoWorld {
   readonly server: SchemeNetworkServer
   /** A /verify and /settle body for one cent, for manual calls. Its payer is funded again when needed. */
   signPayment(): Promise<unknown>
+  /** The same for at most one cent under `upto`, by a permit of a new wallet. Absent: the family has no `upto`. */
+  signUpto?(): Promise<object>
   close(): Promise<void>
 }

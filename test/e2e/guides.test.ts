@@ -191,6 +191,33 @@ describe('the guides', () => {
     }
   })
 
+  /** What a block prints that calls a facilitator at its usual address: here a sandbox. */
+  const runInSandbox = async (block: string): Promise<string> => {
+    const sandbox = await createTestDatabase()
+    const open = await startService({ databaseUrl: sandbox.url, environment: { SANDBOX: 'true' } })
+    try {
+      const file = join(folder, 'client.mts')
+      await writeFile(file, replaceAll(block, { 'http://localhost:8080': open.url }))
+      const command = [process.execPath, '--import', import.meta.resolve('tsx'), file]
+      const { output, errors } = await startProcess(command, { cwd: folder }).ended
+      expect(errors).toBe('')
+      return output
+    } finally {
+      await open.close()
+      await sandbox.drop()
+    }
+  }
+
+  it('“The payer’s side” of a stream opens, signs what was used, and pays exactly that', async () => {
+    expect(await runInSandbox(findBlock('docs/streams.md', 'parseSignature'))).toBe('closed 2500\n')
+  })
+
+  it('the payer’s side of an intent pays by the recommended route', async () => {
+    expect(await runInSandbox(findBlock('docs/intents.md', 'ExactEvmScheme'))).toMatch(
+      /^completed 0x[0-9a-f]{64}\n$/,
+    )
+  })
+
   it('“When settle is pending” makes a middleware wait, and the sale is not lost', async () => {
     const patient = findBlock('docs/api.md', 'PatientFacilitatorClient')
     const impatient = await startService({

@@ -4,6 +4,7 @@ import { isAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { startLocalChain } from '../../support/evm/localChain.js'
 import { exactPayment } from '../../support/evm/payment.js'
+import { uptoPayment } from '../../support/evm/upto.js'
 import { deployUptoRouter } from '../../support/evm/uptoRouter.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import type { DemoWorld } from '../world.js'
@@ -48,6 +49,11 @@ export const openEvmWorld = async (): Promise<DemoWorld> => {
     signPayment: async () => {
       if ((await chain.balanceOf(wallet.address)) < price) await fund(wallet.address, initialBalance)
       return await exactPayment({ chain, wallet, payTo: merchant, amount: price })
+    },
+    signUpto: async () => {
+      const owner = createEoa()
+      await fund(owner.address, price)
+      return await uptoPayment({ chain, wallet: owner, router, payTo: merchant, maxAmount: price })
     },
     close: () => chain.stop(),
   }
