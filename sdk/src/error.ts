@@ -14,7 +14,7 @@ interface ErrorDetails {
   readonly cause?: unknown
 }
 
-/** The facilitator decided nothing. A refused payment is a result, not an error. */
+/** No outcome is known: of a settle, an earlier request can have one. A refused payment is a result, not an error. */
 export class QuittanceError extends Error {
   readonly status: number | null
   readonly code: string
