@@ -17,6 +17,7 @@ import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
+import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { readCodeBlocks } from '../support/markdown.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
@@ -121,6 +122,20 @@ describe('the guides', () => {
     return { url, close }
   }
 
+  /** In a process of its own, as `npm start` does. */
+  const startSandbox = async ({ url }: TestDatabase): Promise<FacilitatorProcess> =>
+    await startFacilitator(
+      {
+        SANDBOX: 'true',
+        DATABASE_URL: url,
+        DATA_FOLDER: folder,
+        LOG_LEVEL: 'error',
+        HOST: '127.0.0.1',
+        PORT: String(await reservePort()),
+      },
+      () => undefined,
+    )
+
   const runBuy = (...args: readonly string[]) => {
     const { flags, file } = findProgram(new URL('../demo/buy.ts', import.meta.url))
     // No demo runs there.
@@ -130,7 +145,7 @@ describe('the guides', () => {
 
   it('“Sell something in 12 lines” sells in the sandbox as it stands there, and npm run buy pays it', async () => {
     const sandbox = await createTestDatabase()
-    const open = await startService({ databaseUrl: sandbox.url, environment: { SANDBOX: 'true' } })
+    const open = await startSandbox(sandbox)
     const port = await reservePort()
     const code = replaceAll(findBlock('README.md', 'paymentMiddleware'), {
       'http://localhost:8080': open.url,
@@ -168,7 +183,7 @@ describe('the guides', () => {
       })
     } finally {
       await shop.close()
-      await open.close()
+      await open.stop()
       await sandbox.drop()
     }
   })
@@ -194,7 +209,7 @@ describe('the guides', () => {
   /** What a block prints that calls a facilitator at its usual address: here a sandbox. */
   const runInSandbox = async (block: string): Promise<string> => {
     const sandbox = await createTestDatabase()
-    const open = await startService({ databaseUrl: sandbox.url, environment: { SANDBOX: 'true' } })
+    const open = await startSandbox(sandbox)
     try {
       const file = join(folder, 'client.mts')
       await writeFile(file, replaceAll(block, { 'http://localhost:8080': open.url }))
@@ -203,7 +218,7 @@ describe('the guides', () => {
       expect(errors).toBe('')
       return output
     } finally {
-      await open.close()
+      await open.stop()
       await sandbox.drop()
     }
   }
