@@ -9,10 +9,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../sdk/src/index.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
+import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { readCodeBlocks } from '../support/markdown.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { reservePort } from '../support/reservePort.js'
 import { sandboxChain, sandboxUpto } from '../support/sandbox/streams.js'
-import { startService, type TestService } from '../support/service.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -22,22 +23,32 @@ const [install = '', basics = '', upto = '', servers = '', webhooks = '', ...oth
 
 describe('the README of the client library', () => {
   let database: TestDatabase
-  let service: TestService
+  let service: FacilitatorProcess
   let folder: string
   let apiKey: string
 
   beforeAll(async () => {
     database = await createTestDatabase()
-    service = await startService({ databaseUrl: database.url, environment: { SANDBOX: 'true' } })
+    folder = await makeTemporaryFolder('quittance-sdk-', { onDisk: true })
+    service = await startFacilitator(
+      {
+        SANDBOX: 'true',
+        DATABASE_URL: database.url,
+        DATA_FOLDER: join(folder, 'data'),
+        LOG_LEVEL: 'error',
+        HOST: '127.0.0.1',
+        PORT: String(await reservePort()),
+      },
+      () => undefined,
+    )
     const { data } = await createClient({ url: service.url }).api.POST('/register', {
       body: { email: 'ada@example.com', projectName: 'engine' },
     })
     apiKey = data?.apiKey ?? ''
-    folder = await makeTemporaryFolder('quittance-sdk-', { onDisk: true })
     await installPackage()
   })
   afterAll(async () => {
-    await service.close()
+    await service.stop()
     await database.drop()
     await rm(folder, { recursive: true })
   })
