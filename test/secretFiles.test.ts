@@ -33,6 +33,8 @@ const problemsOf = (environment: Readonly<Record<string, string>>, inFile: reado
   }
 }
 
+const nobody = 65_534
+
 describe('a secret in a file', () => {
   it('is any setting of the kind, and no other', () => {
     const names = Object.keys(parseEnv(readText('.env.example').replaceAll(/^#(?=[A-Z]\w*=)/gm, '')))
@@ -96,10 +98,19 @@ describe('a secret in a file', () => {
     expect(problems[0]).not.toContain(path())
   })
 
-  it.runIf(process.getuid?.() !== 0)('names the user that may not read it', () => {
+  it('names the user that may not read it', () => {
     const path = write('closed', key)
     chmodSync(path, 0)
-    expect(problemsOf({ EVM_PRIVATE_KEY_FILE: path })[0]).toContain(`uid ${process.getuid?.()}`)
+    const uid = process.getuid?.()
+    // The superuser may read everything.
+    if (uid === 0) process.seteuid?.(nobody)
+    try {
+      const [problem] = problemsOf({ EVM_PRIVATE_KEY_FILE: path })
+      expect(problem).toContain(`may not read`)
+      expect(problem).toContain(`uid ${uid === 0 ? nobody : uid}`)
+    } finally {
+      if (uid === 0) process.seteuid?.(0)
+    }
   })
 
   it('must not stand beside the setting itself', () => {

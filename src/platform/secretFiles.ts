@@ -82,4 +82,4 @@ const describeProblem = (error: unknown): string => {
 }
 
 /** With the uid, by which a mounted file is given to a user. Windows has none. */
-const nameUser = (): string => (process.getuid === undefined ? '' : ` (uid ${process.getuid()})`)
+const nameUser = (): string => (process.geteuid === undefined ? '' : ` (uid ${process.geteuid()})`)
