@@ -144,7 +144,7 @@ describe('the guides', () => {
   }
 
   it('“Sell something in 12 lines” sells in the sandbox as it stands there, and npm run buy pays it', async () => {
-    const sandbox = await createTestDatabase()
+    const sandbox = await createTestDatabase({ isSandbox: true })
     const open = await startSandbox(sandbox)
     const port = await reservePort()
     const code = replaceAll(findBlock('README.md', 'paymentMiddleware'), {
@@ -208,7 +208,7 @@ describe('the guides', () => {
 
   /** What a block prints that calls a facilitator at its usual address: here a sandbox. */
   const runInSandbox = async (block: string): Promise<string> => {
-    const sandbox = await createTestDatabase()
+    const sandbox = await createTestDatabase({ isSandbox: true })
     const open = await startSandbox(sandbox)
     try {
       const file = join(folder, 'client.mts')
