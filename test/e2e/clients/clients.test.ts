@@ -82,10 +82,15 @@ describe.skipIf(!isInstalled)('published clients and servers', () => {
     await database.drop()
   }, timeoutMs)
 
-  const rows = pairs.map((pair) => ({ ...pair, pair, both: pair.families.join(' and ') }))
+  const rows = pairs.map((pair) => ({
+    ...pair,
+    pair,
+    protocol: pair.version === 'MPP' ? 'MPP' : `version ${pair.version}`,
+    both: pair.families.join(' and '),
+  }))
 
   it.each(rows.filter(({ obstacle }) => obstacle === undefined))(
-    '$client buys from $server in version $version on $both',
+    '$client buys from $server in $protocol on $both',
     async ({ pair }) => {
       expect(await pairOutcomes.get(pair)).toBe('pays')
     },
@@ -93,7 +98,7 @@ describe.skipIf(!isInstalled)('published clients and servers', () => {
   )
 
   it.each(rows.filter(({ obstacle }) => obstacle !== undefined))(
-    '$client does not buy from $server in version $version: $obstacle.why',
+    '$client does not buy from $server in $protocol: $obstacle.why',
     async ({ pair, obstacle }) => {
       const lines = (await pairOutcomes.get(pair))?.matchAll(/^(?:evm|solana): .*/gm) ?? []
       expect([...lines]).toHaveLength(pair.families.length)

@@ -12,7 +12,8 @@ export interface Pair {
   /** Programs in `programs/clients` and `programs/servers`. */
   readonly client: keyof typeof clients
   readonly server: keyof typeof servers
-  readonly version: 1 | 2
+  /** Of x402 or t402; `MPP` is the Machine Payments Protocol. */
+  readonly version: 1 | 2 | 'MPP'
   readonly families: readonly Family[]
   readonly obstacle?: Obstacle
 }
@@ -28,6 +29,7 @@ export const clients = {
   faremeter: ['@faremeter/fetch'],
   thirdweb: ['thirdweb'],
   'payai-x402': ['@payai/x402'],
+  mppx: ['mppx'],
 } as const
 
 export const servers = {
@@ -46,12 +48,14 @@ export const servers = {
   'openfacilitator-express': ['@openfacilitator/sdk'],
   'payai-facilitator': ['@payai/facilitator'],
   'payai-x402': ['@payai/x402'],
+  'mppx-express': ['mppx'],
 } as const
 
 /** Of servers whose package has several, or none of its own. */
 export const frameworks: Partial<Readonly<Record<keyof typeof servers, string>>> = {
   'faremeter-express': 'Express',
   'faremeter-hono': 'Hono',
+  'mppx-express': 'Express',
   'openfacilitator-express': 'Express',
   'payai-facilitator': '`@x402/express`',
   'payai-x402': 'no framework',
@@ -88,6 +92,7 @@ export const roles = {
   '@openfacilitator/sdk': 'server: Express; facilitator client',
   '@payai/facilitator': 'configuration of a facilitator client',
   '@payai/x402': 'client, server, facilitator client',
+  mppx: 'client: fetch; server: Express; facilitator client',
 } as const
 
 const both: readonly Family[] = ['evm', 'solana']
@@ -108,6 +113,9 @@ export const pairs: readonly Pair[] = [
   { client: 'thirdweb', server: 'x402-express-2', version: 2, families: evm },
   { client: 'payai-x402', server: 'payai-x402', version: 2, families: both },
   { client: 'payai-x402', server: 'payai-facilitator', version: 2, families: both },
+  { client: 'mppx', server: 'mppx-express', version: 'MPP', families: evm },
+  { client: 'x402-fetch-2', server: 'mppx-express', version: 2, families: evm },
+  { client: 'mppx', server: 'x402-express-2', version: 2, families: evm },
   { client: 'x402-fetch-1', server: 'x402-express-1', version: 1, families: both },
   { client: 'x402-fetch-1', server: 'x402-hono-1', version: 1, families: both },
   { client: 'x402-fetch-1', server: 'x402-next-1', version: 1, families: both },

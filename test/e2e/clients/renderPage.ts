@@ -42,6 +42,7 @@ export const renderPage = (
     opening,
     renderTable(['Client', 'Server', 'Version', 'Families', 'Result'], rows),
     conditions,
+    mppxServer,
     renderTable(['Package', 'Version', 'Role'], packages),
     absent,
   ].join('\n')
@@ -73,8 +74,9 @@ After reading this page you can see which published clients and servers pay thro
 
 Each row is a purchase for one cent in each family. The packages are as npm serves them: the client buys from the
 server, the server verifies and settles through this service, and the payee's balance on a local chain is compared
-with the price. The version is that of the protocol. \`npm run clients\` makes all purchases and writes this page; the
-tests fail when a run sees another result than this page shows.
+with the price. The version is that of x402 or t402; MPP is the
+[Machine Payments Protocol](https://mpp.dev), by its method \`evm\` and intent \`charge\`. \`npm run clients\` makes all
+purchases and writes this page; the tests fail when a run sees another result than this page shows.
 `
 
 const conditions = `- Chains are local and have the names of test networks: Base Sepolia, Solana devnet, TON testnet, TRON Nile.
@@ -85,6 +87,31 @@ const conditions = `- Chains are local and have the names of test networks: Base
   connectors, are replaced by an empty one.
 - \`@openfacilitator/sdk\` sends no receipt; the payee's balance alone is compared.
 - A stand-in is a client of this repository that sends the published form of a package that was not found on npm.
+`
+
+/** What the tested program writes, so that the page shows nothing else. */
+const readSnippet = (program: string): string => {
+  const [, shown = ''] =
+    /\/\/ The page shows .*\n([\s\S]*?)\n\n/.exec(
+      readFileSync(new URL(`programs/${program}.mjs`, import.meta.url), 'utf8'),
+    ) ?? []
+  return shown.replace(/^ {2}/gm, '')
+}
+
+const mppxServer = `## Servers of the Machine Payments Protocol
+
+A server of \`mppx\` settles through this service when \`x402.facilitator\` is its URL. It takes MPP and x402 from the same
+route: it checks the challenge and the signature itself, and sends the payer's EIP-3009 authorization to \`/verify\` and
+\`/settle\` in version 2.
+
+\`\`\`js
+import { evm, Mppx } from 'mppx/express'
+
+${readSnippet('servers/mppx-express')}
+\`\`\`
+
+The receipt of MPP is the header \`Payment-Receipt\`; its \`reference\` is the transaction. \`mppx\` sends no API key; its option
+\`x402.fetch\` takes a \`fetch\` that adds one.
 
 ## Packages
 
