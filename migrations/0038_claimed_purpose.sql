@@ -1,4 +1,5 @@
--- What a database is for is decided by its first settlement, account or consumed authorization, no longer by the first start.
+-- What a database is for is decided by its first settlement, account, stream, intent or consumed authorization, no longer by the
+-- first start.
 -- Until then the instances that run on it are of one kind: each looks for those of the other kind when it starts.
 
 -- Null: a version from before this migration. One is admitted when it has found no instance of the other kind: only those
@@ -9,10 +10,12 @@ alter table instances add column if not exists is_sandbox boolean,
 -- A start without anything to keep claimed it. Beside a running instance it stays: that one relies on it.
 delete from database_purpose
   where not exists (select from settlements) and not exists (select from accounts)
+    and not exists (select from streams) and not exists (select from intents)
     and not exists (select from consumed_authorizations)
     and not exists (select from instances where seen_at > now() - interval '1 minute');
 insert into database_purpose (is_sandbox)
   select false where exists (select from settlements) or exists (select from accounts)
+    or exists (select from streams) or exists (select from intents)
     or exists (select from consumed_authorizations)
   on conflict do nothing;
 
@@ -24,6 +27,7 @@ begin
   end if;
   -- A statement that inserts nothing claims nothing.
   if exists (select from settlements) or exists (select from accounts)
+    or exists (select from streams) or exists (select from intents)
     or exists (select from consumed_authorizations) then
     insert into database_purpose (is_sandbox)
       values (coalesce((select is_sandbox from instances where is_admitted order by seen_at desc limit 1),
@@ -36,6 +40,10 @@ end $$;
 create or replace trigger settlements_claim_purpose after insert on settlements
   for each statement execute function claim_purpose();
 create or replace trigger accounts_claim_purpose after insert on accounts
+  for each statement execute function claim_purpose();
+create or replace trigger streams_claim_purpose after insert on streams
+  for each statement execute function claim_purpose();
+create or replace trigger intents_claim_purpose after insert on intents
   for each statement execute function claim_purpose();
 create or replace trigger consumed_authorizations_claim_purpose after insert on consumed_authorizations
   for each statement execute function claim_purpose();

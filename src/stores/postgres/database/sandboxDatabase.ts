@@ -65,21 +65,28 @@ const rename = (url: Secret, name: string): Secret => {
   return new Secret(renamed.href)
 }
 
-const currentRows = z.tuple([z.object({ current: z.string(), has_purpose: z.boolean() })])
+// What a sandbox of an older version can have kept. The oldest have not all of these tables.
+const keptTables = ['settlements', 'accounts', 'streams', 'intents']
+
+const currentRows = z.tuple([
+  z.object({ current: z.string(), has_purpose: z.boolean(), kept: z.array(z.string()) }),
+])
 const purposeRows = z.array(z.object({ is_sandbox: z.boolean(), has_payments: z.boolean() }))
 
 const readPurpose = async (pool: Pool) => {
   const found = await pool.query(
-    `select current_database() as current, to_regclass('database_purpose') is not null as has_purpose`,
+    `select current_database() as current, to_regclass('database_purpose') is not null as has_purpose,
+       array(select name from unnest($1::text[]) name where to_regclass(name) is not null) as kept`,
+    [keptTables],
   )
-  const [{ current, has_purpose: hasPurpose }] = currentRows.parse(found.rows)
+  const [{ current, has_purpose: hasPurpose, kept }] = currentRows.parse(found.rows)
   if (!hasPurpose) return { current, isSandbox: false, hasPayments: false }
   const { rows } = await pool
     .query(
       // The start of a version before 0038_claimed_purpose.sql claimed the database also without anything to keep.
       `select exists (select from settlements) as has_payments,
-         is_sandbox and (exists (select from settlements) or exists (select from accounts)
-           or exists (select from instances where seen_at > now() - interval '1 minute')) as is_sandbox
+         is_sandbox and (${kept.map((table) => `exists (select from ${table}) or`).join(' ')}
+           exists (select from instances where seen_at > now() - interval '1 minute')) as is_sandbox
        from database_purpose`,
     )
     .catch((error: unknown) => {

@@ -1,12 +1,19 @@
 import type { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../../src/platform/logger.js'
+import { Secret } from '../../../../src/platform/secret.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { announceInstance } from '../../../../src/stores/postgres/database/instance.js'
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { checkPurpose, claimPurpose } from '../../../../src/stores/postgres/database/purpose.js'
+import { findSandboxDatabase } from '../../../../src/stores/postgres/database/sandboxDatabase.js'
+import { createIntentStore } from '../../../../src/stores/postgres/intents/intentStore.js'
+import { createStreamStore } from '../../../../src/stores/postgres/streams/streamStore.js'
+import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
+import { intentOf } from '../../../support/intentOf.js'
 import { insertJournalRows } from '../../../support/journalRows.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { streamOf } from '../../../support/streamOf.js'
 
 const migrations = new URL('../../../../migrations/', import.meta.url)
 
@@ -48,6 +55,16 @@ const insertAccount = (on: Pool) =>
     { fingerprint: Buffer.from('f'), sealed: Buffer.from('s') },
   )
 
+const openStream = (on: Pool) =>
+  createStreamStore(on).open({
+    stream: streamOf(),
+    payment: {},
+    event: { type: 'stream.opened', data: viewStream(streamOf()) },
+    quota: null,
+  })
+
+const createIntent = (on: Pool) => createIntentStore(on).create({ intent: intentOf(), event: null })
+
 const insertConsumed = `insert into consumed_authorizations (digest, terms, settlement_id)
   values (sha256('a'), sha256('b'), gen_random_uuid())`
 
@@ -72,6 +89,8 @@ describe.each([true, false])('a database on which an instance started (of a sand
   it.each([
     ['settlement', (on: Pool) => insertJournalRows(on, { count: 1 })],
     ['account', insertAccount],
+    ['stream', openStream],
+    ['intent', createIntent],
     ['consumed authorization', (on: Pool) => on.query(insertConsumed)],
   ] as const)('never serves the other kind after its first %s', async (_name, insert) => {
     const stop = await start(isSandbox)
@@ -177,4 +196,18 @@ describe('the upgrade of a database that a start had claimed', () => {
       await start(isSandbox)
     },
   )
+
+  it.each([
+    ['stream', openStream],
+    ['intent', createIntent],
+  ] as const)('keeps that of a sandbox for an open %s, which no chain knows', async (_name, insert) => {
+    await pool.query(downgrade)
+    await pool.query('insert into database_purpose (is_sandbox) values (true)')
+    await insert(pool)
+    const place = await findSandboxDatabase(new Secret(database.url), { creates: false })
+    expect(place).toMatchObject({ isApart: false })
+    await migrate(pool, migrations)
+    expect(await readClaim()).toEqual([true])
+    await expect(start(false)).rejects.toMatchObject({ variable: 'DATABASE_URL' })
+  })
 })
