@@ -30,6 +30,8 @@ export const clients = {
   thirdweb: ['thirdweb'],
   'payai-x402': ['@payai/x402'],
   mppx: ['mppx'],
+  dexter: ['@dexterai/x402'],
+  'x402-solana': ['x402-solana'],
 } as const
 
 export const servers = {
@@ -49,10 +51,13 @@ export const servers = {
   'payai-facilitator': ['@payai/facilitator'],
   'payai-x402': ['@payai/x402'],
   'mppx-express': ['mppx'],
+  'dexter-express': ['@dexterai/x402'],
+  'x402-solana': ['x402-solana'],
 } as const
 
 /** Of servers whose package has several, or none of its own. */
 export const frameworks: Partial<Readonly<Record<keyof typeof servers, string>>> = {
+  'dexter-express': 'Express',
   'faremeter-express': 'Express',
   'faremeter-hono': 'Hono',
   'mppx-express': 'Express',
@@ -60,6 +65,7 @@ export const frameworks: Partial<Readonly<Record<keyof typeof servers, string>>>
   'payai-facilitator': '`@x402/express`',
   'payai-x402': 'no framework',
   't402-core-1': 'no framework',
+  'x402-solana': 'no framework',
 }
 
 /** What each tested package is, in the order of the page. */
@@ -93,10 +99,13 @@ export const roles = {
   '@payai/facilitator': 'configuration of a facilitator client',
   '@payai/x402': 'client, server, facilitator client',
   mppx: 'client: fetch; server: Express; facilitator client',
+  '@dexterai/x402': 'client: fetch; server: Express; facilitator client',
+  'x402-solana': 'client: fetch; server; facilitator client',
 } as const
 
 const both: readonly Family[] = ['evm', 'solana']
 const evm: readonly Family[] = ['evm']
+const solana: readonly Family[] = ['solana']
 
 export const pairs: readonly Pair[] = [
   // Every server with a client, and every client with its own server; then clients with servers of others.
@@ -113,6 +122,13 @@ export const pairs: readonly Pair[] = [
   { client: 'thirdweb', server: 'x402-express-2', version: 2, families: evm },
   { client: 'payai-x402', server: 'payai-x402', version: 2, families: both },
   { client: 'payai-x402', server: 'payai-facilitator', version: 2, families: both },
+  { client: 'dexter', server: 'dexter-express', version: 2, families: both },
+  { client: 'dexter', server: 'x402-express-2', version: 2, families: both },
+  { client: 'x402-fetch-2', server: 'dexter-express', version: 2, families: both },
+  { client: 'x402-solana', server: 'x402-solana', version: 2, families: solana },
+  { client: 'x402-solana', server: 'x402-express-2', version: 2, families: solana },
+  { client: 'x402-fetch-2', server: 'x402-solana', version: 2, families: solana },
+  { client: 'x402-solana', server: 'x402-express-1', version: 1, families: solana },
   { client: 'mppx', server: 'mppx-express', version: 'MPP', families: evm },
   { client: 'x402-fetch-2', server: 'mppx-express', version: 2, families: evm },
   { client: 'mppx', server: 'x402-express-2', version: 2, families: evm },

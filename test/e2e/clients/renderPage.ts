@@ -42,7 +42,7 @@ export const renderPage = (
     opening,
     renderTable(['Client', 'Server', 'Version', 'Families', 'Result'], rows),
     conditions,
-    mppxServer,
+    examples,
     renderTable(['Package', 'Version', 'Role'], packages),
     absent,
   ].join('\n')
@@ -86,32 +86,48 @@ const conditions = `- Chains are local and have the names of test networks: Base
 - One version of viem (\`overrides\`) serves all packages; packages that no purchase reaches, such as wallet
   connectors, are replaced by an empty one.
 - \`@openfacilitator/sdk\` sends no receipt; the payee's balance alone is compared.
+- \`@dexterai/x402\` and \`x402-solana\` pay on Solana only payees whose token account exists.
 - A stand-in is a client of this repository that sends the published form of a package that was not found on npm.
 `
 
-/** What the tested program writes, so that the page shows nothing else. */
-const readSnippet = (program: string): string => {
-  const [, shown = ''] =
-    /\/\/ The page shows .*\n([\s\S]*?)\n\n/.exec(
-      readFileSync(new URL(`programs/${program}.mjs`, import.meta.url), 'utf8'),
-    ) ?? []
-  return shown.replace(/^ {2}/gm, '')
+/** The import and the marked block of a tested program. */
+const readExample = (program: string, name: string): string => {
+  const source = readFileSync(new URL(`programs/servers/${program}.mjs`, import.meta.url), 'utf8')
+  const lines = source.split('\n')
+  const mark = lines.findIndex((line) => line.trim() === '// The page shows this block.')
+  const indent = lines[mark]?.match(/^ */)?.[0] ?? ''
+  const block = lines.slice(mark + 1)
+  const end = block.findIndex((line) => line === '' || !line.startsWith(indent))
+  const shown = block.slice(0, end).map((line) => line.slice(indent.length))
+  const imported = lines.filter((line) => line.includes(`from '${name}/`))
+  return ['```js', ...imported, '', ...shown, '```'].join('\n')
 }
 
-const mppxServer = `## Servers of the Machine Payments Protocol
+const examples = `## Servers by example
 
-A server of \`mppx\` settles through this service when \`x402.facilitator\` is its URL. It takes MPP and x402 from the same
-route: it checks the challenge and the signature itself, and sends the payer's EIP-3009 authorization to \`/verify\` and
-\`/settle\` in version 2.
+Servers that take the facilitator in a way of their own, as the tested programs write it.
 
-\`\`\`js
-import { evm, Mppx } from 'mppx/express'
+### \`mppx\`
 
-${readSnippet('servers/mppx-express')}
-\`\`\`
+It takes MPP and x402 from the same route: it checks the challenge and the signature itself, and sends the payer's EIP-3009
+authorization to \`/verify\` and \`/settle\` in version 2. The receipt of MPP is the header \`Payment-Receipt\`, whose
+\`reference\` is the transaction. \`mppx\` sends no API key; its option \`x402.fetch\` takes a \`fetch\` that adds one.
 
-The receipt of MPP is the header \`Payment-Receipt\`; its \`reference\` is the transaction. \`mppx\` sends no API key; its option
-\`x402.fetch\` takes a \`fetch\` that adds one.
+${readExample('mppx-express', 'mppx')}
+
+### \`@dexterai/x402\`
+
+On EVM its payers sign with the \`name\` and \`version\` of the kind in \`/supported\`, whatever the asset is. They are those
+of the network's first token; payments in a token with another name or version are refused.
+
+${readExample('dexter-express', '@dexterai/x402')}
+
+### \`x402-solana\`
+
+The package writes neither header of version 2; without \`PAYMENT-REQUIRED\` its own client pays in version 1, which the
+package's server does not read.
+
+${readExample('x402-solana', 'x402-solana')}
 
 ## Packages
 

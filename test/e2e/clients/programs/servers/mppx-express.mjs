@@ -9,7 +9,7 @@ process.env.MPP_SECRET_KEY = 'signs challenges with thirty-two bytes or more'
 export const openShop = ({ facilitatorUrl, families }) => {
   const { payTo } = families.evm
   const app = express()
-  // The page shows what follows, up to the next blank line.
+  // The page shows this block.
   const { USDC } = evm.assets.baseSepolia
   const mppx = Mppx.create({
     methods: [evm.charge({ currency: USDC, recipient: payTo, x402: { facilitator: facilitatorUrl } })],
