@@ -25,8 +25,9 @@ export const createExactScheme = (dependencies: MethodDependencies): Scheme => {
   const defaultAsset = network.tokens[0]?.address
 
   /**
-   * Domain of the default token, for clients that sign with the kind's. No published server copies it onto another
-   * token: those of `exact` ignore the kind's `extra` on EVM. Undefined where the token is missing.
+   * Domain of the default token, for clients that sign with the kind's. Servers of `@dexterai/x402` copy it onto any
+   * token; verify refuses another token's payment then, as without it, since their clients assume "USD Coin".
+   * Undefined where the token is missing.
    */
   const describeDefaultDomain = () => {
     const token = defaultAsset === undefined ? null : tokens.peek(defaultAsset)
