@@ -36,6 +36,7 @@ export const clients = {
 
 export const servers = {
   'x402-express-2': ['@x402/express'],
+  'x402-express-2-upfront': ['@x402/express'],
   'x402-hono-2': ['@x402/hono'],
   'x402-next-2': ['@x402/next'],
   'x402-express-1': ['x402-express'],
@@ -55,7 +56,7 @@ export const servers = {
   'x402-solana': ['x402-solana'],
 } as const
 
-/** Of servers whose package has several, or none of its own. */
+/** Of servers whose package has several, or none of its own; and the payment flow, where it is not the usual one. */
 export const frameworks: Partial<Readonly<Record<keyof typeof servers, string>>> = {
   'dexter-express': 'Express',
   'faremeter-express': 'Express',
@@ -65,6 +66,7 @@ export const frameworks: Partial<Readonly<Record<keyof typeof servers, string>>>
   'payai-facilitator': '`@x402/express`',
   'payai-x402': 'no framework',
   't402-core-1': 'no framework',
+  'x402-express-2-upfront': 'flow `upfront`',
   'x402-solana': 'no framework',
 }
 
@@ -129,6 +131,10 @@ export const pairs: readonly Pair[] = [
   { client: 'x402-solana', server: 'x402-express-2', version: 2, families: solana },
   { client: 'x402-fetch-2', server: 'x402-solana', version: 2, families: solana },
   { client: 'x402-solana', server: 'x402-express-1', version: 1, families: solana },
+  { client: 'x402-fetch-2', server: 'x402-express-2-upfront', version: 2, families: both },
+  { client: 'dexter', server: 'x402-express-2-upfront', version: 2, families: both },
+  { client: 'x402-solana', server: 'x402-express-2-upfront', version: 2, families: solana },
+  { client: 'mppx', server: 'x402-express-2-upfront', version: 2, families: evm },
   { client: 'mppx', server: 'mppx-express', version: 'MPP', families: evm },
   { client: 'x402-fetch-2', server: 'mppx-express', version: 2, families: evm },
   { client: 'mppx', server: 'x402-express-2', version: 2, families: evm },

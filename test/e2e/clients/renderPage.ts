@@ -86,6 +86,7 @@ const conditions = `- Chains are local and have the names of test networks: Base
 - One version of viem (\`overrides\`) serves all packages; packages that no purchase reaches, such as wallet
   connectors, are replaced by an empty one.
 - \`@openfacilitator/sdk\` sends no receipt; the payee's balance alone is compared.
+- With the flow \`upfront\` a server settles before it serves and does not verify; the tested one fails if it asks to.
 - \`@dexterai/x402\` and \`x402-solana\` pay on Solana only payees whose token account exists.
 - A stand-in is a client of this repository that sends the published form of a package that was not found on npm.
 `
