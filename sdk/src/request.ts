@@ -57,7 +57,8 @@ const attempt = async <Data>(
     const { data, error, response } = await send(
       signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     )
-    if (data !== undefined) return { data }
+    // A proxy may answer 200 with JSON of its own.
+    if (typeof data === 'object' && data !== null) return { data }
     const { code, message, errorReason } = readError(error)
     return new QuittanceError({
       status: response.status,

@@ -151,6 +151,25 @@ describe('the client library', () => {
       expect(answers).toBe(2)
     })
 
+    it.each(['null', '"queued"'])(
+      'returns pending when a proxy answers a later request with %s',
+      async (body) => {
+        let answers = 0
+        const client = createClient({
+          url: service.url,
+          fetch: async (input, init) => {
+            answers += 1
+            if (answers === 1) return fetch(input, init)
+            return new Response(body, { headers: { 'content-type': 'application/json' } })
+          },
+        })
+        const { payment } = await sign()
+        await chain.control.setAutomine(false)
+        expect(await client.settle(payment)).toMatchObject({ status: 'pending', settlementId: isText })
+        expect(answers).toBe(2)
+      },
+    )
+
     it('returns pending when a later request is refused', async () => {
       let answers = 0
       const client = createClient({
