@@ -63,7 +63,11 @@ const documentInfo = {
         '(`webhook-id`, `webhook-timestamp`, `webhook-signature`), at least once, with retries over 17 hours.',
     },
     { name: 'Sign-in', description: 'Proof that a client owns a wallet (CAIP-122).' },
-    { name: 'Discovery', description: 'Resources that were paid for: list, search, validate, unlist.' },
+    {
+      name: 'Discovery',
+      description:
+        'Resources that were paid for: list, search, validate, unlist. Not served with `DISCOVERY=off`.',
+    },
     { name: 'Credit', description: 'Scores of wallets, from the payments that they settled here.' },
     { name: 'Service', description: 'Probes, metrics, plans and this document.' },
     {
