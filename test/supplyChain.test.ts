@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
@@ -172,7 +172,10 @@ describe('the Dockerfile', () => {
       '.ci/prune-modules',
     ])
     expect(image.split('\n').filter(isStep)).toEqual(steps)
-    expect(readText('.dockerignore')).toContain('!.ci/prune-modules')
+    for (const name of ['prune-modules', 'prune-unreached.mjs']) {
+      expect(dockerfile).toMatch(new RegExp(`^COPY .*\\.ci/${name}.* \\./\\.ci/$`, 'm'))
+      expect(readText('.dockerignore').split('\n')).toContain(`!.ci/${name}`)
+    }
   })
 
   it('takes the embedded database and the version as arguments', () => {
@@ -205,42 +208,106 @@ describe('the Dockerfile', () => {
 })
 
 describe('.ci/prune-modules', () => {
-  it('removes the compiler, declarations, source maps and TypeScript sources, and nothing that runs', async () => {
+  const manifest = (fields: object = {}) => JSON.stringify({ name: 'any', version: '1.0.0', ...fields })
+  const twins = { exports: { '.': { import: './esm/index.js', require: './cjs/index.cjs' } }, type: 'module' }
+  const prebuild = `native/prebuilds/${process.platform}-${process.arch}/x.node`
+  const native = '@embedded-postgres/x/native'
+  const extensions = `${native}/share/postgresql/extension`
+  const kept = {
+    'twins/package.json': manifest(twins),
+    'twins/LICENSE': '',
+    'twins/esm/index.js': "import './next.js'\n// import 'uninstalled'",
+    'twins/esm/next.js': "import data from './data.json' with { type: 'json' }\nexport * from '#inner'",
+    'twins/esm/data.json': '{}',
+    // Two programs load it, each by another of its twins.
+    'both/package.json': manifest(twins),
+    'both/esm/index.js': '',
+    'both/cjs/index.cjs': '',
+    'required/package.json': manifest({ dependencies: { nested: '1', both: '1' } }),
+    'required/index.js': "try { require('optional') } catch {}\nload('nested'); require('both')",
+    'required/node_modules/nested/package.json': manifest(),
+    'required/node_modules/nested/index.js': "new Worker(resolve('./worker'))",
+    'required/node_modules/nested/worker.js': '',
+    'native/package.json': manifest(),
+    'native/index.js': "require('node-gyp-build')(__dirname)",
+    'native/any/program.js': '',
+    [prebuild]: '',
+    'literal/package.json': manifest(),
+    'literal/index.js': "throw new Error('revert: require(false)')",
+    '@embedded-postgres/x/package.json': manifest(),
+    [`${native}/bin/postgres`]: '',
+    [`${native}/lib/libpq.so`]: '',
+    [`${native}/lib/postgresql/plpgsql.so`]: '',
+    [`${native}/lib/postgresql/utf8_and_any.so`]: '',
+    [`${extensions}/plpgsql.control`]: "module_pathname = '$libdir/plpgsql'",
+    [`${extensions}/plpgsql--1.0.sql`]: '',
+  }
+  const removed = {
+    'twins/cjs/index.cjs': '',
+    'twins/esm/unreached.js': '',
+    'twins/esm/index.js.map': '',
+    'twins/index.d.ts': '',
+    'twins/node_modules/@types/node/package.json': manifest(),
+    'typescript/package.json': manifest(),
+    'typescript/LICENSE': '',
+    'typescript/index.js': '',
+    'uninstalled/index.js': '',
+    'required/README.md': '',
+    'native/prebuilds/other-arch/x.node': '',
+    'native/src/x.cc': '',
+    'native/src/x.ts': '',
+    'native/test/index.js': '',
+    'literal/other.js': '',
+    [`${native}/lib/libpq.a`]: '',
+    [`${native}/lib/postgresql/pgxs/Makefile`]: '',
+    [`${native}/lib/postgresql/pgxml.so`]: '',
+    [`${extensions}/xml2.control`]: "comment = 'XPath'\nmodule_pathname = '$libdir/pgxml'",
+    [`${extensions}/xml2--1.1.sql`]: '',
+  }
+
+  it('keeps the files that imports of the service reach, and those that a reached program may compute', async () => {
     const folder = await makeTemporaryFolder('quittance-prune-')
-    const kept = [
-      'viem/index.js',
-      'viem/LICENSE',
-      'viem/data.json',
-      'ts-pattern/index.cjs',
-      '@embedded-postgres/x/bin',
-    ]
-    const removed = [
-      'viem/index.ts',
-      'viem/a.d.ts',
-      'viem/b.d.mts',
-      'viem/c.cts',
-      'viem/index.js.map',
-      'typescript/lib.js',
-    ]
-    const nested = ['viem/node_modules/typescript/lib.js', '@types/node/index.js', 'viem/only/types.d.ts']
-    const list = () => readdirSync(join(folder, 'node_modules'), { recursive: true, encoding: 'utf8' }).sort()
+    const write = (path: string, text: string) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+    const list = (part: string) =>
+      readdirSync(join(folder, part), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(join(folder, part), join(entry.parentPath, entry.name)))
+        .sort()
     const prune = (embedded?: string) =>
       execFileSync(fileURLToPath(new URL('../.ci/prune-modules', import.meta.url)), {
         cwd: folder,
         env: { PATH: process.env.PATH, ...(embedded === undefined ? {} : { EMBEDDED_POSTGRES: embedded }) },
+        stdio: 'pipe',
       }).toString()
     try {
-      for (const path of [...kept, ...removed, ...nested]) {
-        mkdirSync(join(folder, 'node_modules', dirname(path)), { recursive: true })
-        writeFileSync(join(folder, 'node_modules', path), '')
-      }
-      expect(() => prune()).toThrow()
-      writeFileSync(join(folder, 'package.json'), '{}')
+      for (const [path, text] of Object.entries({ ...kept, ...removed })) write(`node_modules/${path}`, text)
+      expect(() => prune()).toThrow('no node_modules here')
+      write(
+        'package.json',
+        manifest({
+          type: 'module',
+          dependencies: { twins: '1', native: '1', literal: '1' },
+          optionalDependencies: { '@embedded-postgres/x': '1', '@embedded-postgres/of-other-platform': '1' },
+        }),
+      )
+      mkdirSync(join(folder, 'dist'))
+      expect(() => prune()).toThrow('dist has no program')
+      write(
+        'dist/main.js',
+        "import { a } from 'twins'\nawait import('required')\nimport 'both'\nimport 'node:fs'",
+      )
+      write('dist/main.js.map', '')
+      write('dist/native.js', "createRequire(import.meta.url)('native'); load('literal')")
       expect(prune()).toMatch(/^node_modules: \d+ MB before, \d+ MB after pruning$/m)
-      const folders = new Set(kept.flatMap((path) => [dirname(path), dirname(dirname(path))]))
-      expect(list()).toEqual([...kept, ...folders].filter((path) => path !== '.').sort())
+      expect(list('node_modules')).toEqual(Object.keys(kept).sort())
+      expect(list('dist')).toEqual(['main.js', 'native.js'])
+      prune()
+      expect(list('node_modules')).toEqual(Object.keys(kept).sort())
       prune('false')
-      expect(list().filter((path) => path.startsWith('@embedded-postgres'))).toEqual([])
+      expect(list('node_modules').filter((path) => path.startsWith('@embedded-postgres'))).toEqual([])
     } finally {
       rmSync(folder, { recursive: true })
     }
