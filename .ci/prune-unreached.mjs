@@ -91,8 +91,8 @@ const computed = [
   /(?<![\w$.])import\s*\(\s*(?:\/\*.*?\*\/\s*)*(?!["'`)\s])/,
   /(?:quire|import)\s*\(\s*`[^`]*\$\{/,
 ]
-/** Examples in comments import what the code does not. A line of code does not begin with an asterisk. */
-const removeComments = (text) => text.replace(/^[ \t]*(?:\/\/|\/?\*).*$/gm, '')
+/** Examples in comments import what the code does not. A line of code, also behind a banner, stays. */
+const removeComments = (text) => text.replace(/^(?!.*\*\/[ \t]*\S)[ \t]*(?:\/\/|\/?\*).*$/gm, '')
 
 const follow = (file) => {
   if (!/\.[cm]?js$/.test(file) && /\.[^/.]+$/.test(file)) return

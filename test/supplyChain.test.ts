@@ -216,7 +216,7 @@ describe('.ci/prune-modules', () => {
   const kept = {
     'twins/package.json': manifest(twins),
     'twins/LICENSE': '',
-    'twins/esm/index.js': "import './next.js'\n// import 'uninstalled'",
+    'twins/esm/index.js': "/*! banner */ import './next.js'\n// import 'uninstalled'",
     'twins/esm/next.js': "import data from './data.json' with { type: 'json' }\nexport * from '#inner'",
     'twins/esm/data.json': '{}',
     // Two programs load it, each by another of its twins.
