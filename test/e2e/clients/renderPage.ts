@@ -85,6 +85,7 @@ const conditions = `- Chains are local and have the names of test networks: Base
 - \`thirdweb\` pays with an account of viem, since its own wallets need every wallet connector to be installed.
 - One version of viem (\`overrides\`) serves all packages; packages that no purchase reaches, such as wallet
   connectors, are replaced by an empty one.
+- npm refuses \`mppx\` beside this version of viem, whose optional peer is a later \`mppx\`; an override allows it.
 - \`@openfacilitator/sdk\` sends no receipt; the payee's balance alone is compared.
 - With the flow \`upfront\` a server settles before it serves and does not verify; the tested one fails if it asks to.
 - \`@dexterai/x402\` and \`x402-solana\` pay on Solana only payees whose token account exists.
