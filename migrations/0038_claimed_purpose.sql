@@ -1,6 +1,6 @@
--- What a database is for is decided by its first settlement, account, stream, intent or consumed authorization, no longer by the
--- first start.
--- Until then the instances that run on it are of one kind: each looks for those of the other kind when it starts.
+-- What a database is for is decided by its first settlement, account, stream, intent or consumed authorization, no longer by
+-- the first start. Until then the instances that run on it are of one kind: each looks for those of the other kind when it
+-- starts.
 
 -- Null: a version from before this migration. One is admitted when it has found no instance of the other kind: only those
 -- serve, so that what serves is of one kind.
@@ -47,3 +47,17 @@ create or replace trigger intents_claim_purpose after insert on intents
   for each statement execute function claim_purpose();
 create or replace trigger consumed_authorizations_claim_purpose after insert on consumed_authorizations
   for each statement execute function claim_purpose();
+
+-- An instance that stopped for so long that one of the other kind was admitted. Its settlements must not stand beside theirs.
+create or replace function refuse_other_purpose() returns trigger language plpgsql set search_path from current as $$
+begin
+  if exists (select from added join instances on instances.id = added.owner
+    join database_purpose on database_purpose.is_sandbox <> instances.is_sandbox) then
+    raise exception 'The database is for the other kind of payments' using errcode = 'check_violation';
+  end if;
+  return null;
+end $$;
+
+-- Triggers run in the order of their names: after the one that claims.
+create or replace trigger settlements_refuse_other_purpose after insert on settlements
+  referencing new table as added for each statement execute function refuse_other_purpose();

@@ -8,7 +8,7 @@ export const withoutConsumed = `
   alter table if exists sandbox_scenarios drop column if exists holders;
   alter table accounts drop column is_proven, drop column registrant, drop column is_granted;
   alter table reservations drop column promisee, drop column promised_customer;
-  drop function claim_purpose cascade;
+  drop function claim_purpose, refuse_other_purpose cascade;
   alter table instances drop column is_sandbox, drop column is_admitted;
   drop table consumed_authorizations;
   drop function record_consumed_authorization, refuse_change_of_consumed, is_consumed_for_good cascade;

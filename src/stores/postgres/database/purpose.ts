@@ -14,8 +14,9 @@ export interface PurposeClaimant {
 
 /**
  * The first settlement, account, stream, intent or consumed authorization decides what a database is for
- * (`0038_claimed_purpose.sql`); until then, the instances that run on it. Throws `StartError` if it is for the other kind. Of two instances of either kind
- * that start at the same time at most one passes, because both are announced before; both may have to start again.
+ * (`0038_claimed_purpose.sql`); until then, the instances that run on it. Throws `StartError` if it is for the other kind.
+ * Of two instances of either kind that start at the same time at most one passes, because both are announced before; both
+ * may have to start again.
  */
 export const checkPurpose = async (
   pool: Pool,

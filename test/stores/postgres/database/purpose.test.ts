@@ -129,6 +129,22 @@ describe('a database without a purpose', () => {
     await start(true)
   })
 
+  it('takes no settlement of an instance that stopped while one of the other kind was admitted', async () => {
+    const stopped = await announceInstance(pool, silentLogger, { isOnly: false, isSandbox: true })
+    await stopped.admit()
+    // As after eleven seconds without a heartbeat.
+    await pool.query("update instances set seen_at = now() - interval '11 seconds'")
+    await start(false)
+    const insertOf = (id: string) =>
+      insertJournalRows(pool, { count: 1, columns: { owner: `'${id}'::uuid` } })
+    await expect(insertOf(stopped.id)).rejects.toMatchObject({ code: '23514' })
+    expect(await readClaim()).toEqual([])
+    await insertJournalRows(pool, { count: 1 })
+    await expect(insertOf(stopped.id)).rejects.toMatchObject({ code: '23514' })
+    expect(await readClaim()).toEqual([false])
+    await stopped.close()
+  })
+
   it('gets none from a statement that inserts nothing', async () => {
     await start(true)
     await insertJournalRows(pool, { count: 0 })
@@ -168,7 +184,7 @@ describe('a database without a purpose and without an instance', () => {
 })
 
 describe('the upgrade of a database that a start had claimed', () => {
-  const downgrade = `drop function claim_purpose cascade; alter table instances drop column is_sandbox, drop column is_admitted;
+  const downgrade = `drop function claim_purpose, refuse_other_purpose cascade; alter table instances drop column is_sandbox, drop column is_admitted;
     delete from schema_migration where number >= 38`
 
   it.each([true, false])('gives the claim up where nothing is kept (of a sandbox: %s)', async (isSandbox) => {
