@@ -4,7 +4,7 @@ import { readMigrations, withoutTimeout } from '../database/migrate.js'
 import { claimPurpose } from '../database/purpose.js'
 import { inTransaction } from '../database/transaction.js'
 import { listTables } from './listTables.js'
-import { BackupFileError, readBackup } from './readBackup.js'
+import { BackupFileError, type BackupHeader, readBackup } from './readBackup.js'
 import { refuseRunningService, writeInsertion } from './restoreBackup.js'
 
 export const consumedTable = 'consumed_authorizations'
@@ -50,6 +50,7 @@ export const importConsumed = async (
     await client.query(`create temporary table listed_authorizations (like ${consumedTable}) on commit drop`)
     let listed: number | null = null
     for await (const part of readBackup(file)) {
+      if (part.kind === 'header') requirePurpose(part.header, { file, isSandbox })
       if (part.kind === 'table' && part.table === consumedTable) {
         if (part.columns.join() !== columns.join())
           throw new BackupFileError(`${file} is of another version.`)
@@ -77,4 +78,17 @@ export const importConsumed = async (
     const [{ contradicted, without_settlement: withoutSettlement }] = counted.parse(rows)
     return { listed, added: rowCount ?? 0, contradicted, withoutSettlement }
   })
+}
+
+/** What never was on a chain must not keep a payment from being settled there. */
+const requirePurpose = (
+  header: BackupHeader,
+  { file, isSandbox }: { readonly file: string; readonly isSandbox: boolean },
+): void => {
+  if (header.isSandbox === null || header.isSandbox === isSandbox) return
+  throw new BackupFileError(
+    isSandbox
+      ? `${file} is of real payments, and the database of a sandbox. Nothing was imported.`
+      : `${file} is of a sandbox, and the database of real payments. Nothing was imported.`,
+  )
 }

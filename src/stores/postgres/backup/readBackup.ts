@@ -14,6 +14,8 @@ const headerShape = z.object({
   formatVersion: z.number(),
   version: z.string(),
   createdAt: z.string(),
+  /** Whether the payments are those of a sandbox. Null: nothing has decided it, or an older version wrote the file. */
+  isSandbox: z.boolean().nullable().default(null),
   migrations: z.array(z.object({ number: z.number(), name: z.string(), sha256: z.string() })),
 })
 export type BackupHeader = z.infer<typeof headerShape>

@@ -49,11 +49,15 @@ export const writeBackup = async (
       const { rows: applied } = await client.query(
         'select number, name, sha256 from schema_migration order by number',
       )
+      const { rows: purposes } = await client.query<{ is_sandbox: boolean }>(
+        'select is_sandbox from database_purpose',
+      )
       const header = {
         format: backupFormat,
         formatVersion,
         version,
         createdAt: createdAt.toISOString(),
+        isSandbox: purposes[0]?.is_sandbox ?? null,
         migrations: applied,
       }
       const tables = (await listTables(client, migrations)).filter(

@@ -1,8 +1,12 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Secret } from '../../../../src/platform/secret.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
+import { consumedTable, importConsumed } from '../../../../src/stores/postgres/backup/importConsumed.js'
+import { writeBackup } from '../../../../src/stores/postgres/backup/writeBackup.js'
 import { announceInstance } from '../../../../src/stores/postgres/database/instance.js'
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { checkPurpose, claimPurpose } from '../../../../src/stores/postgres/database/purpose.js'
@@ -14,6 +18,7 @@ import { intentOf } from '../../../support/intentOf.js'
 import { insertJournalRows } from '../../../support/journalRows.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { streamOf } from '../../../support/streamOf.js'
+import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 
 const migrations = new URL('../../../../migrations/', import.meta.url)
 
@@ -225,5 +230,33 @@ describe('the upgrade of a database that a start had claimed', () => {
     await migrate(pool, migrations)
     expect(await readClaim()).toEqual([true])
     await expect(start(false)).rejects.toMatchObject({ variable: 'DATABASE_URL' })
+  })
+})
+
+describe.each([true, false])('consumed authorizations that were exported (of a sandbox: %s)', (isSandbox) => {
+  it('are imported into a database of the same kind, and into no other', async () => {
+    const folder = await makeTemporaryFolder('quittance-consumed-')
+    const file = join(folder, 'digests')
+    const others = await Promise.all([createTestDatabase(), createTestDatabase()])
+    const importInto = (target: TestDatabase, purpose: boolean) =>
+      importConsumed(target.pool(), { file, migrationsFolder: migrations, isSandbox: purpose })
+    try {
+      await start(isSandbox)
+      await pool.query(insertConsumed)
+      await writeBackup(pool, {
+        file,
+        migrationsFolder: migrations,
+        version: '1.0.0',
+        createdAt: new Date(0),
+        onlyTable: consumedTable,
+      })
+      const [same, other] = others
+      await expect(importInto(other, !isSandbox)).rejects.toThrow(/Nothing was imported/)
+      expect((await other.pool().query('select is_sandbox from database_purpose')).rows).toEqual([])
+      expect(await importInto(same, isSandbox)).toMatchObject({ listed: 1, added: 1 })
+    } finally {
+      await Promise.all(others.map((each) => each.drop()))
+      await rm(folder, { recursive: true })
+    }
   })
 })
