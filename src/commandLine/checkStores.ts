@@ -81,8 +81,7 @@ const checkServer = async (pool: AdminDatabase['pool']): Promise<readonly Findin
 const checkPlace = async ({ isSandbox, databaseUrl }: Config['stores']): Promise<readonly Finding[]> => {
   if (!isSandbox || databaseUrl === null) return []
   const subject = 'database'
-  const { url, exists, isBesidePayments } = await findSandboxDatabase(databaseUrl, { creates: false })
-  const name = decodeURIComponent(new URL(url.reveal()).pathname.slice(1))
+  const { name, exists, isBesidePayments } = await findSandboxDatabase(databaseUrl, { creates: false })
   const found: Finding = {
     level: 'ok',
     subject,

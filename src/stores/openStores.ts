@@ -350,12 +350,11 @@ const openSandboxDatabase = async (
   given: OpenDatabase & { readonly named: Secret },
   logger: Logger,
 ): Promise<OpenDatabase> => {
-  const { url, isApart, isBesidePayments } = await findSandboxDatabase(given.named, { creates: true })
-  const database = decodeURIComponent(new URL(url.reveal()).pathname.slice(1))
-  logger.info({ database }, 'sandbox.database')
+  const { url, name, isApart, isBesidePayments } = await findSandboxDatabase(given.named, { creates: true })
+  logger.info({ database: name }, 'sandbox.database')
   if (isBesidePayments) {
     logger.warn(
-      { database, hint: 'DATABASE_URL holds real payments, which this instance does not serve' },
+      { database: name, hint: 'DATABASE_URL holds real payments, which this instance does not serve' },
       'sandbox.beside_real_payments',
     )
   }

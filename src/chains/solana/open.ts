@@ -4,12 +4,12 @@ import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { requireToken } from '../common/requireToken.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createAssociatedAccounts } from './encoding/associatedAccount.js'
+import { tokenPrograms } from './encoding/programs.js'
 import { createPrepare } from './exact/prepare.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createSimulate } from './exact/simulate.js'
 import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
-import { hasMint } from './rpc/hasMint.js'
-import { createRpc } from './rpc/rpc.js'
+import { createRpc, type Rpc } from './rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from './settings.js'
 import { createFeePayerBalances } from './transactions/feePayerBalances.js'
 import { createFeePayers, type FeePayers } from './transactions/feePayers.js'
@@ -93,4 +93,10 @@ const openNetwork = async (
   })
   const { crossCheckAmount } = family
   return { scheme: requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger }), monitor }
+}
+
+/** Whether a token program owns the account. */
+const hasMint = async (rpc: Pick<Rpc, 'getAccounts'>, mint: string): Promise<boolean> => {
+  const [account = null] = await rpc.getAccounts([mint])
+  return account !== null && tokenPrograms.includes(account.owner)
 }

@@ -97,7 +97,7 @@ const checkContent = async (
 const rowsRows = z.tuple([z.object({ has_rows: z.boolean() })])
 
 /**
- * Whether there is anything that commands could be meant for. Of a server: settlements, accounts or consumed authorizations.
+ * Whether there is anything that commands could be meant for. Of a server: settlements or accounts, of its own kind.
  * Of a data folder: a database, which is not started for that. Changes nothing.
  */
 export const hasData = async (place: AdminPlace): Promise<boolean> => {

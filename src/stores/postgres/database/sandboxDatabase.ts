@@ -12,6 +12,7 @@ const maxNameBytes = 63
 
 export interface SandboxDatabase {
   readonly url: Secret
+  readonly name: string
   /** Whether it is another database than the one that was named. */
   readonly isApart: boolean
   /** Whether the one that was named holds real payments. */
@@ -31,16 +32,16 @@ export const findSandboxDatabase = async (
 ): Promise<SandboxDatabase> => {
   const here = { url: given, isApart: false, isBesidePayments: false, exists: true }
   const named = readName(given)
-  if (named?.endsWith(suffix)) return here
+  if (named?.endsWith(suffix)) return { ...here, name: named }
   const pool = openPool({ url: given.reveal(), maxConnections: 1, onError: () => undefined })
   try {
     const { current, isSandbox, hasPayments } = await readPurpose(pool)
-    if (isSandbox) return here
+    if (isSandbox) return { ...here, name: named ?? current }
     const name = `${named ?? current}${suffix}`
     if (Buffer.byteLength(name) > maxNameBytes) {
       throw new StartError('DATABASE_URL', `the name of the sandbox's database, "${name}", is too long.`)
     }
-    const place = { url: rename(given, name), isApart: true, isBesidePayments: hasPayments }
+    const place = { url: rename(given, name), name, isApart: true, isBesidePayments: hasPayments }
     if (await isThere(pool, name)) return { ...place, exists: true }
     if (!creates) return { ...place, exists: false }
     await create(pool, name)
