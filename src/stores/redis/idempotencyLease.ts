@@ -136,7 +136,7 @@ export const createIdempotencyLease = ({
     const id = randomUUID()
     const known = await takeLease(request, id)
     if (known === 'unknown') return await record.begin(request)
-    if (known !== 'free') return toAnswer(known, request)
+    if (known !== 'free') return toAnswer(known, request) ?? (await record.begin(request))
     const earlier = runs.get(nameOf(request))
     if (earlier !== undefined) {
       // The request is running in this process, but Redis lost its entry.
@@ -172,7 +172,8 @@ const runningEntry = ({ fingerprint }: IdempotentRequest, run: string): Entry =>
   run,
 })
 
-const toAnswer = (known: Entry, { fingerprint }: IdempotentRequest): IdempotencyState => {
+/** Null: the durable store decides, because a run whose end Redis missed has ended. */
+const toAnswer = (known: Entry, { fingerprint }: IdempotentRequest): IdempotencyState | null => {
   if (known.fingerprint !== fingerprint) return { state: 'mismatch' }
   switch (known.state) {
     case 'answered':
@@ -180,7 +181,7 @@ const toAnswer = (known: Entry, { fingerprint }: IdempotentRequest): Idempotency
     case 'failed':
       return { state: 'failed', reason: readReason(known.reason) }
     case 'running':
-      return { state: 'running' }
+      return null
   }
 }
 
