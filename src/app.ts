@@ -49,7 +49,7 @@ import type { Metrics } from './platform/metrics.js'
 import type { Secret } from './platform/secret.js'
 import type { Logger } from './ports/logger.js'
 import { bodyLimits } from './protocol/bodyLimits.js'
-import { specificationTiers, type Tiers } from './protocol/tiers.js'
+import { getTier, higherRate, specificationTiers, type Tiers } from './protocol/tiers.js'
 import type { UseCases } from './usecases/useCases.js'
 import './http/auth/access.js'
 
@@ -126,6 +126,25 @@ const defaultRefusalDelayMs = 1_000
 // Longer than a client on 128 kbit/s takes for the largest document (0.5 MB).
 const defaultUnreadTimeoutMs = 30_000
 
+/** What the limits allow in a minute, or a hundred a second, takes at least so long beside other callers. */
+const minuteTakesSeconds = 10
+const minPacePerSecond = 100
+
+const createFindRate = (
+  limits: RateLimitsDependencies | null,
+  tiers: Tiers,
+): ((tier: string | null) => number) => {
+  const anonymous = limits?.table.find(({ endpoint, per }) => endpoint === '*' && per === 'address')
+  return (tier) => {
+    if (limits === null || anonymous === undefined) return Number.POSITIVE_INFINITY
+    const perMinute =
+      tier === null ? anonymous.limit : higherRate(getTier(tiers, tier).rpmLimit, anonymous.limit)
+    return perMinute === -1
+      ? Number.POSITIVE_INFINITY
+      : Math.max(minPacePerSecond, perMinute / minuteTakesSeconds)
+  }
+}
+
 export const buildApp = ({
   useCases,
   settings,
@@ -145,6 +164,7 @@ export const buildApp = ({
       trustProxy: settings.trustProxy,
       acceptedKeys,
       turns,
+      findRate: createFindRate(limits, tiers),
       clock: limits?.clock ?? systemClock,
       logger,
       maxConnections: settings.maxConnections ?? 0,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { KeyHolder } from '../../usecases/dashboard/useCases.js'
 import { findKeyHash } from './credential.js'
 
-export type KeyCustomer = Pick<KeyHolder, 'customer' | 'isProven'>
+export type KeyCustomer = Pick<KeyHolder, 'customer' | 'isProven' | 'tier'>
 
 /** Keys that this process accepted and has not refused since. A hint for limits, never a proof. */
 export interface AcceptedKeys {
@@ -18,13 +18,13 @@ export const createAcceptedKeys = (): AcceptedKeys => {
   // Ordered by last use, so that keys in use stay.
   const accepted = new Map<string, KeyCustomer>()
   return {
-    add: (headers, { customer, isProven }) => {
+    add: (headers, { customer, isProven, tier }) => {
       const hash = findKeyHash(headers)
       if (hash === null) return
       accepted.delete(hash)
       const [oldest] = accepted.keys()
       if (accepted.size >= maxAcceptedKeys && oldest !== undefined) accepted.delete(oldest)
-      accepted.set(hash, { customer, isProven })
+      accepted.set(hash, { customer, isProven, tier })
     },
     remove: (headers) => {
       const hash = findKeyHash(headers)

@@ -5,6 +5,7 @@ import type { AcceptedKeys } from '../auth/acceptedKeys.js'
 import { createClientAddresses } from './clientAddresses.js'
 import { createDelayedRefusals } from './delayedRefusals.js'
 import { createOpenConnections } from './openConnections.js'
+import { createPace, type PaceOptions } from './pace.js'
 import { createRefusals } from './refusals.js'
 import { createRequestsInFlight } from './requestsInFlight.js'
 import type { Turns } from './turns.js'
@@ -20,6 +21,7 @@ export interface ServerSettings {
   readonly refusalDelayMs: number
   readonly acceptedKeys: AcceptedKeys
   readonly turns: Turns
+  readonly findRate: PaceOptions['findRate']
   readonly clock: Clock
   readonly logger: Logger
   readonly http: ServerOptions
@@ -37,6 +39,7 @@ export const createServerFactory = (settings: ServerSettings): ((handler: Reques
     unreadTimeoutMs: settings.unreadTimeoutMs,
     acceptedKeys: settings.acceptedKeys,
     turns: settings.turns,
+    pace: createPace(settings),
     addresses,
     openConnections,
     delayedRefusals: createDelayedRefusals(settings.refusalDelayMs),

@@ -7,10 +7,11 @@ import { findKeyHash } from '../auth/credential.js'
 import { type ClientAddresses, siteFactor } from './clientAddresses.js'
 import type { DelayedRefusals } from './delayedRefusals.js'
 import type { OpenConnections } from './openConnections.js'
+import type { Pace, PacedCaller } from './pace.js'
 import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
 import type { Refusals } from './refusals.js'
-import { isMetricsRequest, isProbeRequest } from './requestTarget.js'
-import type { Turns } from './turns.js'
+import { isMetricsRequest, isProbeRequest, isRatedApart, readsChains } from './requestTarget.js'
+import type { Caller, Turns } from './turns.js'
 
 export interface RequestsInFlightOptions {
   /** For the accepted keys of each customer at one address, and for all other requests of this address; 0: no cap. */
@@ -23,6 +24,7 @@ export interface RequestsInFlightOptions {
   readonly openConnections: OpenConnections
   readonly delayedRefusals: DelayedRefusals
   readonly turns: Turns
+  readonly pace: Pace
   /** Probes beyond those that an address may send wait this long. */
   readonly probeDelayMs: number
 }
@@ -100,6 +102,7 @@ export const createRequestsInFlight = ({
   openConnections,
   delayedRefusals,
   turns,
+  pace,
   probeDelayMs,
 }: RequestsInFlightOptions): RequestsInFlight => {
   const connections = new WeakMap<Socket, Connection>()
@@ -176,17 +179,25 @@ export const createRequestsInFlight = ({
     delayedRefusals.add(response, send)
   }
 
+  const findCaller = ({ address, owner }: Sender): PacedCaller => {
+    const { network, site } = readClientNetworks(address)
+    const { isProven = false, customer = null, tier = null } = owner ?? {}
+    return { isProven, site: site ?? network, customer, tier }
+  }
+
   const startInTurn = (
     request: IncomingMessage,
     response: ServerResponse,
-    sender: Sender,
-    start: () => void,
+    { caller, start }: { readonly caller: Caller; readonly start: () => void },
   ): void => {
-    const { network, site } = readClientNetworks(sender.address)
-    const { isProven = false, customer = null } = sender.owner ?? {}
-    const cancel = turns.begin(request, { isProven, site: site ?? network, customer }, start)
+    const cancel = turns.begin(request, caller, start)
     // The caps of its address do not count it any more.
     if (cancel !== null) response.once('close', cancel)
+  }
+
+  const startAfter = (delayMs: number, response: ServerResponse, start: () => void): void => {
+    const waiting = setTimeout(start, delayMs).unref()
+    response.once('close', () => clearTimeout(waiting))
   }
 
   /** Orchestrators give up checks after a second, which collectors of metrics do not. */
@@ -270,15 +281,18 @@ export const createRequestsInFlight = ({
       openConnections.setBusy(socket, !waits || connection.inFlight.size > 1)
       response.once('close', () => refusals.record({ request, response, address }))
       const start = () => handler(request, response)
-      if (!waits) {
-        startInTurn(request, response, sender, start)
+      if (waits) {
+        startAfter(findProbeDelay(request), response, () => {
+          openConnections.setBusy(socket, true)
+          start()
+        })
         return
       }
-      const waiting = setTimeout(() => {
-        openConnections.setBusy(socket, true)
-        start()
-      }, findProbeDelay(request)).unref()
-      response.once('close', () => clearTimeout(waiting))
+      const caller = findCaller(sender)
+      const delayMs =
+        isProbe || isRatedApart(request) ? 0 : pace.findDelay(caller, { readsChains: readsChains(request) })
+      if (delayMs === 0) startInTurn(request, response, { caller, start })
+      else startAfter(delayMs, response, () => startInTurn(request, response, { caller, start }))
     },
   }
 }

@@ -1,0 +1,73 @@
+import type { Caller } from './turns.js'
+
+export interface PacedCaller extends Caller {
+  /** Null: without a key that this process accepted. */
+  readonly tier: string | null
+}
+
+export interface PaceOptions {
+  /** Beginnings a second of callers of a tier; infinite: no bound. */
+  readonly findRate: (tier: string | null) => number
+  readonly now?: () => number
+}
+
+export interface Pace {
+  /** Milliseconds until a request that has arrived now may begin. */
+  findDelay(caller: PacedCaller, options?: { readonly readsChains: boolean }): number
+}
+
+const contendedForMs = 1_000
+/** So many begin at once after a pause. */
+const burst = 8
+/** Bounds the wait: requests keep their place in time when their clients leave. */
+const maxDelayMs = 5_000
+const maxBuckets = 20_000
+
+/** Requests that read chains cost several times as much as others; of one site, also with proven keys. */
+const chainReadsPerSecond = 30
+const chainReadsBurst = 2
+
+/**
+ * Limits count requests a minute, and a caller may send those of a minute in a second: what they use up for that second,
+ * all others wait for. So while several callers send requests, those of each begin at a steady rate. Nothing is refused.
+ * Customers with a proven mailbox have a rate each; all other keys of a site one, and its anonymous requests one.
+ */
+export const createPace = ({ findRate, now = () => performance.now() }: PaceOptions): Pace => {
+  /** When the next request of a bucket is due at its rate. Ordered by last use. */
+  const dueAtMs = new Map<string, number>()
+  let last: Caller | null = null
+  let contendedUntilMs = 0
+
+  const note = (caller: Caller, nowMs: number): void => {
+    const isSame = last?.site === caller.site && last.customer === caller.customer
+    if (last !== null && !isSame) contendedUntilMs = nowMs + contendedForMs
+    last = caller
+  }
+
+  const takeFrom = (bucket: string, intervalMs: number, atOnce: number, nowMs: number): number => {
+    const due = Math.min(Math.max(nowMs, dueAtMs.get(bucket) ?? 0), nowMs + maxDelayMs)
+    dueAtMs.delete(bucket)
+    const [oldest] = dueAtMs.keys()
+    if (dueAtMs.size >= maxBuckets && oldest !== undefined) dueAtMs.delete(oldest)
+    dueAtMs.set(bucket, due + intervalMs)
+    return Math.max(0, due - nowMs - (atOnce - 1) * intervalMs)
+  }
+
+  return {
+    findDelay: (caller, { readsChains } = { readsChains: false }) => {
+      const nowMs = now()
+      note(caller, nowMs)
+      const rate = findRate(caller.tier)
+      if (nowMs >= contendedUntilMs || rate === Number.POSITIVE_INFINITY) return 0
+      const delayMs = takeFrom(nameBucket(caller), 1_000 / rate, burst, nowMs)
+      if (!readsChains) return delayMs
+      const readsIntervalMs = 1_000 / chainReadsPerSecond
+      return Math.max(delayMs, takeFrom(`reads of ${caller.site}`, readsIntervalMs, chainReadsBurst, nowMs))
+    },
+  }
+}
+
+const nameBucket = ({ isProven, customer, site }: Caller): string => {
+  if (customer === null) return `anonymous ${site}`
+  return isProven ? `customer ${customer}` : `keys ${site}`
+}
