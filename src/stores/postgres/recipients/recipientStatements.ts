@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { Recipient, RecipientStatements, StoredStatement } from '../../../ports/recipientStatements.js'
 import { insertAuditEntry } from '../accounts/auditLog.js'
+import { coalesce } from '../database/coalesce.js'
 import { inTransaction } from '../database/transaction.js'
 
 const row = z.object({
@@ -35,14 +36,24 @@ const readStatement = (value: unknown): StoredStatement => {
 
 const describe = ({ network, payTo }: Recipient) => ({ network, payTo })
 
+/** In the order of the recipients, of which several may be equal. */
+const findAll = async (
+  pool: Pool,
+  recipients: readonly Recipient[],
+): Promise<readonly (StoredStatement | null)[]> => {
+  const { rows } = await pool.query(
+    `select ${columns} from recipient_statements
+     where (network, pay_to) in (select * from unnest($1::text[], $2::text[]))`,
+    [recipients.map(({ network }) => network), recipients.map(({ payTo }) => payTo)],
+  )
+  const found = rows.map(readStatement)
+  return recipients.map(
+    ({ network, payTo }) => found.find((each) => each.network === network && each.payTo === payTo) ?? null,
+  )
+}
+
 export const createRecipientStatements = (pool: Pool): RecipientStatements => ({
-  find: async ({ network, payTo }) => {
-    const { rows } = await pool.query(
-      `select ${columns} from recipient_statements where network = $1 and pay_to = $2`,
-      [network, payTo],
-    )
-    return rows[0] === undefined ? null : readStatement(rows[0])
-  },
+  find: coalesce((recipients) => findAll(pool, recipients)),
 
   list: async (accountId) => {
     const { rows } = await pool.query(
