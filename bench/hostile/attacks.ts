@@ -416,6 +416,15 @@ export const attacks: readonly Attack[] = [
   { name: 'unread', what: 'answers that are never read, on 1,900 connections', flood: leavingUnread },
   { name: 'slow-bodies', what: 'a byte a second of a body on 1,900 connections', flood: sendingSlowly },
   { name: 'silent', what: 'connections that send nothing', flood: stayingSilent },
+  ...[
+    { name: 'unread-elsewhere', flood: leavingUnread },
+    { name: 'slow-elsewhere', flood: sendingSlowly },
+    { name: 'silent-elsewhere', flood: stayingSilent },
+  ].map((attack) => ({
+    ...attack,
+    what: 'the same at another instance on this machine: what the processors alone cost',
+    needs: 'other instance' as const,
+  })),
   { name: 'headers', what: '16 kB of headers', flood: sendingHeaders },
   { name: 'nested-json', what: '64 kB of nested arrays, objects, and keys', flood: verifying(nestedBodies) },
   {
