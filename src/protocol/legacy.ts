@@ -7,6 +7,7 @@ import { type Fields, isFields } from './fields.js'
 import { canonicalNetwork } from './network.js'
 import { type PayloadShape, payloadShape } from './payload.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
+import { hasLongText, longTextMessage } from './proofLimits.js'
 import type { Reason } from './reasons.js'
 import { normalizeSignedTransaction } from './signedTransaction.js'
 import type { WirePaymentRequest, WireRequirements } from './wire.js'
@@ -24,6 +25,7 @@ export const readPayment = (
 
   const payload = readPayload(body.paymentPayload)
   if (typeof payload === 'string') return refuse('invalid_payload_structure', payload)
+  if (hasLongText(payload.payload)) return refuse('invalid_payload_structure', longTextMessage)
 
   const version = readVersion(body, payload)
   if (version === null) return refuse('invalid_x402_version')

@@ -603,7 +603,7 @@ const junkValues: readonly unknown[] = [
   '0x',
   '-1',
   '1e3',
-  'x'.repeat(20_000),
+  'x'.repeat(16_000),
   [],
   ['x'],
   {},
