@@ -7,7 +7,7 @@ export const jsonType = 'application/json; charset=utf-8'
 
 export interface ApiDocument {
   read(): Buffer
-  handle(request: FastifyRequest, reply: FastifyReply): FastifyReply
+  handle(request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
 }
 
 interface DocumentFile {
@@ -52,7 +52,7 @@ const createApiDocument = ({ name, mediaType, versionLine }: DocumentFile): ApiD
 }
 
 /** RFC 9110, section 13.1.2: a weak comparison. */
-const isKnown = (ifNoneMatch = '', etag: string): boolean =>
+export const isKnown = (ifNoneMatch = '', etag: string): boolean =>
   ifNoneMatch.split(',').some((entry) => ['*', etag, `W/${etag}`].includes(entry.trim()))
 
 /**

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { testApp } from './support/app.js'
 
@@ -35,6 +36,25 @@ describe('the reference at /docs', () => {
       'form-action': "'none'",
       'frame-ancestors': "'none'",
     })
+  })
+
+  it('sends each file compressed, and again only when it has changed', async () => {
+    const app = testApp()
+    const url = '/docs/static/swagger-ui-bundle.js'
+    const { headers, rawPayload } = await app.inject(url)
+    expect(headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'content-encoding': 'gzip',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(headers['content-security-policy']).toContain("script-src 'self'")
+    expect(gunzipSync(rawPayload).toString()).toContain('SwaggerUIBundle')
+    expect(rawPayload.length).toBeLessThan(500_000)
+
+    const again = await app.inject({ url, headers: { 'if-none-match': String(headers.etag) } })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
+    const other = await app.inject('/docs/static/swagger-ui.css')
+    expect(other.headers.etag).not.toBe(headers.etag)
   })
 
   it('loads the document from this service and uses no online validator', async () => {

@@ -1,9 +1,16 @@
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
-import { type ApiDocument, apiDocuments, jsonType } from '../apiDocuments.js'
+import { type ApiDocument, apiDocuments, isKnown, jsonType } from '../apiDocuments.js'
 import { documentOptions } from '../openapi/documentOptions.js'
 import { writeSandboxExamples } from '../openapi/writeSandboxExamples.js'
 
@@ -77,6 +84,53 @@ const handleInSandbox: ApiDocument['handle'] = (_request, reply) => {
   return reply.header('cache-control', 'no-store').type(jsonType).send(Buffer.from(text))
 }
 
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': jsonType,
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml; charset=utf-8',
+}
+
+const compress = promisify(gzip)
+
+/**
+ * Compressed once, by the first request, and sent from one buffer: read from disk, the largest file takes 5 ms of each
+ * request. There is no other form, for which a flood could ask; without `Accept-Encoding` any form is acceptable
+ * (RFC 9110, section 12.5.3).
+ */
+const createFileHandler = (path: string): ApiDocument['handle'] => {
+  const prepare = async () => {
+    const bytes = await compress(await readFile(path))
+    return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
+  }
+  let prepared: ReturnType<typeof prepare> | null = null
+  const mediaType = mediaTypes[extname(path)] ?? 'application/octet-stream'
+  return async (request, reply) => {
+    prepared ??= prepare().catch((error) => {
+      prepared = null
+      throw error
+    })
+    const { bytes, etag } = await prepared
+    reply.header('etag', etag).header('cache-control', 'no-cache')
+    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    return reply.type(mediaType).header('content-encoding', 'gzip').send(bytes)
+  }
+}
+
+/** These routes go before the wildcard of Swagger UI, which is left with names that do not exist. */
+const pageFiles: FastifyPluginCallback = (app, _options, done) => {
+  const main = createRequire(import.meta.url).resolve('@fastify/swagger-ui')
+  const folder = join(dirname(main), 'static')
+  for (const name of readdirSync(folder)) {
+    // It redirects to the page.
+    if (name === 'index.html') continue
+    app.get(`/docs/static/${name}`, { schema: { hide: true } }, createFileHandler(join(folder, name)))
+  }
+  done()
+}
+
 const referencePage = async (app: FastifyInstance, { isSandbox }: ReferenceOptions): Promise<void> => {
   const { yaml, json } = apiDocuments
   // Swagger UI's own handlers write the document again for each request.
@@ -92,9 +146,12 @@ const referencePage = async (app: FastifyInstance, { isSandbox }: ReferenceOptio
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')
   })
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('content-security-policy', contentSecurityPolicy)
+  })
+  await app.register(pageFiles)
   await app.register(fastifySwaggerUi, {
     routePrefix: '/docs',
-    staticCSP: contentSecurityPolicy,
     theme: { title: 'quittance API reference' },
     uiConfig: { layout: 'BaseLayout', docExpansion: 'list', deepLinking: true, displayRequestDuration: true },
   })
