@@ -6,14 +6,18 @@ import LongestFirst from './test/support/longestFirst.js'
 
 const { fast } = divideTests()
 
+const processors = availableParallelism()
+// They wait for blocks, deadlines and processes during half of their time.
+const waiting = { maxWorkers: Math.min(3 * processors, 12), sequence: { groupOrder: 0 } }
+// They only compute, and each further worker loads and optimizes every library once more.
+const computing = { maxWorkers: Math.min(processors + 1, 8), sequence: { groupOrder: 1 } }
+
 export default defineConfig({
   plugins: [loadCompiledSources()],
   test: {
     reporters: ['default', './test/support/plainSummary.ts'],
     // Child processes: a server that a test starts ends with the process that started it, not with a thread.
     pool: 'forks',
-    // Tests wait for blocks, deadlines and processes during half of their time; each worker loads every library once.
-    maxWorkers: Math.min(2 * availableParallelism() + 1, 8),
     // A worker lives through hundreds of files; a larger young generation halves what it spends on collecting garbage.
     execArgv: ['--max-semi-space-size=64'],
     // Files of one project share a process, and what it has loaded.
@@ -36,6 +40,7 @@ export default defineConfig({
         test: {
           // No chain, no database, no Redis, no process of its own.
           name: 'fast',
+          ...computing,
           include: [...fast],
           setupFiles: ['test/support/refuseProcesses.ts'],
         },
@@ -44,6 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
+          ...waiting,
           include: ['test/**/*.test.ts'],
           exclude: [...fast, '**/node_modules/**'],
           globalSetup: ['test/support/globalSetup.ts'],
@@ -54,6 +60,7 @@ export default defineConfig({
         test: {
           // What speaks SQL, once more on the oldest Postgres that is supported.
           name: 'postgres-15',
+          ...waiting,
           include: ['test/stores/postgres/!(embedded)/*.test.ts'],
           globalSetup: ['test/support/globalSetup15.ts'],
         },

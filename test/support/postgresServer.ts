@@ -32,7 +32,7 @@ export const startPostgres = async (binaries?: Binaries): Promise<PostgresServer
     {
       folder: join(parent, 'postgres'),
       // No durability needed.
-      settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
+      settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' },
       initdbArgs: ['-A', 'trust', '--no-sync'],
       log: () => undefined,
     },
