@@ -7,7 +7,6 @@ import { type Fields, isFields } from './fields.js'
 import { canonicalNetwork } from './network.js'
 import { type PayloadShape, payloadShape } from './payload.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
-import { hasLongText, longTextMessage } from './proofLimits.js'
 import type { Reason } from './reasons.js'
 import { normalizeSignedTransaction } from './signedTransaction.js'
 import type { WirePaymentRequest, WireRequirements } from './wire.js'
@@ -211,3 +210,27 @@ const readResourceDetails = (
   if (version === 2) return isFields(payload.resource) ? payload.resource : none
   return { description, mimeType, outputSchema }
 }
+
+/** An EIP-6492 signature has up to 16 kB, because its factory deploys a wallet; hex doubles that. */
+const maxSignatureLength = 32_770
+/** The longest of the other texts, a signed transaction of TON, has about 4 kB. */
+const maxTextLength = 16_384
+
+/**
+ * A proof with a text that is longer than any family reads is refused before it is decoded or hashed. It loops
+ * instead of recursing, because proofs of any depth reach it.
+ */
+const hasLongText = (proof: unknown): boolean => {
+  const open: (readonly [name: string, value: unknown])[] = [['', proof]]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [name, value] = next
+    if (typeof value === 'string') {
+      if (value.length > (name === 'signature' ? maxSignatureLength : maxTextLength)) return true
+    } else if (typeof value === 'object' && value !== null) {
+      for (const entry of Object.entries(value)) open.push(entry)
+    }
+  }
+  return false
+}
+
+const longTextMessage = `paymentPayload.payload: a text has more than ${maxTextLength} characters, or a signature more than ${maxSignatureLength}`
