@@ -7,7 +7,7 @@ export const jsonType = 'application/json; charset=utf-8'
 
 export interface ApiDocument {
   read(): Buffer
-  handle(request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
+  handle(request: FastifyRequest, reply: FastifyReply): FastifyReply
 }
 
 interface DocumentFile {
@@ -27,14 +27,34 @@ export const versionLines = {
 export const withVersion = (text: string, versionLine: RegExp, running: string): string =>
   text.replace(versionLine, (_line, before: string, _written, after: string) => `${before}${running}${after}`)
 
+export interface PreparedBytes {
+  readonly bytes: Buffer
+  readonly etag: string
+}
+
+export const prepareBytes = (bytes: Buffer): PreparedBytes => ({
+  bytes,
+  etag: `"${createHash('sha256').update(bytes).digest('base64url')}"`,
+})
+
+/** Sends no body to a client that has it. */
+export const sendPrepared = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bytes, etag }: PreparedBytes,
+): FastifyReply => {
+  reply.header('etag', etag).header('cache-control', 'no-cache')
+  if (!isKnown(request.headers['if-none-match'], etag)) return reply.send(bytes)
+  return reply.code(304).removeHeader('content-type').removeHeader('content-encoding').send()
+}
+
 /** Read by the first request, and sent from one buffer. */
 const createApiDocument = ({ name, mediaType, versionLine }: DocumentFile): ApiDocument => {
-  let prepared: { readonly bytes: Buffer; readonly etag: string } | null = null
+  let prepared: PreparedBytes | null = null
   const prepare = () => {
     // Two levels up from both `src` and `dist`, as package.json.
     const text = readFileSync(new URL(`../../openapi/${name}`, import.meta.url), 'utf8')
-    const bytes = Buffer.from(withVersion(text, versionLine, version))
-    return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
+    return prepareBytes(Buffer.from(withVersion(text, versionLine, version)))
   }
   const read = () => {
     prepared ??= prepare()
@@ -42,17 +62,12 @@ const createApiDocument = ({ name, mediaType, versionLine }: DocumentFile): ApiD
   }
   return {
     read: () => read().bytes,
-    handle: (request, reply) => {
-      const { etag, bytes } = read()
-      reply.header('etag', etag).header('cache-control', 'no-cache')
-      if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
-      return reply.type(mediaType).send(bytes)
-    },
+    handle: (request, reply) => sendPrepared(request, reply.type(mediaType), read()),
   }
 }
 
 /** RFC 9110, section 13.1.2: a weak comparison. */
-export const isKnown = (ifNoneMatch = '', etag: string): boolean =>
+const isKnown = (ifNoneMatch = '', etag: string): boolean =>
   ifNoneMatch.split(',').some((entry) => ['*', etag, `W/${etag}`].includes(entry.trim()))
 
 /**

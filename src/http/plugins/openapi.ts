@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -7,10 +6,17 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
+import type { FastifyInstance, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
-import { type ApiDocument, apiDocuments, isKnown, jsonType } from '../apiDocuments.js'
+import {
+  type ApiDocument,
+  apiDocuments,
+  jsonType,
+  type PreparedBytes,
+  prepareBytes,
+  sendPrepared,
+} from '../apiDocuments.js'
 import { documentOptions } from '../openapi/documentOptions.js'
 import { writeSandboxExamples } from '../openapi/writeSandboxExamples.js'
 
@@ -100,22 +106,17 @@ const compress = promisify(gzip)
  * request. There is no other form, for which a flood could ask; without `Accept-Encoding` any form is acceptable
  * (RFC 9110, section 12.5.3).
  */
-const createFileHandler = (path: string): ApiDocument['handle'] => {
-  const prepare = async () => {
-    const bytes = await compress(await readFile(path))
-    return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
-  }
-  let prepared: ReturnType<typeof prepare> | null = null
+const createFileHandler = (path: string) => {
+  let prepared: Promise<PreparedBytes> | null = null
   const mediaType = mediaTypes[extname(path)] ?? 'application/octet-stream'
-  return async (request, reply) => {
+  const prepare = async () => prepareBytes(await compress(await readFile(path)))
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     prepared ??= prepare().catch((error) => {
       prepared = null
       throw error
     })
-    const { bytes, etag } = await prepared
-    reply.header('etag', etag).header('cache-control', 'no-cache')
-    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
-    return reply.type(mediaType).header('content-encoding', 'gzip').send(bytes)
+    const bytes = await prepared
+    return sendPrepared(request, reply.type(mediaType).header('content-encoding', 'gzip'), bytes)
   }
 }
 
