@@ -1,7 +1,7 @@
-import type { Caller } from './turns.js'
+import { type Caller, createContention } from './turns.js'
 
 export interface PacedCaller extends Caller {
-  /** Null: without a key that this process accepted. */
+  /** It is null without a key that this process accepted. */
   readonly tier: string | null
 }
 
@@ -16,33 +16,25 @@ export interface Pace {
   findDelay(caller: PacedCaller, options?: { readonly readsChains: boolean }): number
 }
 
-const contendedForMs = 1_000
 /** So many begin at once after a pause. */
 const burst = 8
 /** Bounds the wait: requests keep their place in time when their clients leave. */
 const maxDelayMs = 5_000
 const maxBuckets = 20_000
 
-/** Requests that read chains cost several times as much as others; of one site, also with proven keys. */
+/** Requests that read chains cost several times as much as others. Proven keys of one site share this rate, too. */
 const chainReadsPerSecond = 30
 const chainReadsBurst = 2
 
 /**
- * Limits count requests a minute, and a caller may send those of a minute in a second: what they use up for that second,
- * all others wait for. So while several callers send requests, those of each begin at a steady rate. Nothing is refused.
+ * Limits count requests a minute, and a caller may send those of a minute in a second, for which all others would wait.
+ * So while several callers send requests, those of each begin at a steady rate. Nothing is refused.
  * Customers with a proven mailbox have a rate each; all other keys of a site one, and its anonymous requests one.
  */
 export const createPace = ({ findRate, now = () => performance.now() }: PaceOptions): Pace => {
   /** When the next request of a bucket is due at its rate. Ordered by last use. */
   const dueAtMs = new Map<string, number>()
-  let last: Caller | null = null
-  let contendedUntilMs = 0
-
-  const note = (caller: Caller, nowMs: number): void => {
-    const isSame = last?.site === caller.site && last.customer === caller.customer
-    if (last !== null && !isSame) contendedUntilMs = nowMs + contendedForMs
-    last = caller
-  }
+  const contention = createContention(now)
 
   const takeFrom = (bucket: string, intervalMs: number, atOnce: number, nowMs: number): number => {
     const due = Math.min(Math.max(nowMs, dueAtMs.get(bucket) ?? 0), nowMs + maxDelayMs)
@@ -56,9 +48,9 @@ export const createPace = ({ findRate, now = () => performance.now() }: PaceOpti
   return {
     findDelay: (caller, { readsChains } = { readsChains: false }) => {
       const nowMs = now()
-      note(caller, nowMs)
+      contention.note(caller)
       const rate = findRate(caller.tier)
-      if (nowMs >= contendedUntilMs || rate === Number.POSITIVE_INFINITY) return 0
+      if (!contention.isContended() || rate === Number.POSITIVE_INFINITY) return 0
       const delayMs = takeFrom(nameBucket(caller), 1_000 / rate, burst, nowMs)
       if (!readsChains) return delayMs
       const readsIntervalMs = 1_000 / chainReadsPerSecond

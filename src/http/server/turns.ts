@@ -30,6 +30,31 @@ const contendedForMs = 1_000
 /** How many connections are accepted between two turns. */
 export const maxAcceptedBetween = 32
 
+export interface Contention {
+  note(caller: Caller): void
+  /** Others are expected for a second. */
+  extend(): void
+  isContended(): boolean
+}
+
+/** Whether different callers sent requests within the last second. */
+export const createContention = (now: () => number): Contention => {
+  let last: Caller | null = null
+  let untilMs = 0
+  const extend = (): void => {
+    untilMs = now() + contendedForMs
+  }
+  return {
+    note: (caller) => {
+      const isSame = last?.site === caller.site && last.customer === caller.customer
+      if (last !== null && !isSame) extend()
+      last = caller
+    },
+    extend,
+    isContended: () => now() < untilMs,
+  }
+}
+
 /**
  * Callers take turns at beginning requests: a hundred that one caller sends at once hold up the others by one of them, not
  * by all of them. Nothing is refused. Several small requests begin in one turn, and all of a caller that is alone, because
@@ -41,9 +66,8 @@ export const maxAcceptedBetween = 32
 export const createTurns = (now: () => number = () => performance.now()): Turns => {
   const [proven, others] = [createRing(), createRing()]
   const callers = new WeakMap<IncomingMessage, Caller>()
+  const contention = createContention(now)
   let isProvenNext = true
-  let last: Caller | null = null
-  let contendedUntilMs = 0
   let isScheduled = false
   let hasAccepted = false
   let acceptedBetween = 0
@@ -88,18 +112,12 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
     })
   }
 
-  const note = (caller: Caller): void => {
-    const isSame = last?.site === caller.site && last.customer === caller.customer
-    if (last !== null && !isSame) contendedUntilMs = now() + contendedForMs
-    last = caller
-  }
-
   const take = (request: IncomingMessage, caller: Caller, start: Start): (() => void) | null => {
     const startRequest = (): void => {
       current = request
       start()
     }
-    if (!isWaiting() && now() >= contendedUntilMs) {
+    if (!isWaiting() && !contention.isContended()) {
       startRequest()
       return null
     }
@@ -111,10 +129,10 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
   return {
     noteConnection: () => {
       hasAccepted = true
-      contendedUntilMs = now() + contendedForMs
+      contention.extend()
     },
     begin: (request, caller, start) => {
-      note(caller)
+      contention.note(caller)
       callers.set(request, caller)
       return take(request, caller, start)
     },
