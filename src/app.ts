@@ -126,7 +126,7 @@ const defaultRefusalDelayMs = 1_000
 // Longer than a client on 128 kbit/s takes for the largest document (0.5 MB).
 const defaultUnreadTimeoutMs = 30_000
 
-/** What the limits allow in a minute, or a hundred a second, takes at least so long beside other callers. */
+/** Beside other callers, the requests that the limits allow in a minute take at least so long to begin. */
 const minuteTakesSeconds = 10
 const minPacePerSecond = 100
 

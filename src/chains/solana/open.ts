@@ -95,7 +95,6 @@ const openNetwork = async (
   return { scheme: requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger }), monitor }
 }
 
-/** Whether a token program owns the account. */
 const hasMint = async (rpc: Pick<Rpc, 'getAccounts'>, mint: string): Promise<boolean> => {
   const [account = null] = await rpc.getAccounts([mint])
   return account !== null && tokenPrograms.includes(account.owner)

@@ -30,11 +30,11 @@ export const findTierEndpoint = (request: RequestLine): string => {
   return endpointsWithParameters.find(({ form }) => form.test(line))?.endpoint ?? '*'
 }
 
-/** Whether every tier may send more of these than its rate, such as updates of streams. */
+/** Every tier may send more of these than its rate allows, such as updates of streams. */
 export const isRatedApart = (request: RequestLine): boolean =>
   (tierRatedEndpoints.get(findTierEndpoint(request)) ?? 0) > 0
 
-/** Whether it has the balances of wallets read that the caller names. */
+/** These have the balances of wallets read that the caller names. */
 export const readsChains = (request: RequestLine): boolean =>
   request.method === 'POST' && intentPath.test(readPath(request))
 
