@@ -41,6 +41,7 @@ import { webhookRoutes } from './http/routes/webhooks.js'
 import { addRouteTable } from './http/routeTable.js'
 import { compileSerializer } from './http/serialization.js'
 import { createServerFactory } from './http/server/createServerFactory.js'
+import type { PaceOptions } from './http/server/pace.js'
 import { createTurns } from './http/server/turns.js'
 import { compileValidator } from './http/validation.js'
 import { systemClock } from './platform/clock.js'
@@ -127,18 +128,15 @@ const defaultRefusalDelayMs = 1_000
 const defaultUnreadTimeoutMs = 30_000
 
 /** Beside other callers, the requests that the limits allow in a minute take at least so long to begin. */
-const minuteTakesSeconds = 10
-const minPacePerSecond = 100
+const minuteTakesSeconds = 20
+const minPacePerSecond = 50
 
-const createFindRate = (
-  limits: RateLimitsDependencies | null,
-  tiers: Tiers,
-): ((tier: string | null) => number) => {
+const createFindRate = (limits: RateLimitsDependencies | null, tiers: Tiers): PaceOptions['findRate'] => {
   const anonymous = limits?.table.find(({ endpoint, per }) => endpoint === '*' && per === 'address')
-  return (tier) => {
+  return (tier, { apartPerMinute }) => {
     if (limits === null || anonymous === undefined) return Number.POSITIVE_INFINITY
-    const perMinute =
-      tier === null ? anonymous.limit : higherRate(getTier(tiers, tier).rpmLimit, anonymous.limit)
+    const everybody = Math.max(anonymous.limit, apartPerMinute)
+    const perMinute = tier === null ? everybody : higherRate(getTier(tiers, tier).rpmLimit, everybody)
     return perMinute === -1
       ? Number.POSITIVE_INFINITY
       : Math.max(minPacePerSecond, perMinute / minuteTakesSeconds)

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createPace, type PacedCaller } from '../../src/http/server/pace.js'
+import {
+  createPace,
+  type PacedCaller,
+  type PacedRequest,
+  type PaceOptions,
+} from '../../src/http/server/pace.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { defaultRequestLimits, listRequestLimits } from '../../src/protocol/requestLimits.js'
 import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
@@ -7,14 +12,16 @@ import { testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 import { open as connect, listen } from './support/sockets.js'
 
-const open = (findRate: (tier: string | null) => number = () => 100) => {
+const open = (findRate: PaceOptions['findRate'] = () => 100) => {
   let nowMs = 0
   const pace = createPace({ findRate, now: () => nowMs })
   const pass = (milliseconds: number) => {
     nowMs += milliseconds
   }
-  const send = (caller: PacedCaller, count: number, readsChains = false) =>
-    Array.from({ length: count }, () => pace.findDelay(caller, { readsChains }))
+  const send = (caller: PacedCaller, count: number, request: Partial<PacedRequest> = {}) =>
+    Array.from({ length: count }, () =>
+      pace.findDelay(caller, { readsChains: false, apartPerMinute: 0, ...request }),
+    )
   return { pace, pass, send }
 }
 
@@ -71,6 +78,14 @@ describe('requests that a caller sends at once', () => {
     expect(send(customer('small'), 108)[107]).toBeCloseTo(1_000)
   })
 
+  it('have a rate apart at endpoints that have a limit apart, such as updates of streams', () => {
+    const { send } = open((_tier, { apartPerMinute }) => (apartPerMinute > 0 ? 1_000 : 100))
+    send(stranger('other'), 1)
+    const apart = { apartPerMinute: 60_000 }
+    expect(send(customer('busy'), 108, apart)[107]).toBeCloseTo(100)
+    expect(send(customer('busy'), 8)).toEqual(Array.from({ length: 8 }, () => 0))
+  })
+
   it('are not delayed where the rate is unlimited', () => {
     const { send } = open(() => Number.POSITIVE_INFINITY)
     send(stranger('other'), 1)
@@ -98,8 +113,9 @@ describe('requests that a caller sends at once', () => {
   it('begin more slowly where they have chains read, with any key of a site', () => {
     const { send } = open()
     send(stranger('other'), 1)
-    send(customer('one', { site: 'shared' }), 16, true)
-    const [delay] = send(customer('two', { site: 'shared' }), 1, true)
+    const readsChains = true
+    send(customer('one', { site: 'shared' }), 11, { readsChains })
+    const [delay] = send(customer('two', { site: 'shared' }), 1, { readsChains })
     expect(delay).toBeCloseTo(500)
     expect(send(customer('three', { site: 'shared' }), 1)).toEqual([0])
   })

@@ -5,15 +5,21 @@ export interface PacedCaller extends Caller {
   readonly tier: string | null
 }
 
+export interface PacedRequest {
+  readonly readsChains: boolean
+  /** Requests a minute that every tier has for its endpoint apart from all others; 0: it has none apart. */
+  readonly apartPerMinute: number
+}
+
 export interface PaceOptions {
   /** Beginnings a second of callers of a tier; infinite: no bound. */
-  readonly findRate: (tier: string | null) => number
+  readonly findRate: (tier: string | null, request: Pick<PacedRequest, 'apartPerMinute'>) => number
   readonly now?: () => number
 }
 
 export interface Pace {
   /** Milliseconds until a request that has arrived now may begin. */
-  findDelay(caller: PacedCaller, options?: { readonly readsChains: boolean }): number
+  findDelay(caller: PacedCaller, request?: PacedRequest): number
 }
 
 /** So many begin at once after a pause. */
@@ -23,8 +29,10 @@ const maxDelayMs = 5_000
 const maxBuckets = 20_000
 
 /** Requests that read chains cost several times as much as others. Proven keys of one site share this rate, too. */
-const chainReadsPerSecond = 30
+const chainReadsPerSecond = 20
 const chainReadsBurst = 2
+
+const plainRequest: PacedRequest = { readsChains: false, apartPerMinute: 0 }
 
 /**
  * Limits count requests a minute, and a caller may send those of a minute in a second, for which all others would wait.
@@ -46,13 +54,14 @@ export const createPace = ({ findRate, now = () => performance.now() }: PaceOpti
   }
 
   return {
-    findDelay: (caller, { readsChains } = { readsChains: false }) => {
+    findDelay: (caller, request = plainRequest) => {
       const nowMs = now()
       contention.note(caller)
-      const rate = findRate(caller.tier)
+      const rate = findRate(caller.tier, request)
       if (!contention.isContended() || rate === Number.POSITIVE_INFINITY) return 0
-      const delayMs = takeFrom(nameBucket(caller), 1_000 / rate, burst, nowMs)
-      if (!readsChains) return delayMs
+      const bucket = request.apartPerMinute > 0 ? `apart ${nameBucket(caller)}` : nameBucket(caller)
+      const delayMs = takeFrom(bucket, 1_000 / rate, burst, nowMs)
+      if (!request.readsChains) return delayMs
       const readsIntervalMs = 1_000 / chainReadsPerSecond
       return Math.max(delayMs, takeFrom(`reads of ${caller.site}`, readsIntervalMs, chainReadsBurst, nowMs))
     },

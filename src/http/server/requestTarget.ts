@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { tierRatedEndpoints, unlimitedPaths } from '../../protocol/requestLimits.js'
+import type { PacedRequest } from './pace.js'
 
 type RequestLine = Pick<IncomingMessage, 'method' | 'url'>
 
@@ -30,12 +31,11 @@ export const findTierEndpoint = (request: RequestLine): string => {
   return endpointsWithParameters.find(({ form }) => form.test(line))?.endpoint ?? '*'
 }
 
-/** Every tier may send more of these than its rate allows, such as updates of streams. */
-export const isRatedApart = (request: RequestLine): boolean =>
-  (tierRatedEndpoints.get(findTierEndpoint(request)) ?? 0) > 0
-
-/** These have the balances of wallets read that the caller names. */
-export const readsChains = (request: RequestLine): boolean =>
-  request.method === 'POST' && intentPath.test(readPath(request))
-
 const intentPath = /^\/v1\/intent(?:$|\/[^/]+\/refresh$)/
+
+/** What decides how fast requests begin beside those of other callers. */
+export const describePace = (request: RequestLine): PacedRequest => ({
+  // They have the balances of wallets read that the caller names.
+  readsChains: request.method === 'POST' && intentPath.test(readPath(request)),
+  apartPerMinute: tierRatedEndpoints.get(findTierEndpoint(request)) ?? 0,
+})

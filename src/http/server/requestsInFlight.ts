@@ -10,7 +10,7 @@ import type { OpenConnections } from './openConnections.js'
 import type { Pace, PacedCaller } from './pace.js'
 import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
 import type { Refusals } from './refusals.js'
-import { isMetricsRequest, isProbeRequest, isRatedApart, readsChains } from './requestTarget.js'
+import { describePace, isMetricsRequest, isProbeRequest } from './requestTarget.js'
 import type { Caller, Turns } from './turns.js'
 
 export interface RequestsInFlightOptions {
@@ -289,8 +289,7 @@ export const createRequestsInFlight = ({
         return
       }
       const caller = findCaller(sender)
-      const delayMs =
-        isProbe || isRatedApart(request) ? 0 : pace.findDelay(caller, { readsChains: readsChains(request) })
+      const delayMs = isProbe ? 0 : pace.findDelay(caller, describePace(request))
       if (delayMs === 0) startInTurn(request, response, { caller, start })
       else startAfter(delayMs, response, () => startInTurn(request, response, { caller, start }))
     },
