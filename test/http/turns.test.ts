@@ -24,7 +24,15 @@ const open = () => {
   const pass = async (count: number) => {
     for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   }
-  return { turns, begun, begin, take, pass, spend }
+  const accept = (caller: Caller | null) => {
+    const socket = new Socket()
+    const connection = { socket, isRead: false }
+    turns.noteConnection(socket, caller, () => {
+      connection.isRead = true
+    })
+    return connection
+  }
+  return { turns, begun, begin, take, pass, spend, accept }
 }
 
 const nameOf = ({ site, customer }: Caller): string => customer ?? site
@@ -125,25 +133,59 @@ describe('callers that send requests at once', () => {
 
 describe('connections that arrive', () => {
   it('are accepted before requests begin, for a number of them', async () => {
-    const { turns, begun, take, pass } = open()
-    turns.noteConnection()
+    const { begun, take, pass, accept } = open()
+    accept(null)
     take(stranger('hostile'), 2)
     for (let accepted = 1; accepted <= maxAcceptedBetween; accepted += 1) {
       await pass(1)
       expect(begun).toEqual([])
-      turns.noteConnection()
+      accept(null)
     }
     await pass(1)
     expect(begun).toEqual(['hostile', 'hostile'])
   })
 
   it('let their requests take turns, also while there is one caller', async () => {
-    const { turns, begun, take, pass } = open()
-    turns.noteConnection()
+    const { begun, take, pass, accept } = open()
+    accept(null)
     take(stranger('alone'), 2)
     expect(begun).toEqual([])
     await pass(2)
     expect(begun).toEqual(['alone', 'alone'])
+  })
+
+  const countRead = (accepted: readonly { isRead: boolean }[]): number =>
+    accepted.filter(({ isRead }) => isRead).length
+
+  it('are read one in a turn, in those of their site', async () => {
+    const { pass, accept } = open()
+    const [first, ...others] = Array.from({ length: 20 }, () => accept(stranger('hostile')))
+    const good = accept(stranger('good'))
+    expect(first?.isRead).toBe(true)
+    expect(countRead(others)).toBe(0)
+    await pass(2 + 2)
+    expect(good.isRead).toBe(true)
+    expect(countRead(others)).toBeLessThanOrEqual(3)
+    await pass(2 * others.length)
+    expect(countRead(others)).toBe(others.length)
+  })
+
+  it('leave their turn to the next one when they are closed', async () => {
+    const { pass, accept } = open()
+    accept(stranger('hostile'))
+    const closed = accept(stranger('hostile'))
+    const next = accept(stranger('hostile'))
+    closed.socket.emit('close')
+    await pass(3)
+    expect(closed.isRead).toBe(false)
+    expect(next.isRead).toBe(true)
+  })
+
+  it('are read at once while there are no others, and from a proxy', () => {
+    const { accept, take } = open()
+    expect(accept(stranger('alone')).isRead).toBe(true)
+    take(stranger('other'), 2)
+    expect(accept(null).isRead).toBe(true)
   })
 })
 

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { AcceptedKeys } from '../auth/acceptedKeys.js'
@@ -48,12 +49,31 @@ export const createServerFactory = (settings: ServerSettings): ((handler: Reques
   })
   return (handler) => {
     const server = createServer(settings.http, requests.bound(handler))
-    openConnections.watch(server)
-    requests.watch(server)
+    acceptInTurn(server, (socket, read) => {
+      if (openConnections.accept(socket)) requests.accept(socket, read)
+    })
     // Fastify sets these only on servers that it creates itself.
     server.keepAliveTimeout = settings.keepAliveTimeout
     server.requestTimeout = settings.requestTimeout
     server.setTimeout(settings.connectionTimeout)
     return server
   }
+}
+
+/** Node reads what a connection sends as soon as it accepts it; here not before `read` is called. */
+const acceptInTurn = (
+  server: Server & { pauseOnConnect?: boolean },
+  accept: (socket: Socket, read: () => void) => void,
+): void => {
+  const readers = server.listeners('connection')
+  server.removeAllListeners('connection')
+  server.pauseOnConnect = true
+  const ignoreErrors = (): void => undefined
+  server.on('connection', (socket: Socket) => {
+    socket.on('error', ignoreErrors)
+    accept(socket, () => {
+      for (const reader of readers) reader.call(server, socket)
+      socket.off('error', ignoreErrors).resume()
+    })
+  })
 }

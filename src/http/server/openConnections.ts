@@ -1,4 +1,3 @@
-import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
 import { type ClientAddresses, siteFactor } from './clientAddresses.js'
@@ -14,7 +13,8 @@ export interface OpenConnectionsOptions {
 }
 
 export interface OpenConnections {
-  watch(server: Server): void
+  /** Closes a connection, this one or an older one, where a cap is reached; returns whether this one stays. */
+  accept(socket: Socket): boolean
   /** While a connection has a request in progress, it is not closed to make room. */
   setBusy(socket: Socket, isBusy: boolean): void
 }
@@ -118,13 +118,13 @@ export const createOpenConnections = ({
     sweeper = null
   }
 
-  const accept = (socket: Socket): void => {
+  const accept = (socket: Socket): boolean => {
     const peer = socket.remoteAddress
     const connection: Connection = { socket, groups: listGroups(peer), isFresh: !addresses.isTrusted(peer) }
     if (!connection.groups.every(makeRoom)) {
       for (const { name, count } of connection.groups) if (count === 0) groups.delete(name)
       socket.destroy()
-      return
+      return false
     }
     connections.set(socket, connection)
     for (const group of connection.groups) {
@@ -138,10 +138,11 @@ export const createOpenConnections = ({
       sweeper ??= setInterval(closeSilent, firstByteTimeoutMs / sweepsPerTimeout).unref()
     }
     socket.once('close', () => remove(connection))
+    return true
   }
 
   return {
-    watch: (server) => server.on('connection', accept),
+    accept,
     setBusy: (socket, isBusy) => {
       const connection = connections.get(socket)
       if (connection === undefined) return

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '../../errors.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
@@ -32,7 +32,8 @@ export interface RequestsInFlightOptions {
 export interface RequestsInFlight {
   /** Calls the handler only for requests within the bounds. */
   bound(handler: RequestListener): RequestListener
-  watch(server: Server): void
+  /** A new connection of which nothing is read yet. */
+  accept(socket: Socket, read: () => void): void
 }
 
 export const maxRequestsPerConnection = 8
@@ -245,11 +246,16 @@ export const createRequestsInFlight = ({
   }
 
   return {
-    watch: (server) =>
-      server.on('connection', (socket) => {
-        addConnection(socket)
-        turns.noteConnection()
-      }),
+    accept: (socket, read) => {
+      addConnection(socket)
+      const { remoteAddress } = socket
+      const isOfProxy = addresses.isTrusted(remoteAddress)
+      turns.noteConnection(
+        socket,
+        isOfProxy ? null : findCaller({ address: remoteAddress, owner: null }),
+        read,
+      )
+    },
     bound: (handler) => (request, response) => {
       const { socket } = request
       const connection = connections.get(socket) ?? addConnection(socket)

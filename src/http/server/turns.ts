@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 
 export interface Caller {
   /** Proven customers have half of the turns, however many other callers there are. */
@@ -10,8 +11,8 @@ export interface Caller {
 }
 
 export interface Turns {
-  /** A connection was accepted. */
-  noteConnection(): void
+  /** A connection was accepted. `read` is called in a turn of its caller; null: now, as for that of a proxy. */
+  noteConnection(socket: Socket, caller: Caller | null, read: () => void): void
   /** Calls `start` now, and returns null; or in a later turn, and returns what cancels it. */
   begin(request: IncomingMessage, caller: Caller, start: () => void): (() => void) | null
   /** Resolves in a turn of the request's caller; null: its turn is not over. For bodies, which can arrive later. */
@@ -58,7 +59,7 @@ export const createContention = (now: () => number): Contention => {
 /**
  * Callers take turns at beginning requests: a hundred that one caller sends at once hold up the others by one of them, not
  * by all of them. Nothing is refused. Several small requests begin in one turn, and all of a caller that is alone, because
- * what begins together is asked of nodes and database together.
+ * what begins together is asked of nodes and database together. New connections take turns at being read as well.
  *
  * Node accepts one connection between two readings of the sockets. A new caller could wait for seconds behind hundreds that
  * another one opened, if a turn followed each of them; so the next turn waits while connections arrive, for at most 32.
@@ -71,6 +72,7 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
   let isScheduled = false
   let hasAccepted = false
   let acceptedBetween = 0
+  let turnEndsAtMs = 0
   /** The request that was begun last: a body that arrived with it belongs to its turn. */
   let current: IncomingMessage | null = null
 
@@ -94,16 +96,16 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
   const schedule = (): void => {
     if (isScheduled || !isWaiting()) return
     isScheduled = true
-    let endsAtMs = 0
+    turnEndsAtMs = 0
     setImmediate(() => {
       const isAmongConnections = hasAccepted || acceptedBetween > 0
       if (mustAcceptFirst()) return
-      endsAtMs = now() + (isAmongConnections ? turnAfterConnectionsMs : turnMs)
+      turnEndsAtMs = now() + (isAmongConnections ? turnAfterConnectionsMs : turnMs)
       beginNext()
     })
     for (let more = 1; more < startsPerTurn; more += 1) {
       setImmediate(() => {
-        if (now() < endsAtMs) beginNext()
+        if (now() < turnEndsAtMs) beginNext()
       })
     }
     setImmediate(() => {
@@ -127,9 +129,21 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
   }
 
   return {
-    noteConnection: () => {
+    noteConnection: (socket, caller, read) => {
       hasAccepted = true
+      const mustTakeTurns = isWaiting() || contention.isContended()
       contention.extend()
+      if (caller === null || !mustTakeTurns) {
+        read()
+        return
+      }
+      const startReading = (): void => {
+        // A packet of it can hold several requests, which begin or are refused when it is read.
+        turnEndsAtMs = 0
+        if (!socket.destroyed) read()
+      }
+      socket.once('close', others.add(caller, startReading))
+      schedule()
     },
     begin: (request, caller, start) => {
       contention.note(caller)
