@@ -24,7 +24,8 @@ export default defineConfig({
     isolate: false,
     // Above the limit of one wait (pollUntil), whose error says what was last seen.
     testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Some start the nodes of all families.
+    hookTimeout: 300_000,
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/endWithRun.ts'],
     globalSetup: ['test/support/compileSetup.ts'],

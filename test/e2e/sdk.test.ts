@@ -50,6 +50,8 @@ describe('the client library', () => {
   })
   afterEach(() => chain.control.setAutomine(true))
 
+  /** Of the same form. */
+  const wrongKey = () => `${apiKey.slice(0, -1)}${apiKey.endsWith('x') ? 'y' : 'x'}`
   const sign = async (balance = amount) => {
     const wallet = createEoa()
     const payTo = randomAddress()
@@ -177,7 +179,7 @@ describe('the client library', () => {
         fetch: async (input, init) => {
           const request = new Request(input, init)
           answers += 1
-          if (answers > 1) request.headers.set('authorization', `Bearer ${apiKey.slice(0, -1)}x`)
+          if (answers > 1) request.headers.set('authorization', `Bearer ${wrongKey()}`)
           return fetch(request)
         },
       })
@@ -261,7 +263,7 @@ describe('the client library', () => {
 
   it('throws at once for a wrong key and a malformed request, and when it is aborted', async () => {
     const { payment } = await sign()
-    const stranger = createClient({ url: service.url, apiKey: `${apiKey.slice(0, -1)}x` })
+    const stranger = createClient({ url: service.url, apiKey: wrongKey() })
     expect(await errorOf(stranger.verify(payment))).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
     const client = createClient({ url: service.url })
     const malformed = { ...payment, paymentRequirements: { ...payment.paymentRequirements, amount: '1.5' } }
@@ -276,7 +278,7 @@ describe('the client library', () => {
   it('configures the facilitator client of @x402/core', async () => {
     const facilitator = new HTTPFacilitatorClient(facilitatorFor(apiKey, service.url))
     expect((await facilitator.getSupported()).kinds).not.toHaveLength(0)
-    const stranger = new HTTPFacilitatorClient(facilitatorFor(`${apiKey.slice(0, -1)}x`, service.url))
+    const stranger = new HTTPFacilitatorClient(facilitatorFor(wrongKey(), service.url))
     await expect(stranger.getSupported()).rejects.toThrow('401')
   })
 

@@ -594,11 +594,14 @@ describe('A15: front-running by a third party', () => {
   })
 
   it('while the settlement is pending is found by the reconciler', async () => {
-    const service = await scene.open({ environment: impatient })
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
     const { body, payTo } = await scene.plan()
     await scene.chain.control.setAutomine(false)
     const pending = await service.settle(body)
     expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
+    // Otherwise it may be sent again before the third party's.
+    proxy.setFault('eth_sendRawTransaction', { kind: 'error', code: -32_000, message: 'txpool is full' })
     await scene.chain.control.dropAllTransactions()
     await scene.chain.control.setAutomine(true)
     const theirs = await frontRun(body)

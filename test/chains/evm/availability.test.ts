@@ -291,6 +291,9 @@ describe.concurrent('a network', () => {
         await control.dropAllTransactions()
         await control.setNextBlockTimestamp(chainTime)
         await control.mine()
+        return await reconcile()
+      }
+      const reconcile = async () => {
         await service.reconcile()
         const view = await service.core.useCases.core.getSettlement(pending.settlementId ?? '')
         return view.status === 'failed' ? view.errorReason : view.status
@@ -303,7 +306,12 @@ describe.concurrent('a network', () => {
       // The node's block time is not sufficient: the local clock must agree.
       expect(await statusAt(validBefore + slack)).toBe('pending')
       clock.shift(400_000)
-      expect(await statusAt(validBefore + slack + 1)).toBe('authorization_expired_unsettled')
+      await statusAt(validBefore + slack + 1)
+      const ended = await eventually(async () => {
+        const status = await reconcile()
+        return status === 'pending' ? null : status
+      })
+      expect(ended).toBe('authorization_expired_unsettled')
       expect(await own.chain.balanceOf(payTo)).toBe(0n)
 
       // Its nonce is unused: later transactions of the lane wait until the monitor has filled the gap.

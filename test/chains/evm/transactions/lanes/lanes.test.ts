@@ -323,7 +323,10 @@ describe('a stuck transaction', () => {
     }
     expect(await listRecorded(sending)).toHaveLength(1)
     await mineExpensive()
-    await sending.maintenance.check()
+    await eventually(async () => {
+      await sending.maintenance.check()
+      return (await listRecorded(sending)).length > 1
+    })
     expect(await listRecorded(sending)).toHaveLength(2)
     await scene.chain.control.mine()
     await Promise.all(settling)
