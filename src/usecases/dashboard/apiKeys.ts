@@ -3,9 +3,9 @@ import type { AccountStore, ApiKey } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { NamedKey } from '../../protocol/accounts.js'
-import { unknownActor } from './actor.js'
 import { createApiKey, type KeyEnvironment } from './apiKey.js'
-import type { MailChange } from './mailChange.js'
+import { type MailChange, unknownActor } from './mailChange.js'
+import { areKeysShown, type Registration, viewKey } from './registration.js'
 import type { DashboardUseCases } from './useCases.js'
 
 export interface ApiKeysDependencies {
@@ -99,3 +99,54 @@ const viewNamedKey = (key: ApiKey, now: Date): NamedKey => ({
   expiresAt: key.expiresAt?.toISOString() ?? null,
   lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
 })
+
+interface ListKeysDependencies {
+  readonly accounts: AccountStore
+  readonly sealer: Sealer
+  readonly mode: Registration['mode']
+}
+
+/**
+ * Anyone can register a project under any address, so a key only reveals itself: other keys are masked. A further key
+ * of the project does not reveal the primary one, which may have more scopes.
+ */
+export const createListKeys =
+  ({ accounts, sealer, mode }: ListKeysDependencies): DashboardUseCases['listKeys'] =>
+  async ({ id, email, key }, viewer) => {
+    const isShown = areKeysShown(mode, viewer)
+    const found = await accounts.listByEmail(email)
+    return {
+      email,
+      keys: found.map((keyed) => {
+        const current = keyed.account.id === id
+        return { ...viewKey(keyed, (current && key.isPrimary) || isShown ? sealer : null), current }
+      }),
+    }
+  }
+
+interface RotateKeyDependencies {
+  readonly accounts: AccountStore
+  readonly sealer: Sealer
+  readonly keyEnvironment: KeyEnvironment
+  readonly mailChange: MailChange
+}
+
+export const createRotateKey =
+  ({ accounts, sealer, keyEnvironment, mailChange }: RotateKeyDependencies): DashboardUseCases['rotateKey'] =>
+  async (account, presented, { graceSeconds = 0, by = unknownActor } = {}) => {
+    const { id, project } = account
+    const apiKey = createApiKey(keyEnvironment)
+    const key = { fingerprint: sealer.fingerprint(apiKey), sealed: sealer.seal(apiKey, id) }
+    for (const from of sealer.fingerprints(presented)) {
+      if (!(await accounts.rotate(id, from, key, { by, graceMs: graceSeconds * 1_000 }))) continue
+      mailChange(account, 'key.rotated', by)
+      const validity = graceSeconds === 0 ? 'now invalid' : `valid for another ${graceSeconds} seconds`
+      return { apiKey, project, message: `The old key is ${validity}. Store this one: it replaces it.` }
+    }
+    throw new AppError('UNAUTHORIZED', 'The API key is not valid')
+  }
+
+export const createCountKeys =
+  (accounts: AccountStore): DashboardUseCases['countKeys'] =>
+  () =>
+    accounts.count()

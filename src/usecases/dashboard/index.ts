@@ -12,26 +12,22 @@ import type { Sealer } from '../../ports/sealer.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import { specificationTiers, type Tiers } from '../../protocol/tiers.js'
 import type { KeyEnvironment } from './apiKey.js'
-import { createApiKeyUseCases } from './apiKeys.js'
-import { createAuthenticate } from './authenticate.js'
-import { createCountKeys } from './countKeys.js'
-import { createListAccountSettlements } from './listAccountSettlements.js'
-import { createListKeys } from './listKeys.js'
-import { createLookUp } from './lookUp.js'
-import type { MailboxCapSettings } from './mailboxCaps.js'
+import { createApiKeyUseCases, createCountKeys, createListKeys, createRotateKey } from './apiKeys.js'
+import { createAuthenticate, createKeyUseTally } from './authenticate.js'
 import { createMailChange, type MailChange } from './mailChange.js'
 import { createMailKeys } from './mailKeys.js'
-import { createReadAudit } from './readAudit.js'
 import { readEmail } from './readEmail.js'
-import { createReadInfo, type ReadInfoDependencies } from './readInfo.js'
-import { readProjectName } from './readProjectName.js'
-import { createReadQuota } from './readQuota.js'
-import { createReadUsage } from './readUsage.js'
-import { createRegister } from './register.js'
+import {
+  createListAccountSettlements,
+  createReadAudit,
+  createReadInfo,
+  createReadQuota,
+  createReadUsage,
+  type ReadInfoDependencies,
+} from './readInfo.js'
+import { createLookUp, createRegister, type MailboxCapSettings, readProjectName } from './register.js'
 import type { Registration } from './registration.js'
 import { createRestrict } from './restrict.js'
-import { createRotateKey } from './rotateKey.js'
-import { createKeyUseTally } from './tallyKeyUses.js'
 import type { DashboardUseCases } from './useCases.js'
 
 export interface DashboardDependencies {

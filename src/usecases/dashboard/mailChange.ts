@@ -62,3 +62,5 @@ export const createMailChange = (dependencies: MailChangeDependencies): MailChan
     mail(account, action, by).catch((error: unknown) => logger.error({ error }, 'mail.failed'))
   }
 }
+
+export const unknownActor: Actor = { actor: 'unknown', address: null }

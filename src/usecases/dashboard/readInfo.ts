@@ -1,8 +1,17 @@
+import { AppError } from '../../errors.js'
+import type { AccountSettlements } from '../../ports/accountSettlements.js'
+import type { Account } from '../../ports/accountStore.js'
+import type { AuditLog } from '../../ports/auditLog.js'
 import type { Clock } from '../../ports/clock.js'
-import type { Quotas } from '../../ports/quotas.js'
+import type { Quotas, QuotaUse } from '../../ports/quotas.js'
+import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import type { Quota } from '../../protocol/accounts.js'
+import { startOfMonth, startOfNextMonth } from '../../protocol/month.js'
+import { canonicalNetwork } from '../../protocol/network.js'
 import { getTier, type Tiers } from '../../protocol/tiers.js'
+import { viewSettlement } from '../core/viewSettlement.js'
+import { readPage } from '../readPage.js'
 import type { DashboardUseCases } from './useCases.js'
-import { viewQuota } from './viewQuota.js'
 
 export interface ReadInfoDependencies {
   readonly quotas: Quotas
@@ -30,5 +39,86 @@ export const createReadInfo =
       webhookUrl: webhookUrl ?? '',
       allowedIPs: account.allowedIPs === null ? null : [...account.allowedIPs],
       allowedRef: account.allowedRef === null ? null : [...account.allowedRef],
+    }
+  }
+
+export const viewQuota = (
+  { tier }: Pick<Account, 'tier'>,
+  { used, monthStartsAt }: QuotaUse,
+  tiers: Tiers,
+): Quota => ({
+  limit: getTier(tiers, tier).monthlyQuota,
+  period: 'monthly',
+  used,
+  tier,
+  feeRate: getTier(tiers, tier).feeRate,
+  resetsAt: startOfNextMonth(monthStartsAt).toISOString(),
+})
+
+export const unusedMonth = (now: Date): QuotaUse => ({
+  monthStartsAt: startOfMonth(now),
+  used: 0,
+})
+
+export const createReadQuota =
+  (quotas: Quotas, clock: Clock, tiers: Tiers): DashboardUseCases['readQuota'] =>
+  async (account) =>
+    viewQuota(account, await quotas.readUse(account.customer, clock.now()), tiers)
+
+export const createReadUsage =
+  (quotas: Quotas, clock: Clock): DashboardUseCases['readUsage'] =>
+  async ({ id }) => {
+    const days = await quotas.listDays(id, 7, clock.now())
+    return { days: 7, usage: days.map(({ date, count }) => ({ date, count })) }
+  }
+
+/** Newest first. Another account's cursor gives an empty page. */
+export const createReadAudit =
+  (audit: Pick<AuditLog, 'list'>): DashboardUseCases['readAudit'] =>
+  async ({ id: accountId }, { limit, cursor }) => {
+    const { items, next } = await readPage(
+      limit,
+      (count) => audit.list(accountId, { limit: count, before: cursor }),
+      ({ id }) => id,
+    )
+    return {
+      entries: items.map(({ id, createdAt, action, actor, address, details }) => ({
+        id,
+        createdAt: createdAt.toISOString(),
+        action,
+        actor,
+        address,
+        details: { ...details },
+      })),
+      ...next,
+    }
+  }
+
+interface ListAccountSettlementsDependencies {
+  readonly settlements: AccountSettlements
+  readonly journal: Pick<SettlementJournal, 'find'>
+}
+
+export const createListAccountSettlements =
+  ({ settlements, journal }: ListAccountSettlementsDependencies): DashboardUseCases['listSettlements'] =>
+  async ({ id: accountId }, { cursor, network, limit, ...rest }) => {
+    // Same error for unknown and foreign cursors, so that existence does not leak.
+    if (cursor !== undefined && (await journal.find(cursor))?.caller !== accountId) {
+      throw new AppError('INVALID_REQUEST', 'cursor: must be the nextCursor of an earlier response')
+    }
+    const query = {
+      ...rest,
+      accountId,
+      network: network === undefined ? undefined : canonicalNetwork(network),
+      after: cursor,
+    }
+    const { items, next } = await readPage(
+      limit,
+      (count) => settlements.list({ ...query, limit: count }),
+      ({ settlement }) => settlement.id,
+    )
+    return {
+      settlements: items.map(({ settlement, fee }) => ({ ...viewSettlement(settlement), fee })),
+      ...next,
     }
   }

@@ -6,14 +6,11 @@ import type { Quotas } from '../../ports/quotas.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { Tiers } from '../../protocol/tiers.js'
 import { createApiKey, type KeyEnvironment, maskedApiKey } from './apiKey.js'
-import { identifyRegistrant, type MailboxCapSettings } from './mailboxCaps.js'
 import type { MailKeys } from './mailKeys.js'
-import { openKey } from './openKey.js'
-import { readEmail } from './readEmail.js'
-import { readProjectName } from './readProjectName.js'
-import { areKeysShown, isMailboxProven, type Registration } from './registration.js'
+import { canonicalMailbox, readEmail } from './readEmail.js'
+import { unusedMonth, viewQuota } from './readInfo.js'
+import { areKeysShown, isMailboxProven, openKey, type Registration, viewKey } from './registration.js'
 import type { DashboardUseCases } from './useCases.js'
-import { unusedMonth, viewQuota } from './viewQuota.js'
 
 export interface RegisterDependencies {
   readonly accounts: AccountStore
@@ -78,4 +75,63 @@ export const createRegister = (dependencies: RegisterDependencies): DashboardUse
 const nullIfCapped = (error: unknown): null => {
   if (error instanceof AppError && error.code === 'FORBIDDEN') return null
   throw error
+}
+
+interface LookUpDependencies {
+  readonly accounts: AccountStore
+  readonly sealer: Sealer
+  readonly mode: Registration['mode']
+  readonly mailKeys: MailKeys | null
+}
+
+export const createLookUp = (dependencies: LookUpDependencies): DashboardUseCases['lookUp'] => {
+  const { accounts, sealer, mode, mailKeys } = dependencies
+  return async (text, viewer) => {
+    const email = readEmail(text)
+    const found = await accounts.listByEmail(email)
+    if (mailKeys === null) {
+      const opener = areKeysShown(mode, viewer) ? sealer : null
+      return { email, keys: found.map((keyed) => viewKey(keyed, opener)) }
+    }
+    mailKeys(found)
+    // Even the number of keys would reveal whether the address is known.
+    return { email, keys: [] }
+  }
+}
+
+const maxLength = 100
+// Zero-width joiners and variation selectors are allowed: scripts and emoji need them.
+const forbidden = /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
+const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
+
+/** Trimmed, Unicode NFC. Throws INVALID_REQUEST. */
+export const readProjectName = (text: string): string => {
+  const name = text.length > maxLength * 8 ? '' : text.trim().normalize('NFC')
+  const { length } = [...name]
+  if (length >= 1 && length <= maxLength && visible.test(name) && !forbidden.test(name)) return name
+  throw new AppError(
+    'INVALID_REQUEST',
+    'projectName: must be 1 to 100 visible characters, without control characters',
+  )
+}
+
+/** 0: no cap. */
+export interface MailboxCapSettings {
+  readonly projectsPerMailbox: number
+  readonly mailboxesPerDomain: number
+  /** Providers whose addresses belong to different people: no cap per domain. */
+  readonly publicMailDomains: readonly string[]
+}
+
+const identifyRegistrant = (
+  email: string,
+  { projectsPerMailbox, mailboxesPerDomain, publicMailDomains }: MailboxCapSettings,
+): NonNullable<Registrant['identity']> => {
+  const mailbox = canonicalMailbox(email)
+  const isPublic = publicMailDomains.includes(mailbox.domain)
+  return {
+    ...mailbox,
+    maxProjects: projectsPerMailbox === 0 ? null : projectsPerMailbox,
+    maxMailboxes: isPublic || mailboxesPerDomain === 0 ? null : mailboxesPerDomain,
+  }
 }

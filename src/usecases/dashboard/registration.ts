@@ -1,4 +1,8 @@
+import type { KeyedAccount } from '../../ports/accountStore.js'
 import type { Mailer } from '../../ports/mailer.js'
+import type { Sealer } from '../../ports/sealer.js'
+import type { LookupResult } from '../../protocol/accounts.js'
+import { maskedApiKey } from './apiKey.js'
 import type { KeyViewer } from './useCases.js'
 
 /** `REGISTRATION`: how keys are handed out. */
@@ -30,3 +34,24 @@ export const isMailboxProven = (mode: Registration['mode'], viewer: KeyViewer): 
       return true
   }
 }
+
+/** Throws if the stored bytes are not the key that the row's fingerprint finds: rows may have been exchanged. */
+export const openKey = (
+  sealer: Pick<Sealer, 'open' | 'fingerprints'>,
+  { account, sealed, fingerprint }: KeyedAccount,
+): string => {
+  const apiKey = sealer.open(sealed, account.id)
+  if (sealer.fingerprints(apiKey).some((each) => Buffer.from(each).equals(fingerprint))) return apiKey
+  throw new Error(`The stored API key of account ${account.id} does not match its fingerprint`)
+}
+
+export const viewKey = (
+  keyed: KeyedAccount,
+  sealer: Pick<Sealer, 'open' | 'fingerprints'> | null,
+): LookupResult['keys'][number] => ({
+  apiKey: sealer === null ? maskedApiKey : openKey(sealer, keyed),
+  project: keyed.account.project,
+  tier: keyed.account.tier,
+  status: keyed.account.status,
+  createdAt: keyed.account.createdAt.toISOString(),
+})

@@ -1,10 +1,9 @@
+import { domainToASCII } from 'node:url'
 import { AppError } from '../../errors.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { AddressBlocks } from '../../ports/addressBlocks.js'
 import { maxRestrictions } from '../../protocol/accounts.js'
-import { unknownActor } from './actor.js'
-import { normalizeHostName } from './hostName.js'
-import type { MailChange } from './mailChange.js'
+import { type MailChange, unknownActor } from './mailChange.js'
 import type { DashboardUseCases } from './useCases.js'
 
 const maxQuotedLength = 60
@@ -78,4 +77,21 @@ const readList = (
 const quote = (entry: string): string => {
   const shown = entry.length > maxQuotedLength ? `${entry.slice(0, maxQuotedLength)}…` : entry
   return JSON.stringify(shown).replaceAll(/\p{C}/gu, '\ufffd')
+}
+
+const host =
+  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?)*$/
+
+/** Lower-case ASCII (punycode); null if invalid, such as a URL or a pattern. */
+const normalizeHostName = (text: string): string | null => {
+  // Characters that `domainToASCII` would strip or reinterpret.
+  if (text.length > 253 || /[\p{C}\p{Z}/?#@:%*[\]\\]/u.test(text)) return null
+  const name = domainToASCII(text.replace(/\.$/, ''))
+  return host.test(name) ? name : null
+}
+
+/** Matches entries and their subdomains; `allowed` must be normalized. */
+export const isHostAllowed = (allowed: readonly string[], hostName: string | null): boolean => {
+  const name = hostName === null ? null : normalizeHostName(hostName)
+  return name !== null && allowed.some((entry) => name === entry || name.endsWith(`.${entry}`))
 }

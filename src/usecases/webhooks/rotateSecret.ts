@@ -1,4 +1,4 @@
-import { unknownActor } from '../dashboard/actor.js'
+import { unknownActor } from '../dashboard/mailChange.js'
 import { getEndpoint, noWebhook, type WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './signWebhook.js'
 import type { WebhookUseCases } from './useCases.js'

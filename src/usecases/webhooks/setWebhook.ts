@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
 import { maxWebhookUrlLength } from '../../protocol/webhooks.js'
-import { unknownActor } from '../dashboard/actor.js'
+import { unknownActor } from '../dashboard/mailChange.js'
 import type { WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './signWebhook.js'
 import type { WebhookUseCases } from './useCases.js'

@@ -6,7 +6,7 @@ import { accountSettlementPage } from '../../../src/protocol/accountSettlements.
 import { type TierTerms, tiers } from '../../../src/protocol/tiers.js'
 import { createAccountSettlements } from '../../../src/stores/postgres/journal/accountSettlements.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
-import { createListAccountSettlements } from '../../../src/usecases/dashboard/listAccountSettlements.js'
+import { createListAccountSettlements } from '../../../src/usecases/dashboard/readInfo.js'
 import type { AccountSettlementsQuery } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'

@@ -11,7 +11,7 @@ import { createAccountStore } from '../../../src/stores/postgres/accounts/accoun
 import { createAuditLog } from '../../../src/stores/postgres/accounts/auditLog.js'
 import { createAccountSettlements } from '../../../src/stores/postgres/journal/accountSettlements.js'
 import { createDashboard } from '../../../src/usecases/dashboard/index.js'
-import type { MailboxCapSettings } from '../../../src/usecases/dashboard/mailboxCaps.js'
+import type { MailboxCapSettings } from '../../../src/usecases/dashboard/register.js'
 import type { Registration } from '../../../src/usecases/dashboard/registration.js'
 import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import { createManualClock } from '../../support/manualClock.js'

@@ -1,3 +1,0 @@
-import type { Actor } from '../../ports/auditLog.js'
-
-export const unknownActor: Actor = { actor: 'unknown', address: null }
