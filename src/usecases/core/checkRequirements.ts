@@ -1,7 +1,9 @@
 import { AppError } from '../../errors.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import type { Payment, PaymentRequirements } from '../../protocol/payment.js'
+import type { Reason } from '../../protocol/reasons.js'
 import { findUnitProblem } from '../../protocol/usage.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
 
 const path = 'paymentRequirements.'
@@ -52,4 +54,10 @@ export const checkTerms = (
   if (!scheme.isAddress(payTo)) {
     throw new AppError('INVALID_REQUEST', `${path}payTo: must be an address of ${callerNetwork}`)
   }
+}
+
+export const findScheme = (registry: SchemeRegistry, { requirements }: Payment): Scheme | Reason => {
+  const scheme = registry.find(requirements.scheme, requirements.network)
+  if (scheme !== null) return scheme
+  return registry.hasNetwork(requirements.network) ? 'unsupported_scheme' : 'invalid_network'
 }

@@ -8,8 +8,7 @@ import type {
 } from '../../protocol/accepts.js'
 import { readUint256 } from '../../protocol/amount.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'
-import { noOffers, type Offers } from './offers.js'
-import { offerWithinLimit, tooLarge } from './offerWithinLimit.js'
+import { noOffers, type Offers, offerWithinLimit, tooLarge } from './offers.js'
 
 /** Completes each entry in the protocol version of the request; leaves out what cannot be settled now. */
 export const createCompleteAccepts =

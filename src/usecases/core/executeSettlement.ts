@@ -3,8 +3,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { Recorder, Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
 import type { Authorized, Outcome } from '../../schemes/scheme.js'
-import type { AnswerFromSettlement } from './answerFromSettlement.js'
-import { answerPending, failSettle, succeed } from './settleAnswers.js'
+import { type AnswerFromSettlement, answerPending, failSettle, succeed } from './settleAnswers.js'
 import {
   asSettleFailure,
   canReceive,

@@ -2,8 +2,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettleResult } from '../../protocol/results.js'
-import type { AnswerFromSettlement } from './answerFromSettlement.js'
-import { answerDuplicate, answerPending } from './settleAnswers.js'
+import { type AnswerFromSettlement, answerDuplicate, answerPending } from './settleAnswers.js'
 import { describeSettlement, isSameRequest, type SettlementContext } from './settlementContext.js'
 
 /** Waits for another request's settlement; null if it was abandoned and a new attempt may start. */

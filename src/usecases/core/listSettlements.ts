@@ -3,10 +3,9 @@ import type { Clock } from '../../ports/clock.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SettlementOverview } from '../../ports/settlementOverview.js'
 import { canonicalNetwork } from '../../protocol/network.js'
-import type { OperatorSettlementView } from '../../protocol/results.js'
+import { type OperatorSettlementView, refusalFields, type SettlementView } from '../../protocol/results.js'
 import { readPage } from '../readPage.js'
 import type { CoreUseCases } from './useCases.js'
-import { viewSettlement } from './viewSettlement.js'
 
 export interface ListSettlementsDependencies {
   readonly overview: SettlementOverview
@@ -54,3 +53,51 @@ const viewForOperator = (settlement: Settlement, now: Date): OperatorSettlementV
         },
       }),
 })
+
+export const createGetSettlement = (
+  journal: SettlementJournal,
+): Pick<CoreUseCases, 'getSettlement' | 'getSettlementByTransaction'> => ({
+  getSettlement: async (id) => {
+    const found = await journal.find(id)
+    if (found === null) throw notFound()
+    return viewSettlement(found)
+  },
+  getSettlementByTransaction: async ({ network, transaction, payer }) => {
+    const carried = await journal.listByTransaction(canonicalNetwork(network), foldHash(transaction))
+    const [first, ...others] = carried.filter((settlement) => isPayer(settlement, payer)).map(viewSettlement)
+    if (first === undefined) throw notFound()
+    return others.length === 0 ? first : { ...first, others }
+  },
+})
+
+/** Families store 32-byte hashes in lower-case hex. Solana's base58 signatures are longer, and case-sensitive. */
+const foldHash = (transaction: string): string =>
+  /^(0x)?[0-9a-f]{64}$/i.test(transaction) ? transaction.toLowerCase() : transaction
+
+const notFound = (): AppError => new AppError('NOT_FOUND', 'Settlement not found')
+
+// Case-insensitive for all families: two payers that differ only in case do not occur.
+const isPayer = (settlement: Settlement, payer: string | undefined): boolean =>
+  payer === undefined || settlement.payer.toLowerCase() === payer.toLowerCase()
+
+export const viewSettlement = (settlement: Settlement): SettlementView => {
+  const amount = settlement.settledAmount ?? settlement.amount
+  const maximum = settlement.authorizedAmount
+  const refusal = settlement.reason === null ? null : refusalFields(settlement.reason)
+  return {
+    id: settlement.id,
+    // Clients do not see the difference between claimed and pending.
+    status: settlement.state === 'claimed' ? 'pending' : settlement.state,
+    scheme: settlement.scheme,
+    network: settlement.network,
+    asset: settlement.asset,
+    payer: settlement.payer,
+    payTo: settlement.payTo,
+    amount: amount.toString(),
+    ...(maximum === amount ? {} : { maxAmount: maximum.toString() }),
+    transaction: settlement.transaction ?? '',
+    ...(refusal === null ? {} : { errorReason: refusal.reason, errorMessage: refusal.message }),
+    createdAt: settlement.createdAt.toISOString(),
+    ...(settlement.closedAt === null ? {} : { closedAt: settlement.closedAt.toISOString() }),
+  }
+}

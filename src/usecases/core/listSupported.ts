@@ -1,7 +1,13 @@
-import { listNetworkAliases } from '../../protocol/network.js'
-import type { Supported } from '../../protocol/results.js'
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { ReadinessCheck } from '../../ports/readinessCheck.js'
+import { canonicalNetwork, listNetworkAliases } from '../../protocol/network.js'
+import type { Readiness, Supported } from '../../protocol/results.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Kind, Scheme } from '../../schemes/scheme.js'
+import { cacheFor } from '../cacheFor.js'
+import { readTerms } from './completeRequirements.js'
+import type { CoreUseCases } from './useCases.js'
 
 /**
  * Omits networks that cannot settle at the moment. x402 servers look kinds up by the literal network name, so every
@@ -67,3 +73,51 @@ const collectSigners = (schemes: readonly Scheme[]): Record<string, string[]> =>
 }
 
 const toFamily = (network: string): string => `${network.split(':')[0]}:*`
+
+const maxAgeMs = 1_000
+
+/** At most once a second for all callers: /ready has no limits. */
+export const createCheckReadiness = (
+  checks: readonly ReadinessCheck[],
+  clock: Clock,
+): (() => Promise<Readiness>) => cacheFor(clock, maxAgeMs, () => runChecks(checks))
+
+/** Concurrently; a failed check is reported as `unreachable`. */
+const runChecks = async (checks: readonly ReadinessCheck[]): Promise<Readiness> => {
+  const results = await Promise.all(
+    checks.map(async (check) => {
+      const result = await check.probe().catch(() => 'unreachable')
+      return { check, result }
+    }),
+  )
+  const isReady = results.every(({ check, result }) => check.accepts.includes(result))
+  return {
+    status: isReady ? 'ready' : 'unready',
+    checks: Object.fromEntries(results.map(({ check, result }) => [check.name, result])),
+  }
+}
+
+export const createFindRouter =
+  (registry: SchemeRegistry): CoreUseCases['findRouter'] =>
+  async ({ network, payTo }) => {
+    const canonical = canonicalNetwork(network)
+    const scheme = registry
+      .list()
+      .find(({ kind, findRouter }) => kind.network === canonical && findRouter !== undefined)
+    if (scheme?.findRouter === undefined) {
+      throw new AppError('NOT_FOUND', 'network: this instance has no router there; see /supported for upto')
+    }
+    if (!scheme.isAddress(payTo)) {
+      throw new AppError('INVALID_REQUEST', 'payTo: must be an address of the network')
+    }
+    const { findRouter } = scheme
+    const router = await readTerms(scheme, () => findRouter(payTo))
+    if (router === null) throw new AppError('NOT_FOUND', 'payTo: this instance has no router for it')
+    return {
+      network,
+      payTo,
+      routerAddress: router.address,
+      isDeployed: router.isDeployed,
+      ...(router.shared === null ? {} : { sharedRouterAddress: router.shared }),
+    }
+  }

@@ -5,8 +5,7 @@ import { readDollars } from '../../protocol/dollars.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { AssetTerms } from '../../schemes/scheme.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'
-import { noOffers, type Offers } from './offers.js'
-import { offerWithinLimit, tooLarge } from './offerWithinLimit.js'
+import { noOffers, type Offers, offerWithinLimit, tooLarge } from './offers.js'
 
 /** Requirements of version 1 for a price, which middlewares of this dialect translate for their own clients. */
 export const createPriceAccepts =

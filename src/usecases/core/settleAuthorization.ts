@@ -11,16 +11,13 @@ import { findUsageWarning } from '../../protocol/usage.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Authorized, Refusal, Verification, VerifyOptions } from '../../schemes/scheme.js'
 import { normalizeWith } from '../../schemes/spelling.js'
-import { createAnswerFromSettlement } from './answerFromSettlement.js'
-import { checkRequirements } from './checkRequirements.js'
+import { checkRequirements, findScheme } from './checkRequirements.js'
 import { type ClaimRules, noClaimRules } from './claimRules.js'
 import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
-import { findDollarDecimals } from './findDollarDecimals.js'
-import { findScheme } from './findScheme.js'
 import { canBeHeld, type Held, type HoldFunds, type IsHeld } from './holdFunds.js'
 import { createJoinSettlement } from './joinSettlement.js'
-import { consumedBefore, refuseSettle } from './settleAnswers.js'
+import { consumedBefore, createAnswerFromSettlement, refuseSettle } from './settleAnswers.js'
 import {
   asSettleFailure,
   findCustomer,
@@ -31,7 +28,7 @@ import {
   startSettleWait,
   withShortDeadline,
 } from './settlementContext.js'
-import type { SpendingLimits } from './spendingLimits.js'
+import { findDollarDecimals, type SpendingLimits } from './spendingLimits.js'
 
 /** A retry joins the first attempt; a different request is answered `duplicate_settlement`. */
 export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResult>

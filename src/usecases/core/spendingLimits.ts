@@ -4,6 +4,9 @@ import type { LimitWindow, RateLimiter } from '../../ports/rateLimiter.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import { isFailedOnChain, type Reason } from '../../protocol/reasons.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { Scheme } from '../../schemes/scheme.js'
+import { isSameText } from '../../schemes/spelling.js'
 
 /** Settlements per customer and hour for which the facilitator pays gas; 0 turns a limit off. */
 export interface SpendingLimitSettings {
@@ -101,3 +104,16 @@ export const createSpendingLimits = (
 
 const toWindow = ({ key, limit }: Pick<LimitWindow, 'key' | 'limit'>): readonly LimitWindow[] =>
   limit > 0 ? [{ key, limit, windowMs: hourMs }] : []
+
+/** Null if the asset is not known to be worth a dollar, and on testnets unless there is nothing else. */
+export const findDollarDecimals = (
+  registry: SchemeRegistry,
+  scheme: Scheme,
+  asset: string,
+): number | null => {
+  // Assets that are addresses have all spellings of one.
+  const token = scheme.listTokens?.().find((each) => isSameText(scheme, each.asset, asset))
+  if (token?.isDollar !== true) return null
+  const isTestMoney = scheme.isTestnet === true && registry.list().some(({ isTestnet }) => isTestnet !== true)
+  return isTestMoney ? null : token.decimals
+}

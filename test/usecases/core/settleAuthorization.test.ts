@@ -12,11 +12,10 @@ import {
   type ConcurrencyLimitSettings,
   createConcurrencyLimits,
 } from '../../../src/usecases/core/concurrencyLimits.js'
-import { findDollarDecimals } from '../../../src/usecases/core/findDollarDecimals.js'
 import { createHoldFunds, type HoldFunds } from '../../../src/usecases/core/holdFunds.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settleAuthorization.js'
 import type { SettleAttempt } from '../../../src/usecases/core/settlementContext.js'
-import type { SpendingLimits } from '../../../src/usecases/core/spendingLimits.js'
+import { findDollarDecimals, type SpendingLimits } from '../../../src/usecases/core/spendingLimits.js'
 import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
