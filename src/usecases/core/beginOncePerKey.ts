@@ -1,6 +1,8 @@
 import { AppError } from '../../errors.js'
 import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
+import type { Logger } from '../../ports/logger.js'
 import { describeReason, type Reason } from '../../protocol/reasons.js'
+import { withShortDeadline } from './settlementContext.js'
 
 export interface KeyedRequest {
   readonly idempotent: IdempotentRequest
@@ -56,3 +58,14 @@ const asPreviousFailure = (name: string, reason: Reason | null): AppError => {
   if (reason === null) return new AppError('PREVIOUS_REQUEST_FAILED', message)
   return new AppError('PREVIOUS_REQUEST_FAILED', `${message}: ${describeReason(reason)}`, { reason })
 }
+
+/** Failures are logged only: what was done under the key is recorded, and a key that was not ended is taken over. */
+export const createSaveKeyState =
+  (logger: Logger) =>
+  async (work: Promise<void>): Promise<void> => {
+    try {
+      await withShortDeadline(work)
+    } catch (error) {
+      logger.error({ error }, 'idempotency.write_failed')
+    }
+  }

@@ -14,9 +14,8 @@ import { fingerprintRequest } from './fingerprint.js'
 import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
 import { refuseSettle } from './settleAnswers.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
-import { type BindingHooks, createSettleBound } from './settleBound.js'
 import type { SettleAttempt } from './settlementContext.js'
-import { createSettleOncePerKey } from './settleOncePerKey.js'
+import { type BindingHooks, createSettleBound, createSettleOncePerKey } from './settleOncePerKey.js'
 import type { CoreUseCases, SettleRequest, SettleResponse } from './useCases.js'
 
 export interface SettlePaymentDependencies {
