@@ -1,4 +1,4 @@
-import { signWebhook } from '../usecases/webhooks/signWebhook.js'
+import { signWebhook } from '../usecases/webhooks/sendWebhook.js'
 import type { ListedEvent } from './followEvents.js'
 
 const deadlineMs = 10_000

@@ -1,4 +1,4 @@
-import { createWebhookSecret } from '../usecases/webhooks/signWebhook.js'
+import { createWebhookSecret } from '../usecases/webhooks/sendWebhook.js'
 import { FeedRefusedError, followEvents } from './followEvents.js'
 import { forwardEvent } from './forwardEvent.js'
 import { ListenUsageError, readListenOptions, usage } from './options.js'

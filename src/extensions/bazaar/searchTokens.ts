@@ -1,4 +1,5 @@
-import type { ListedResource } from '../../ports/listedResource.js'
+import type { ListedResource, ListedTerms } from '../../ports/listedResource.js'
+import { foldAddress } from '../../protocol/foldAddress.js'
 
 const maxWords = 200
 const maxWordLength = 64
@@ -18,3 +19,20 @@ export const divideWords = (text: string): readonly string[] => {
 /** Words under which a listing is found. Their number and repetition do not influence its place. */
 export const listSearchWords = ({ key, serviceName, tags, description }: ListedResource): readonly string[] =>
   divideWords([key.url, key.toolName, serviceName ?? '', ...tags, description ?? ''].join(' '))
+
+/** Filters as tokens beside the words of a resource: words have no colon. */
+export const filterTokens = {
+  type: (type: string) => `t:${type}`,
+  network: (network: string) => `n:${network}`,
+  scheme: (scheme: string) => `s:${scheme}`,
+  asset: (asset: string) => `a:${foldAddress(asset)}`,
+  payTo: (payTo: string) => `p:${foldAddress(payTo)}`,
+  extension: (key: string) => `x:${key}`,
+} as const
+
+export const listTermTokens = ({ network, scheme, asset, payTo }: ListedTerms): readonly string[] => [
+  filterTokens.network(network),
+  filterTokens.scheme(scheme),
+  filterTokens.asset(asset),
+  filterTokens.payTo(payTo),
+]

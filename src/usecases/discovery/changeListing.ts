@@ -5,7 +5,6 @@ import type { Requester } from '../../ports/requester.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { DiscoveryUseCases, OwnerSignature } from './useCases.js'
-import { writeListingMessage } from './writeListingMessage.js'
 
 /** Whether the wallet `address` signed the text. */
 export type VerifyMessage = (signed: {
@@ -82,3 +81,24 @@ export const createChangeListing = ({
     return { id, resource, listing: state }
   }
 }
+
+/** Text that a recipient signs to unlist or relist a resource. */
+const writeListingMessage = ({
+  action,
+  id,
+  key,
+  issuedAt,
+}: {
+  readonly action: 'unlist' | 'relist'
+  readonly id: string
+  readonly key: { readonly url: string; readonly toolName: string }
+  /** As sent. */
+  readonly issuedAt: string
+}): string =>
+  [
+    `quittance discovery: ${action}`,
+    `Resource: ${id}`,
+    `URL: ${key.url}`,
+    ...(key.toolName === '' ? [] : [`Tool: ${key.toolName}`]),
+    `Issued At: ${issuedAt}`,
+  ].join('\n')

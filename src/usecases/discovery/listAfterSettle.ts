@@ -15,7 +15,7 @@ import type { JsonObject } from '../../protocol/jsonObject.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { ListingQueue } from './listingQueue.js'
 import { planRecord } from './planRecord.js'
-import { settlementRules } from './settlementRules.js'
+import { settlementRules } from './resolveConflict.js'
 
 export interface ListAfterSettleDependencies {
   readonly catalogue: Pick<DiscoveryCatalogue, 'record'>

@@ -1,11 +1,18 @@
 import { AppError } from '../../errors.js'
+import { divideWords, filterTokens } from '../../extensions/bazaar/searchTokens.js'
 import type { Clock } from '../../ports/clock.js'
-import type { CatalogueFilter, CataloguePage, DiscoveryCatalogue } from '../../ports/discoveryCatalogue.js'
+import type {
+  CatalogueEntry,
+  CatalogueFilter,
+  CataloguePage,
+  CataloguePosition,
+  DiscoveryCatalogue,
+} from '../../ports/discoveryCatalogue.js'
+import { canonicalAsset } from '../../protocol/assetId.js'
+import type { DiscoveredResource, ResourcePage } from '../../protocol/discovery.js'
+import { canonicalNetwork } from '../../protocol/network.js'
 import { cacheFor } from '../cacheFor.js'
-import { readCursor, writeCursor } from './cursor.js'
-import { readFilter } from './readFilter.js'
-import type { DiscoveryUseCases, ListQuery } from './useCases.js'
-import { viewCompact, viewResource, viewResources } from './viewResource.js'
+import type { DiscoveryUseCases, ListQuery, ResourceFilters } from './useCases.js'
 
 export interface ListResourcesDependencies {
   readonly catalogue: Pick<DiscoveryCatalogue, 'list' | 'count' | 'find'>
@@ -86,4 +93,122 @@ export const createListResources = ({
       return viewResource(entry)
     },
   }
+}
+
+const form = /^(?<score>[0-9]{1,18})\.(?<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+const writeCursor = ({ score, id }: CataloguePosition): string =>
+  Buffer.from(`${score}.${id}`).toString('base64url')
+
+/** Throws INVALID_REQUEST. */
+const readCursor = (cursor: string): CataloguePosition => {
+  const { score, id } = form.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.groups ?? {}
+  if (score === undefined || id === undefined) {
+    throw new AppError('INVALID_REQUEST', 'cursor: is not a `nextCursor` of this endpoint')
+  }
+  return { score: BigInt(score), id }
+}
+
+type CompactResource = ResourcePage['resources'][number]
+
+/** Declarations of one page; a few large ones must not make a page large. */
+const maxDeclarationsLength = 524_288
+
+const viewResource = (entry: CatalogueEntry): DiscoveredResource => {
+  const { resource, terms, payers, lastSettledAt } = entry
+  const { version } = resource
+  return {
+    ...viewCompact(entry),
+    resource: resource.key.url,
+    x402Version: version,
+    t402Version: version,
+    accepts: terms.map(({ extra, ...each }) => ({
+      ...each,
+      ...(version === 1 ? { maxAmountRequired: each.amount } : {}),
+      extra: { ...extra },
+    })),
+    lastUpdated: lastSettledAt.toISOString(),
+    ...(resource.description === null ? {} : { description: resource.description }),
+    ...(resource.mimeType === null ? {} : { mimeType: resource.mimeType }),
+    ...(resource.serviceName === null ? {} : { serviceName: resource.serviceName }),
+    ...(resource.tags.length === 0 ? {} : { tags: [...resource.tags] }),
+    ...(resource.iconUrl === null ? {} : { iconUrl: resource.iconUrl }),
+    extensions: { bazaar: resource.declaration },
+    distinctPayers: payers,
+  }
+}
+
+const viewCompact = ({ id, resource, terms, firstSettledAt }: CatalogueEntry): CompactResource => {
+  const { key, type, method, serviceName, description, tags } = resource
+  return {
+    id,
+    resourceUri: key.url,
+    url: key.url,
+    type,
+    network: terms[0]?.network ?? '',
+    discoveredAt: firstSettledAt.toISOString(),
+    metadata: {
+      provider: serviceName ?? new URL(key.url).host,
+      ...(description === null ? {} : { description }),
+      tags: [...tags],
+      ...(method === null ? {} : { method }),
+      ...(key.toolName === '' ? {} : { toolName: key.toolName }),
+    },
+  }
+}
+
+const viewResources = (
+  entries: readonly CatalogueEntry[],
+): { readonly views: DiscoveredResource[]; readonly isCut: boolean } => {
+  let length = 0
+  let isCut = false
+  const views = entries.map((entry) => {
+    const view = viewResource(entry)
+    length += JSON.stringify(entry.resource.declaration).length
+    if (length <= maxDeclarationsLength) return view
+    isCut = true
+    const { extensions: _left, ...rest } = view
+    return rest
+  })
+  return { views, isCut }
+}
+
+/** Words of questions that say nothing of a resource; every other word has to occur. */
+const fillers = new Set(
+  'a an the of for to in on at by with and or from as is are i me my you we want need find get give show'.split(
+    ' ',
+  ),
+)
+
+export const readFilter = (filters: ResourceFilters, text: string | undefined): CatalogueFilter => {
+  const { type, network: givenNetwork, scheme, asset: givenAsset, payTo, extensions = '' } = filters
+  const network = givenNetwork === undefined ? undefined : canonicalNetwork(givenNetwork)
+  const asset =
+    givenAsset === undefined || network === undefined ? givenAsset : canonicalAsset(network, givenAsset)
+  const keys = extensions.split(',').map((key) => key.trim())
+  return {
+    tokens: [
+      ...(text === undefined ? [] : readWords(text)),
+      ...(type === undefined ? [] : [filterTokens.type(type)]),
+      ...(network === undefined ? [] : [filterTokens.network(network)]),
+      ...(scheme === undefined ? [] : [filterTokens.scheme(scheme)]),
+      ...(asset === undefined ? [] : [filterTokens.asset(asset)]),
+      ...(payTo === undefined ? [] : [filterTokens.payTo(payTo)]),
+      ...keys.filter((key) => key !== '').map(filterTokens.extension),
+    ],
+    terms: {
+      ...(network === undefined ? {} : { network }),
+      ...(scheme === undefined ? {} : { scheme }),
+      ...(asset === undefined ? {} : { asset }),
+      ...(payTo === undefined ? {} : { payTo }),
+    },
+    minAmount: filters.minAmount ?? null,
+    maxAmount: filters.maxAmount ?? null,
+  }
+}
+
+const readWords = (text: string): readonly string[] => {
+  const words = divideWords(text)
+  const specific = words.filter((word) => !fillers.has(word))
+  return specific.length === 0 ? words : specific
 }

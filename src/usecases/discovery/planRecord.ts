@@ -1,11 +1,9 @@
-import { listSearchWords } from '../../extensions/bazaar/searchTokens.js'
+import { filterTokens, listSearchWords, listTermTokens } from '../../extensions/bazaar/searchTokens.js'
 import type { CatalogueEntry, RecordPlan, SettlementRecord } from '../../ports/discoveryCatalogue.js'
 import type { ListedResource, ListedTerms, StatedListing } from '../../ports/listedResource.js'
 import type { OwnerChallenge } from '../../ports/ownerChallenges.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
-import { askedEveryMs, findAskedUrl, resolveConflict } from './resolveConflict.js'
-import { refuse } from './settlementRules.js'
-import { filterTokens, listTermTokens } from './tokens.js'
+import { askedEveryMs, findAskedUrl, refuse, resolveConflict } from './resolveConflict.js'
 
 export interface DeclaredSettlement {
   readonly resource: ListedResource

@@ -7,8 +7,7 @@ import type {
   SelectedRoute,
 } from '../../ports/intentStore.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
-import type { IntentStatus, RouteProblem } from '../../protocol/intents.js'
-import { findEnd, isSentByPayer } from './sentByPayer.js'
+import type { IntentRoute, IntentStatus, RouteProblem } from '../../protocol/intents.js'
 import { eventOf, isOverdue } from './viewIntent.js'
 
 export type IntentCommand =
@@ -220,3 +219,15 @@ const notPending = (status: IntentStatus): AppError =>
 const routeExpired = (): AppError => new AppError('ROUTE_EXPIRED', 'The route is too old; refresh the intent')
 
 export const unknownRoute = (): AppError => new AppError('NOT_FOUND', 'The intent has no route with this id')
+
+type Way = Pick<IntentRoute, 'scheme'>
+
+/** Under `exact-direct` the payer sends the transfer itself: the funds have moved before the intent is executed. */
+export const isSentByPayer = ({ scheme }: Way): boolean => scheme === 'exact-direct'
+
+/** For transfers to become final, and for nodes to recover. */
+const graceSeconds = 900
+
+/** When an intent with this selected route expires: a transfer that was sent in time can still be executed later. */
+export const findEnd = ({ expiresAt }: Pick<Intent, 'expiresAt'>, route: Way | null): Date =>
+  route !== null && isSentByPayer(route) ? new Date(expiresAt.getTime() + graceSeconds * 1_000) : expiresAt

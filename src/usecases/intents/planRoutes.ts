@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { withinDeadline } from '../../concurrency/deadline.js'
 import type { FailureLog } from '../../failureLog.js'
 import type { IntentPlan, IntentTerms } from '../../ports/intentStore.js'
+import { readUint256 } from '../../protocol/amount.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import {
   currencyDecimals,
@@ -14,9 +15,7 @@ import type { AssetTerms, Scheme, SettlementFee, Token } from '../../schemes/sch
 import { isSameText, normalizeWith } from '../../schemes/spelling.js'
 import type { ClaimRules } from '../core/claimRules.js'
 import type { ChainReadings } from './chainReadings.js'
-import { convertAmount } from './convertAmount.js'
 import { type Candidate, describeProblem, listCandidates } from './listCandidates.js'
-import { scoreRoute } from './scoreRoute.js'
 
 /** What a network has not answered at the deadline is unknown. Throws INVALID_REQUEST. */
 export type PlanRoutes = (intent: {
@@ -216,3 +215,44 @@ const byPlace = (left: UnavailableRoute, right: UnavailableRoute): number =>
 
 const placeOf = ({ network, scheme = '', asset = '' }: UnavailableRoute): string =>
   `${network} ${scheme} ${asset}`
+
+/** The same amount in a token with other decimals; null if it cannot be expressed exactly. */
+export const convertAmount = (amount: bigint, from: number, to: number): bigint | null => {
+  if (to >= from) return readUint256((amount * 10n ** BigInt(to - from)).toString())
+  const divisor = 10n ** BigInt(from - to)
+  return amount % divisor === 0n ? amount / divisor : null
+}
+
+export interface RouteFacts {
+  readonly amount: bigint
+  /** The payer has it, at least `amount`; null if unknown. */
+  readonly balance: bigint | null
+  readonly fee: Pick<SettlementFee, 'paidBy'> | null
+  readonly seconds: number | null
+}
+
+const weights = { cost: 0.5, speed: 0.3, headroom: 0.2 } as const
+
+/** Time at which speed is worth half. */
+const halfSeconds = 30
+
+/** 0 to 1 in steps of 0.001. Fees in different coins are not compared: there are no exchange rates here. */
+export const scoreRoute = (facts: RouteFacts): number => {
+  const score =
+    weights.cost * scoreCost(facts) +
+    weights.speed * scoreSpeed(facts) +
+    weights.headroom * scoreHeadroom(facts)
+  return Math.round(score * 1_000) / 1_000
+}
+
+const scoreCost = ({ fee }: RouteFacts): number => {
+  if (fee === null) return 0.5
+  return fee.paidBy === 'facilitator' ? 1 : 0
+}
+
+const scoreSpeed = ({ seconds }: RouteFacts): number =>
+  seconds === null ? 0 : halfSeconds / (halfSeconds + Math.max(0, seconds))
+
+/** The part of the balance that is left afterwards. */
+const scoreHeadroom = ({ amount, balance }: RouteFacts): number =>
+  balance === null || balance <= amount ? 0 : Number(((balance - amount) * 10_000n) / balance) / 10_000

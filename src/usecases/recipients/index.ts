@@ -2,10 +2,10 @@ import { AppError } from '../../errors.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { MailChange } from '../dashboard/mailChange.js'
 import { createNonces } from '../siwx/nonces.js'
-import { findRecipient } from './readDraft.js'
 import {
   createStateRecipient,
   createWriteMessage,
+  findRecipient,
   type StateRecipientDependencies,
   viewStatement,
 } from './stateRecipient.js'

@@ -1,17 +1,18 @@
 import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
+import { writeT402Message } from '../../extensions/siwx/messages.js'
 import type { Clock } from '../../ports/clock.js'
-import type { RecipientStatements, StoredStatement } from '../../ports/recipientStatements.js'
+import type { Recipient, RecipientStatements, StoredStatement } from '../../ports/recipientStatements.js'
 import type { SignInNonces } from '../../ports/signInNonces.js'
-import type { RecipientView } from '../../protocol/recipients.js'
+import { canonicalNetwork } from '../../protocol/network.js'
+import type { ClaimDemands, RecipientDraft, RecipientView } from '../../protocol/recipients.js'
 import { type SignInReason, signInReasons } from '../../protocol/siwx.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { PublicProof } from '../../schemes/scheme.js'
+import type { PublicProof, Scheme } from '../../schemes/scheme.js'
+import { normalizeWith } from '../../schemes/spelling.js'
 import type { Nonces } from '../siwx/nonces.js'
 import type { FindConfigured } from './findConfigured.js'
-import { readDraft } from './readDraft.js'
-import { messageLifetimeMs, writeRecipientMessage } from './recipientMessage.js'
-import type { RecipientUseCases } from './useCases.js'
+import type { RecipientUseCases, ServiceAddress } from './useCases.js'
 
 export interface StateRecipientDependencies {
   readonly registry: SchemeRegistry
@@ -112,3 +113,86 @@ export const viewStatement = (
   statedAt: statedAt.toISOString(),
   isOverridden,
 })
+
+interface ReadDraft {
+  readonly recipient: Recipient
+  readonly demands: ClaimDemands
+  readonly proof: PublicProof
+}
+
+/** Throws INVALID_REQUEST. */
+const readDraft = (registry: SchemeRegistry, draft: RecipientDraft): ReadDraft => {
+  const { scheme, proof, payTo } = findRecipient(registry, draft)
+  const { memo = false, signedClaim = false, uniqueAmount = false, ownKey = false } = draft.claims
+  const demands = { memo, signedClaim, uniqueAmount, ownKey }
+  if (!Object.values(demands).includes(true)) {
+    throw new AppError('INVALID_REQUEST', 'claims: at least one demand must be true')
+  }
+  if (memo && !proof.carriesMemo) {
+    throw new AppError('INVALID_REQUEST', 'claims.memo: transfers of the network carry no memo')
+  }
+  if (signedClaim && proof.isSignedBy === undefined) {
+    throw new AppError('INVALID_REQUEST', 'claims.signedClaim: wallets of the network sign no messages')
+  }
+  const { network } = scheme.kind
+  return { recipient: { network, payTo }, demands, proof }
+}
+
+/** In normal form. Throws INVALID_REQUEST. */
+export const findRecipient = (
+  registry: SchemeRegistry,
+  { network, payTo }: Recipient,
+): { readonly scheme: Scheme; readonly proof: PublicProof; readonly payTo: string } => {
+  const canonical = canonicalNetwork(network)
+  const scheme = registry.list().find((each) => each.kind.network === canonical && each.publicProof)
+  if (scheme?.publicProof === undefined) {
+    throw new AppError('INVALID_REQUEST', 'network: this instance serves no exact-direct there')
+  }
+  if (!scheme.isAddress(payTo)) {
+    throw new AppError('INVALID_REQUEST', 'payTo: must be an address of the network')
+  }
+  return { scheme, proof: scheme.publicProof, payTo: normalizeWith(scheme, payTo) }
+}
+
+const messageLifetimeMs = 600_000
+
+interface MessageTerms {
+  readonly accountId: string
+  readonly recipient: Recipient
+  readonly demands: ClaimDemands
+  readonly at: ServiceAddress
+  readonly nonce: string
+  /** When the nonce ends. */
+  readonly expiresAt: Date
+}
+
+/**
+ * CAIP-122, so that wallets show what it is. It names the account and what is stated: a signature for another service,
+ * account or statement is none for this one.
+ */
+const writeRecipientMessage = (terms: MessageTerms): string => {
+  const { accountId, recipient, demands, at, nonce, expiresAt } = terms
+  return writeT402Message({
+    domain: at.host,
+    address: recipient.payTo,
+    statement:
+      `Account ${accountId} states what claims on exact-direct payments to this wallet must show: ` +
+      `${listDemands(demands).join(', ')}.`,
+    uri: at.url,
+    version: '1',
+    chainId: recipient.network,
+    nonce,
+    issuedAt: new Date(expiresAt.getTime() - messageLifetimeMs).toISOString(),
+    expirationTime: expiresAt.toISOString(),
+    notBefore: null,
+    requestId: null,
+    resources: null,
+  })
+}
+
+const listDemands = ({ memo, signedClaim, uniqueAmount, ownKey }: ClaimDemands): readonly string[] => [
+  ...(memo ? ['the preimage of the memo'] : []),
+  ...(signedClaim ? ['a claim signed by the payer'] : []),
+  ...(uniqueAmount ? ['a unique amount'] : []),
+  ...(ownKey ? ['an API key of the account'] : []),
+]

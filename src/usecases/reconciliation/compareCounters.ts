@@ -1,7 +1,12 @@
 import type { Clock } from '../../ports/clock.js'
 import type { FoundDifferences, Period, ReadLimit, ReconciliationStore } from '../../ports/reconciliation.js'
-import { counterNames, type Difference, type PeriodTotal } from '../../protocol/reconciliation.js'
-import { mergeCounts } from './mergeCounts.js'
+import {
+  counterNames,
+  type Difference,
+  differenceKinds,
+  type KindCount,
+  type PeriodTotal,
+} from '../../protocol/reconciliation.js'
 
 export interface ComparedCounters extends FoundDifferences {
   /** Null if they were not summed in time. */
@@ -52,3 +57,16 @@ export const notCompared = (name: string, timeoutMs: number): FoundDifferences =
   }
   return { differences: [missing], counts: [{ kind: 'not_compared', count: 1 }] }
 }
+
+/** One count for each kind that occurs, in the order of the kinds. */
+export const mergeCounts = (
+  counts: readonly KindCount[],
+  combine: (left: number, right: number) => number = (left, right) => left + right,
+): readonly KindCount[] =>
+  differenceKinds.flatMap((kind) => {
+    const own = counts.filter((each) => each.kind === kind).map(({ count }) => count)
+    return own.length === 0 ? [] : [{ kind, count: own.reduce((left, right) => combine(left, right)) }]
+  })
+
+export const countKinds = (differences: readonly Difference[]): readonly KindCount[] =>
+  mergeCounts(differences.map(({ kind }) => ({ kind, count: 1 })))

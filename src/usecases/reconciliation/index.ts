@@ -6,8 +6,11 @@ import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { createCompareCounters } from './compareCounters.js'
 import { createCompareWithChain } from './compareWithChain.js'
-import { createMeasureReconciliation, type ReconciliationGauges } from './measureReconciliation.js'
-import { createReconcileNightly } from './reconcileNightly.js'
+import {
+  createMeasureReconciliation,
+  createReconcileNightly,
+  type ReconciliationGauges,
+} from './reconcileNightly.js'
 import { createReconcilePage } from './reconcilePage.js'
 import { createReconcilePeriod } from './reconcilePeriod.js'
 import type { ReconciliationUseCases } from './useCases.js'

@@ -1,9 +1,8 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { FoundDifferences, NightlyProgress, ReconciliationStore } from '../../ports/reconciliation.js'
-import { counterNames, type Difference } from '../../protocol/reconciliation.js'
-import { notCompared } from './compareCounters.js'
-import { countKinds, mergeCounts } from './mergeCounts.js'
+import { counterNames, type Difference, type KindCount } from '../../protocol/reconciliation.js'
+import { countKinds, mergeCounts, notCompared } from './compareCounters.js'
 import type { ReconcilePage } from './reconcilePage.js'
 
 export interface ReconcileNightlyDependencies {
@@ -140,3 +139,36 @@ const add = (done: NightlyProgress, found: FoundDifferences): NightlyProgress =>
 /** The first of each kind: many of one must not hide another. */
 const list = (listed: readonly Difference[], each: Difference): readonly Difference[] =>
   listed.filter(({ kind }) => kind === each.kind).length < maxListedPerKind ? [...listed, each] : listed
+
+export interface ReconciliationGauges {
+  setLastReconciliation(run: {
+    readonly counts: readonly KindCount[]
+    readonly unchecked: number
+    /** ISO 8601: when the last run ended; before the first one ended, when it was started. */
+    readonly finishedAt: string
+  }): void
+}
+
+interface MeasureReconciliationDependencies {
+  readonly store: Pick<ReconciliationStore, 'findLastNightly' | 'listUnfinishedNightlies'>
+  readonly gauges: ReconciliationGauges
+}
+
+/** The last run; while another one goes on, what it has found already raises the figures. */
+export const createMeasureReconciliation =
+  ({ store, gauges }: MeasureReconciliationDependencies) =>
+  async (): Promise<void> => {
+    const unfinished = await store.listUnfinishedNightlies()
+    const last = await store.findLastNightly()
+    const finishedAt = last?.finishedAt ?? unfinished[0]?.startedAt.toISOString()
+    if (finishedAt === undefined) return
+    const runs = [...(last === null ? [] : [last]), ...unfinished]
+    gauges.setLastReconciliation({
+      counts: mergeCounts(
+        runs.flatMap(({ counts }) => counts),
+        Math.max,
+      ),
+      unchecked: Math.max(...runs.map(({ unchecked }) => unchecked)),
+      finishedAt,
+    })
+  }

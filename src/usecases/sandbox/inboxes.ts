@@ -1,8 +1,8 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { SandboxInbox, SandboxInboxes } from '../../ports/sandboxInboxes.js'
+import type { WebhookTransport } from '../../ports/webhookTransport.js'
 import type { CreatedInbox } from '../../protocol/scenarios.js'
-import { formatInboxUrl } from './inboxTransport.js'
 import type { SandboxUseCases } from './useCases.js'
 
 const inboxLifetimeMs = 86_400_000
@@ -37,4 +37,27 @@ const view = ({ id, failuresLeft, expiresAt }: SandboxInbox): CreatedInbox => ({
   url: formatInboxUrl(id),
   failuresLeft,
   expiresAt: expiresAt.toISOString(),
+})
+
+// RFC 2606: never a host of the internet.
+const inboxHost = 'inbox.sandbox.test'
+
+const inboxUrl = /^https:\/\/inbox\.sandbox\.test\/([0-9a-f-]{36})$/
+
+const formatInboxUrl = (id: string): string => `https://${inboxHost}/${id}`
+
+/** Webhooks to inboxes stay in the service; all others leave as ever. */
+export const createInboxTransport = (
+  inboxes: Pick<SandboxInboxes, 'receive'>,
+  others: WebhookTransport,
+): WebhookTransport => ({
+  findUrlProblem: (url) => (inboxUrl.test(url) ? null : others.findUrlProblem(url)),
+  post: async (message, stopped) => {
+    const id = inboxUrl.exec(message.url)?.[1]
+    if (id === undefined) return await others.post(message, stopped)
+    const status = await inboxes.receive(id, message)
+    return status === null
+      ? { status: null, error: 'The inbox of the sandbox expired' }
+      : { status, error: null }
+  },
 })

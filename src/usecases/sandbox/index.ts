@@ -4,8 +4,7 @@ import type { SandboxInboxes } from '../../ports/sandboxInboxes.js'
 import type { SandboxScenarioStore } from '../../ports/sandboxScenarios.js'
 import type { SandboxAddress } from '../../protocol/sandbox.js'
 import { createInboxUseCases } from './inboxes.js'
-import { createPaymentWriter } from './payments.js'
-import { createScenarioUseCases, type SandboxNetworks } from './scenarios.js'
+import { createPaymentWriter, createScenarioUseCases, type SandboxNetworks } from './scenarios.js'
 import type { SandboxUseCases } from './useCases.js'
 
 export interface SandboxDependencies {

@@ -100,7 +100,7 @@ export const createScenarioUseCases = ({
 }
 
 /** Throws INVALID_REQUEST for a network that is not of the sandbox. */
-export const requireNetwork = ({ networks }: SandboxNetworks, network: string): string => {
+const requireNetwork = ({ networks }: SandboxNetworks, network: string): string => {
   if (networks.includes(network)) return network
   throw new AppError('INVALID_REQUEST', `network: must be one of ${networks.join(', ')}`)
 }
@@ -121,3 +121,17 @@ const readScript = ({ verify, settle, reorg }: ScenarioRequest): ScenarioScript 
       ? null
       : { afterBlocks: reorg.afterBlocks, failure: readReason(reorg.failsFor ?? null) },
 })
+
+/** The payer by its name, or by an address of the network. */
+export const createPaymentWriter =
+  (chain: SandboxNetworks, clock: Clock): SandboxUseCases['createPayment'] =>
+  (query) => {
+    const network = requireNetwork(chain, canonicalNetwork(query.network))
+    const payer = chain.findFixedPayer(network, query.payer) ?? query.payer
+    const payment = chain.writeRequest(network, payer, clock.now())
+    if (payment !== null) return payment
+    throw new AppError(
+      'INVALID_REQUEST',
+      `payer: must be an address of ${network}, or the name of a payer that GET /sandbox/addresses lists`,
+    )
+  }

@@ -14,8 +14,7 @@ import {
   type SignInReason,
   signInReasons,
 } from '../../protocol/siwx.js'
-import type { Nonces } from './nonces.js'
-import { listChains, readOrigin } from './readRequest.js'
+import { listChains, type Nonces, readOrigin } from './nonces.js'
 import type { SiwxUseCases, VerifyRequest } from './useCases.js'
 
 export interface VerifySignInDependencies {

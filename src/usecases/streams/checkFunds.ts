@@ -6,8 +6,8 @@ import type { Logger } from '../../ports/logger.js'
 import type { StreamStore, StreamToSettle } from '../../ports/streamStore.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { decideHere } from './control.js'
-import { readStreamPayment } from './readStreamPayment.js'
-import { endangersFunds } from './refusals.js'
+import { endangersFunds } from './decide.js'
+import { readStreamPayment } from './settleStream.js'
 
 export interface CheckFundsDependencies {
   readonly store: Pick<StreamStore, 'change' | 'takeToCheck'>

@@ -6,15 +6,17 @@ import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenStreamCount, StreamStore } from '../../ports/streamStore.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Core } from '../core/index.js'
+import { readPage } from '../readPage.js'
 import { createCheckFunds } from './checkFunds.js'
 import { createCloseStream, createPauseAndResume } from './closeStream.js'
 import { createCloseStreams } from './closeStreams.js'
+import { getOwnStream } from './control.js'
 import { createOpenStream } from './openStream.js'
-import { createReadStreams } from './readStreams.js'
 import { createReleaseHold } from './releaseHold.js'
 import { createSettleStream } from './settleStream.js'
 import { createUpdateStream } from './updateStream.js'
 import type { StreamUseCases } from './useCases.js'
+import { viewStream, viewUpdate } from './viewStream.js'
 
 export interface StreamsDependencies {
   readonly streams: StreamStore
@@ -82,3 +84,20 @@ export const createStreams = (dependencies: StreamsDependencies): Streams => {
     close: closeStreams.close,
   }
 }
+
+const createReadStreams = (
+  store: Pick<StreamStore, 'find' | 'list'>,
+  clock: Clock,
+): Pick<StreamUseCases, 'getStream' | 'listStreams'> => ({
+  getStream: async (actor, id) => viewUpdate(await getOwnStream(store, actor, id), clock.now()),
+
+  listStreams: async (caller, { status = null, limit, cursor = null }) => {
+    const query = { caller, state: status, after: cursor }
+    const { items, next } = await readPage(
+      limit,
+      (count) => store.list({ ...query, limit: count }),
+      ({ id }) => id,
+    )
+    return { streams: items.map(viewStream), ...next }
+  },
+})

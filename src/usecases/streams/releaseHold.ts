@@ -1,7 +1,6 @@
 import type { Logger } from '../../ports/logger.js'
 import type { Reservations } from '../../ports/reservations.js'
 import type { Stream } from '../../ports/streamStore.js'
-import { holderOf } from './holder.js'
 
 /** Gives the payer's funds back. Never throws: a hold that stays ends by itself. */
 export type ReleaseHold = (stream: Pick<Stream, 'id' | 'authorizationId'>) => Promise<void>
@@ -15,3 +14,6 @@ export const createReleaseHold =
       logger.warn({ streamId: id, error }, 'stream.release_failed')
     }
   }
+
+/** Names a stream as holder of its payer's funds, and as the party that its settlement answers. */
+export const holderOf = (id: string): string => `stream:${id}`

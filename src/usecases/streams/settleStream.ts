@@ -3,14 +3,15 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { Stream, StreamStore } from '../../ports/streamStore.js'
+import { isRefused, readPayment } from '../../protocol/legacy.js'
+import type { Payment } from '../../protocol/payment.js'
 import { type Reason, readReason } from '../../protocol/reasons.js'
+import { wirePaymentRequest } from '../../protocol/wire.js'
 import type { Refusal } from '../../schemes/scheme.js'
 import type { SettleAuthorization } from '../core/settleAuthorization.js'
 import { decideHere, getDecided } from './control.js'
 import type { StreamCommand } from './decide.js'
-import { holderOf } from './holder.js'
-import { readStreamPayment } from './readStreamPayment.js'
-import type { ReleaseHold } from './releaseHold.js'
+import { holderOf, type ReleaseHold } from './releaseHold.js'
 
 export interface SettleStreamDependencies {
   readonly store: Pick<StreamStore, 'change'>
@@ -224,4 +225,11 @@ const findPause = ({ attempts, reverts, settlesUntil }: Stream, now: Date, isRev
       : Math.min(firstPauseMs * 2 ** Math.min(attempts, 10), maxPauseMs)
   const leftMs = settlesUntil.getTime() - now.getTime()
   return new Date(now.getTime() + Math.min(grown, Math.max(firstPauseMs, leftMs * maxPartOfTimeLeft)))
+}
+
+/** The stored body of the open request, as a payment of an amount. Throws if it is unreadable. */
+export const readStreamPayment = (stored: unknown, settleAmount: bigint): Payment => {
+  const payment = readPayment(wirePaymentRequest.parse(stored))
+  if (isRefused(payment)) throw new Error(`The stored payment of the stream is unreadable: ${payment.reason}`)
+  return { ...payment, settleAmount }
 }

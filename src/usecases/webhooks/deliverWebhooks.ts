@@ -1,8 +1,8 @@
 import { sleep } from '../../concurrency/deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { WebhookCounter } from '../../ports/webhookCounter.js'
-import type { LeasedDelivery, WebhookOutbox } from '../../ports/webhookOutbox.js'
-import { decideAttempt } from './decideAttempt.js'
+import type { AttemptOutcome, LeasedDelivery, WebhookOutbox } from '../../ports/webhookOutbox.js'
+import type { WebhookResponse } from '../../ports/webhookTransport.js'
 import { createDeliverySlots } from './deliverySlots.js'
 import type { SendWebhook } from './sendWebhook.js'
 
@@ -137,4 +137,41 @@ const groupByAccount = (
     else group.push(delivery)
   }
   return groups
+}
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** Delay after each failed attempt: the schedule of Standard Webhooks up to ten hours. */
+const retryDelaysMs: readonly number[] = [
+  5 * second,
+  30 * second,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+]
+
+const gone = 410
+
+export const isDelivered = (status: number | null): status is number =>
+  status !== null && status >= 200 && status < 300
+
+// Spreads the retries of messages that failed together.
+const jitter = 0.1
+
+/** 2xx: delivered. 410: failed and gone. Otherwise retried until the delays are used up. `random`: 0 to 1. */
+const decideAttempt = (
+  { status, error }: WebhookResponse,
+  attemptsBefore: number,
+  random: number,
+): AttemptOutcome => {
+  if (isDelivered(status)) return { state: 'delivered', status, error: null }
+  if (status === gone) return { state: 'failed', status, error: null, isGone: true }
+  const delayMs = retryDelaysMs[attemptsBefore]
+  return delayMs === undefined
+    ? { state: 'failed', status, error, isGone: false }
+    : { state: 'waiting', status, error, retryInMs: Math.round(delayMs * (1 + jitter * (2 * random - 1))) }
 }

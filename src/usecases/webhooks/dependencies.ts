@@ -1,12 +1,14 @@
 import { AppError } from '../../errors.js'
 import type { Account } from '../../ports/accountStore.js'
-import type { Actor } from '../../ports/auditLog.js'
+import type { Actor, AuditLog } from '../../ports/auditLog.js'
 import type { Clock } from '../../ports/clock.js'
+import type { Logger } from '../../ports/logger.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { WebhookEndpoint, WebhookOutbox } from '../../ports/webhookOutbox.js'
 import type { WebhookTransport } from '../../ports/webhookTransport.js'
 import type { AuditAction } from '../../protocol/accounts.js'
 import type { JsonObject } from '../../protocol/jsonObject.js'
+import type { MailChange } from '../dashboard/mailChange.js'
 import type { SendWebhook } from './sendWebhook.js'
 
 export interface WebhookDependencies {
@@ -21,7 +23,7 @@ export interface WebhookDependencies {
 export type WebhookAction = Extract<AuditAction, `webhook.${string}`>
 
 /** Awaited after the change; never rejects. */
-export type RecordChange = (
+type RecordChange = (
   account: Account,
   change: { readonly action: WebhookAction; readonly details: JsonObject },
   by: Actor,
@@ -36,3 +38,20 @@ export const getEndpoint = async (outbox: WebhookOutbox, account: Account): Prom
   if (endpoint === null) throw noWebhook()
   return endpoint
 }
+
+export interface RecordChangeDependencies {
+  readonly audit: Pick<AuditLog, 'record'>
+  readonly mailChange: MailChange
+  readonly logger: Logger
+}
+
+/** The webhook has already changed: a failed write is logged with what it should have recorded. */
+export const createRecordChange =
+  ({ audit, mailChange, logger }: RecordChangeDependencies): RecordChange =>
+  async (account, { action, details }, by) => {
+    const entry = { accountId: account.id, action, details, ...by }
+    await audit
+      .record(entry)
+      .catch((error: unknown) => logger.error({ ...entry, error }, 'audit.write_failed'))
+    mailChange(account, action, by)
+  }

@@ -1,14 +1,19 @@
 import type { Job } from '../../ports/job.js'
 import { createDeliverWebhooks, type DeliverWebhooksDependencies } from './deliverWebhooks.js'
-import type { WebhookDependencies } from './dependencies.js'
-import { createListDeliveries } from './listDeliveries.js'
+import {
+  createRecordChange,
+  type RecordChangeDependencies,
+  type WebhookDependencies,
+} from './dependencies.js'
 import { createReadEvents, type ReadEventsDependencies } from './readEvents.js'
-import { createRecordChange, type RecordChangeDependencies } from './recordChange.js'
-import { createRedeliver, type RedeliverDependencies } from './redeliver.js'
-import { createRotateSecret } from './rotateSecret.js'
+import {
+  createListDeliveries,
+  createRedeliver,
+  createTestWebhook,
+  type RedeliverDependencies,
+} from './redeliver.js'
 import { createSendWebhook } from './sendWebhook.js'
-import { createSetWebhook } from './setWebhook.js'
-import { createTestWebhook } from './testWebhook.js'
+import { createRotateSecret, createSetWebhook } from './setWebhook.js'
 import type { WebhookUseCases } from './useCases.js'
 
 export interface WebhooksDependencies

@@ -1,8 +1,24 @@
+import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
+import type { WebhookDelivery } from '../../ports/webhookOutbox.js'
+import type { DeliveryView } from '../../protocol/webhooks.js'
+import { readPage } from '../readPage.js'
+import { isDelivered } from './deliverWebhooks.js'
 import { getEndpoint, type WebhookDependencies } from './dependencies.js'
 import type { WebhookUseCases } from './useCases.js'
-import { viewDelivery } from './viewDelivery.js'
+
+/** Newest first. Another account's cursor gives an empty page. */
+export const createListDeliveries =
+  ({ outbox }: Pick<WebhookDependencies, 'outbox'>): WebhookUseCases['listDeliveries'] =>
+  async (account, { limit, cursor, status }) => {
+    const { items, next } = await readPage(
+      limit,
+      (count) => outbox.list(account.id, { limit: count, before: cursor, state: status }),
+      ({ id }) => id,
+    )
+    return { deliveries: items.map(viewDelivery), ...next }
+  }
 
 const redeliveriesPerMinute = 60
 const minuteMs = 60_000
@@ -27,4 +43,41 @@ export const createRedeliver =
     const delivery = await outbox.redeliver(account.id, deliveryId)
     if (delivery === null) throw new AppError('NOT_FOUND', 'Delivery not found')
     return viewDelivery(delivery)
+  }
+
+const viewDelivery = (delivery: WebhookDelivery): DeliveryView => ({
+  id: delivery.id,
+  type: delivery.type,
+  status: delivery.state,
+  attempts: delivery.attempts,
+  createdAt: delivery.createdAt.toISOString(),
+  ...(delivery.dueAt === null ? {} : { nextAttemptAt: delivery.dueAt.toISOString() }),
+  ...(delivery.lastAttemptAt === null ? {} : { lastAttemptAt: delivery.lastAttemptAt.toISOString() }),
+  ...(delivery.lastStatus === null ? {} : { lastStatusCode: delivery.lastStatus }),
+  ...(delivery.lastError === null ? {} : { lastError: delivery.lastError }),
+  data: delivery.data,
+})
+
+/** Sends `webhook.test` synchronously; not stored, not retried. */
+export const createTestWebhook =
+  ({
+    outbox,
+    sendWebhook,
+    clock,
+  }: Pick<WebhookDependencies, 'outbox' | 'sendWebhook' | 'clock'>): WebhookUseCases['testWebhook'] =>
+  async (account) => {
+    const endpoint = await getEndpoint(outbox, account)
+    const event = {
+      id: randomUUID(),
+      type: 'webhook.test',
+      createdAt: clock.now(),
+      data: { message: 'This is a test. Settlement events have the same format.' },
+    }
+    const { status, error } = await sendWebhook(event, endpoint, new AbortController().signal)
+    const isSuccess = isDelivered(status)
+    return {
+      success: isSuccess,
+      statusCode: status ?? 0,
+      message: isSuccess ? 'The receiver accepted the message' : (error ?? `The receiver answered ${status}`),
+    }
   }

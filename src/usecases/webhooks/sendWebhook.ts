@@ -1,8 +1,8 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { WebhookDelivery, WebhookEndpoint } from '../../ports/webhookOutbox.js'
 import type { WebhookResponse, WebhookTransport } from '../../ports/webhookTransport.js'
-import { signWebhook } from './signWebhook.js'
 
 export interface SendWebhookDependencies {
   readonly transport: WebhookTransport
@@ -34,3 +34,27 @@ export const createSendWebhook =
     }
     return await transport.post({ url, headers, body }, stopped)
   }
+
+const prefix = 'whsec_'
+const secretBytes = 32
+
+interface SignedContent {
+  readonly id: string
+  readonly timestampSeconds: number
+  readonly body: string
+}
+
+/** Standard Webhooks format: `whsec_` and base64. */
+export const createWebhookSecret = (): string => `${prefix}${randomBytes(secretBytes).toString('base64')}`
+
+/** `webhook-signature` of Standard Webhooks: one signature per secret, newest first. */
+export const signWebhook = (
+  secrets: readonly string[],
+  { id, timestampSeconds, body }: SignedContent,
+): string =>
+  secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.slice(prefix.length), 'base64')
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64')}`
+    })
+    .join(' ')

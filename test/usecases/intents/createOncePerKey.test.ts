@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Intent } from '../../../src/ports/intentStore.js'
-import { createCreateIntent } from '../../../src/usecases/intents/createIntent.js'
-import { createCreateOncePerKey } from '../../../src/usecases/intents/createOncePerKey.js'
+import { createCreateIntent, createCreateOncePerKey } from '../../../src/usecases/intents/createIntent.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryIdempotency } from '../../support/memoryIdempotency.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { convertAmount } from '../../../src/usecases/intents/convertAmount.js'
-import { type RouteFacts, scoreRoute } from '../../../src/usecases/intents/scoreRoute.js'
+import { convertAmount, type RouteFacts, scoreRoute } from '../../../src/usecases/intents/planRoutes.js'
 
 const free = { paidBy: 'facilitator' } as const
 const owed = { paidBy: 'payer' } as const

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import type { UnfinishedNightly } from '../../../src/ports/reconciliation.js'
 import type { KindCount, NightlyRun } from '../../../src/protocol/reconciliation.js'
-import { createMeasureReconciliation } from '../../../src/usecases/reconciliation/measureReconciliation.js'
+import { createMeasureReconciliation } from '../../../src/usecases/reconciliation/reconcileNightly.js'
 
 const measure = async (last: NightlyRun | null, unfinished: readonly UnfinishedNightly[]) => {
   const setLastReconciliation = vi.fn()
