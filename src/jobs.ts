@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { createFailureLog } from './failureLog.js'
 import type { Clock } from './ports/clock.js'
-import type { Job } from './ports/job.js'
-import type { JobLeases } from './ports/jobLeases.js'
+import type { Job, JobLeases } from './ports/job.js'
 import type { Logger } from './ports/logger.js'
 
 export interface NamedJob extends Job {

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
-import type { Account, AccountStore } from '../ports/accountStore.js'
-import type { Actor, AuditEntry, AuditLog } from '../ports/auditLog.js'
+import type { Account, AccountStore, Actor, AuditEntry, AuditLog } from '../ports/accountStore.js'
 import type { Settlement } from '../ports/settlementJournal.js'
 import type { TierName } from '../protocol/tiers.js'
 import { type Command, readCommand, type SettlementListing } from './command.js'

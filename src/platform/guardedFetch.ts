@@ -1,4 +1,4 @@
-import type { WebhookTransport } from '../ports/webhookTransport.js'
+import type { WebhookTransport } from '../ports/webhookOutbox.js'
 import { createGuardedExchange, type GuardedExchangeDependencies } from './guardedExchange.js'
 
 export type GuardedFetchDependencies = Omit<GuardedExchangeDependencies, 'purpose'>

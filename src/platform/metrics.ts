@@ -6,9 +6,7 @@ import {
   Histogram,
   Registry,
 } from 'prom-client'
-import type { CreditCounter } from '../ports/creditCounter.js'
-import type { SettlementCounter } from '../ports/settlementCounter.js'
-import type { WebhookCounter } from '../ports/webhookCounter.js'
+import type { CreditCounter, SettlementCounter, WebhookCounter } from '../ports/counters.js'
 import { differenceKinds, type KindCount } from '../protocol/reconciliation.js'
 import { type MeasuredNetwork, registerNetworkGauges } from './networkGauges.js'
 

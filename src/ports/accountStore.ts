@@ -1,6 +1,6 @@
-import type { KeyScope } from '../protocol/accounts.js'
+import type { AuditAction, KeyScope } from '../protocol/accounts.js'
+import type { JsonObject } from '../protocol/jsonObject.js'
 import type { TierName } from '../protocol/tiers.js'
-import type { Actor } from './auditLog.js'
 
 /**
  * One project of one e-mail address. Rotating the key keeps the id, and with it quota, settlements and
@@ -141,4 +141,33 @@ export interface AccountStore {
   revoke(id: string, change?: Change): Promise<boolean>
   /** Number of accounts with an active primary key. */
   count(): Promise<number>
+}
+
+/** Who made a change, and from where. */
+export interface Actor {
+  /** `key <name> (<id>)`, `operator`, `registration` or `unknown`. */
+  readonly actor: string
+  /** Client address; null for commands on the server. */
+  readonly address: string | null
+}
+
+export interface AuditEntry extends Actor {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: Date
+  readonly action: AuditAction
+  /** Never a secret. */
+  readonly details: JsonObject
+}
+
+/** Append-only. Changes to accounts and keys write their entry in the same transaction. */
+export interface AuditLog {
+  record(entry: Omit<AuditEntry, 'id' | 'createdAt'>): Promise<void>
+  /** Newest first; `before` is the last id of the previous page. Empty page for another account's id. */
+  list(
+    accountId: string,
+    page: { readonly limit: number; readonly before?: string | undefined },
+  ): Promise<readonly AuditEntry[]>
+  /** Deletes entries older than the retention. */
+  purge(): Promise<void>
 }

@@ -1,5 +1,46 @@
-import type { ListedResource, ListedTerms, StatedListing } from './listedResource.js'
-import type { OwnerChallenge } from './ownerChallenges.js'
+import type { Fields } from '../protocol/fields.js'
+
+/** How a resource may be paid. */
+export interface ListedTerms {
+  readonly scheme: string
+  /** CAIP-2 identifier. */
+  readonly network: string
+  readonly asset: string
+  readonly payTo: string
+  /** Smallest units; of scheme `upto` the maximum. */
+  readonly amount: string
+  readonly maxTimeoutSeconds: number
+  readonly extra: Fields
+}
+
+/** What is published of a resource, but for its terms. */
+export interface ListedResource {
+  /** With `toolName` unique. */
+  readonly key: { readonly url: string; readonly toolName: string }
+  readonly type: 'http' | 'mcp'
+  /** Null for MCP. */
+  readonly method: string | null
+  readonly version: 1 | 2
+  /** `{ info, schema, routeTemplate? }`. */
+  readonly declaration: Fields
+  readonly extensionKeys: readonly string[]
+  readonly description: string | null
+  readonly mimeType: string | null
+  readonly serviceName: string | null
+  readonly tags: readonly string[]
+  readonly iconUrl: string | null
+}
+
+/** What a resource says of itself. */
+export interface StatedListing {
+  /** Null: nothing that could be listed. */
+  readonly resource: ListedResource | null
+  /** Whom it wants paid, folded. */
+  readonly recipients: readonly Pick<ListedTerms, 'network' | 'payTo'>[]
+  /** How it wants to be paid: its terms that are complete. */
+  readonly offers: readonly ListedTerms[]
+  readonly at: Date
+}
 
 /** `stale`: no settlement for long; the next one lists it again. `unlisted`: by its owner. */
 export type ListingState = 'listed' | 'stale' | 'unlisted'
@@ -116,4 +157,72 @@ export interface DiscoveryCatalogue {
   markStale(before: Date, stopped?: AbortSignal): Promise<void>
   /** Deletes stale resources without settlement since then. */
   purge(before: Date, stopped?: AbortSignal): Promise<void>
+}
+
+/** In one spelling, as `ListedTerms` folded. */
+export interface ChallengedRecipient {
+  /** CAIP-2 identifier. */
+  readonly network: string
+  readonly payTo: string
+}
+
+/** A settlement claimed a resource that is listed for another recipient, or another text of it. */
+export interface OwnerChallenge {
+  /** Whether it is that of this settlement's recipient. */
+  readonly isOwn: boolean
+  /** Null: the resource is not asked yet. */
+  readonly answer: ProbeAnswer | null
+}
+
+export interface ProbeAnswer {
+  /** Whom the resource asks to be paid; null: its answer is unusable, and `problem` says what was seen. */
+  readonly recipients: readonly ChallengedRecipient[] | null
+  readonly problem: string | null
+  readonly answeredAt: Date
+}
+
+/** `stated`: null if the answer is unusable; then what the resource said before stays. */
+export interface ResourceAnswer extends ProbeAnswer {
+  readonly stated: StatedListing | null
+}
+
+export interface DueChallenge extends ChallengedRecipient {
+  readonly resourceId: string
+  readonly key: ListedResource['key']
+  /** What is requested: the resource, or the statement of its host. */
+  readonly url: string
+}
+
+export interface OwnerChallenges {
+  /** A due challenge of each host: claimants take turns there, and over all hosts. None is leased again before `leasedUntil`. */
+  lease(request: {
+    readonly now: Date
+    readonly leasedUntil: Date
+    readonly limit: number
+  }): Promise<readonly DueChallenge[]>
+  /** The answer holds for all waiting challenges of the resource with the same URL. Idempotent. */
+  answer(challenge: DueChallenge, answer: ResourceAnswer): Promise<void>
+  /** Deletes challenges that were answered before. */
+  purge(answeredBefore: Date, stopped?: AbortSignal): Promise<void>
+}
+
+/** `error`: why there was no response, in words that the challenger may read. */
+export type ProbeResponse =
+  | {
+      readonly status: number
+      /** Header PAYMENT-REQUIRED; null without it. */
+      readonly paymentRequired: string | null
+      /** Null: larger than the limit, compressed, or it did not end in time. */
+      readonly body: string | null
+      readonly error: null
+    }
+  | { readonly status: null; readonly error: string }
+
+/**
+ * Gets an untrusted URL without paying: bounded, no redirects, one deadline (SSRF protection). Never by another method: a
+ * stranger named the URL, and a POST may change something there.
+ */
+export interface ResourceProbe {
+  /** Failures of the resource are returned; throws only the abort reason of `stopped`. */
+  ask(url: string, stopped: AbortSignal): Promise<ProbeResponse>
 }

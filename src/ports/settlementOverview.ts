@@ -1,3 +1,4 @@
+import type { Reason } from '../protocol/reasons.js'
 import type { Settlement, SettlementState } from './settlementJournal.js'
 
 /** `status: 'pending'` includes `claimed` rows. */
@@ -24,4 +25,54 @@ export interface SettlementOverview {
   list(filter: SettlementFilter): Promise<readonly Settlement[]>
   /** Omits networks and states without open settlements. Cost is independent of closed settlements. */
   countOpen(): Promise<readonly OpenCount[]>
+}
+
+/** `status: 'pending'` includes `claimed` rows. */
+export interface AccountSettlementFilter {
+  readonly accountId: string
+  readonly status?: 'pending' | 'confirmed' | 'failed' | undefined
+  readonly network?: string | undefined
+  /** Inclusive lower bound of `createdAt`. */
+  readonly since?: Date | undefined
+  /** Settlement id; the page starts after it. Empty page for another account's id. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+interface AccountSettlement {
+  readonly settlement: Settlement
+  /** Whole smallest units, rounded up; `0` unless confirmed. The ledger keeps the exact fee. */
+  readonly fee: string
+}
+
+export interface AccountSettlements {
+  /** Newest first; only settlements of the account. */
+  list(filter: AccountSettlementFilter): Promise<readonly AccountSettlement[]>
+}
+
+export interface SponsoringQuery {
+  /** CAIP-2 identifier. */
+  readonly network: string
+  /** As `normalizeWith` spells it. */
+  readonly payer: string
+  /** As `normalizeWith` spells it; null: the recipient does not matter. */
+  readonly payTo: string | null
+  /** Failures with these reasons count. */
+  readonly reasons: readonly Reason[]
+  readonly since: Date
+}
+
+export interface SponsoringRecord {
+  /** A payment to the recipient is confirmed on the network. False without a recipient. */
+  readonly hasRecipientSettled: boolean
+  /**
+   * More sponsored payments of the payer were sent and closed as failed, for one of the reasons, after `since`, than were
+   * confirmed after it; 20 failures are too many in any case.
+   */
+  readonly hasPayerFailed: boolean
+}
+
+/** What the journal says of the parties of a payment that the facilitator would pay for. */
+export interface SponsoringHistory {
+  read(query: SponsoringQuery): Promise<SponsoringRecord>
 }

@@ -105,3 +105,41 @@ export interface WebhookOutbox {
   /** Deletes ended deliveries older than the retention, in batches until the signal aborts. */
   purge(stopped?: AbortSignal): Promise<void>
 }
+
+export interface FeedEvent extends Pick<WebhookDelivery, 'id' | 'type' | 'data' | 'createdAt'> {
+  /** Grows by commit order within the account, with gaps; the same on every read. */
+  readonly position: bigint
+}
+
+/**
+ * The events of an account, also of one without a webhook, until they are purged. An event is never inserted before a
+ * position that was already read.
+ */
+export interface EventFeed {
+  /** Oldest first. Null if `after` is beyond the last position, as after a database was restored. */
+  read(
+    accountId: string,
+    page: { readonly after: bigint; readonly limit: number },
+  ): Promise<readonly FeedEvent[] | null>
+  /** Skips a bounded number of events; `isEnd` is false while more remain. */
+  skip(accountId: string): Promise<{ readonly position: bigint; readonly isEnd: boolean }>
+}
+
+export interface WebhookMessage {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** `error`: why there was no response, in words that the webhook's owner may read. */
+export type WebhookResponse =
+  | { readonly status: number; readonly error: null }
+  | { readonly status: null; readonly error: string }
+
+/** Posts to user-supplied URLs; connects to public addresses only (SSRF protection). */
+export interface WebhookTransport {
+  /** Why the URL can never be used, as the end of a sentence; null if its host may be contacted. */
+  findUrlProblem(url: string): string | null
+  /** Failures of the receiver are returned; throws only the abort reason of `stopped`. */
+  post(message: WebhookMessage, stopped: AbortSignal): Promise<WebhookResponse>
+}

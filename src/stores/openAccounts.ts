@@ -1,6 +1,5 @@
 import type { Sealers } from '../platform/sealer.js'
-import type { AccountStore } from '../ports/accountStore.js'
-import type { AuditLog } from '../ports/auditLog.js'
+import type { AccountStore, AuditLog } from '../ports/accountStore.js'
 import type { Settlement } from '../ports/settlementJournal.js'
 import { migrationsFolder, type StoreSettings } from './openStores.js'
 import { createAccountStore } from './postgres/accounts/accountStore.js'

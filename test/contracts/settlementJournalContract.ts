@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ConfirmedBlocks } from '../../src/ports/confirmedBlocks.js'
-import type { Settlement, SettlementClaim, SettlementJournal } from '../../src/ports/settlementJournal.js'
+import type {
+  ConfirmedBlocks,
+  Settlement,
+  SettlementClaim,
+  SettlementJournal,
+} from '../../src/ports/settlementJournal.js'
 import { claimOf } from '../support/claimOf.js'
 
 export interface JournalHarness {

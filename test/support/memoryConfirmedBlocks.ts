@@ -1,5 +1,4 @@
-import type { ConfirmedBlock, ConfirmedBlocks } from '../../src/ports/confirmedBlocks.js'
-import type { Settlement } from '../../src/ports/settlementJournal.js'
+import type { ConfirmedBlock, ConfirmedBlocks, Settlement } from '../../src/ports/settlementJournal.js'
 import type { MemoryJournal } from './memoryJournal.js'
 
 /** The ConfirmedBlocks port on an in-memory journal. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js'
-import type { SponsoringHistory } from '../../ports/sponsoringHistory.js'
+import type { SponsoringHistory } from '../../ports/settlementOverview.js'
 import type { Reason } from '../../protocol/reasons.js'
 
 /** Whose payments the facilitator pays for. */

@@ -1,4 +1,4 @@
-import type { ListedResource } from '../../ports/listedResource.js'
+import type { ListedResource } from '../../ports/discoveryCatalogue.js'
 import { isFields } from '../../protocol/fields.js'
 import type { Declaration } from './declaration.js'
 import { isIconUrl, isServiceName, readTags } from './metadata.js'

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.js'
 import type { Secret } from '../../platform/secret.js'
-import type { Actor } from '../../ports/auditLog.js'
+import type { Actor } from '../../ports/accountStore.js'
 import type { KeyHolder } from '../../usecases/dashboard/useCases.js'
 
 export interface KeyOwner {

@@ -1,5 +1,4 @@
-import type { Recipient, RecipientStatement } from '../../ports/recipientStatements.js'
-import type { UniqueAmounts } from '../../ports/uniqueAmounts.js'
+import type { Recipient, RecipientStatement, UniqueAmounts } from '../../ports/recipientStatements.js'
 import type { PaymentRequirements } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { ClaimPolicy, PaymentDemands } from '../../protocol/recipients.js'

@@ -1,5 +1,4 @@
-import type { Account } from '../../ports/accountStore.js'
-import type { Actor } from '../../ports/auditLog.js'
+import type { Account, Actor } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Mailer } from '../../ports/mailer.js'

@@ -1,6 +1,5 @@
-import type { AccountSettlementFilter } from '../../ports/accountSettlements.js'
-import type { Account, ApiKey } from '../../ports/accountStore.js'
-import type { Actor } from '../../ports/auditLog.js'
+import type { Account, Actor, ApiKey } from '../../ports/accountStore.js'
+import type { AccountSettlementFilter } from '../../ports/settlementOverview.js'
 import type { AccountSettlementPage } from '../../protocol/accountSettlements.js'
 import type {
   AccountInfo,

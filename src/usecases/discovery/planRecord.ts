@@ -1,7 +1,13 @@
 import { filterTokens, listSearchWords, listTermTokens } from '../../extensions/bazaar/searchTokens.js'
-import type { CatalogueEntry, RecordPlan, SettlementRecord } from '../../ports/discoveryCatalogue.js'
-import type { ListedResource, ListedTerms, StatedListing } from '../../ports/listedResource.js'
-import type { OwnerChallenge } from '../../ports/ownerChallenges.js'
+import type {
+  CatalogueEntry,
+  ListedResource,
+  ListedTerms,
+  OwnerChallenge,
+  RecordPlan,
+  SettlementRecord,
+  StatedListing,
+} from '../../ports/discoveryCatalogue.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import { askedEveryMs, findAskedUrl, refuse, resolveConflict } from './resolveConflict.js'
 

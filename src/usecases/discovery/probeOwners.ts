@@ -8,10 +8,15 @@ import {
   type UnpaidAnswer,
 } from '../../extensions/bazaar/readRecipients.js'
 import type { Clock } from '../../ports/clock.js'
-import type { ListedResource, StatedListing } from '../../ports/listedResource.js'
+import type {
+  DueChallenge,
+  ListedResource,
+  OwnerChallenges,
+  ResourceAnswer,
+  ResourceProbe,
+  StatedListing,
+} from '../../ports/discoveryCatalogue.js'
 import type { Logger } from '../../ports/logger.js'
-import type { DueChallenge, OwnerChallenges, ResourceAnswer } from '../../ports/ownerChallenges.js'
-import type { ResourceProbe } from '../../ports/resourceProbe.js'
 import type { SchemaValidator } from '../../ports/schemaValidator.js'
 import type { Fields } from '../../protocol/fields.js'
 

@@ -1,8 +1,16 @@
 import { statementUrlOf } from '../../extensions/bazaar/hostStatement.js'
 import { isTemplateKey } from '../../extensions/bazaar/resourceKey.js'
-import type { CatalogueEntry, KnownOfListing, RecordPlan } from '../../ports/discoveryCatalogue.js'
-import type { ListedResource, ListedTerms, StatedListing } from '../../ports/listedResource.js'
-import type { ChallengedRecipient, OwnerChallenge, ProbeAnswer } from '../../ports/ownerChallenges.js'
+import type {
+  CatalogueEntry,
+  ChallengedRecipient,
+  KnownOfListing,
+  ListedResource,
+  ListedTerms,
+  OwnerChallenge,
+  ProbeAnswer,
+  RecordPlan,
+  StatedListing,
+} from '../../ports/discoveryCatalogue.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 
 export const settlementRules = {

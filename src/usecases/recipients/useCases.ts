@@ -1,5 +1,4 @@
-import type { Account } from '../../ports/accountStore.js'
-import type { Actor } from '../../ports/auditLog.js'
+import type { Account, Actor } from '../../ports/accountStore.js'
 import type { Recipient } from '../../ports/recipientStatements.js'
 import type {
   DeletedRecipient,

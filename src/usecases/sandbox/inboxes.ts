@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { SandboxInbox, SandboxInboxes } from '../../ports/sandboxInboxes.js'
-import type { WebhookTransport } from '../../ports/webhookTransport.js'
+import type { SandboxInbox, SandboxInboxes } from '../../ports/sandboxScenarios.js'
+import type { WebhookTransport } from '../../ports/webhookOutbox.js'
 import type { CreatedInbox } from '../../protocol/scenarios.js'
 import type { SandboxUseCases } from './useCases.js'
 

@@ -4,8 +4,7 @@ import { findTypedData, listMessages } from '../../extensions/siwx/messages.js'
 import { readProof } from '../../extensions/siwx/readProof.js'
 import { readTime } from '../../extensions/siwx/readTime.js'
 import type { Clock } from '../../ports/clock.js'
-import type { SignInNonces } from '../../ports/signInNonces.js'
-import type { SignatureVerdict, WalletSignatures } from '../../ports/walletSignatures.js'
+import type { SignatureVerdict, SignInNonces, WalletSignatures } from '../../ports/walletSignatures.js'
 import { maxSignInAgeSeconds } from '../../protocol/signInLimits.js'
 import {
   type SignInFields,

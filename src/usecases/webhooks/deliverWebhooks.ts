@@ -1,8 +1,12 @@
 import { sleep } from '../../concurrency/deadline.js'
+import type { WebhookCounter } from '../../ports/counters.js'
 import type { Logger } from '../../ports/logger.js'
-import type { WebhookCounter } from '../../ports/webhookCounter.js'
-import type { AttemptOutcome, LeasedDelivery, WebhookOutbox } from '../../ports/webhookOutbox.js'
-import type { WebhookResponse } from '../../ports/webhookTransport.js'
+import type {
+  AttemptOutcome,
+  LeasedDelivery,
+  WebhookOutbox,
+  WebhookResponse,
+} from '../../ports/webhookOutbox.js'
 import { createDeliverySlots } from './deliverySlots.js'
 import type { SendWebhook } from './sendWebhook.js'
 

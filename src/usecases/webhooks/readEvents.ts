@@ -1,7 +1,7 @@
 import { createSharedPlaces } from '../../concurrency/sharedPlaces.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { EventFeed, FeedEvent } from '../../ports/eventFeed.js'
+import type { EventFeed, FeedEvent } from '../../ports/webhookOutbox.js'
 import type { EventPage } from '../../protocol/webhooks.js'
 import type { WebhookUseCases } from './useCases.js'
 

@@ -1,8 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.js'
 import type { Sealer } from '../../ports/sealer.js'
-import type { WebhookDelivery, WebhookEndpoint } from '../../ports/webhookOutbox.js'
-import type { WebhookResponse, WebhookTransport } from '../../ports/webhookTransport.js'
+import type {
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookResponse,
+  WebhookTransport,
+} from '../../ports/webhookOutbox.js'
 
 export interface SendWebhookDependencies {
   readonly transport: WebhookTransport

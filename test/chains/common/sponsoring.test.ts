@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createSponsoring, type SponsoringTerms } from '../../../src/chains/common/sponsoring.js'
-import type { SponsoringQuery, SponsoringRecord } from '../../../src/ports/sponsoringHistory.js'
+import type { SponsoringQuery, SponsoringRecord } from '../../../src/ports/settlementOverview.js'
 
 const now = new Date('2026-01-02T00:00:00Z')
 const neither: SponsoringRecord = { hasRecipientSettled: false, hasPayerFailed: false }

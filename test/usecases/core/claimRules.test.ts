@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RecipientStatement } from '../../../src/ports/recipientStatements.js'
-import type { UniqueAmounts } from '../../../src/ports/uniqueAmounts.js'
+import type { RecipientStatement, UniqueAmounts } from '../../../src/ports/recipientStatements.js'
 import type { ClaimDemands, ClaimPolicy } from '../../../src/protocol/recipients.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'

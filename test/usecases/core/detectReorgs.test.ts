@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ConfirmedBlock } from '../../../src/ports/confirmedBlocks.js'
-import type { BlockReference, Settlement } from '../../../src/ports/settlementJournal.js'
+import type { BlockReference, ConfirmedBlock, Settlement } from '../../../src/ports/settlementJournal.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { BlockStatus } from '../../../src/schemes/scheme.js'
 import { createDetectReorgs } from '../../../src/usecases/core/detectReorgs.js'

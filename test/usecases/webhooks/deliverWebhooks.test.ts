@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { WebhookResponse } from '../../../src/ports/webhookTransport.js'
+import type { WebhookResponse } from '../../../src/ports/webhookOutbox.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { accountOf, createWebhookWorld, turningSealer } from './support.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { AppError } from '../../../src/errors.js'
-import type { EventFeed, FeedEvent } from '../../../src/ports/eventFeed.js'
+import type { EventFeed, FeedEvent } from '../../../src/ports/webhookOutbox.js'
 import { createReadEvents } from '../../../src/usecases/webhooks/readEvents.js'
 import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 

@@ -1,10 +1,6 @@
-import type { AuditEntry } from '../../../src/ports/auditLog.js'
+import type { AuditEntry } from '../../../src/ports/accountStore.js'
 import type { Sealer } from '../../../src/ports/sealer.js'
-import type {
-  WebhookMessage,
-  WebhookResponse,
-  WebhookTransport,
-} from '../../../src/ports/webhookTransport.js'
+import type { WebhookMessage, WebhookResponse, WebhookTransport } from '../../../src/ports/webhookOutbox.js'
 import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
 import type { KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DeliverWebhooksDependencies } from '../../../src/usecases/webhooks/deliverWebhooks.js'

@@ -1,8 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import { createMicroBatcher } from '../../../concurrency/microBatcher.js'
-import type { AccountStore, KeyUse } from '../../../ports/accountStore.js'
-import type { Actor } from '../../../ports/auditLog.js'
+import type { AccountStore, Actor, KeyUse } from '../../../ports/accountStore.js'
 import { specificationTiers, type Tiers } from '../../../protocol/tiers.js'
 import { inTransaction } from '../database/transaction.js'
 import {

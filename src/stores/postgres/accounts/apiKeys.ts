@@ -1,7 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type { AccountStore } from '../../../ports/accountStore.js'
-import type { Actor } from '../../../ports/auditLog.js'
+import type { AccountStore, Actor } from '../../../ports/accountStore.js'
 import { inTransaction } from '../database/transaction.js'
 import { keyColumns, readKey } from './accountRow.js'
 import { insertAuditEntry } from './auditLog.js'

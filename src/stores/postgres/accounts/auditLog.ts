@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type { AuditEntry, AuditLog } from '../../../ports/auditLog.js'
+import type { AuditEntry, AuditLog } from '../../../ports/accountStore.js'
 import { auditAction } from '../../../protocol/accounts.js'
 import { withoutNul } from '../database/text.js'
 

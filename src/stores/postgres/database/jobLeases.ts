@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { JobLeases } from '../../../ports/jobLeases.js'
+import type { JobLeases } from '../../../ports/job.js'
 import { type Instance, isAlive } from './instance.js'
 
 const isHeldByOther = `exists (select 1 from job_leases l

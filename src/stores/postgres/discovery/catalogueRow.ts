@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { CatalogueEntry } from '../../../ports/discoveryCatalogue.js'
-import type { StatedListing } from '../../../ports/listedResource.js'
+import type { CatalogueEntry, StatedListing } from '../../../ports/discoveryCatalogue.js'
 
 const terms = z.object({
   scheme: z.string(),

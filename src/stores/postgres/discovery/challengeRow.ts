@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg'
 import { z } from 'zod'
-import type { SettlementRecord } from '../../../ports/discoveryCatalogue.js'
-import type { OwnerChallenge } from '../../../ports/ownerChallenges.js'
+import type { OwnerChallenge, SettlementRecord } from '../../../ports/discoveryCatalogue.js'
 import { withoutNul } from '../database/text.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { OwnerChallenges } from '../../../ports/ownerChallenges.js'
+import type { OwnerChallenges } from '../../../ports/discoveryCatalogue.js'
 import { purgeInBatches } from '../database/purgeInBatches.js'
 import { withoutNul } from '../database/text.js'
 import { inTransaction } from '../database/transaction.js'

@@ -1,7 +1,11 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type { DiscoveryCatalogue, RecordPlan, SettlementRecord } from '../../../ports/discoveryCatalogue.js'
-import type { ListedTerms } from '../../../ports/listedResource.js'
+import type {
+  DiscoveryCatalogue,
+  ListedTerms,
+  RecordPlan,
+  SettlementRecord,
+} from '../../../ports/discoveryCatalogue.js'
 import { foldAddress } from '../../../protocol/foldAddress.js'
 import { withoutNul } from '../database/text.js'
 import { inTransaction } from '../database/transaction.js'

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { AccountSettlementFilter, AccountSettlements } from '../../../ports/accountSettlements.js'
+import type { AccountSettlementFilter, AccountSettlements } from '../../../ports/settlementOverview.js'
 import { newestSettlements } from './newestSettlements.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 

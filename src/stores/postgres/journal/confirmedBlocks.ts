@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { ConfirmedBlock, ConfirmedBlocks } from '../../../ports/confirmedBlocks.js'
+import type { ConfirmedBlock, ConfirmedBlocks } from '../../../ports/settlementJournal.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { SponsoringHistory } from '../../../ports/sponsoringHistory.js'
+import type { SponsoringHistory } from '../../../ports/settlementOverview.js'
 
 // A wallet that signs two payments at once loses one of them, and has paid for the other: failures count beyond what was
 // paid, but never more than these are excused.

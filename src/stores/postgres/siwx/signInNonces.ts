@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Pool } from 'pg'
-import type { SignInNonces, UsedNonce } from '../../../ports/signInNonces.js'
+import type { SignInNonces, UsedNonce } from '../../../ports/walletSignatures.js'
 import { purgeExpired } from '../database/purgeExpired.js'
 
 /** The primary key decides which of several instances was first. */

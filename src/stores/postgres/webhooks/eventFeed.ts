@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { EventFeed, FeedEvent } from '../../../ports/eventFeed.js'
+import type { EventFeed, FeedEvent } from '../../../ports/webhookOutbox.js'
 import { inTransaction } from '../database/transaction.js'
 import { deliveryColumns, readDelivery } from './webhookRow.js'
 

@@ -1,8 +1,9 @@
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ConfirmedBlock, ConfirmedBlocks } from '../../../../src/ports/confirmedBlocks.js'
 import type {
   BlockReference,
+  ConfirmedBlock,
+  ConfirmedBlocks,
   Lane,
   Settlement,
   SettlementClaim,

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ConfirmedBlock, ConfirmedBlocks } from '../../../../src/ports/confirmedBlocks.js'
 import type {
   BlockReference,
   Closing,
+  ConfirmedBlock,
+  ConfirmedBlocks,
   Lane,
   SettlementJournal,
 } from '../../../../src/ports/settlementJournal.js'

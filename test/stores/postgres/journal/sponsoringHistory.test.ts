@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SettlementClaim, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
-import type { SponsoringHistory, SponsoringQuery } from '../../../../src/ports/sponsoringHistory.js'
+import type { SponsoringHistory, SponsoringQuery } from '../../../../src/ports/settlementOverview.js'
 import type { Reason } from '../../../../src/protocol/reasons.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ConfirmedBlock } from '../../../../src/ports/confirmedBlocks.js'
 import type { QuotaCharge, Quotas } from '../../../../src/ports/quotas.js'
 import type {
+  ConfirmedBlock,
   Settlement,
   SettlementClaim,
   SettlementJournal,

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { EventFeed, FeedEvent } from '../../../../src/ports/eventFeed.js'
+import type { EventFeed, FeedEvent } from '../../../../src/ports/webhookOutbox.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createEventFeed } from '../../../../src/stores/postgres/webhooks/eventFeed.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'

@@ -1,4 +1,0 @@
-export interface CreditCounter {
-  /** A recount of a wallet did not agree with what the triggers had counted. */
-  countCreditRepair(): void
-}
