@@ -37,9 +37,8 @@ import {
   type KnownNames,
 } from './platform/variableNames.js'
 import { wholeNumber } from './platform/wholeNumber.js'
-import { bodyLimits } from './protocol/bodyLimits.js'
 import type { ClaimPolicy, ConfiguredRecipient } from './protocol/recipients.js'
-import { defaultRequestLimits, type RequestLimitSettings } from './protocol/requestLimits.js'
+import { bodyLimits, defaultRequestLimits, type RequestLimitSettings } from './protocol/requestLimits.js'
 import { higherRate, selfHostedTiers, specificationTiers, type Tiers } from './protocol/tiers.js'
 
 const environmentShape = z.object({

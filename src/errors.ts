@@ -1,4 +1,4 @@
-import type { OperationalCode } from './protocol/operationalCodes.js'
+import type { OperationalCode } from './protocol/reasons/reasonEntry.js'
 import type { Reason } from './protocol/reasons.js'
 import type { SignInReason } from './protocol/siwx.js'
 

@@ -1,5 +1,5 @@
 import type { Requester } from '../ports/requester.js'
-import type { JsonObject } from '../protocol/jsonObject.js'
+import type { JsonObject } from '../protocol/fields.js'
 import type { Payment } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { SettleResult } from '../protocol/results.js'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { readTierTable } from '../protocol/tierTable.js'
+import { readTierTable } from '../protocol/tiers.js'
 import { createAddressBlocks } from './addressBlocks.js'
 import { Secret } from './secret.js'
 

@@ -1,5 +1,5 @@
 import type { AuditAction, KeyScope } from '../protocol/accounts.js'
-import type { JsonObject } from '../protocol/jsonObject.js'
+import type { JsonObject } from '../protocol/fields.js'
 import type { TierName } from '../protocol/tiers.js'
 
 /**

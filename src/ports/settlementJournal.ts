@@ -1,4 +1,4 @@
-import type { JsonObject } from '../protocol/jsonObject.js'
+import type { JsonObject } from '../protocol/fields.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { QuotaCharge } from './quotas.js'
 

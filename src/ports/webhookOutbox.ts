@@ -1,4 +1,4 @@
-import type { JsonObject } from '../protocol/jsonObject.js'
+import type { JsonObject } from '../protocol/fields.js'
 
 export interface WebhookEndpoint {
   readonly accountId: string

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { nextCursor } from './page.js'
+import { settlementView } from './results.js'
 
 /* Responses of the key and dashboard endpoints, with the field names of the specification. */
 
@@ -153,3 +155,23 @@ export type AuditPage = z.infer<typeof auditPage>
 
 export const rotatedKey = z.object({ apiKey: z.string(), project: z.string(), message: z.string() })
 export type RotatedKey = z.infer<typeof rotatedKey>
+
+const accountSettlementView = settlementView
+  .extend({
+    fee: z.string().meta({
+      description:
+        "Fee of the settlement at the tier's fee rate: a whole number of smallest units, rounded up; `0` " +
+        'unless confirmed. Not deducted from the payment',
+      examples: ['10'],
+    }),
+  })
+  .meta({ id: 'AccountSettlement' })
+
+export const accountSettlementPage = z
+  .object({
+    settlements: z.array(accountSettlementView).meta({ description: 'Newest first' }),
+    nextCursor,
+  })
+  .meta({ id: 'AccountSettlementPage' })
+
+export type AccountSettlementPage = z.infer<typeof accountSettlementPage>

@@ -1,6 +1,5 @@
 import { type Fields, isFields } from './fields.js'
-import type { PayloadShape } from './payload.js'
-import { wireLimits } from './wire.js'
+import { type PayloadShape, wireLimits } from './wire.js'
 
 /*
  * Hand-written checks for the most common request shape: a tenth of the cost of the zod schemas, and no copies.

@@ -6,3 +6,9 @@ export const isFields = (value: unknown): value is Fields =>
 
 /** Anything else is read as an empty object. */
 export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
+
+type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
+
+export interface JsonObject {
+  readonly [key: string]: JsonValue
+}

@@ -5,11 +5,10 @@ import { describeIssue } from './describeIssue.js'
 import { isCommonPayload } from './fastPath.js'
 import { type Fields, isFields } from './fields.js'
 import { canonicalNetwork } from './network.js'
-import { type PayloadShape, payloadShape } from './payload.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
 import type { Reason } from './reasons.js'
 import { normalizeSignedTransaction } from './signedTransaction.js'
-import type { WirePaymentRequest, WireRequirements } from './wire.js'
+import { type PayloadShape, payloadShape, type WirePaymentRequest, type WireRequirements } from './wire.js'
 
 /* Normalizes version 1, the flat shape and version 2 into one `Payment`. */
 
@@ -234,3 +233,17 @@ const hasLongText = (proof: unknown): boolean => {
 }
 
 const longTextMessage = `paymentPayload.payload: a text has more than ${maxTextLength} characters, or a signature more than ${maxSignatureLength}`
+
+const address = /^[\x21-\x7e]{1,256}$/
+
+/**
+ * The payer that a proof names in clear, as it is written there; null where only a scheme can read it. For refusals
+ * before a scheme has looked at the payment.
+ */
+export const findClaimedPayer = (proof: unknown): string | null => {
+  if (!isFields(proof)) return null
+  const form = [proof.authorization, proof.permit2Authorization].find(isFields)
+  const { from, owner } = form ?? proof
+  const payer = from ?? owner
+  return typeof payer === 'string' && address.test(payer) ? payer : null
+}

@@ -1,10 +1,8 @@
-import type { OperationalCode } from './operationalCodes.js'
-import { commonReasons } from './reasons/common.js'
+import { commonReasons, specificationReasons } from './reasons/common.js'
 import { evmReasons } from './reasons/evm.js'
 import { exactDirectReasons } from './reasons/exactDirect.js'
-import { type ReasonEntry, remedies } from './reasons/reasonEntry.js'
+import { type OperationalCode, type ReasonEntry, remedies } from './reasons/reasonEntry.js'
 import { solanaReasons } from './reasons/solana.js'
-import { specificationReasons } from './reasons/specification.js'
 import { tonReasons } from './reasons/ton.js'
 import { tronReasons } from './reasons/tron.js'
 
@@ -46,4 +44,31 @@ export const isFailedOnChain = (reason: Reason): boolean => {
 export const findOperationalCode = (reason: Reason): OperationalCode | null => {
   const entry: ReasonEntry = reasons[reason]
   return entry.operationalCode ?? null
+}
+
+/** What the journal knows of the settlement that a refusal is about. */
+interface RefusedSettlement {
+  readonly state: string
+  /** The transaction that failed; null or empty if nothing was sent. */
+  readonly transaction: string | null
+  /** The request that was answered `success: true`, or null. */
+  readonly consumedBy: string | null
+  /** When the chain starts to reject the authorization; null if it has no such time. */
+  readonly expiresAt: Date | null
+}
+
+/**
+ * Whether the same request can never succeed. The reason alone says so, or its settlement does: it paid another request,
+ * its authorization has expired, or it was executed without paying.
+ */
+export const isFinal = (reason: Reason, settlement: RefusedSettlement, now: Date): boolean => {
+  const entry: ReasonEntry = reasons[reason]
+  const { state, transaction, consumedBy, expiresAt } = settlement
+  return (
+    findRemedy(reason).isFinal ||
+    state === 'confirmed' ||
+    consumedBy !== null ||
+    (expiresAt !== null && expiresAt <= now) ||
+    (entry.isFinalOnceSent === true && transaction !== null && transaction !== '')
+  )
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { operationalCodes } from './operationalCodes.js'
 import { nextCursor } from './page.js'
+import { operationalCodes } from './reasons/reasonEntry.js'
 import { describeReason, findOperationalCode, findRemedy, type Reason, reasons } from './reasons.js'
 
 // Documented as enumerations and read as strings: stored responses of other versions stay readable.

@@ -1,4 +1,4 @@
-import { type Decimal, decimalOf, formatDecimal, isEqual, multiply, readDecimal } from './decimal.js'
+import { type Decimal, decimalOf, formatDecimal, isEqual, multiply, readDecimal } from './amount.js'
 import type { Payment, UsageDetails } from './payment.js'
 
 /** What is charged for the usage, and its bounds, in smallest units. */

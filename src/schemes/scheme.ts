@@ -1,7 +1,7 @@
 import type { Requester } from '../ports/requester.js'
 import type { Promisee } from '../ports/reservations.js'
 import type { BlockReference, Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
-import type { JsonObject } from '../protocol/jsonObject.js'
+import type { JsonObject } from '../protocol/fields.js'
 import type { Payment, PaymentRequirements } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { PaymentDemands } from '../protocol/recipients.js'

@@ -2,8 +2,13 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { settlementView, settleResult, verifyResult } from '../../src/protocol/results.js'
-import { sandboxAddressList } from '../../src/protocol/sandbox.js'
-import { createdInbox, inboxView, type ScenarioRequest, scenarioView } from '../../src/protocol/scenarios.js'
+import {
+  createdInbox,
+  inboxView,
+  type ScenarioRequest,
+  sandboxAddressList,
+  scenarioView,
+} from '../../src/protocol/sandbox.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { sandboxTestnets } from '../support/sandbox/networks.js'

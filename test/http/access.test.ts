@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { buildApp } from '../../src/app.js'
 import { Secret } from '../../src/platform/secret.js'
-import { bodyLimits } from '../../src/protocol/bodyLimits.js'
+import { bodyLimits } from '../../src/protocol/requestLimits.js'
 import {
   coreUseCases,
   creditUseCases,

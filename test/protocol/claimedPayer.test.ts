@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findClaimedPayer } from '../../src/protocol/claimedPayer.js'
+import { findClaimedPayer } from '../../src/protocol/legacy.js'
 
 describe('the payer that a proof names', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readDollars } from '../../src/protocol/dollars.js'
+import { readDollars } from '../../src/protocol/amount.js'
 
 describe('readDollars', () => {
   it.each<[string | number, number, bigint]>([

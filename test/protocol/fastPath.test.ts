@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isCommonPayload, isCommonRequest } from '../../src/protocol/fastPath.js'
-import { payloadShape } from '../../src/protocol/payload.js'
-import { wirePaymentRequest } from '../../src/protocol/wire.js'
+import { payloadShape, wirePaymentRequest } from '../../src/protocol/wire.js'
 import { bodyFlat, bodyV1, bodyV2, requirements } from './wirePayments.js'
 
 /* The fast path must accept exactly a subset of what the schemas accept unchanged. */

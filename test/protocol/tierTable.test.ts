@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readTierTable } from '../../src/protocol/tierTable.js'
+import { readTierTable } from '../../src/protocol/tiers.js'
 
 const basic = { name: 'Basic', monthlyQuota: 10, rpmLimit: 5, feeRate: 0.01, priceCents: 1 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decimalOf, formatDecimal, readDecimal } from '../../src/protocol/decimal.js'
+import { decimalOf, formatDecimal, readDecimal } from '../../src/protocol/amount.js'
 import type { UsageDetails } from '../../src/protocol/payment.js'
 import { findUnitProblem, findUsageProblem } from '../../src/protocol/usage.js'
 

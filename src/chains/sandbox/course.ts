@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ScenarioScript } from '../../ports/sandboxScenarios.js'
-import type { JsonObject } from '../../protocol/jsonObject.js'
+import type { JsonObject } from '../../protocol/fields.js'
 import { isReason, type Reason } from '../../protocol/reasons.js'
 import type { BlockForm } from '../../schemes/offlineScheme.js'
 import type { Outcome } from '../../schemes/scheme.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../protocol/jsonObject.js'
+import type { JsonObject } from '../../protocol/fields.js'
 import { namespaceOf } from '../../protocol/network.js'
 
 /** What one sign-in challenge says, before a wallet's address is known. */

@@ -9,8 +9,10 @@ import {
   maxStatementLength,
   maxUriLength,
   nonceForm,
-} from '../../protocol/signInLimits.js'
-import { type SignInProblem, type SignInProof, signatureSchemes } from '../../protocol/siwx.js'
+  type SignInProblem,
+  type SignInProof,
+  signatureSchemes,
+} from '../../protocol/siwx.js'
 import { readTime } from './readTime.js'
 
 export type ProofReading = SignInProof | SignInProblem

@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import { bodyLimits } from '../../protocol/bodyLimits.js'
+import { bodyLimits } from '../../protocol/requestLimits.js'
 import type { SiwxUseCases } from '../../usecases/siwx/useCases.js'
 import { readRequester } from '../auth/requester.js'
 import { forbidCaching } from '../forbidCaching.js'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import { bodyLimits } from '../../protocol/bodyLimits.js'
+import { bodyLimits } from '../../protocol/requestLimits.js'
 import { streamLimits } from '../../protocol/streams.js'
 import type { Tiers } from '../../protocol/tiers.js'
 import type { StreamActor, StreamUseCases } from '../../usecases/streams/useCases.js'

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import type { ErrorCode } from '../../errors.js'
 import { acceptsRequest, completedRequirements, pricedRequirements } from '../../protocol/accepts.js'
-import { bodyLimits } from '../../protocol/bodyLimits.js'
+import { bodyLimits } from '../../protocol/requestLimits.js'
 import { bodyErrors } from './commonErrors.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
-import { bodyLimits } from '../../protocol/bodyLimits.js'
+import { bodyLimits } from '../../protocol/requestLimits.js'
 import {
   readiness,
   serviceInfo,

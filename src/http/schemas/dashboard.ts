@@ -1,9 +1,9 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
-import { accountSettlementPage } from '../../protocol/accountSettlements.js'
 import {
   accountInfo,
+  accountSettlementPage,
   keyList,
   maxRestrictions,
   restrictions,

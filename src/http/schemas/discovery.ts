@@ -2,7 +2,6 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { readUint256 } from '../../protocol/amount.js'
-import { bodyLimits } from '../../protocol/bodyLimits.js'
 import {
   declarationReport,
   discoveredResource,
@@ -11,6 +10,7 @@ import {
   resourcePage,
   searchPage,
 } from '../../protocol/discovery.js'
+import { bodyLimits } from '../../protocol/requestLimits.js'
 import { wireLimits } from '../../protocol/wire.js'
 import { bodyErrors } from './commonErrors.js'
 import { discoveryExamples } from './discoveryExamples.js'

@@ -1,6 +1,5 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import { bodyLimits } from '../../protocol/bodyLimits.js'
 import {
   changedIntent,
   createdIntent,
@@ -12,6 +11,7 @@ import {
   routedIntent,
   routeSelection,
 } from '../../protocol/intents.js'
+import { bodyLimits } from '../../protocol/requestLimits.js'
 import { wirePayload } from '../../protocol/wire.js'
 import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { keyedHeaders, replayedHeader } from './idempotency.js'

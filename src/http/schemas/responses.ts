@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ErrorCode, errorStatus } from '../../errors.js'
-import { bodyLimits } from '../../protocol/bodyLimits.js'
+import { bodyLimits } from '../../protocol/requestLimits.js'
 import { operationalCodeName, reasonName } from '../../protocol/results.js'
 import { signInReasons } from '../../protocol/siwx.js'
 

@@ -1,15 +1,16 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
-import { sandboxAddressList, sandboxPayment } from '../../protocol/sandbox.js'
 import {
   advanceRequest,
   createdInbox,
   inboxRequest,
   inboxView,
+  sandboxAddressList,
+  sandboxPayment,
   scenarioRequest,
   scenarioView,
-} from '../../protocol/scenarios.js'
+} from '../../protocol/sandbox.js'
 import { bodyErrors } from './commonErrors.js'
 import { paymentRequests } from './examples.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
-import { bodyLimits } from '../../protocol/bodyLimits.js'
+import { bodyLimits } from '../../protocol/requestLimits.js'
 import {
   chainForm,
   domainForm,
@@ -10,8 +10,8 @@ import {
   maxStatementLength,
   maxUriLength,
   nonceForm,
-} from '../../protocol/signInLimits.js'
-import { signatureSchemes } from '../../protocol/siwx.js'
+  signatureSchemes,
+} from '../../protocol/siwx.js'
 import { bodyErrors } from './commonErrors.js'
 import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
 

@@ -1,8 +1,6 @@
-import type { OperationalCode } from '../operationalCodes.js'
-
 /**
  * What the caller can do about a reason. `isFinal`: the same request can never succeed; any other reason may disappear
- * with the state of the chain, unless the settlement itself is final: `finality.ts`.
+ * with the state of the chain, unless the settlement itself is final: `isFinal` of `reasons.ts`.
  */
 export const remedies = {
   fix_request: { isFinal: true, advice: 'Correct the request or the payment requirements' },
@@ -30,3 +28,16 @@ export interface ReasonEntry {
   /** Final of a settlement whose transaction is on chain: it used the authorization up. */
   readonly isFinalOnceSent?: true
 }
+
+/** The specification's `SVC-…` codes, for dashboards and alerts; a reason or an error code says more. */
+export const operationalCodes = {
+  'SVC-1006': 'Invalid signature, or signed for another domain',
+  'SVC-1011': 'Expired payment',
+  'SVC-2004': 'No RPC endpoint of the network responds',
+  'SVC-2005': 'Rate limit',
+  'SVC-3002': 'Settlement failed: nonce used, transaction reverted, budget spent, or not in time',
+  'SVC-3003': 'Insufficient balance',
+  'SVC-4001': 'The network cannot settle, or could not be queried',
+} as const
+
+export type OperationalCode = keyof typeof operationalCodes

@@ -1,7 +1,6 @@
 import type { Settlement } from '../../ports/settlementJournal.js'
 import { readUint256 } from '../../protocol/amount.js'
-import { type Fields, isFields } from '../../protocol/fields.js'
-import type { JsonObject } from '../../protocol/jsonObject.js'
+import { type Fields, isFields, type JsonObject } from '../../protocol/fields.js'
 import type { LookUpQuery } from './directChain.js'
 import type { Terms } from './judge.js'
 

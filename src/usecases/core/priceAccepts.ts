@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { PricedRequirements, PriceRequest } from '../../protocol/accepts.js'
-import { readUint256 } from '../../protocol/amount.js'
-import { readDollars } from '../../protocol/dollars.js'
+import { readDollars, readUint256 } from '../../protocol/amount.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { AssetTerms } from '../../schemes/scheme.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'

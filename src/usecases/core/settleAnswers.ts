@@ -1,7 +1,6 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
-import { isFinal } from '../../protocol/finality.js'
-import type { Reason } from '../../protocol/reasons.js'
+import { isFinal, type Reason } from '../../protocol/reasons.js'
 import { refusalFields, type SettleResult } from '../../protocol/results.js'
 import { canReceive, isSameRequest, type SettlementContext, withShortDeadline } from './settlementContext.js'
 

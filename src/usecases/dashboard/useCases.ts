@@ -1,8 +1,8 @@
 import type { Account, Actor, ApiKey } from '../../ports/accountStore.js'
 import type { AccountSettlementFilter } from '../../ports/settlementOverview.js'
-import type { AccountSettlementPage } from '../../protocol/accountSettlements.js'
 import type {
   AccountInfo,
+  AccountSettlementPage,
   AuditPage,
   CreatedKey,
   KeyList,

@@ -1,5 +1,5 @@
 import type { RecordedSettlement } from '../../ports/reconciliation.js'
-import { formatDecimal, isEqual, multiply, readDecimal } from '../../protocol/decimal.js'
+import { formatDecimal, isEqual, multiply, readDecimal } from '../../protocol/amount.js'
 import type { Difference, DifferenceKind } from '../../protocol/reconciliation.js'
 
 /** Compares a settlement with its event, its quota and its fee. Pure. */

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { SandboxInbox, SandboxInboxes } from '../../ports/sandboxScenarios.js'
 import type { WebhookTransport } from '../../ports/webhookOutbox.js'
-import type { CreatedInbox } from '../../protocol/scenarios.js'
+import type { CreatedInbox } from '../../protocol/sandbox.js'
 import type { SandboxUseCases } from './useCases.js'
 
 const inboxLifetimeMs = 86_400_000

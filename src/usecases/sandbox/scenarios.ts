@@ -3,8 +3,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { SandboxScenarioStore, Scenario, ScenarioScript } from '../../ports/sandboxScenarios.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { readReason } from '../../protocol/reasons.js'
-import type { SandboxPayment } from '../../protocol/sandbox.js'
-import type { CreatedInbox, ScenarioRequest, ScenarioView } from '../../protocol/scenarios.js'
+import type { CreatedInbox, SandboxPayment, ScenarioRequest, ScenarioView } from '../../protocol/sandbox.js'
 import type { SandboxUseCases } from './useCases.js'
 
 /** What the sandbox's networks contribute. */

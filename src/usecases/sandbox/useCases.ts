@@ -1,12 +1,13 @@
-import type { SandboxAddressList, SandboxPayment } from '../../protocol/sandbox.js'
 import type {
   AdvanceRequest,
   CreatedInbox,
   InboxRequest,
   InboxView,
+  SandboxAddressList,
+  SandboxPayment,
   ScenarioRequest,
   ScenarioView,
-} from '../../protocol/scenarios.js'
+} from '../../protocol/sandbox.js'
 
 export interface SandboxUseCases {
   listAddresses(): SandboxAddressList

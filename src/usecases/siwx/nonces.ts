@@ -3,7 +3,7 @@ import { AppError } from '../../errors.js'
 import { declareSignIn } from '../../extensions/siwx/declare.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Sealer } from '../../ports/sealer.js'
-import { isSingleLine } from '../../protocol/signInLimits.js'
+import { isSingleLine } from '../../protocol/siwx.js'
 import type { SiwxUseCases } from './useCases.js'
 
 /** Nonces that prove by themselves who issued them: issuing one stores nothing. */

@@ -5,8 +5,8 @@ import { readProof } from '../../extensions/siwx/readProof.js'
 import { readTime } from '../../extensions/siwx/readTime.js'
 import type { Clock } from '../../ports/clock.js'
 import type { SignatureVerdict, SignInNonces, WalletSignatures } from '../../ports/walletSignatures.js'
-import { maxSignInAgeSeconds } from '../../protocol/signInLimits.js'
 import {
+  maxSignInAgeSeconds,
   type SignInFields,
   type SignInProblem,
   type SignInProof,

@@ -5,7 +5,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { Sealer } from '../../ports/sealer.js'
 import type { WebhookEndpoint, WebhookOutbox, WebhookTransport } from '../../ports/webhookOutbox.js'
 import type { AuditAction } from '../../protocol/accounts.js'
-import type { JsonObject } from '../../protocol/jsonObject.js'
+import type { JsonObject } from '../../protocol/fields.js'
 import type { MailChange } from '../dashboard/mailChange.js'
 import type { SendWebhook } from './sendWebhook.js'
 

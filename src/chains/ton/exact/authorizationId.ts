@@ -1,6 +1,6 @@
 import { Address } from '@ton/core'
 import { z } from 'zod'
-import type { JsonObject } from '../../../protocol/jsonObject.js'
+import type { JsonObject } from '../../../protocol/fields.js'
 
 /** Wallet address and hash of the signed body; the body includes seqno and expiry, but not the signature. */
 export interface SignedIdentity {

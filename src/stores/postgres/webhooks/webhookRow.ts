@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { WebhookDelivery, WebhookEndpoint } from '../../../ports/webhookOutbox.js'
-import { isFinal } from '../../../protocol/finality.js'
-import { isReason } from '../../../protocol/reasons.js'
+import { isFinal, isReason } from '../../../protocol/reasons.js'
 import { refusalFields } from '../../../protocol/results.js'
 
 const endpointRow = z.object({

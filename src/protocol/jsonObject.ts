@@ -1,5 +1,0 @@
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
-
-export interface JsonObject {
-  readonly [key: string]: JsonValue
-}
