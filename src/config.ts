@@ -18,7 +18,6 @@ import {
   visibleText,
   webhookTargets,
 } from './platform/configValues.js'
-import { decimalNumber } from './platform/decimalNumber.js'
 import { directRecipients } from './platform/directRecipients.js'
 import { Secret } from './platform/secret.js'
 import {
@@ -36,7 +35,7 @@ import {
   isOfPlatform,
   type KnownNames,
 } from './platform/variableNames.js'
-import { wholeNumber } from './platform/wholeNumber.js'
+import { decimalNumber, wholeNumber } from './platform/wholeNumber.js'
 import type { ClaimPolicy, ConfiguredRecipient } from './protocol/recipients.js'
 import { bodyLimits, defaultRequestLimits, type RequestLimitSettings } from './protocol/requestLimits.js'
 import { higherRate, selfHostedTiers, specificationTiers, type Tiers } from './protocol/tiers.js'

@@ -1,9 +1,10 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { buildConnector, Client } from 'undici'
 import { withinDeadline } from '../concurrency/deadline.js'
+import type { WebhookTransport } from '../ports/webhookOutbox.js'
 import { createAddressBlocks } from './addressBlocks.js'
-import { isPublicAddress } from './publicAddress.js'
 
 /** Rejects, or resolves to an empty list, if the host has no address. */
 type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
@@ -244,3 +245,33 @@ const loopback = ['127.0.0.1', '::1']
 
 // Credentials of the machine itself, in every large cloud; refused also inside a listed block.
 const metadataAddresses = ['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16']
+
+export type GuardedFetchDependencies = Omit<GuardedExchangeDependencies, 'purpose'>
+
+/** Posts to URLs of users; see `createGuardedExchange`. */
+export const createGuardedFetch = (dependencies: GuardedFetchDependencies = {}): WebhookTransport => {
+  const { findUrlProblem, request } = createGuardedExchange({ ...dependencies, purpose: 'webhooks' })
+  return {
+    findUrlProblem,
+    post: async (message, stopped) => {
+      const response = await request({ ...message, method: 'POST' }, stopped)
+      return response.status === null ? response : { status: response.status, error: null }
+    },
+  }
+}
+
+// Azure's virtual public IP for platform services (WireServer), reachable from virtual machines.
+const cloudAddresses = ['168.63.129.16']
+
+// The only range for global unicast; ranges that embed IPv4 (v4-mapped, NAT64) lie outside.
+const reservedRanges = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/** Globally routable; excludes special-purpose ranges and embedded IPv4 addresses (6to4, Teredo). */
+export const isPublicAddress = (address: string): boolean => {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed.range() !== 'unicast') return false
+  if (parsed instanceof ipaddr.IPv6) return parsed.match(reservedRanges)
+  // ipaddr.js also parses `127.1` and `0x7f.1`; resolvers and URLs return dotted quads.
+  return ipaddr.IPv4.isValidFourPartDecimal(address) && !cloudAddresses.includes(parsed.toString())
+}

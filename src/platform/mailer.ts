@@ -3,7 +3,7 @@ import type { Logger } from '../ports/logger.js'
 import type { Mailer } from '../ports/mailer.js'
 import type { Secret } from './secret.js'
 
-export interface MailerSettings {
+interface MailerSettings {
   /** `smtp://` (STARTTLS if offered; required with `?requireTLS=true`) or `smtps://`, with credentials. */
   readonly url: Secret
   readonly from: string
@@ -47,5 +47,49 @@ export const createMailer = ({ url, from }: MailerSettings, logger: Logger): Mai
       await Promise.all(inFlight)
       transport.close()
     },
+  }
+}
+
+interface RegistrationSettings {
+  readonly registration: 'once' | 'open' | 'verified'
+  readonly apiKeyRequired: boolean
+  /** Required when registration is `verified`; otherwise it mails changes to keys. */
+  readonly mail: MailerSettings | null
+}
+
+type OpenRegistration =
+  | { readonly mode: 'once' | 'open'; readonly mailer: Mailer | null }
+  | { readonly mode: 'verified'; readonly mailer: Mailer }
+
+/** Logs which callers get full API keys; creates the mailer if mail is configured. */
+export const openRegistration = (
+  { registration: mode, apiKeyRequired, mail }: RegistrationSettings,
+  logger: Logger,
+): OpenRegistration => {
+  const fields = { registration: mode, apiKeyRequired }
+  const mailer = mail === null ? null : createMailer(mail, logger)
+  switch (mode) {
+    case 'once':
+      logger.info(
+        {
+          ...fields,
+          hint: 'a full key is shown to the caller that creates it, later only to programs on this machine and with OPERATOR_TOKEN; a proxy on this machine must set X-Forwarded-For',
+        },
+        'registration.once',
+      )
+      return { mode, mailer }
+    case 'open':
+      logger.warn(
+        {
+          ...fields,
+          hint: 'every caller is shown the full keys of any e-mail address: set REGISTRATION=once unless every caller is trusted',
+        },
+        'registration.open',
+      )
+      return { mode, mailer }
+    case 'verified':
+      if (mailer === null) throw new Error('REGISTRATION=verified needs SMTP_URL and MAIL_FROM.')
+      logger.info({ ...fields, hint: 'keys go by mail' }, 'registration.verified')
+      return { mode, mailer }
   }
 }

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createGuardedFetch } from '../../src/platform/guardedFetch.js'
+import { createGuardedFetch } from '../../src/platform/guardedExchange.js'
 import { testCertificate } from '../support/testCertificate.js'
 import {
   createLoopbackFetch,

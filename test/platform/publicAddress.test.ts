@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress } from '../../src/platform/publicAddress.js'
+import { isPublicAddress } from '../../src/platform/guardedExchange.js'
 
 describe('isPublicAddress', () => {
   it.each([

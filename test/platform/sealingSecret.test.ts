@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { getSealingSecret } from '../../src/platform/sealingSecret.js'
+import { getSealingSecret } from '../../src/platform/openSealers.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
 describe('the encryption secret of a data folder', () => {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:https'
-import { createGuardedFetch, type GuardedFetchDependencies } from '../../src/platform/guardedFetch.js'
+import { createGuardedFetch, type GuardedFetchDependencies } from '../../src/platform/guardedExchange.js'
 import { readHeaders } from './readHeaders.js'
 import { testCertificate, testCertificateKey } from './testCertificate.js'
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { decimalNumber } from '../../platform/decimalNumber.js'
 import { Secret } from '../../platform/secret.js'
-import { wholeNumber } from '../../platform/wholeNumber.js'
+import { decimalNumber, wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
 import {
   listFamilyVariables,

@@ -1,10 +1,12 @@
 import type { ListedResource } from '../../ports/discoveryCatalogue.js'
 import type { SchemaValidator, SchemaVerdict, ValidationTurn } from '../../ports/schemaValidator.js'
 import { isFields } from '../../protocol/fields.js'
-import { checkSchema } from './checkSchema.js'
+import { copySchema } from './copySchema.js'
 import type { Declaration } from './declaration.js'
-import { readListing } from './listing.js'
+import { isIconUrl, isServiceName, readTags } from './metadata.js'
+import { toResourceKey } from './resourceKey.js'
 import { type Rule, rules } from './rules.js'
+import { readVisibleText } from './visibleText.js'
 
 export interface CheckedRule {
   readonly rule: Rule
@@ -68,3 +70,51 @@ export const checkRules = (
 }
 
 const describeFailure = ({ rule, problem }: CheckedRule): string => `${rule.sentence} Here: ${problem ?? ''}.`
+
+const maxProblemLength = 300
+
+/** Size, depth and references of the schema were checked before. */
+const checkSchema = async (
+  validator: SchemaValidator,
+  { schema, info }: { readonly schema: unknown; readonly info: unknown },
+  turn: ValidationTurn,
+): Promise<SchemaVerdict> => {
+  const copied = copySchema(schema)
+  if ('problem' in copied) return { kind: 'broken', problem: copied.problem }
+  const verdict = await validator.validate(copied.schema, info, turn)
+  if (verdict.kind !== 'mismatch') return verdict
+  const problem = readVisibleText(verdict.problem, maxProblemLength) ?? 'info does not match'
+  return { kind: 'mismatch', problem }
+}
+
+const maxDescriptionLength = 1_000
+const maxMimeTypeLength = 128
+
+/** `passed` names the rules that hold: parts whose rule does not are left out. */
+const readListing = (declaration: Declaration, passed: ReadonlySet<string>): ListedResource => {
+  const { details, version } = declaration
+  const { info, schema, routeTemplate } = isFields(declaration.content) ? declaration.content : {}
+  const input = isFields(info) && isFields(info.input) ? info.input : {}
+  const isMcp = input.type === 'mcp'
+  const template =
+    !isMcp && passed.has('route_template') && typeof routeTemplate === 'string' ? routeTemplate : null
+  return {
+    key: toResourceKey(declaration.resource ?? '', {
+      routeTemplate: template,
+      toolName: isMcp ? String(input.toolName) : '',
+    }),
+    type: isMcp ? 'mcp' : 'http',
+    method: isMcp ? null : String(input.method),
+    version,
+    declaration: { info, schema, ...(template === null ? {} : { routeTemplate: template }) },
+    extensionKeys: declaration.extensionKeys,
+    description: readVisibleText(
+      details.description ?? (isMcp ? input.description : undefined),
+      maxDescriptionLength,
+    ),
+    mimeType: readVisibleText(details.mimeType, maxMimeTypeLength),
+    serviceName: isServiceName(details.serviceName) ? details.serviceName : null,
+    tags: readTags(details.tags),
+    iconUrl: isIconUrl(details.iconUrl) ? details.iconUrl : null,
+  }
+}

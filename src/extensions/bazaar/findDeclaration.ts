@@ -1,4 +1,6 @@
 import { type Fields, fieldsOf, isFields } from '../../protocol/fields.js'
+import type { Payment } from '../../protocol/payment.js'
+import type { ExtensionProblem } from '../extension.js'
 import { type Declaration, type DeclarationSource, readDeclarationFrom } from './declaration.js'
 
 /** In a bare declaration, a 402 answer of either version, a payment payload, or a request to /settle. */
@@ -31,4 +33,25 @@ const findDetails = (resources: readonly unknown[]): Fields => resources.find(is
 const readUrl = (resource: unknown): string | null => {
   const url = isFields(resource) ? resource.url : resource
   return typeof url === 'string' ? url : null
+}
+
+/** Shape only: everything else costs the listing, never the payment. */
+export const findProblem = ({
+  declaredExtensions,
+  clientExtensions,
+}: Pick<Payment, 'declaredExtensions' | 'clientExtensions'>): ExtensionProblem | null => {
+  const declared = findShapeProblem(declaredExtensions.bazaar)
+  if (declared !== null) return { origin: 'requirements', ...declared }
+  const repeated = findShapeProblem(clientExtensions.bazaar)
+  return repeated === null ? null : { origin: 'payload', ...repeated }
+}
+
+const findShapeProblem = (bazaar: unknown): Pick<ExtensionProblem, 'path' | 'message'> | null => {
+  if (bazaar === undefined) return null
+  const message = 'must be an object'
+  if (!isFields(bazaar)) return { path: 'bazaar', message }
+  for (const part of ['info', 'schema'] as const) {
+    if (bazaar[part] !== undefined && !isFields(bazaar[part])) return { path: `bazaar.${part}`, message }
+  }
+  return null
 }

@@ -1,7 +1,6 @@
 import { type Fields, fieldsOf, isFields } from '../../protocol/fields.js'
 import { parseFields, type ReadRecipients, readAccepts, type UnpaidAnswer } from './readRecipients.js'
-import { findUrlProblem, type ResourceKey, toResourceKey } from './resourceKey.js'
-import { findTemplateProblem } from './routeTemplate.js'
+import { findTemplateProblem, findUrlProblem, type ResourceKey, toResourceKey } from './resourceKey.js'
 
 /*
  * What a host says of its resources, for those that cannot say it themselves: route templates, MCP tools, and resources

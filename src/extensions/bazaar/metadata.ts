@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { isPrivateHost } from './host.js'
-import { parseUrl } from './parseUrl.js'
+import { parseUrl } from './resourceKey.js'
 
 const printable = /^[\x20-\x7e]+$/
 const maxLabelLength = 32

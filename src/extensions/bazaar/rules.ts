@@ -5,10 +5,7 @@ import { findHostProblem, isPrivateHost } from './host.js'
 import { findInputProblem } from './inputRules.js'
 import { measureJson } from './measureJson.js'
 import { isIconUrl, isServiceName, readTags } from './metadata.js'
-import { parseUrl } from './parseUrl.js'
-import { findOutsideReference } from './references.js'
-import { findUrlProblem } from './resourceKey.js'
-import { findTemplateProblem } from './routeTemplate.js'
+import { findTemplateProblem, findUrlProblem, parseUrl } from './resourceKey.js'
 
 export const declarationLimits = { bytes: 65_536, depth: 32, nodes: 2_000 } as const
 
@@ -209,3 +206,16 @@ export const rules: readonly Rule[] = [
     'drops',
   ),
 ]
+
+const referring: readonly string[] = ['$ref', '$id', '$dynamicRef', '$recursiveRef']
+
+/** Null: no reference leaves the schema. At every place, as x402 checks it; depth is bounded by an earlier rule. */
+const findOutsideReference = (node: unknown): string | null => {
+  if (typeof node !== 'object' || node === null) return null
+  for (const [key, value] of Object.entries(node)) {
+    if (referring.includes(key) && !(typeof value === 'string' && value.startsWith('#'))) return key
+    const inner = findOutsideReference(value)
+    if (inner !== null) return inner
+  }
+  return null
+}

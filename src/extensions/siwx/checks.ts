@@ -1,6 +1,6 @@
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { SignInFields, SignInProblem, SignInReason } from '../../protocol/siwx.js'
-import { readTime } from './readTime.js'
+import { readTime } from './readProof.js'
 
 /** What the resource server expects of a message. Null: not restricted. */
 export interface SignInExpectation {

@@ -13,7 +13,6 @@ import {
   type SignInProof,
   signatureSchemes,
 } from '../../protocol/siwx.js'
-import { readTime } from './readTime.js'
 
 export type ProofReading = SignInProof | SignInProblem
 
@@ -78,4 +77,14 @@ const describeFailure = ({ issues }: z.ZodError): SignInProblem => {
     reason: isMissing ? 'siwx_malformed' : 'siwx_field_invalid',
     ...(field === null ? {} : { field }),
   }
+}
+
+// RFC 3339, as EIP-4361 requires.
+const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
+
+/** Milliseconds since 1970, or null. */
+export const readTime = (text: string): number | null => {
+  if (!timeForm.test(text)) return null
+  const milliseconds = Date.parse(text)
+  return Number.isNaN(milliseconds) ? null : milliseconds
 }

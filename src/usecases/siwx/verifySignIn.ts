@@ -1,8 +1,7 @@
 import { AppError } from '../../errors.js'
 import { findSignInProblem, type SignInExpectation } from '../../extensions/siwx/checks.js'
 import { findTypedData, listMessages } from '../../extensions/siwx/messages.js'
-import { readProof } from '../../extensions/siwx/readProof.js'
-import { readTime } from '../../extensions/siwx/readTime.js'
+import { readProof, readTime } from '../../extensions/siwx/readProof.js'
 import type { Clock } from '../../ports/clock.js'
 import type { SignatureVerdict, SignInNonces, WalletSignatures } from '../../ports/walletSignatures.js'
 import {

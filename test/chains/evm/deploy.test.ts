@@ -9,7 +9,7 @@ import { uptoRouterAbi } from '../../../src/chains/evm/contracts/uptoRouterAbi.j
 import { deploy } from '../../../src/chains/evm/deploy.js'
 import { isPresent } from '../../../src/chains/evm/rpc/presence.js'
 import { readEvmSettings } from '../../../src/chains/evm/settings.js'
-import { DeploymentError } from '../../../src/platform/deploymentError.js'
+import { DeploymentError } from '../../../src/platform/startError.js'
 import { callRpc } from '../../support/evm/jsonRpc.js'
 import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
 import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findUrlProblem, toResourceKey } from '../../../src/extensions/bazaar/resourceKey.js'
-import { findTemplateProblem } from '../../../src/extensions/bazaar/routeTemplate.js'
+import {
+  findTemplateProblem,
+  findUrlProblem,
+  toResourceKey,
+} from '../../../src/extensions/bazaar/resourceKey.js'
 
 const keyOf = (url: string, routeTemplate: string | null = null) =>
   toResourceKey(url, { routeTemplate, toolName: '' }).url

@@ -13,8 +13,7 @@ import {
   rename,
 } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findForeignOwner } from '../../../platform/findForeignOwner.js'
-import { makeFolder } from '../../../platform/makeFolder.js'
+import { findForeignOwner, makeFolder } from '../../../platform/findForeignOwner.js'
 import { hasErrorCode } from './hasErrorCode.js'
 import type { User } from './launch.js'
 
