@@ -5,10 +5,14 @@ import type { Secret } from '../platform/secret.js'
 import { migrationsFolder } from '../stores/openStores.js'
 import { createSealingKeyCheck } from '../stores/postgres/accounts/sealingKeyCheck.js'
 import { readSchemaState } from '../stores/postgres/database/migrate.js'
-import { readClock } from '../stores/postgres/database/readClock.js'
 import { findSandboxDatabase } from '../stores/postgres/database/sandboxDatabase.js'
-import { type AdminDatabase, NoDataError, openAdminDatabase } from '../stores/postgres/openAdminDatabase.js'
-import { pingRedis } from '../stores/redis/pingRedis.js'
+import {
+  type AdminDatabase,
+  NoDataError,
+  openAdminDatabase,
+  readClock,
+} from '../stores/postgres/openAdminDatabase.js'
+import { pingRedis } from '../stores/redis/client.js'
 import { findSealers } from './findSealers.js'
 
 const oldestPostgres = 15

@@ -6,7 +6,7 @@ import { createAccountStore } from './postgres/accounts/accountStore.js'
 import { createAuditLog } from './postgres/accounts/auditLog.js'
 import { type ResealResult, resealSecrets } from './postgres/accounts/resealSecrets.js'
 import { migrateNamed } from './postgres/database/connectionProblem.js'
-import { type SettlementSearch, searchSettlements } from './postgres/journal/searchSettlements.js'
+import { type SettlementSearch, searchSettlements } from './postgres/journal/settlementOverview.js'
 import { readSettlement, settlementColumns } from './postgres/journal/settlementRow.js'
 import { openAdminDatabase } from './postgres/openAdminDatabase.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { describeConnectionProblem } from '../../src/stores/postgres/database/connectionProblem.js'
-import { describeRedisProblem } from '../../src/stores/redis/connectionProblem.js'
+import { describeRedisProblem } from '../../src/stores/redis/client.js'
 
 const url = 'postgres://ada:hunter2@db.example:6543/payments'
 const coded = (code: string, message = 'library words') => Object.assign(new Error(message), { code })

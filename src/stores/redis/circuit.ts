@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import { createRedisOutage, type RedisOutage } from './outage.js'
+import { createRedisOutage, type RedisOutage } from './client.js'
 
 /** Circuit breaker shared by all users of the Redis connection. */
 export interface Circuit {

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { silentLogger } from '../../platform/logger.js'
+import { scrubText } from '../../platform/scrub.js'
+import type { Secret } from '../../platform/secret.js'
 import type { Logger } from '../../ports/logger.js'
-import { describeRedisProblem } from './connectionProblem.js'
-import { createRedisOutage, type RedisOutage } from './outage.js'
 
 export type { Redis } from 'ioredis'
 
@@ -74,4 +75,55 @@ const waitUntilReady = async (redis: Redis, deadlineMs: number): Promise<void> =
   const deadline = sleep(deadlineMs, undefined, { signal: aborter.signal }).catch(() => undefined)
   await Promise.race([ready, deadline])
   aborter.abort()
+}
+
+const problems: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'no server listens there',
+  ENOTFOUND: 'the host is unknown',
+  EAI_AGAIN: 'the host is unknown',
+  ETIMEDOUT: 'it does not answer',
+  EHOSTUNREACH: 'it does not answer',
+  ENETUNREACH: 'it does not answer',
+  ECONNRESET: 'it closed the connection',
+}
+
+/** What is wrong with the Redis of this URL, in half a sentence with its host and port. Never its user or password. */
+export const describeRedisProblem = (error: Error, url: string): string => {
+  const { hostname, port } = new URL(url)
+  const code = 'code' in error ? String(error.code) : ''
+  const refusal = /^(?:WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password)/.exec(error.message)?.[0]
+  const problem = refusal === undefined ? problems[code] : `it refuses this user or password (${refusal})`
+  return `${hostname}:${port === '' ? '6379' : port}: ${problem ?? scrubText(error.message)}`
+}
+
+/** `connection`: it broke. `commands`: they fail or do not answer in time, with or without a connection. */
+type Sign = 'connection' | 'commands'
+
+/** One line when Redis fails, by whichever sign is noticed first, and one when no sign is left. */
+export interface RedisOutage {
+  begin(sign: Sign, problem: string): void
+  end(sign: Sign): void
+}
+
+export const createRedisOutage = (logger: Logger): RedisOutage => {
+  const signs = new Set<Sign>()
+  return {
+    begin: (sign, problem) => {
+      if (signs.size === 0) logger.warn({ variable: 'REDIS_URL', problem }, 'redis.degraded')
+      signs.add(sign)
+    },
+    end: (sign) => {
+      if (signs.delete(sign) && signs.size === 0) logger.info({}, 'redis.recovered')
+    },
+  }
+}
+
+/** Connects, writes and disconnects, within about 2 s. Rejects if Redis does not take the write. */
+export const pingRedis = async (url: Secret): Promise<void> => {
+  const redis = await openRedis(url.reveal(), { logger: silentLogger })
+  try {
+    await redis.set('quittance:probe', '', 'PX', 1)
+  } finally {
+    redis.disconnect()
+  }
 }

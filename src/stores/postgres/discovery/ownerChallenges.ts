@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { OwnerChallenges } from '../../../ports/discoveryCatalogue.js'
-import { purgeInBatches } from '../database/purgeInBatches.js'
+import { purgeInBatches } from '../database/purgeExpired.js'
 import { withoutNul } from '../database/text.js'
 import { inTransaction } from '../database/transaction.js'
 import { writeStated } from './catalogueRow.js'

@@ -3,7 +3,6 @@ import { readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { z } from 'zod'
-import { hasErrorCode } from './hasErrorCode.js'
 
 export interface Binaries {
   readonly origin: string
@@ -96,4 +95,11 @@ export async function copyBinaries(packageFolder: string, folder: string): Promi
   await createLibraryLinks(incomplete)
   await rename(incomplete, target)
   return target
+}
+
+/** Codes such as `ENOENT`, or an SQLSTATE. */
+export function hasErrorCode(error: unknown, ...codes: readonly string[]): boolean {
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
+  )
 }

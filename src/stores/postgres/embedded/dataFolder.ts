@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findForeignOwner, makeFolder } from '../../../platform/findForeignOwner.js'
-import { hasErrorCode } from './hasErrorCode.js'
+import { hasErrorCode } from './binaries.js'
 import type { User } from './launch.js'
 
 const ownEntries = /^(cluster|cluster\.new-.+|password|password\.new|lock|binaries-.+)$/

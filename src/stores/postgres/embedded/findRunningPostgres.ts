@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { hasErrorCode } from './binaries.js'
 import { databaseName } from './createCluster.js'
-import { hasErrorCode } from './hasErrorCode.js'
 
 export const findRunningPostgres = async (folder: string): Promise<string | null> => {
   try {

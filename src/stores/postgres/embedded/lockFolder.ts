@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { findForeignOwner } from '../../../platform/findForeignOwner.js'
-import { hasErrorCode } from './hasErrorCode.js'
+import { hasErrorCode } from './binaries.js'
 import type { Machine } from './machine.js'
 
 export interface FolderLock {

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg'
 import type { Intent, IntentEvent, IntentStore } from '../../../ports/intentStore.js'
-import { purgeInBatches } from '../database/purgeInBatches.js'
+import { purgeInBatches } from '../database/purgeExpired.js'
+import { uuidForm } from '../database/text.js'
 import { inTransaction } from '../database/transaction.js'
-import { uuidForm } from '../database/uuidForm.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { changingColumns, changingValues, intentColumns, readIntent, shownStatus } from './intentRow.js'
 

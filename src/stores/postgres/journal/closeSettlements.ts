@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Closing } from '../../../ports/settlementJournal.js'
 import type { RunBatch } from '../database/coalesce.js'
-import { lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotaSql.js'
+import { lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotas.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 
 export interface CloseRequest {

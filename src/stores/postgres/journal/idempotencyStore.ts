@@ -8,7 +8,7 @@ import type {
 import { keyKeptMs } from '../../../protocol/idempotency.js'
 import { type Reason, readReason } from '../../../protocol/reasons.js'
 import { type Instance, isOwned } from '../database/instance.js'
-import { purgeInBatches } from '../database/purgeInBatches.js'
+import { purgeInBatches } from '../database/purgeExpired.js'
 import { retryInBackground } from '../database/retryInBackground.js'
 
 const isExpired = `r.created_at < now() - interval '${keyKeptMs} milliseconds'`

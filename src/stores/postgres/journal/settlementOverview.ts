@@ -1,7 +1,12 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { SettlementOverview } from '../../../ports/settlementOverview.js'
-import { newestSettlements } from './newestSettlements.js'
+import type { Settlement, SettlementState } from '../../../ports/settlementJournal.js'
+import type {
+  AccountSettlementFilter,
+  AccountSettlements,
+  SettlementOverview,
+  SponsoringHistory,
+} from '../../../ports/settlementOverview.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
 // The cursor is an id: a Date would lose microseconds.
@@ -54,5 +59,128 @@ export const createSettlementOverview = (pool: Pool): SettlementOverview => ({
       const { oldest_seconds: oldestSeconds, ...rest } = openCount.parse(value)
       return { ...rest, oldestSeconds }
     })
+  },
+})
+
+interface ListingSql {
+  /** Condition on `s` that fixes the leading columns of the index and implies its predicate. */
+  readonly scope: string
+  readonly states: readonly string[]
+  /** A parameter such as `$1`; null lists every network. */
+  readonly network: string | null
+  /** Bounds of (created_at, id) on `s`. */
+  readonly bounds: string
+  readonly limit: string
+}
+
+/**
+ * Recursive CTEs that end in `page (id, created_at)`, newest first. The index is read once for each network and state,
+ * and what it yields is merged: the cost is that of the page, also for a filter that few rows match.
+ */
+export const newestSettlements = ({ scope, states, network, bounds, limit }: ListingSql): string => `
+  networks (network) as (${network === null ? everyNetwork(scope) : `select ${network}::text`}
+  ), page as (
+    select p.id, p.created_at
+    from networks n cross join (values ${states.map((state) => `('${state}')`).join()}) as t (state)
+      cross join lateral (
+        select s.id, s.created_at from settlements s
+        where ${scope} and s.network = n.network and s.state = t.state and ${bounds}
+        order by s.created_at desc, s.id desc limit ${limit}) p
+    where n.network is not null
+    order by p.created_at desc, p.id desc limit ${limit}
+  )`
+
+/** One index entry for each network. */
+const everyNetwork = (scope: string): string => `
+    (select s.network from settlements s where ${scope} order by s.network limit 1)
+    union all
+    select (select s.network from settlements s where ${scope} and s.network > n.network order by s.network limit 1)
+    from networks n where n.network is not null`
+
+const feeRow = z.object({ fee: z.string() })
+
+const statesOf = (status: AccountSettlementFilter['status']): readonly string[] => {
+  switch (status) {
+    case undefined:
+      return ['claimed', 'pending', 'confirmed', 'failed']
+    case 'pending':
+      return ['claimed', 'pending']
+    case 'confirmed':
+    case 'failed':
+      return [status]
+  }
+}
+
+export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
+  list: async ({ accountId, status, network, since, after, limit }) => {
+    const page = newestSettlements({
+      // `caller <> 'anonymous'` matches the partial index.
+      scope: "s.caller = $1 and s.caller <> 'anonymous'",
+      states: statesOf(status),
+      network: network === undefined ? null : '$2',
+      // The cursor is an id: a Date would lose microseconds.
+      bounds: `($2::text is null or s.network = $2) and ($3::timestamptz is null or s.created_at >= $3)
+        and ($4::uuid is null or (s.created_at, s.id) < (
+          (select created_at from settlements where id = $4 and caller = $1), $4))`,
+      limit: '$5',
+    })
+    const { rows } = await pool.query(
+      `with recursive ${page}
+       select ${settlementColumns}, coalesce(
+           (select ceil(f.fee) from fee_ledger f where f.settlement_id = s.id), 0)::text as fee
+       from page join settlements s on s.id = page.id order by page.created_at desc, page.id desc`,
+      [accountId, network ?? null, since ?? null, after ?? null, limit],
+    )
+    return rows.map((value) => ({ settlement: readSettlement(value), fee: feeRow.parse(value).fee }))
+  },
+})
+
+export interface SettlementSearch {
+  readonly state: SettlementState | null
+  readonly network: string | null
+  /** In the journal's form; EVM addresses in any case. */
+  readonly payer: string | null
+  readonly limit: number
+}
+
+/** Newest first. For operators: with filters it may read the whole journal. */
+export const searchSettlements = async (
+  pool: Pick<Pool, 'query'>,
+  { state, network, payer, limit }: SettlementSearch,
+): Promise<readonly Settlement[]> => {
+  const { rows } = await pool.query(
+    `select ${settlementColumns} from settlements s
+     where ($1::text is null or s.state = $1) and ($2::text is null or s.network = $2)
+       and ($3::text is null or s.payer = $3 or (s.network like 'eip155:%' and lower(s.payer) = lower($3)))
+     order by s.created_at desc, s.id desc limit $4`,
+    [state, network, payer, limit],
+  )
+  return rows.map(readSettlement)
+}
+
+// A wallet that signs two payments at once loses one of them, and has paid for the other: failures count beyond what was
+// paid, but never more than these are excused.
+const maxExcused = 19
+
+// The conditions repeat those of the partial indexes word for word, which have an entry for nothing else.
+const ofPayer = (state: string, condition: string, limit: number): string => `
+  (select count(*) from (select from settlements
+      where state = '${state}' and details @> '{"sponsored": true}'
+        and network = $1 and payer_wallet = $3 and closed_at > $4 and ${condition} limit ${limit}) as rows)`
+
+export const readSponsoringHistory = `
+  select exists (select from settlements
+      where state = 'confirmed' and (network like 'ton:%' or network like 'tron:%')
+        and network = $1 and payee_wallet = $2) as has_recipient_settled,
+    ${ofPayer('failed', 'transaction is not null and reason = any($5)', maxExcused + 1)}
+      > ${ofPayer('confirmed', 'true', maxExcused)} as has_payer_failed`
+
+const rows = z.tuple([z.object({ has_recipient_settled: z.boolean(), has_payer_failed: z.boolean() })])
+
+export const createSponsoringHistory = (pool: Pool): SponsoringHistory => ({
+  read: async ({ network, payer, payTo, reasons, since }) => {
+    const result = await pool.query(readSponsoringHistory, [network, payTo, payer, since, reasons])
+    const [record] = rows.parse(result.rows)
+    return { hasRecipientSettled: record.has_recipient_settled, hasPayerFailed: record.has_payer_failed }
   },
 })

@@ -3,12 +3,11 @@ import { z } from 'zod'
 import type { ReconciliationStore, RecordedSettlement } from '../../../ports/reconciliation.js'
 import { counterNames, difference, kindCount, periodTotal } from '../../../protocol/reconciliation.js'
 import { inTransaction } from '../database/transaction.js'
-import { newestSettlements } from '../journal/newestSettlements.js'
+import { newestSettlements } from '../journal/settlementOverview.js'
 import { readSettlement, settlementColumns } from '../journal/settlementRow.js'
 import { findCountDifferences } from './countDifferences.js'
-import { findMeteredDifferences } from './meteredDifferences.js'
-import { findMissingRows } from './missingRows.js'
-import { readWithin } from './readWithin.js'
+import { findMeteredDifferences, findMissingRows } from './missingRows.js'
+import { readWithin } from './readDifferences.js'
 
 const recordRow = z.object({
   is_event_due: z.boolean(),

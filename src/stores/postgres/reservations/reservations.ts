@@ -1,10 +1,10 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Funds, Reservation, ReservationResult, Reservations } from '../../../ports/reservations.js'
+import { createKeyQueue } from '../database/coalesce.js'
 import { purgeExpired } from '../database/purgeExpired.js'
 import { inTransaction } from '../database/transaction.js'
 import { hasEnded, isBeingSettled, isPromised, takenBy } from './holdRules.js'
-import { createKeyQueue } from './keyQueue.js'
 
 /**
  * Live reservations of one payer in one asset. All are read at every decision, under a lock; an agent that has this

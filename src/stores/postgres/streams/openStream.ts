@@ -1,10 +1,10 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { z } from 'zod'
 import type { OpenedStream, StreamOpening, StreamPace, StreamQuota } from '../../../ports/streamStore.js'
-import { toMonth } from '../database/day.js'
+import { createKeyQueue } from '../database/coalesce.js'
 import { databaseUnavailable } from '../database/mapDatabaseErrors.js'
+import { toMonth } from '../database/text.js'
 import { inTransaction } from '../database/transaction.js'
-import { createKeyQueue } from '../reservations/keyQueue.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 
 // One statement: others wait for the lock of the network meanwhile, on a busy machine for each answer anew.

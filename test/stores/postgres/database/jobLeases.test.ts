@@ -1,8 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JobLeases } from '../../../../src/ports/job.js'
-import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
-import { createJobLeases } from '../../../../src/stores/postgres/database/jobLeases.js'
+import { createJobLeases, type Instance } from '../../../../src/stores/postgres/database/instance.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 

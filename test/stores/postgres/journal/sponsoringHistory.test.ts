@@ -7,7 +7,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import {
   createSponsoringHistory,
   readSponsoringHistory,
-} from '../../../../src/stores/postgres/journal/sponsoringHistory.js'
+} from '../../../../src/stores/postgres/journal/settlementOverview.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
