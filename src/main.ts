@@ -9,12 +9,9 @@ import { createLogger } from './platform/logger.js'
 import { scrubText } from './platform/scrub.js'
 import { DeploymentError } from './platform/startError.js'
 import { version } from './platform/version.js'
-import { CommandLineError, deployHelp, help, readCommandLine } from './terminal/commandLine.js'
-import { nameListenError } from './terminal/listenProblem.js'
-import { createPaint } from './terminal/paint.js'
-import { readProgram } from './terminal/program.js'
-import { createScreen } from './terminal/screen.js'
-import { describeStartFailure } from './terminal/startFailure.js'
+import { CommandLineError, deployHelp, help, readCommandLine, readProgram } from './terminal/commandLine.js'
+import { createPaint, createScreen } from './terminal/screen.js'
+import { describeStartFailure, nameListenError } from './terminal/startFailure.js'
 import { describeStart } from './terminal/startSummary.js'
 
 // After the longest settle, so that accepted requests complete.
@@ -43,7 +40,7 @@ const run = async (): Promise<void> => {
       return await deploy(invocation)
     case 'admin': {
       const namesInFile = loadEnvFile()
-      const { runCommandLine } = await import('./commandLine/runCommandLine.js')
+      const { runCommandLine } = await import('./commandLine/createInstallation.js')
       const streams = { input: process.stdin, output: process.stdout, prompts: process.stderr }
       const installation = { environment: process.env, namesInFile }
       process.exitCode = await runCommandLine(invocation.args, installation, streams)

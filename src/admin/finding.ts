@@ -1,4 +1,5 @@
-import { writeTable } from './writeTable.js'
+import type { Account, AuditEntry } from '../ports/accountStore.js'
+import type { Settlement } from '../ports/settlementJournal.js'
 
 /** One line of `admin check`. Holds no secrets. */
 export interface Finding {
@@ -13,3 +14,174 @@ export const describeFindings = (findings: readonly Finding[]): string => {
   const table = writeTable(findings.map(({ level, subject, text }) => [level, subject, text]))
   return `${table}\n\n${count('ok')} ok, ${count('warning')} warnings, ${count('error')} errors`
 }
+
+/** Columns as wide as their widest cell; the first row is the head. */
+export const writeTable = (rows: readonly (readonly string[])[]): string => {
+  const widths =
+    rows[0]?.map((_head, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Numbers of authorizations. */
+export interface ImportedConsumed {
+  readonly listed: number
+  /** What the database lacked. */
+  readonly added: number
+  /** What another settlement, or one with other terms, has consumed in the database. */
+  readonly contradicted: number
+  /** Those whose settlement the database lacks. */
+  readonly withoutSettlement: number
+}
+
+/** A secret value is null, with `isSecret`. */
+export interface Setting {
+  readonly name: string
+  readonly value: string | null
+  /** `file`: that of `<NAME>_FILE`. */
+  readonly source: 'environment' | 'file' | 'default' | 'unset'
+  readonly isSecret: boolean
+}
+
+export interface Transfer {
+  readonly file: string
+  readonly rows: Readonly<Record<string, number>>
+  /** For operators: what has to be kept or done besides. */
+  readonly advice: readonly string[]
+}
+
+export const writeBigint = (_name: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value
+
+export interface Found {
+  /** For `--json`. */
+  readonly found: unknown
+  readonly table: string
+  readonly hasFailed?: boolean
+}
+
+const settlementHead = [
+  'SETTLEMENT',
+  'STATUS',
+  'NETWORK',
+  'AMOUNT',
+  'PAYER',
+  'PAY TO',
+  'TRANSACTION',
+  'CREATED',
+]
+
+export const showSettlements = (settlements: readonly Settlement[]): Found => ({
+  found: settlements.map(describeSettlement),
+  table: writeTable([
+    settlementHead,
+    ...settlements.map((settlement) => [
+      settlement.id,
+      settlement.state,
+      settlement.network,
+      writeAmount(settlement),
+      settlement.payer,
+      settlement.payTo,
+      settlement.transaction ?? '-',
+      settlement.createdAt.toISOString(),
+    ]),
+  ]),
+})
+
+const writeAmount = ({ settledAmount, amount, authorizedAmount }: Settlement): string => {
+  const shown = settledAmount ?? amount
+  return shown === authorizedAmount ? String(shown) : `${shown} of ${authorizedAmount}`
+}
+
+export const showSettlement = (settlement: Settlement | null, id: string): Found => {
+  if (settlement === null) throw new Error(`Settlement ${id} does not exist.`)
+  const found = describeSettlement(settlement)
+  const rows = Object.entries(found).map(([name, value]) => [name, writeCell(value)])
+  return { found, table: writeTable(rows) }
+}
+
+const writeCell = (value: unknown): string => {
+  if (value === null) return '-'
+  if (value instanceof Date) return value.toISOString()
+  // The resource and details come from callers, and must not control the terminal.
+  if (typeof value === 'object') return JSON.stringify(value, writeBigint)
+  return String(value).replaceAll(/\p{C}/gu, '')
+}
+
+/** Without signed bytes and the fingerprint of the request. */
+const describeSettlement = ({ broadcasts, fingerprint: _fingerprint, ...rest }: Settlement) => ({
+  ...rest,
+  transactions: broadcasts.map(({ transaction }) => transaction),
+})
+
+export const showSettings = (settings: readonly Setting[]): Found => ({
+  found: settings,
+  table: writeTable([
+    ['VARIABLE', 'FROM', 'VALUE'],
+    ...settings.map(({ name, value, source, isSecret }) => [
+      name,
+      source,
+      isSecret ? '[secret]' : value === null || value === '' ? '-' : value,
+    ]),
+  ]),
+})
+
+export const showTransfer = (verb: string, { file, rows, advice }: Transfer): Found => {
+  const counts = ['settlements', 'accounts', 'api_keys', 'webhook_endpoints']
+    .map((name) => `${rows[name] ?? 0} ${name.replace('_', ' ')}`)
+    .join(', ')
+  return { found: { file, rows, advice }, table: [`${verb} ${file}: ${counts}.`, ...advice].join('\n') }
+}
+
+export const showImported = (file: string, found: ImportedConsumed): Found => {
+  const { listed, added, contradicted, withoutSettlement } = found
+  return {
+    found: { file, ...found },
+    table: [
+      `Read ${file}: ${listed} consumed authorizations, of which the database lacked ${added}. They cannot be settled again.`,
+      `${withoutSettlement} consumed authorizations of the database have no settlement: reconciliation lists them as settlement_missing.`,
+      ...(contradicted === 0
+        ? []
+        : [
+            `${contradicted} were consumed by another settlement here, or under other terms: rows were changed.`,
+          ]),
+    ].join('\n'),
+    hasFailed: contradicted > 0,
+  }
+}
+
+export const showAccounts = (accounts: readonly Account[]): Found => ({
+  found: accounts,
+  table: writeTable([
+    ['ACCOUNT', 'TIER', 'STATUS', 'CREATED', 'EMAIL', 'PROJECT'],
+    ...accounts.map(({ id, tier, status, createdAt, email, project }) => [
+      id,
+      tier,
+      status,
+      createdAt.toISOString(),
+      email,
+      project,
+    ]),
+  ]),
+})
+
+export const showAudit = (entries: readonly AuditEntry[]): Found => ({
+  found: entries,
+  table: writeTable([
+    ['TIME', 'ACTION', 'ACTOR', 'ADDRESS', 'DETAILS'],
+    ...entries.map(({ createdAt, action, actor, address, details }) => [
+      createdAt.toISOString(),
+      action,
+      // Key names are user input, which must not control the terminal.
+      actor.replaceAll(/\p{C}/gu, ''),
+      address ?? '-',
+      JSON.stringify(details),
+    ]),
+  ]),
+})

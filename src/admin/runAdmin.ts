@@ -1,13 +1,27 @@
 import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
-import type { Account, AccountStore, Actor, AuditEntry, AuditLog } from '../ports/accountStore.js'
+import type { Account, AccountStore, Actor, AuditLog } from '../ports/accountStore.js'
 import type { Settlement } from '../ports/settlementJournal.js'
 import type { TierName } from '../protocol/tiers.js'
 import { type Command, readCommand, type SettlementListing } from './command.js'
-import { describeFindings, type Finding } from './finding.js'
-import { writeTable } from './writeTable.js'
+import {
+  describeFindings,
+  type Finding,
+  type Found,
+  type ImportedConsumed,
+  type Setting,
+  showAccounts,
+  showAudit,
+  showImported,
+  showSettings,
+  showSettlement,
+  showSettlements,
+  showTransfer,
+  type Transfer,
+  writeBigint,
+} from './finding.js'
 
-export interface Terminal {
+interface Terminal {
   print(line: string): void
   /** Null if the input is not a terminal. */
   ask(question: string): Promise<string | null>
@@ -39,33 +53,6 @@ export interface Installation {
   importConsumed(file: string): Promise<ImportedConsumed>
 }
 
-/** Numbers of authorizations. */
-export interface ImportedConsumed {
-  readonly listed: number
-  /** What the database lacked. */
-  readonly added: number
-  /** What another settlement, or one with other terms, has consumed in the database. */
-  readonly contradicted: number
-  /** Those whose settlement the database lacks. */
-  readonly withoutSettlement: number
-}
-
-/** A secret value is null, with `isSecret`. */
-export interface Setting {
-  readonly name: string
-  readonly value: string | null
-  /** `file`: that of `<NAME>_FILE`. */
-  readonly source: 'environment' | 'file' | 'default' | 'unset'
-  readonly isSecret: boolean
-}
-
-export interface Transfer {
-  readonly file: string
-  readonly rows: Readonly<Record<string, number>>
-  /** For operators: what has to be kept or done besides. */
-  readonly advice: readonly string[]
-}
-
 const by: Actor = { actor: 'operator', address: null }
 const maxAuditEntries = 1_000
 
@@ -79,16 +66,6 @@ export const runAdmin = async (
   const { found, table, hasFailed = false } = await run(command, installation, terminal)
   terminal.print(command.isJson ? JSON.stringify(found, writeBigint, 2) : table)
   return hasFailed ? 1 : 0
-}
-
-const writeBigint = (_name: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? String(value) : value
-
-interface Found {
-  /** For `--json`. */
-  readonly found: unknown
-  readonly table: string
-  readonly hasFailed?: boolean
 }
 
 const run = async (command: Command, installation: Installation, terminal: Terminal): Promise<Found> => {
@@ -180,96 +157,6 @@ const runWithStores = async (
   }
 }
 
-const settlementHead = [
-  'SETTLEMENT',
-  'STATUS',
-  'NETWORK',
-  'AMOUNT',
-  'PAYER',
-  'PAY TO',
-  'TRANSACTION',
-  'CREATED',
-]
-
-const showSettlements = (settlements: readonly Settlement[]): Found => ({
-  found: settlements.map(describeSettlement),
-  table: writeTable([
-    settlementHead,
-    ...settlements.map((settlement) => [
-      settlement.id,
-      settlement.state,
-      settlement.network,
-      writeAmount(settlement),
-      settlement.payer,
-      settlement.payTo,
-      settlement.transaction ?? '-',
-      settlement.createdAt.toISOString(),
-    ]),
-  ]),
-})
-
-const writeAmount = ({ settledAmount, amount, authorizedAmount }: Settlement): string => {
-  const shown = settledAmount ?? amount
-  return shown === authorizedAmount ? String(shown) : `${shown} of ${authorizedAmount}`
-}
-
-const showSettlement = (settlement: Settlement | null, id: string): Found => {
-  if (settlement === null) throw new Error(`Settlement ${id} does not exist.`)
-  const found = describeSettlement(settlement)
-  const rows = Object.entries(found).map(([name, value]) => [name, writeCell(value)])
-  return { found, table: writeTable(rows) }
-}
-
-const writeCell = (value: unknown): string => {
-  if (value === null) return '-'
-  if (value instanceof Date) return value.toISOString()
-  // The resource and details come from callers, and must not control the terminal.
-  if (typeof value === 'object') return JSON.stringify(value, writeBigint)
-  return String(value).replaceAll(/\p{C}/gu, '')
-}
-
-/** Without signed bytes and the fingerprint of the request. */
-const describeSettlement = ({ broadcasts, fingerprint: _fingerprint, ...rest }: Settlement) => ({
-  ...rest,
-  transactions: broadcasts.map(({ transaction }) => transaction),
-})
-
-const showSettings = (settings: readonly Setting[]): Found => ({
-  found: settings,
-  table: writeTable([
-    ['VARIABLE', 'FROM', 'VALUE'],
-    ...settings.map(({ name, value, source, isSecret }) => [
-      name,
-      source,
-      isSecret ? '[secret]' : value === null || value === '' ? '-' : value,
-    ]),
-  ]),
-})
-
-const showTransfer = (verb: string, { file, rows, advice }: Transfer): Found => {
-  const counts = ['settlements', 'accounts', 'api_keys', 'webhook_endpoints']
-    .map((name) => `${rows[name] ?? 0} ${name.replace('_', ' ')}`)
-    .join(', ')
-  return { found: { file, rows, advice }, table: [`${verb} ${file}: ${counts}.`, ...advice].join('\n') }
-}
-
-const showImported = (file: string, found: ImportedConsumed): Found => {
-  const { listed, added, contradicted, withoutSettlement } = found
-  return {
-    found: { file, ...found },
-    table: [
-      `Read ${file}: ${listed} consumed authorizations, of which the database lacked ${added}. They cannot be settled again.`,
-      `${withoutSettlement} consumed authorizations of the database have no settlement: reconciliation lists them as settlement_missing.`,
-      ...(contradicted === 0
-        ? []
-        : [
-            `${contradicted} were consumed by another settlement here, or under other terms: rows were changed.`,
-          ]),
-    ].join('\n'),
-    hasFailed: contradicted > 0,
-  }
-}
-
 const showResealed = (result: Awaited<ReturnType<OpenStores['reseal']>>): Found => {
   const { keys, webhooks, failed } = result
   const sentence = `Sealed again: ${keys} keys, ${webhooks} webhooks.`
@@ -288,36 +175,6 @@ const confirm = async ({ email, project }: Account, { ask }: Terminal): Promise<
   if (answer === null) throw new Error('Nothing was revoked. Not a terminal: pass --yes to confirm.')
   if (answer.trim() !== 'yes') throw new Error('Nothing was revoked.')
 }
-
-const showAccounts = (accounts: readonly Account[]): Found => ({
-  found: accounts,
-  table: writeTable([
-    ['ACCOUNT', 'TIER', 'STATUS', 'CREATED', 'EMAIL', 'PROJECT'],
-    ...accounts.map(({ id, tier, status, createdAt, email, project }) => [
-      id,
-      tier,
-      status,
-      createdAt.toISOString(),
-      email,
-      project,
-    ]),
-  ]),
-})
-
-const showAudit = (entries: readonly AuditEntry[]): Found => ({
-  found: entries,
-  table: writeTable([
-    ['TIME', 'ACTION', 'ACTOR', 'ADDRESS', 'DETAILS'],
-    ...entries.map(({ createdAt, action, actor, address, details }) => [
-      createdAt.toISOString(),
-      action,
-      // Key names are user input, which must not control the terminal.
-      actor.replaceAll(/\p{C}/gu, ''),
-      address ?? '-',
-      JSON.stringify(details),
-    ]),
-  ]),
-})
 
 /** Questions are written to `prompts`, so that output can be piped. */
 export interface Streams {

@@ -1,6 +1,14 @@
 import type { Finding } from '../admin/finding.js'
+import type { NetworkHealth, SignerHealth } from '../chains/chain.js'
+import { type EnabledChain, openChains } from '../chains/openChains.js'
+import { withSignal } from '../concurrency/deadline.js'
 import { type Config, ConfigError } from '../config.js'
-import { checkNetworks } from './checkNetworks.js'
+import { systemClock } from '../platform/clock.js'
+import { silentLogger } from '../platform/logger.js'
+import { scrubText } from '../platform/scrub.js'
+import type { Logger } from '../ports/logger.js'
+import type { SignerLanes } from '../ports/signerLanes.js'
+import { createMemoryRateLimiter } from '../stores/memory/rateLimiter.js'
 import { checkStores } from './checkStores.js'
 
 /** `read` may throw `ConfigError`. Changes nothing: no migration, no lease, no transaction. Every wait has a deadline. */
@@ -30,4 +38,103 @@ const listRisks = ({ accounts, stores, requestLimits, sandbox }: Config): readon
     ...(requestLimits === null ? ['RATE_LIMITS is off'] : []),
   ]
   return risks.map((text) => ({ level: 'warning', subject: 'configuration', text }))
+}
+
+const deadlineMs = 30_000
+
+/** Opens each family as the start does, without lanes: nothing is leased, signed or sent. */
+const checkNetworks = async (families: readonly EnabledChain[]): Promise<readonly Finding[]> => {
+  if (families.length === 0) {
+    return [
+      { level: 'warning', subject: 'networks', text: 'no chain is configured: no payment is supported' },
+    ]
+  }
+  return (await Promise.all(families.map(checkFamily))).flat()
+}
+
+const checkFamily = async (family: EnabledChain): Promise<readonly Finding[]> => {
+  const { logger, warnings } = collectWarnings()
+  const limiter = createMemoryRateLimiter({ clock: systemClock })
+  // No payment is judged here.
+  const context = { clock: systemClock, logger, limiter, lanes: noLanes, minPaymentGasShare: 0 }
+  const opening = openChains([family], context)
+  try {
+    const chains = await withSignal(opening, AbortSignal.timeout(deadlineMs))
+    const findings = chains.health().flatMap(describeNetwork)
+    return [...findings, ...warnings()]
+  } catch (error) {
+    const isLate = error instanceof Error && error.name === 'TimeoutError'
+    const text = isLate ? `no answer within ${deadlineMs / 1_000} s` : describeError(error)
+    return [{ level: 'error', subject: family.namespace, text }]
+  } finally {
+    // Also after the deadline, whenever it has opened.
+    void opening.then(
+      (chains) => chains.close(),
+      () => undefined,
+    )
+    await limiter.close()
+  }
+}
+
+const describeError = (error: unknown): string =>
+  scrubText(error instanceof Error ? error.message : 'unknown error')
+
+const describeNetwork = (health: NetworkHealth): readonly Finding[] => {
+  const { network, problem, endpoints, isRpcReachable } = health
+  const down = endpoints.filter(({ isUp }) => !isUp).map(({ host }) => host)
+  const answering = `${endpoints.length - down.length} of ${endpoints.length} endpoints answer`
+  const heads = endpoints.flatMap(({ head }) => (head === null ? [] : [head]))
+  const newest = heads.sort((left, right) => Number(right - left))[0] ?? '-'
+  const nodes: Finding = !isRpcReachable
+    ? { level: 'error', subject: network, text: scrubText(problem ?? 'no endpoint answers') }
+    : {
+        level: down.length === 0 ? 'ok' : 'warning',
+        subject: network,
+        text: `${answering}, newest block ${newest}${down.length === 0 ? '' : `; down: ${down.join(', ')}`}`,
+      }
+  const unserved: readonly Finding[] =
+    isRpcReachable && problem !== null
+      ? [{ level: 'error', subject: network, text: `does not settle: ${scrubText(problem)}` }]
+      : []
+  return [nodes, ...unserved, ...health.signers.map((signer) => describeSigner(health, signer))]
+}
+
+const describeSigner = (
+  { network, balanceLevel }: NetworkHealth,
+  { signer, balance, settlementsLeft }: SignerHealth,
+): Finding => {
+  const isEnough = balanceLevel === 'ok' && settlementsLeft > 0
+  const level = balanceLevel === 'empty' ? 'error' : isEnough ? 'ok' : 'warning'
+  const text = `signer ${signer}: balance ${balance}, about ${settlementsLeft} settlements`
+  return { level, subject: network, text }
+}
+
+/** What the start would warn of, besides what `describeSigner` says. */
+const collectWarnings = (): { readonly logger: Logger; warnings(): readonly Finding[] } => {
+  const found: Finding[] = []
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (fields, message) => {
+      if (message.startsWith('signer.')) return
+      const { network = 'networks', ...rest } = fields
+      const details = Object.entries(rest).flatMap(([name, value]) =>
+        typeof value === 'string' ? [`${name} ${value}`] : [],
+      )
+      const text = scrubText([message, ...details].join(', '))
+      found.push({ level: 'warning', subject: String(network), text })
+    },
+  }
+  return { logger, warnings: () => found }
+}
+
+/** Holds no lease, so that maintenance of the networks does nothing beside a running service. */
+const noLanes: SignerLanes = {
+  advance: async () => undefined,
+  record: async () => ({ lost: [] }),
+  replace: async () => null,
+  fillNonceGap: async () => null,
+  listFrom: async () => [],
+  readNext: async () => 0,
+  rewindNonce: async () => false,
+  lease: async () => [],
 }

@@ -1,6 +1,11 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Finding } from '../admin/finding.js'
 import type { Config } from '../config.js'
+import { silentLogger } from '../platform/logger.js'
+import { openSealers } from '../platform/openSealers.js'
 import { scrubText } from '../platform/scrub.js'
+import type { Sealers } from '../platform/sealer.js'
 import type { Secret } from '../platform/secret.js'
 import { migrationsFolder } from '../stores/openStores.js'
 import { createSealingKeyCheck } from '../stores/postgres/accounts/sealingKeyCheck.js'
@@ -13,7 +18,6 @@ import {
   readClock,
 } from '../stores/postgres/openAdminDatabase.js'
 import { pingRedis } from '../stores/redis/client.js'
-import { findSealers } from './findSealers.js'
 
 const oldestPostgres = 15
 const clockWarningMs = 2_000
@@ -132,3 +136,22 @@ const checkRedis = async (url: Secret | null): Promise<readonly Finding[]> => {
     return [{ level: 'ok', subject, text: 'takes writes' }]
   })
 }
+
+export const openConfiguredSealers = ({ accounts, stores }: Config): Promise<Sealers> =>
+  openSealers(
+    {
+      ...accounts,
+      dataFolder: stores.dataFolder,
+      isDatabaseShared: stores.databaseUrl !== null,
+    },
+    silentLogger,
+  )
+
+/** Where a secret is generated when none is configured. */
+export const sealingKeyFile = ({ stores }: Config): string => join(stores.dataFolder, 'key-encryption-secret')
+
+/** Null when there is no secret: unlike the start of the service, commands create none. */
+export const findSealers = async (config: Config): Promise<Sealers | null> =>
+  config.accounts.keyEncryptionSecret === null && !existsSync(sealingKeyFile(config))
+    ? null
+    : await openConfiguredSealers(config)

@@ -1,4 +1,5 @@
-import type { ImportedConsumed, Installation, Transfer } from '../admin/runAdmin.js'
+import type { ImportedConsumed, Transfer } from '../admin/finding.js'
+import { createTerminal, type Installation, runAdmin, type Streams } from '../admin/runAdmin.js'
 import { type Config, readConfig } from '../config.js'
 import { version } from '../platform/version.js'
 import { openAccounts } from '../stores/openAccounts.js'
@@ -8,9 +9,9 @@ import { consumedTable, importConsumed } from '../stores/postgres/backup/importC
 import { checkBackup, restoreBackup } from '../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../stores/postgres/backup/writeBackup.js'
 import { migrate } from '../stores/postgres/database/migrate.js'
-import { hasData, openAdminDatabase } from '../stores/postgres/openAdminDatabase.js'
+import { hasData, NoDataError, openAdminDatabase } from '../stores/postgres/openAdminDatabase.js'
 import { checkInstallation } from './checkInstallation.js'
-import { findSealers, openConfiguredSealers, sealingKeyFile } from './findSealers.js'
+import { findSealers, openConfiguredSealers, sealingKeyFile } from './checkStores.js'
 import { listSettings } from './listSettings.js'
 
 export interface GivenVariables {
@@ -156,5 +157,22 @@ const restore = async (config: Config, file: string): Promise<Transfer> => {
     }
   } finally {
     await close()
+  }
+}
+
+type ExitCode = 0 | 1 | 2
+
+/** Throws an operator-facing error if the command fails. 2: there are no data to work on, or those of two purposes, and nothing was done. */
+export const runCommandLine = async (
+  args: readonly string[],
+  given: GivenVariables,
+  streams: Streams,
+): Promise<ExitCode> => {
+  try {
+    return await runAdmin(args, createTerminal(streams), createInstallation(given))
+  } catch (error) {
+    if (!(error instanceof NoDataError || error instanceof AmbiguousDataError)) throw error
+    streams.prompts.write(`${error.message}\n`)
+    return 2
   }
 }

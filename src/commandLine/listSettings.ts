@@ -1,4 +1,4 @@
-import type { Setting } from '../admin/runAdmin.js'
+import type { Setting } from '../admin/finding.js'
 import { isFamilyVariable, readServiceVariables, readSettings, serviceVariables } from '../config.js'
 import { Secret } from '../platform/secret.js'
 

@@ -1,8 +1,7 @@
-import { createWebhookSecret } from '../usecases/webhooks/sendWebhook.js'
-import { FeedRefusedError, followEvents } from './followEvents.js'
-import { forwardEvent } from './forwardEvent.js'
+import { z } from 'zod'
+import { createWebhookSecret, signWebhook } from '../usecases/webhooks/sendWebhook.js'
+import { FeedRefusedError, followEvents, type ListedEvent } from './followEvents.js'
 import { ListenUsageError, readListenOptions, usage } from './options.js'
-import { printEvent } from './printEvent.js'
 
 /** Returns the exit code. `command` is how it was called, for the usage. */
 export const runListen = async (args: readonly string[], command: string): Promise<0 | 1> => {
@@ -46,4 +45,59 @@ const listen = async (args: readonly string[], command: string): Promise<void> =
     },
     stopping.signal,
   )
+}
+
+const shown = z.looseObject({
+  id: z.string().optional(),
+  network: z.string().optional(),
+  amount: z.string().optional(),
+  payer: z.string().optional(),
+  transaction: z.string().optional(),
+  errorReason: z.string().optional(),
+})
+
+/** One line: time, type, and what identifies the payment. Without control characters: data holds text of callers. */
+export const printEvent = ({ type, timestamp, data }: ListedEvent): string => {
+  const { id, network, amount, payer, transaction, errorReason } = shown.safeParse(data).data ?? {}
+  const parts = [
+    ...[timestamp, type, errorReason, network, amount === undefined ? undefined : `amount ${amount}`],
+    ...[payer === undefined ? undefined : `payer ${payer}`, transaction, id],
+  ]
+  return parts
+    .filter((part) => part !== undefined && part !== '')
+    .join('  ')
+    .replaceAll(/\p{C}/gu, '')
+}
+
+const deadlineMs = 10_000
+
+/** Posts the event as a webhook message: the same body and headers. Returns what the receiver did, as a sentence. */
+export const forwardEvent = async (
+  event: ListedEvent,
+  { url, secret }: { readonly url: string; readonly secret: string },
+): Promise<string> => {
+  const { id, type, timestamp, data } = event
+  const body = JSON.stringify({ id, type, timestamp, data })
+  const timestampSeconds = Math.floor(Date.now() / 1_000)
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'quittance-webhooks',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestampSeconds),
+        'webhook-signature': signWebhook([secret], { id, timestampSeconds, body }),
+      },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(deadlineMs),
+    })
+    await response.body?.cancel()
+    return `${url} answered ${response.status}`
+  } catch (error) {
+    const { cause } = error instanceof Error ? error : { cause: undefined }
+    const code = cause instanceof Error && 'code' in cause ? `: ${String(cause.code)}` : ''
+    return `${url} did not answer${code}`
+  }
 }

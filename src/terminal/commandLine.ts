@@ -1,4 +1,4 @@
-import type { Program } from './program.js'
+import { basename, relative } from 'node:path'
 
 export type Invocation =
   | { readonly kind: 'serve' }
@@ -101,3 +101,38 @@ const readDeploy = (args: readonly string[]): Invocation => {
 
 /** Without its value, which may be a secret, and without what controls a terminal. */
 const nameOf = (word: string): string => (word.split('=')[0] ?? '').replaceAll(/\p{C}/gu, '').slice(0, 60)
+
+/** How each command is written where the service was called, without its arguments. */
+interface Program {
+  readonly start: string
+  readonly help: string
+  readonly admin: string
+  readonly check: string
+  readonly deploy: string
+  readonly listen: string
+}
+
+const npm: Program = {
+  start: 'npm start',
+  help: 'npm start -- --help',
+  admin: 'npm run admin --',
+  check: 'npm run admin -- check',
+  deploy: 'npm run deploy --',
+  listen: 'npm run listen --',
+}
+
+/** By the script that Node.js was started with: that of the npm scripts, the command of the image, or another file. */
+export const readProgram = (script: string, workingFolder: string): Program => {
+  const name = basename(script)
+  if (name === 'start.mjs') return npm
+  const path = relative(workingFolder, script)
+  const command = name === 'quittance' ? name : `node ${path.startsWith('..') ? script : path}`
+  return {
+    start: `${command} start`,
+    help: `${command} --help`,
+    admin: `${command} admin`,
+    check: `${command} check`,
+    deploy: `${command} deploy`,
+    listen: `${command} listen`,
+  }
+}

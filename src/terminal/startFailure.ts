@@ -10,3 +10,37 @@ export const describeStartFailure = (error: unknown): Readonly<Record<string, un
   const isDefect = [TypeError, RangeError, ReferenceError, SyntaxError].some((type) => error instanceof type)
   return { problem: scrubText(error.message), ...(isDefect ? { error } : {}) }
 }
+
+/** Names the variable that an error of `listen` is about. */
+export const nameListenError = (
+  error: unknown,
+  { host, port }: { readonly host: string; readonly port: number },
+): unknown => {
+  switch (readCode(error)) {
+    case 'EADDRINUSE':
+      return startError(
+        'PORT',
+        `port ${port} is in use by another program. End that program, or set PORT to another port.`,
+        error,
+      )
+    case 'EACCES':
+      return startError(
+        'PORT',
+        `this user may not listen on port ${port}. Set PORT to 1024 or more, behind a proxy.`,
+        error,
+      )
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+      return startError('HOST', `"${host}" is no address of this machine. Default: 0.0.0.0.`, error)
+    default:
+      return error
+  }
+}
+
+const startError = (variable: string, problem: string, cause: unknown): StartError =>
+  new StartError(variable, problem, { cause })
+
+const readCode = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined

@@ -1,5 +1,5 @@
 import type { Config } from '../config.js'
-import { type Paint, printable } from './paint.js'
+import { type Paint, printable } from './screen.js'
 
 export interface ShownNetwork {
   readonly network: string

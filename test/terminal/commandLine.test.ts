@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { usage as adminUsage } from '../../src/admin/command.js'
 import { usage as listenUsage } from '../../src/listen/options.js'
-import { CommandLineError, deployHelp, help, readCommandLine } from '../../src/terminal/commandLine.js'
-import { readProgram } from '../../src/terminal/program.js'
+import {
+  CommandLineError,
+  deployHelp,
+  help,
+  readCommandLine,
+  readProgram,
+} from '../../src/terminal/commandLine.js'
 
 describe('the command line', () => {
   it.each([

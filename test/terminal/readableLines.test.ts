@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/platform/logger.js'
-import { formatLogLine } from '../../src/terminal/readableLines.js'
-import { createScreen } from '../../src/terminal/screen.js'
+import { createScreen, formatLogLine } from '../../src/terminal/screen.js'
 
 const written = (use: (logger: ReturnType<typeof createLogger>) => void, hasColours = false): string => {
   const parts: string[] = []
