@@ -3,16 +3,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import closeWithGrace from 'close-with-grace'
-import { UsageError, usage } from './admin/command.js'
+import { UsageError, usage } from './cli/admin/command.js'
+import { CommandLineError, deployHelp, help, readCommandLine, readProgram } from './cli/commandLine.js'
+import { createPaint, createScreen } from './cli/screen.js'
+import { describeStartFailure, nameListenError } from './cli/startFailure.js'
+import { describeStart } from './cli/startSummary.js'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { createLogger } from './platform/logger.js'
 import { scrubText } from './platform/scrub.js'
 import { DeploymentError } from './platform/startError.js'
 import { version } from './platform/version.js'
-import { CommandLineError, deployHelp, help, readCommandLine, readProgram } from './terminal/commandLine.js'
-import { createPaint, createScreen } from './terminal/screen.js'
-import { describeStartFailure, nameListenError } from './terminal/startFailure.js'
-import { describeStart } from './terminal/startSummary.js'
 
 // After the longest settle, so that accepted requests complete.
 const drainMarginMs = 15_000
@@ -40,14 +40,14 @@ const run = async (): Promise<void> => {
       return await deploy(invocation)
     case 'admin': {
       const namesInFile = loadEnvFile()
-      const { runCommandLine } = await import('./commandLine/createInstallation.js')
+      const { runCommandLine } = await import('./cli/admin/createInstallation.js')
       const streams = { input: process.stdin, output: process.stdout, prompts: process.stderr }
       const installation = { environment: process.env, namesInFile }
       process.exitCode = await runCommandLine(invocation.args, installation, streams)
       return
     }
     case 'listen': {
-      const { runListen } = await import('./listen/runListen.js')
+      const { runListen } = await import('./cli/listen/runListen.js')
       process.exitCode = await runListen(invocation.args, program.listen)
       return
     }

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { runCommandLine } from '../../src/commandLine/createInstallation.js'
+import { runCommandLine } from '../../src/cli/admin/createInstallation.js'
 
 /** Runs `admin` in this process, without a terminal. `output` also has what goes to standard error. */
 export const runAdminCommand = async (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { createScreen, formatLogLine } from '../../src/cli/screen.js'
 import { createLogger } from '../../src/platform/logger.js'
-import { createScreen, formatLogLine } from '../../src/terminal/screen.js'
 
 const written = (use: (logger: ReturnType<typeof createLogger>) => void, hasColours = false): string => {
   const parts: string[] = []

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { usage as adminUsage } from '../../src/admin/command.js'
-import { usage as listenUsage } from '../../src/listen/options.js'
+import { usage as adminUsage } from '../../src/cli/admin/command.js'
 import {
   CommandLineError,
   deployHelp,
   help,
   readCommandLine,
   readProgram,
-} from '../../src/terminal/commandLine.js'
+} from '../../src/cli/commandLine.js'
+import { usage as listenUsage } from '../../src/cli/listen/options.js'
 
 describe('the command line', () => {
   it.each([

@@ -1,5 +1,5 @@
-import { sleep } from '../concurrency/deadline.js'
-import { type EventPage, eventPage } from '../protocol/webhooks.js'
+import { sleep } from '../../concurrency/deadline.js'
+import { type EventPage, eventPage } from '../../protocol/webhooks.js'
 import type { ListenOptions } from './options.js'
 
 export type ListedEvent = EventPage['events'][number]

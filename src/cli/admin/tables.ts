@@ -1,5 +1,5 @@
-import type { Account, AuditEntry } from '../ports/accountStore.js'
-import type { Settlement } from '../ports/settlementJournal.js'
+import type { Account, AuditEntry } from '../../ports/accountStore.js'
+import type { Settlement } from '../../ports/settlementJournal.js'
 
 /** One line of `admin check`. Holds no secrets. */
 export interface Finding {

@@ -1,23 +1,23 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Finding } from '../admin/finding.js'
-import type { Config } from '../config.js'
-import { silentLogger } from '../platform/logger.js'
-import { openSealers } from '../platform/openSealers.js'
-import { scrubText } from '../platform/scrub.js'
-import type { Sealers } from '../platform/sealer.js'
-import type { Secret } from '../platform/secret.js'
-import { migrationsFolder } from '../stores/openStores.js'
-import { createSealingKeyCheck } from '../stores/postgres/accounts/sealingKeyCheck.js'
-import { readSchemaState } from '../stores/postgres/database/migrate.js'
-import { findSandboxDatabase } from '../stores/postgres/database/sandboxDatabase.js'
+import type { Config } from '../../config.js'
+import { silentLogger } from '../../platform/logger.js'
+import { openSealers } from '../../platform/openSealers.js'
+import { scrubText } from '../../platform/scrub.js'
+import type { Sealers } from '../../platform/sealer.js'
+import type { Secret } from '../../platform/secret.js'
+import { migrationsFolder } from '../../stores/openStores.js'
+import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealingKeyCheck.js'
+import { readSchemaState } from '../../stores/postgres/database/migrate.js'
+import { findSandboxDatabase } from '../../stores/postgres/database/sandboxDatabase.js'
 import {
   type AdminDatabase,
   NoDataError,
   openAdminDatabase,
   readClock,
-} from '../stores/postgres/openAdminDatabase.js'
-import { pingRedis } from '../stores/redis/client.js'
+} from '../../stores/postgres/openAdminDatabase.js'
+import { pingRedis } from '../../stores/redis/client.js'
+import type { Finding } from './tables.js'
 
 const oldestPostgres = 15
 const clockWarningMs = 2_000

@@ -1,6 +1,6 @@
-import type { Setting } from '../admin/finding.js'
-import { isFamilyVariable, readServiceVariables, readSettings, serviceVariables } from '../config.js'
-import { Secret } from '../platform/secret.js'
+import { isFamilyVariable, readServiceVariables, readSettings, serviceVariables } from '../../config.js'
+import { Secret } from '../../platform/secret.js'
+import type { Setting } from './tables.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
-import type { Account, AccountStore, Actor, AuditLog } from '../ports/accountStore.js'
-import type { Settlement } from '../ports/settlementJournal.js'
-import type { TierName } from '../protocol/tiers.js'
+import type { Account, AccountStore, Actor, AuditLog } from '../../ports/accountStore.js'
+import type { Settlement } from '../../ports/settlementJournal.js'
+import type { TierName } from '../../protocol/tiers.js'
 import { type Command, readCommand, type SettlementListing } from './command.js'
 import {
   describeFindings,
@@ -19,7 +19,7 @@ import {
   showTransfer,
   type Transfer,
   writeBigint,
-} from './finding.js'
+} from './tables.js'
 
 interface Terminal {
   print(line: string): void

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import type { SettlementState } from '../ports/settlementJournal.js'
-import { type TierName, tiers } from '../protocol/tiers.js'
+import type { SettlementState } from '../../ports/settlementJournal.js'
+import { type TierName, tiers } from '../../protocol/tiers.js'
 
 export type Command =
   | { readonly verb: 'list'; readonly isJson: boolean }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createPaint } from '../../src/cli/screen.js'
+import { describeStart, type ShownNetwork } from '../../src/cli/startSummary.js'
 import { readConfig } from '../../src/config.js'
-import { createPaint } from '../../src/terminal/screen.js'
-import { describeStart, type ShownNetwork } from '../../src/terminal/startSummary.js'
 
 const signer = '0x18f77dd01186556F1F745E7847A4686421dEE072'
 const base: ShownNetwork = {
