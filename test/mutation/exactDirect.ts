@@ -5,7 +5,7 @@ const scheme = 'src/schemes/exactDirect/scheme.ts'
 const payload = 'src/schemes/exactDirect/payload.ts'
 const crossCheck = 'src/chains/common/direct/crossCheck.ts'
 const judged = ['test/schemes/exactDirect/judge.test.ts']
-const claimRules = 'src/usecases/core/claimRules.ts'
+const claimRules = 'src/usecases/core/verify/claimRules.ts'
 const claimTests = ['test/usecases/core/claimRules.test.ts']
 const schemeTests = ['test/schemes/exactDirect/scheme.test.ts']
 
@@ -243,21 +243,21 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'unique amounts are issued to the stated account only',
-    file: 'src/usecases/core/offers.ts',
+    file: 'src/usecases/core/describe/offers.ts',
     from: 'statement.accountId !== caller',
     to: 'false',
     tests: claimTests,
   },
   {
     name: 'verify asks the journal what is claimed',
-    file: 'src/usecases/core/verifyPayment.ts',
+    file: 'src/usecases/core/verify/verifyPayment.ts',
     from: ' && isSpentOnChain',
     to: '',
     tests: ['test/usecases/core/directPayments.test.ts'],
   },
   {
     name: 'contradictory requirements are refused',
-    file: 'src/usecases/core/checkRequirements.ts',
+    file: 'src/usecases/core/verify/checkRequirements.ts',
     from: 'contradiction !== null',
     to: 'false',
     tests: ['test/usecases/core/directPayments.test.ts'],

@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/platform/logger.js'
 import type { Clock } from '../../src/ports/clock.js'
 import type { Logger } from '../../src/ports/logger.js'
 import type { WebhookTransport } from '../../src/ports/webhookOutbox.js'
-import type { StartSettleWait } from '../../src/usecases/core/settlementContext.js'
+import type { StartSettleWait } from '../../src/usecases/core/settle/settlementContext.js'
 import type { LocalChain } from './evm/localChain.js'
 import { patientTimeoutMs } from './rpcProxy.js'
 

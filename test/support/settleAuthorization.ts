@@ -1,10 +1,10 @@
 import { systemClock } from '../../src/platform/clock.js'
-import { createConcurrencyLimits } from '../../src/usecases/core/concurrencyLimits.js'
+import { createConcurrencyLimits } from '../../src/usecases/core/settle/concurrencyLimits.js'
 import {
   createSettleAuthorization,
   type SettleAuthorization,
   type SettleAuthorizationDependencies,
-} from '../../src/usecases/core/settleAuthorization.js'
+} from '../../src/usecases/core/settle/settleAuthorization.js'
 import { noSpendingLimits } from './noSpendingLimits.js'
 
 /** Without budgets and limits. */

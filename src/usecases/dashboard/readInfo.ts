@@ -8,7 +8,7 @@ import type { Quota } from '../../protocol/accounts.js'
 import { startOfMonth, startOfNextMonth } from '../../protocol/month.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { getTier, type Tiers } from '../../protocol/tiers.js'
-import { viewSettlement } from '../core/listSettlements.js'
+import { viewSettlement } from '../core/describe/listSettlements.js'
 import { readPage } from '../readPage.js'
 import type { DashboardUseCases } from './useCases.js'
 

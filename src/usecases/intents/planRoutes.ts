@@ -13,7 +13,7 @@ import {
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { AssetTerms, Scheme, SettlementFee, Token } from '../../schemes/scheme.js'
 import { isSameText, normalizeWith } from '../../schemes/spelling.js'
-import type { ClaimRules } from '../core/claimRules.js'
+import type { ClaimRules } from '../core/verify/claimRules.js'
 import type { ChainReadings } from './chainReadings.js'
 import { type Candidate, describeProblem, listCandidates } from './listCandidates.js'
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { checkRequirements } from '../../../src/usecases/core/checkRequirements.js'
+import { checkRequirements } from '../../../src/usecases/core/verify/checkRequirements.js'
 import { startCosmosChain } from '../../support/cosmos/cosmosChain.js'
 import { cosmosBody, createWallet, send, sendMessage } from '../../support/cosmos/payment.js'
 import { type DirectScheme, openDirectScheme, readDirectBody } from '../../support/directScheme.js'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../../src/usecases/core/fingerprint.js'
+import { canonicalJson } from '../../../src/usecases/core/idempotency/fingerprint.js'
 import { anyText } from '../../support/anyText.js'
 
 /** Values that `JSON.parse` can return, including numbers beyond double range. */

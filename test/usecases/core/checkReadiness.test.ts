@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCheckReadiness } from '../../../src/usecases/core/listSupported.js'
+import { createCheckReadiness } from '../../../src/usecases/core/describe/listSupported.js'
 import { createManualClock } from '../../support/manualClock.js'
 
 const check = (name: string, answer: string | Error, accepts: readonly string[] = ['ok']) => ({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   type ConcurrencyLimitSettings,
   createConcurrencyLimits,
-} from '../../../src/usecases/core/concurrencyLimits.js'
+} from '../../../src/usecases/core/settle/concurrencyLimits.js'
 
 const limits = (settings: Partial<ConcurrencyLimitSettings> = {}) =>
   createConcurrencyLimits({ settlesAtOncePerPayer: 2, settlesAtOncePerCaller: 2, ...settings })

@@ -2,7 +2,7 @@ import { Address } from '@ton/core'
 import { describe, expect, it } from 'vitest'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme, Token } from '../../../src/schemes/scheme.js'
-import { findDollarDecimals } from '../../../src/usecases/core/spendingLimits.js'
+import { findDollarDecimals } from '../../../src/usecases/core/settle/spendingLimits.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 const dollar = (asset: string): Token => ({ asset, symbol: 'USDC', decimals: 6, isDollar: true })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import { settlementView } from '../../../src/protocol/results.js'
-import { createGetSettlement } from '../../../src/usecases/core/listSettlements.js'
+import { createGetSettlement } from '../../../src/usecases/core/describe/listSettlements.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 
 const createdAt = new Date('2026-01-01T00:00:00Z')

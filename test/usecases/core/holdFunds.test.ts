@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Reservation } from '../../../src/ports/reservations.js'
 import type { Authorized, Hold } from '../../../src/schemes/scheme.js'
-import { createHoldFunds } from '../../../src/usecases/core/holdFunds.js'
+import { createHoldFunds } from '../../../src/usecases/core/verify/holdFunds.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { plainPayment } from '../../support/plainPayment.js'
 

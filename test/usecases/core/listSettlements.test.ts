@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import type { SettlementFilter } from '../../../src/ports/settlementOverview.js'
 import { settlementPage } from '../../../src/protocol/results.js'
-import { createListSettlements } from '../../../src/usecases/core/listSettlements.js'
+import { createListSettlements } from '../../../src/usecases/core/describe/listSettlements.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 

@@ -3,7 +3,7 @@ import { canonicalNetwork, networkAliases } from '../../../src/protocol/network.
 import { supported } from '../../../src/protocol/results.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
-import { createListSupported } from '../../../src/usecases/core/listSupported.js'
+import { createListSupported } from '../../../src/usecases/core/describe/listSupported.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 const scheme = (network: string, signers: readonly string[], more: Partial<Scheme['kind']> = {}) =>

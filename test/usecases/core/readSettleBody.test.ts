@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SettleAttempt } from '../../../src/usecases/core/settlementContext.js'
-import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js'
+import type { SettleAttempt } from '../../../src/usecases/core/settle/settlementContext.js'
+import { createSettlePayment } from '../../../src/usecases/core/settle/settlePayment.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { toyBody } from '../../support/toyScheme.js'
 

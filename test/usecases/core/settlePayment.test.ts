@@ -5,7 +5,7 @@ import { findRemedy, isReason, type Reason, reasons } from '../../../src/protoco
 import type { WirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Outcome } from '../../../src/schemes/scheme.js'
-import { createSettlePayment } from '../../../src/usecases/core/settlePayment.js'
+import { createSettlePayment } from '../../../src/usecases/core/settle/settlePayment.js'
 import { createMemoryIdempotency } from '../../support/memoryIdempotency.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'

@@ -1,12 +1,12 @@
-import type { QuotaClaim } from '../../ports/quotas.js'
-import type { Requester } from '../../ports/requester.js'
-import type { SettlementJournal } from '../../ports/settlementJournal.js'
-import type { Payment } from '../../protocol/payment.js'
-import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Authorized, Refusal } from '../../schemes/scheme.js'
+import type { QuotaClaim } from '../../../ports/quotas.js'
+import type { Requester } from '../../../ports/requester.js'
+import type { SettlementJournal } from '../../../ports/settlementJournal.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { SchemeRegistry } from '../../../schemes/registry.js'
+import type { Authorized, Refusal } from '../../../schemes/scheme.js'
+import { findPromisee } from '../settle/settlementContext.js'
 import { checkNewRequirements, checkRequirements, findScheme } from './checkRequirements.js'
 import type { HoldFunds } from './holdFunds.js'
-import { findPromisee } from './settlementContext.js'
 
 /**
  * Verifies a payment whose amount is a maximum and holds the maximum for one holder. Throws INVALID_REQUEST for malformed

@@ -1,12 +1,12 @@
-import { AppError } from '../../errors.js'
+import { AppError } from '../../../errors.js'
 import type {
   CompletedRequirements,
   RequirementsDraft,
   RequirementsToComplete,
   RequirementsV1,
   RequirementsV2,
-} from '../../protocol/accepts.js'
-import { readUint256 } from '../../protocol/amount.js'
+} from '../../../protocol/accepts.js'
+import { readUint256 } from '../../../protocol/amount.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'
 import { noOffers, type Offers, offerWithinLimit, tooLarge } from './offers.js'
 

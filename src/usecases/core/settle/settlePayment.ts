@@ -3,19 +3,23 @@ import {
   identifierKeys,
   type PaymentIdentifier,
   readPaymentIdentifier,
-} from '../../extensions/paymentIdentifier/paymentIdentifier.js'
-import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
-import type { Logger } from '../../ports/logger.js'
-import { findClaimedPayer, isRefused, readPayment } from '../../protocol/legacy.js'
-import type { Payment } from '../../protocol/payment.js'
-import type { SettleResult } from '../../protocol/results.js'
-import { fingerprintRequest } from './fingerprint.js'
-import { noPaymentExtensions, type PaymentExtensions } from './paymentExtensions.js'
+} from '../../../extensions/paymentIdentifier/paymentIdentifier.js'
+import type { IdempotencyStore, IdempotentRequest } from '../../../ports/idempotencyStore.js'
+import type { Logger } from '../../../ports/logger.js'
+import { findClaimedPayer, isRefused, readPayment } from '../../../protocol/legacy.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { SettleResult } from '../../../protocol/results.js'
+import { fingerprintRequest } from '../idempotency/fingerprint.js'
+import {
+  type BindingHooks,
+  createSettleBound,
+  createSettleOncePerKey,
+} from '../idempotency/settleOncePerKey.js'
+import { noPaymentExtensions, type PaymentExtensions } from '../paymentExtensions.js'
+import type { CoreUseCases, SettleRequest, SettleResponse } from '../useCases.js'
 import { refuseSettle } from './settleAnswers.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
 import type { SettleAttempt } from './settlementContext.js'
-import { type BindingHooks, createSettleBound, createSettleOncePerKey } from './settleOncePerKey.js'
-import type { CoreUseCases, SettleRequest, SettleResponse } from './useCases.js'
 
 export interface SettlePaymentDependencies {
   readonly idempotency: IdempotencyStore

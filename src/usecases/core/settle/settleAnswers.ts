@@ -1,7 +1,7 @@
-import type { Clock } from '../../ports/clock.js'
-import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
-import { isFinal, type Reason } from '../../protocol/reasons.js'
-import { refusalFields, type SettleResult } from '../../protocol/results.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
+import { isFinal, type Reason } from '../../../protocol/reasons.js'
+import { refusalFields, type SettleResult } from '../../../protocol/results.js'
 import { canReceive, isSameRequest, type SettlementContext, withShortDeadline } from './settlementContext.js'
 
 /** `now` decides whether an authorization has expired, so that the same request cannot succeed. */

@@ -1,12 +1,12 @@
-import { AppError } from '../../errors.js'
-import { canonicalAsset } from '../../protocol/assetId.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
-import { canonicalNetwork } from '../../protocol/network.js'
-import { createMemoPreimage, hashMemo, isMemoPreimage } from '../../schemes/exactDirect/memo.js'
-import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { AssetTerms, Scheme } from '../../schemes/scheme.js'
-import { checkTerms, checkUnit } from './checkRequirements.js'
-import { type ClaimRules, noClaimRules } from './claimRules.js'
+import { AppError } from '../../../errors.js'
+import { canonicalAsset } from '../../../protocol/assetId.js'
+import { foldAddress } from '../../../protocol/foldAddress.js'
+import { canonicalNetwork } from '../../../protocol/network.js'
+import { createMemoPreimage, hashMemo, isMemoPreimage } from '../../../schemes/exactDirect/memo.js'
+import type { SchemeRegistry } from '../../../schemes/registry.js'
+import type { AssetTerms, Scheme } from '../../../schemes/scheme.js'
+import { checkTerms, checkUnit } from '../verify/checkRequirements.js'
+import { type ClaimRules, noClaimRules } from '../verify/claimRules.js'
 
 type Extra = Readonly<Record<string, unknown>>
 

@@ -1,16 +1,16 @@
-import { AppError } from '../../errors.js'
-import type { IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
-import type { Logger } from '../../ports/logger.js'
-import { readReason } from '../../protocol/reasons.js'
-import { type SettleResult, settleResult } from '../../protocol/results.js'
+import { AppError } from '../../../errors.js'
+import type { IdempotencyStore, IdempotentRequest } from '../../../ports/idempotencyStore.js'
+import type { Logger } from '../../../ports/logger.js'
+import { readReason } from '../../../protocol/reasons.js'
+import { type SettleResult, settleResult } from '../../../protocol/results.js'
+import type { SettleAttempt } from '../settle/settlementContext.js'
+import type { SettleResponse } from '../useCases.js'
 import {
   asUnavailable,
   createBeginOncePerKey,
   createSaveKeyState,
   type KeyedRequest,
 } from './beginOncePerKey.js'
-import type { SettleAttempt } from './settlementContext.js'
-import type { SettleResponse } from './useCases.js'
 
 export interface KeyedSettle extends KeyedRequest {
   /** Whether the key stays bound to its body after a refusal before the claim, and keeps a final failure. */

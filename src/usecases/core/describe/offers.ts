@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { AppError } from '../../errors.js'
-import type { Clock } from '../../ports/clock.js'
-import type { UniqueAmounts } from '../../ports/recipientStatements.js'
-import { canonicalNetwork } from '../../protocol/network.js'
-import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { AssetTerms } from '../../schemes/scheme.js'
-import type { ClaimRules } from './claimRules.js'
+import { AppError } from '../../../errors.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { UniqueAmounts } from '../../../ports/recipientStatements.js'
+import { canonicalNetwork } from '../../../protocol/network.js'
+import type { SchemeRegistry } from '../../../schemes/registry.js'
+import type { AssetTerms } from '../../../schemes/scheme.js'
+import type { ClaimRules } from '../verify/claimRules.js'
+import { digestOffer, findPurse } from '../verify/findOffer.js'
 import type { DraftTerms } from './completeRequirements.js'
-import { digestOffer, findPurse } from './findOffer.js'
 
 export interface OfferDraft {
   readonly scheme: string

@@ -1,8 +1,8 @@
-import { AppError } from '../../errors.js'
-import type { PricedRequirements, PriceRequest } from '../../protocol/accepts.js'
-import { readDollars, readUint256 } from '../../protocol/amount.js'
-import { canonicalNetwork } from '../../protocol/network.js'
-import type { AssetTerms } from '../../schemes/scheme.js'
+import { AppError } from '../../../errors.js'
+import type { PricedRequirements, PriceRequest } from '../../../protocol/accepts.js'
+import { readDollars, readUint256 } from '../../../protocol/amount.js'
+import { canonicalNetwork } from '../../../protocol/network.js'
+import type { AssetTerms } from '../../../schemes/scheme.js'
 import { completeExtra, type FindTerms } from './completeRequirements.js'
 import { noOffers, type Offers, offerWithinLimit, tooLarge } from './offers.js'
 

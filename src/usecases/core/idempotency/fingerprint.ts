@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { isFields } from '../../protocol/fields.js'
-import { normalizeSignedTransaction } from '../../protocol/signedTransaction.js'
-import type { WirePaymentRequest } from '../../protocol/wire.js'
+import { isFields } from '../../../protocol/fields.js'
+import { normalizeSignedTransaction } from '../../../protocol/signedTransaction.js'
+import type { WirePaymentRequest } from '../../../protocol/wire.js'
 
 /** SHA-256 of the canonical body, in hex: requests with equal fingerprints are the same request. */
 export const fingerprintRequest = (body: WirePaymentRequest): string => fingerprintJson(normalizeProof(body))

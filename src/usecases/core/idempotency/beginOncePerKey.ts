@@ -1,8 +1,12 @@
-import { AppError } from '../../errors.js'
-import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
-import type { Logger } from '../../ports/logger.js'
-import { describeReason, type Reason } from '../../protocol/reasons.js'
-import { withShortDeadline } from './settlementContext.js'
+import { AppError } from '../../../errors.js'
+import type {
+  IdempotencyState,
+  IdempotencyStore,
+  IdempotentRequest,
+} from '../../../ports/idempotencyStore.js'
+import type { Logger } from '../../../ports/logger.js'
+import { describeReason, type Reason } from '../../../protocol/reasons.js'
+import { withShortDeadline } from '../settle/settlementContext.js'
 
 export interface KeyedRequest {
   readonly idempotent: IdempotentRequest

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.js'
+import { AppError } from '../../../errors.js'
 
 /** Maximum concurrent settlements in this process; 0 turns a limit off. */
 export interface ConcurrencyLimitSettings {

@@ -1,10 +1,10 @@
-import { AppError } from '../../errors.js'
-import { canonicalAsset } from '../../protocol/assetId.js'
-import type { Payment, PaymentRequirements } from '../../protocol/payment.js'
-import type { Reason } from '../../protocol/reasons.js'
-import { findUnitProblem } from '../../protocol/usage.js'
-import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Scheme } from '../../schemes/scheme.js'
+import { AppError } from '../../../errors.js'
+import { canonicalAsset } from '../../../protocol/assetId.js'
+import type { Payment, PaymentRequirements } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import { findUnitProblem } from '../../../protocol/usage.js'
+import type { SchemeRegistry } from '../../../schemes/registry.js'
+import type { Scheme } from '../../../schemes/scheme.js'
 
 const path = 'paymentRequirements.'
 

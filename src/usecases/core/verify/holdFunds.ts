@@ -1,8 +1,8 @@
-import { AppError } from '../../errors.js'
-import type { Clock } from '../../ports/clock.js'
-import type { Promisee, ReservationResult, Reservations, TakenBy } from '../../ports/reservations.js'
-import type { Payment } from '../../protocol/payment.js'
-import type { Authorized, Hold, Refusal, Verification } from '../../schemes/scheme.js'
+import { AppError } from '../../../errors.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { Promisee, ReservationResult, Reservations, TakenBy } from '../../../ports/reservations.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { Authorized, Hold, Refusal, Verification } from '../../../schemes/scheme.js'
 
 /**
  * Reserves what an authorization needs until it is settled; passes all other verdicts. Refused as `insufficient_funds`

@@ -1,8 +1,8 @@
-import type { Clock } from '../../ports/clock.js'
-import type { Logger } from '../../ports/logger.js'
-import type { Recorder, Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
-import type { SettleResult } from '../../protocol/results.js'
-import type { Authorized, Outcome } from '../../schemes/scheme.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { Logger } from '../../../ports/logger.js'
+import type { Recorder, Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
+import type { SettleResult } from '../../../protocol/results.js'
+import type { Authorized, Outcome } from '../../../schemes/scheme.js'
 import { type AnswerFromSettlement, answerPending, failSettle, succeed } from './settleAnswers.js'
 import {
   asSettleFailure,

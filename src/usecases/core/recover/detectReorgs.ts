@@ -1,13 +1,13 @@
-import { withinDeadline } from '../../concurrency/deadline.js'
-import { createWorkerPool } from '../../concurrency/workerPool.js'
-import { createFailureLog } from '../../failureLog.js'
-import type { Clock } from '../../ports/clock.js'
-import type { SettlementCounter } from '../../ports/counters.js'
-import type { Logger } from '../../ports/logger.js'
-import type { ConfirmedBlock, ConfirmedBlocks } from '../../ports/settlementJournal.js'
-import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { BlockStatus } from '../../schemes/scheme.js'
-import { describeSettlement } from './settlementContext.js'
+import { withinDeadline } from '../../../concurrency/deadline.js'
+import { createWorkerPool } from '../../../concurrency/workerPool.js'
+import { createFailureLog } from '../../../failureLog.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { SettlementCounter } from '../../../ports/counters.js'
+import type { Logger } from '../../../ports/logger.js'
+import type { ConfirmedBlock, ConfirmedBlocks } from '../../../ports/settlementJournal.js'
+import type { SchemeRegistry } from '../../../schemes/registry.js'
+import type { BlockStatus } from '../../../schemes/scheme.js'
+import { describeSettlement } from '../settle/settlementContext.js'
 
 export interface DetectReorgsDependencies {
   readonly registry: SchemeRegistry

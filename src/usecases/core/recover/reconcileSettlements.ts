@@ -1,13 +1,13 @@
-import { withinDeadline } from '../../concurrency/deadline.js'
-import { createWorkerPool } from '../../concurrency/workerPool.js'
-import { createFailureLog } from '../../failureLog.js'
-import type { Clock } from '../../ports/clock.js'
-import type { SettlementCounter } from '../../ports/counters.js'
-import type { Logger } from '../../ports/logger.js'
-import type { Recorder, Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
-import type { SchemeRegistry } from '../../schemes/registry.js'
-import { describeOutcome, describeSettlement } from './settlementContext.js'
-import type { SpendingLimits } from './spendingLimits.js'
+import { withinDeadline } from '../../../concurrency/deadline.js'
+import { createWorkerPool } from '../../../concurrency/workerPool.js'
+import { createFailureLog } from '../../../failureLog.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { SettlementCounter } from '../../../ports/counters.js'
+import type { Logger } from '../../../ports/logger.js'
+import type { Recorder, Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
+import type { SchemeRegistry } from '../../../schemes/registry.js'
+import { describeOutcome, describeSettlement } from '../settle/settlementContext.js'
+import type { SpendingLimits } from '../settle/spendingLimits.js'
 
 export interface ReconcileDependencies {
   readonly registry: SchemeRegistry

@@ -1,13 +1,13 @@
-import { AppError } from '../../errors.js'
-import type { Clock } from '../../ports/clock.js'
-import type { ReadinessCheck } from '../../ports/readinessCheck.js'
-import { canonicalNetwork, listNetworkAliases } from '../../protocol/network.js'
-import type { Readiness, Supported } from '../../protocol/results.js'
-import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Kind, Scheme } from '../../schemes/scheme.js'
-import { cacheFor } from '../cacheFor.js'
+import { AppError } from '../../../errors.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { ReadinessCheck } from '../../../ports/readinessCheck.js'
+import { canonicalNetwork, listNetworkAliases } from '../../../protocol/network.js'
+import type { Readiness, Supported } from '../../../protocol/results.js'
+import type { SchemeRegistry } from '../../../schemes/registry.js'
+import type { Kind, Scheme } from '../../../schemes/scheme.js'
+import { cacheFor } from '../../cacheFor.js'
+import type { CoreUseCases } from '../useCases.js'
 import { readTerms } from './completeRequirements.js'
-import type { CoreUseCases } from './useCases.js'
 
 /**
  * Omits networks that cannot settle at the moment. x402 servers look kinds up by the literal network name, so every

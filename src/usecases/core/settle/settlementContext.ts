@@ -1,12 +1,12 @@
-import { withSignal } from '../../concurrency/deadline.js'
-import { AppError } from '../../errors.js'
-import type { Requester } from '../../ports/requester.js'
-import type { Promisee } from '../../ports/reservations.js'
-import type { Settlement } from '../../ports/settlementJournal.js'
-import type { Payment } from '../../protocol/payment.js'
-import type { Authorized, Outcome, Refusal, Scheme } from '../../schemes/scheme.js'
-import { fingerprintJson } from './fingerprint.js'
-import type { SettleRequest } from './useCases.js'
+import { withSignal } from '../../../concurrency/deadline.js'
+import { AppError } from '../../../errors.js'
+import type { Requester } from '../../../ports/requester.js'
+import type { Promisee } from '../../../ports/reservations.js'
+import type { Settlement } from '../../../ports/settlementJournal.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { Authorized, Outcome, Refusal, Scheme } from '../../../schemes/scheme.js'
+import { fingerprintJson } from '../idempotency/fingerprint.js'
+import type { SettleRequest } from '../useCases.js'
 
 export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester' | 'quota'> {
   readonly payment: Payment

@@ -1,9 +1,9 @@
-import type { Recipient, RecipientStatement, UniqueAmounts } from '../../ports/recipientStatements.js'
-import type { PaymentRequirements } from '../../protocol/payment.js'
-import type { Reason } from '../../protocol/reasons.js'
-import type { ClaimPolicy, PaymentDemands } from '../../protocol/recipients.js'
-import type { Scheme } from '../../schemes/scheme.js'
-import { normalizeWith } from '../../schemes/spelling.js'
+import type { Recipient, RecipientStatement, UniqueAmounts } from '../../../ports/recipientStatements.js'
+import type { PaymentRequirements } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import type { ClaimPolicy, PaymentDemands } from '../../../protocol/recipients.js'
+import type { Scheme } from '../../../schemes/scheme.js'
+import { normalizeWith } from '../../../schemes/spelling.js'
 import { findOffer } from './findOffer.js'
 
 /** Null where the recipient has stated nothing. */

@@ -1,12 +1,12 @@
-import { AppError } from '../../errors.js'
-import type { Clock } from '../../ports/clock.js'
-import type { LimitWindow, RateLimiter } from '../../ports/rateLimiter.js'
-import type { Settlement } from '../../ports/settlementJournal.js'
-import type { Payment } from '../../protocol/payment.js'
-import { isFailedOnChain, type Reason } from '../../protocol/reasons.js'
-import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Scheme } from '../../schemes/scheme.js'
-import { isSameText } from '../../schemes/spelling.js'
+import { AppError } from '../../../errors.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { LimitWindow, RateLimiter } from '../../../ports/rateLimiter.js'
+import type { Settlement } from '../../../ports/settlementJournal.js'
+import type { Payment } from '../../../protocol/payment.js'
+import { isFailedOnChain, type Reason } from '../../../protocol/reasons.js'
+import type { SchemeRegistry } from '../../../schemes/registry.js'
+import type { Scheme } from '../../../schemes/scheme.js'
+import { isSameText } from '../../../schemes/spelling.js'
 
 /** Settlements per customer and hour for which the facilitator pays gas; 0 turns a limit off. */
 export interface SpendingLimitSettings {

@@ -1,7 +1,7 @@
-import type { Clock } from '../../ports/clock.js'
-import type { Logger } from '../../ports/logger.js'
-import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
-import type { SettleResult } from '../../protocol/results.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { Logger } from '../../../ports/logger.js'
+import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
+import type { SettleResult } from '../../../protocol/results.js'
 import { type AnswerFromSettlement, answerDuplicate, answerPending } from './settleAnswers.js'
 import { describeSettlement, isSameRequest, type SettlementContext } from './settlementContext.js'
 

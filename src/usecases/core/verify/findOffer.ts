@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { OfferedAmount, Purse, UniqueAmounts } from '../../ports/recipientStatements.js'
-import { canonicalAsset } from '../../protocol/assetId.js'
-import type { PaymentRequirements } from '../../protocol/payment.js'
-import type { Scheme } from '../../schemes/scheme.js'
-import { normalizeWith } from '../../schemes/spelling.js'
+import type { OfferedAmount, Purse, UniqueAmounts } from '../../../ports/recipientStatements.js'
+import { canonicalAsset } from '../../../protocol/assetId.js'
+import type { PaymentRequirements } from '../../../protocol/payment.js'
+import type { Scheme } from '../../../schemes/scheme.js'
+import { normalizeWith } from '../../../schemes/spelling.js'
 
 export const digestOffer = (offer: string): Buffer => createHash('sha256').update(offer).digest()
 

@@ -1,11 +1,11 @@
-import { AppError } from '../../errors.js'
-import type { Clock } from '../../ports/clock.js'
-import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
-import type { SettlementOverview } from '../../ports/settlementOverview.js'
-import { canonicalNetwork } from '../../protocol/network.js'
-import { type OperatorSettlementView, refusalFields, type SettlementView } from '../../protocol/results.js'
-import { readPage } from '../readPage.js'
-import type { CoreUseCases } from './useCases.js'
+import { AppError } from '../../../errors.js'
+import type { Clock } from '../../../ports/clock.js'
+import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
+import type { SettlementOverview } from '../../../ports/settlementOverview.js'
+import { canonicalNetwork } from '../../../protocol/network.js'
+import { type OperatorSettlementView, refusalFields, type SettlementView } from '../../../protocol/results.js'
+import { readPage } from '../../readPage.js'
+import type { CoreUseCases } from '../useCases.js'
 
 export interface ListSettlementsDependencies {
   readonly overview: SettlementOverview
