@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { CatalogueQuery } from '../src/ports/discoveryCatalogue.js'
+import type { CatalogueQuery } from '../src/ports/discovery.js'
 import { migrate } from '../src/stores/postgres/database/migrate.js'
 import { openPool } from '../src/stores/postgres/database/pool.js'
 import { createDiscoveryCatalogue } from '../src/stores/postgres/discovery/discoveryCatalogue.js'

@@ -32,7 +32,7 @@ import type { StartSettleWait } from './usecases/core/settle/settlementContext.j
 import { createClaimRules } from './usecases/core/verify/claimRules.js'
 import { createCredit } from './usecases/credit/index.js'
 import { createDashboard } from './usecases/dashboard/index.js'
-import { canonicalMailbox } from './usecases/dashboard/readEmail.js'
+import { canonicalMailbox } from './usecases/dashboard/mailbox.js'
 import { createDiscovery } from './usecases/discovery/index.js'
 import { createIntents } from './usecases/intents/index.js'
 import { createFindConfigured, type FindConfigured } from './usecases/recipients/findConfigured.js'

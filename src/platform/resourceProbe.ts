@@ -1,4 +1,4 @@
-import type { ResourceProbe } from '../ports/discoveryCatalogue.js'
+import type { ResourceProbe } from '../ports/discovery.js'
 import { createGuardedExchange, type GuardedExchangeDependencies } from './guardedExchange.js'
 import { version } from './version.js'
 

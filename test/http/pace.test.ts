@@ -7,7 +7,7 @@ import {
 } from '../../src/http/server/pace.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { defaultRequestLimits, listRequestLimits } from '../../src/protocol/requestLimits.js'
-import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
+import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'
 import { testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 import { open as connect, listen } from './support/sockets.js'

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AccountStore, SealedKey } from '../../src/ports/accountStore.js'
-import { createAccountCache, unknownKeyMs } from '../../src/stores/memory/accountCache.js'
+import { createAccountCache, unknownKeyMs } from '../../src/stores/cache/accountCache.js'
 import {
   type AccountChanges,
   listenForAccountChanges,

@@ -8,7 +8,7 @@ import { nameDataFolder, openStores, type Stores } from '../../src/stores/openSt
 import { NoBinariesError } from '../../src/stores/postgres/embedded/chooseLaunch.js'
 import { listStoreChecks } from '../../src/stores/readinessChecks.js'
 import { createCheckReadiness } from '../../src/usecases/core/describe/listSupported.js'
-import { canonicalMailbox } from '../../src/usecases/dashboard/readEmail.js'
+import { canonicalMailbox } from '../../src/usecases/dashboard/mailbox.js'
 import { claimOf } from '../support/claimOf.js'
 import { insertJournalRows } from '../support/journalRows.js'
 import { pollUntil } from '../support/pollUntil.js'

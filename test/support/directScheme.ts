@@ -7,7 +7,7 @@ import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import type { DirectChain } from '../../src/schemes/exactDirect/directChain.js'
 import type { Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
-import { createMemoryRateLimiter } from '../../src/stores/memory/rateLimiter.js'
+import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'
 import { createMemoryLanes } from './memoryLanes.js'
 
 /** The parts of a family that it is opened with. */

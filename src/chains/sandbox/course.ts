@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ScenarioScript } from '../../ports/sandboxScenarios.js'
+import type { ScenarioScript } from '../../ports/sandbox.js'
 import type { JsonObject } from '../../protocol/fields.js'
 import { isReason, type Reason } from '../../protocol/reasons.js'
 import type { BlockForm } from '../../schemes/offlineScheme.js'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js'
-import type { SandboxScenarios } from '../../ports/sandboxScenarios.js'
+import type { SandboxScenarios } from '../../ports/sandbox.js'
 import type { FixedPayer, FixedScript } from './fixedPayers.js'
 
 /** The script of a payer without a key, and the clock on which it runs. */

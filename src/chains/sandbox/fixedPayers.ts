@@ -1,4 +1,4 @@
-import type { ScenarioScript } from '../../ports/sandboxScenarios.js'
+import type { ScenarioScript } from '../../ports/sandbox.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { NetworkForms } from '../../schemes/offlineScheme.js'
 import { reasonsOf } from './reasons.js'

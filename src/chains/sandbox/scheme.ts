@@ -1,6 +1,6 @@
 import { withSignal } from '../../concurrency/deadline.js'
 import type { Clock } from '../../ports/clock.js'
-import type { SandboxScenarios } from '../../ports/sandboxScenarios.js'
+import type { SandboxScenarios } from '../../ports/sandbox.js'
 import type { BlockReference, Settlement } from '../../ports/settlementJournal.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import type { Payment } from '../../protocol/payment.js'

@@ -7,7 +7,7 @@ import { silentLogger } from '../../platform/logger.js'
 import { scrubText } from '../../platform/scrub.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SignerLanes } from '../../ports/signerLanes.js'
-import { createMemoryRateLimiter } from '../../stores/memory/rateLimiter.js'
+import { createMemoryRateLimiter } from '../../stores/cache/rateLimiter.js'
 import { checkStores } from './checkStores.js'
 import type { Finding } from './tables.js'
 

@@ -1,4 +1,4 @@
-import type { ListedResource } from '../../ports/discoveryCatalogue.js'
+import type { ListedResource } from '../../ports/discovery.js'
 import type { SchemaValidator, SchemaVerdict, ValidationTurn } from '../../ports/schemaValidator.js'
 import { isFields } from '../../protocol/fields.js'
 import { copySchema } from './copySchema.js'

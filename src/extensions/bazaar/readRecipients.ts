@@ -1,4 +1,4 @@
-import type { ListedTerms } from '../../ports/discoveryCatalogue.js'
+import type { ListedTerms } from '../../ports/discovery.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import { type Fields, isFields } from '../../protocol/fields.js'
 import { foldAddress } from '../../protocol/foldAddress.js'

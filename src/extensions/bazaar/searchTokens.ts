@@ -1,4 +1,4 @@
-import type { ListedResource, ListedTerms } from '../../ports/discoveryCatalogue.js'
+import type { ListedResource, ListedTerms } from '../../ports/discovery.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 
 const maxWords = 200

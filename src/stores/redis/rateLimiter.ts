@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rateLimiter.js'
-import { checkWindows } from '../memory/rateLimiter.js'
+import { checkWindows } from '../cache/rateLimiter.js'
 import { type Circuit, messageOf } from './circuit.js'
 
 export interface RedisRateLimiterOptions {

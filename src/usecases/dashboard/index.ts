@@ -13,9 +13,9 @@ import { specificationTiers, type Tiers } from '../../protocol/tiers.js'
 import type { KeyEnvironment } from './apiKey.js'
 import { createApiKeyUseCases, createCountKeys, createListKeys, createRotateKey } from './apiKeys.js'
 import { createAuthenticate, createKeyUseTally } from './authenticate.js'
+import { readEmail } from './mailbox.js'
 import { createMailChange, type MailChange } from './mailChange.js'
 import { createMailKeys } from './mailKeys.js'
-import { readEmail } from './readEmail.js'
 import {
   createListAccountSettlements,
   createReadAudit,
@@ -23,7 +23,7 @@ import {
   createReadQuota,
   createReadUsage,
   type ReadInfoDependencies,
-} from './readInfo.js'
+} from './readAccount.js'
 import { createLookUp, createRegister, type MailboxCapSettings, readProjectName } from './register.js'
 import type { Registration } from './registration.js'
 import { createRestrict } from './restrict.js'

@@ -3,7 +3,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { Mailer } from '../../ports/mailer.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { Sealer } from '../../ports/sealer.js'
-import { canonicalMailbox } from './readEmail.js'
+import { canonicalMailbox } from './mailbox.js'
 import { openKey } from './registration.js'
 
 /** Not awaited: response time must not reveal whether an account exists. */

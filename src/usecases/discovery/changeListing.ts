@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { CatalogueEntry, DiscoveryCatalogue } from '../../ports/discoveryCatalogue.js'
+import type { CatalogueEntry, DiscoveryCatalogue } from '../../ports/discovery.js'
 import type { Requester } from '../../ports/requester.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import { canonicalNetwork } from '../../protocol/network.js'

@@ -1,6 +1,6 @@
 import type { PaymentExtension, SettledPayment } from '../../extensions/extension.js'
 import type { Clock } from '../../ports/clock.js'
-import type { DiscoveryCatalogue, OwnerChallenges, ResourceProbe } from '../../ports/discoveryCatalogue.js'
+import type { DiscoveryCatalogue, OwnerChallenges, ResourceProbe } from '../../ports/discovery.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SchemaValidator } from '../../ports/schemaValidator.js'

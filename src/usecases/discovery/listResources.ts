@@ -7,7 +7,7 @@ import type {
   CataloguePage,
   CataloguePosition,
   DiscoveryCatalogue,
-} from '../../ports/discoveryCatalogue.js'
+} from '../../ports/discovery.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import type { DiscoveredResource, ResourcePage } from '../../protocol/discovery.js'
 import { canonicalNetwork } from '../../protocol/network.js'

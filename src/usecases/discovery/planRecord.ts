@@ -7,7 +7,7 @@ import type {
   RecordPlan,
   SettlementRecord,
   StatedListing,
-} from '../../ports/discoveryCatalogue.js'
+} from '../../ports/discovery.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import { askedEveryMs, findAskedUrl, refuse, resolveConflict } from './resolveConflict.js'
 

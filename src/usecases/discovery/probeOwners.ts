@@ -15,7 +15,7 @@ import type {
   ResourceAnswer,
   ResourceProbe,
   StatedListing,
-} from '../../ports/discoveryCatalogue.js'
+} from '../../ports/discovery.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SchemaValidator } from '../../ports/schemaValidator.js'
 import type { Fields } from '../../protocol/fields.js'

@@ -10,7 +10,7 @@ import type {
   ProbeAnswer,
   RecordPlan,
   StatedListing,
-} from '../../ports/discoveryCatalogue.js'
+} from '../../ports/discovery.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 
 export const settlementRules = {

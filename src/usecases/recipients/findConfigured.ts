@@ -1,5 +1,5 @@
 import type { Logger } from '../../ports/logger.js'
-import type { Recipient, RecipientStatement } from '../../ports/recipientStatements.js'
+import type { Recipient, RecipientStatement } from '../../ports/recipients.js'
 import type { ConfiguredRecipient } from '../../protocol/recipients.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { normalizeWith } from '../../schemes/spelling.js'

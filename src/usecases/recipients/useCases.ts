@@ -1,5 +1,5 @@
 import type { Account, Actor } from '../../ports/accountStore.js'
-import type { Recipient } from '../../ports/recipientStatements.js'
+import type { Recipient } from '../../ports/recipients.js'
 import type {
   DeletedRecipient,
   RecipientDraft,

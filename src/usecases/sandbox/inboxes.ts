@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { SandboxInbox, SandboxInboxes } from '../../ports/sandboxScenarios.js'
+import type { SandboxInbox, SandboxInboxes } from '../../ports/sandbox.js'
 import type { WebhookTransport } from '../../ports/webhookOutbox.js'
 import type { CreatedInbox } from '../../protocol/sandbox.js'
 import type { SandboxUseCases } from './useCases.js'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
-import type { SandboxInboxes, SandboxScenarioStore } from '../../ports/sandboxScenarios.js'
+import type { SandboxInboxes, SandboxScenarioStore } from '../../ports/sandbox.js'
 import type { SandboxAddress } from '../../protocol/sandbox.js'
 import { createInboxUseCases } from './inboxes.js'
 import { createPaymentWriter, createScenarioUseCases, type SandboxNetworks } from './scenarios.js'

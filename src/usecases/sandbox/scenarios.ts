@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { SandboxScenarioStore, Scenario, ScenarioScript } from '../../ports/sandboxScenarios.js'
+import type { SandboxScenarioStore, Scenario, ScenarioScript } from '../../ports/sandbox.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { readReason } from '../../protocol/reasons.js'
 import type { CreatedInbox, SandboxPayment, ScenarioRequest, ScenarioView } from '../../protocol/sandbox.js'

@@ -1,4 +1,10 @@
 import type { Job } from '../../ports/job.js'
+import {
+  createListDeliveries,
+  createRedeliver,
+  createTestWebhook,
+  type RedeliverDependencies,
+} from './deliveries.js'
 import { createDeliverWebhooks, type DeliverWebhooksDependencies } from './deliverWebhooks.js'
 import {
   createRecordChange,
@@ -6,12 +12,6 @@ import {
   type WebhookDependencies,
 } from './dependencies.js'
 import { createReadEvents, type ReadEventsDependencies } from './readEvents.js'
-import {
-  createListDeliveries,
-  createRedeliver,
-  createTestWebhook,
-  type RedeliverDependencies,
-} from './redeliver.js'
 import { createSendWebhook } from './sendWebhook.js'
 import { createRotateSecret, createSetWebhook } from './setWebhook.js'
 import type { WebhookUseCases } from './useCases.js'

@@ -5,7 +5,7 @@ import {
   spendForBatch,
 } from '../../../src/chains/common/hourlyBudget.js'
 import { createPromisedCost, type PromisedCost } from '../../../src/chains/common/promisedCost.js'
-import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 

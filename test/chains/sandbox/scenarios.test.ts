@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ScenarioScript } from '../../../src/ports/sandboxScenarios.js'
+import type { ScenarioScript } from '../../../src/ports/sandbox.js'
 import type { BlockReference } from '../../../src/ports/settlementJournal.js'
 import type { Outcome } from '../../../src/schemes/scheme.js'
 import { never, openScene, readBody, resolve, type Scene, scenarioBody } from './scene.js'

@@ -7,7 +7,7 @@ import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import type { Payment } from '../../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
-import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
 import { patientTimeoutMs } from '../../support/rpcProxy.js'
 

@@ -8,7 +8,7 @@ import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Secret } from '../../../src/platform/secret.js'
-import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
 import { patientTimeoutMs } from '../rpcProxy.js'
 import type { LocalChain } from './localChain.js'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SandboxScenarios, Scenario, ScenarioScript } from '../../../src/ports/sandboxScenarios.js'
+import type { SandboxScenarios, Scenario, ScenarioScript } from '../../../src/ports/sandbox.js'
 
 export interface MemoryScenarios extends SandboxScenarios {
   create(network: string, payer: string, script: Partial<ScenarioScript>): Scenario

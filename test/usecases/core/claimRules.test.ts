@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RecipientStatement, UniqueAmounts } from '../../../src/ports/recipientStatements.js'
+import type { RecipientStatement, UniqueAmounts } from '../../../src/ports/recipients.js'
 import type { ClaimDemands, ClaimPolicy } from '../../../src/protocol/recipients.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'

@@ -5,7 +5,7 @@ import { type AccountSettlementPage, accountSettlementPage } from '../../../src/
 import { type TierTerms, tiers } from '../../../src/protocol/tiers.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
 import { createAccountSettlements } from '../../../src/stores/postgres/journal/settlementOverview.js'
-import { createListAccountSettlements } from '../../../src/usecases/dashboard/readInfo.js'
+import { createListAccountSettlements } from '../../../src/usecases/dashboard/readAccount.js'
 import type { AccountSettlementsQuery } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'

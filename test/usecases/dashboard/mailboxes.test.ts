@@ -5,7 +5,7 @@ import { createAccountStore } from '../../../src/stores/postgres/accounts/accoun
 import { fillMailboxes } from '../../../src/stores/postgres/accounts/fillMailboxes.js'
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
 import { createQuotas } from '../../../src/stores/postgres/quota/quotas.js'
-import { canonicalMailbox } from '../../../src/usecases/dashboard/readEmail.js'
+import { canonicalMailbox } from '../../../src/usecases/dashboard/mailbox.js'
 import type { Registration } from '../../../src/usecases/dashboard/registration.js'
 import type { Client, KeyHolder, KeyViewer } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'

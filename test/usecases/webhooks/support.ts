@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../../src/ports/accountStore.js'
 import type { Sealer } from '../../../src/ports/sealer.js'
 import type { WebhookMessage, WebhookResponse, WebhookTransport } from '../../../src/ports/webhookOutbox.js'
-import { createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
 import type { KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DeliverWebhooksDependencies } from '../../../src/usecases/webhooks/deliverWebhooks.js'
 import { createWebhooks } from '../../../src/usecases/webhooks/index.js'

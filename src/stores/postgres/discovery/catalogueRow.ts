@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CatalogueEntry, StatedListing } from '../../../ports/discoveryCatalogue.js'
+import type { CatalogueEntry, StatedListing } from '../../../ports/discovery.js'
 
 const terms = z.object({
   scheme: z.string(),

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg'
 import { z } from 'zod'
-import type { OwnerChallenge, SettlementRecord } from '../../../ports/discoveryCatalogue.js'
-import { withoutNul } from '../database/text.js'
+import type { OwnerChallenge, SettlementRecord } from '../../../ports/discovery.js'
+import { withoutNul } from '../database/columnValues.js'
 
 /**
  * Of one claimant at one resource; more at once are not recorded. Those of others cost no request, since one answer serves

@@ -5,9 +5,9 @@ import type {
   CataloguePosition,
   CatalogueQuery,
   DiscoveryCatalogue,
-} from '../../../ports/discoveryCatalogue.js'
+} from '../../../ports/discovery.js'
 import { foldAddress } from '../../../protocol/foldAddress.js'
-import { withoutNul } from '../database/text.js'
+import { withoutNul } from '../database/columnValues.js'
 import { entryColumns, readEntry } from './catalogueRow.js'
 
 /**

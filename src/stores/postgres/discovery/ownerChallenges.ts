@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { OwnerChallenges } from '../../../ports/discoveryCatalogue.js'
+import type { OwnerChallenges } from '../../../ports/discovery.js'
+import { withoutNul } from '../database/columnValues.js'
 import { purgeInBatches } from '../database/purgeExpired.js'
-import { withoutNul } from '../database/text.js'
 import { inTransaction } from '../database/transaction.js'
 import { writeStated } from './catalogueRow.js'
 

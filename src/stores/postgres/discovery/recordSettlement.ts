@@ -5,9 +5,9 @@ import type {
   ListedTerms,
   RecordPlan,
   SettlementRecord,
-} from '../../../ports/discoveryCatalogue.js'
+} from '../../../ports/discovery.js'
 import { foldAddress } from '../../../protocol/foldAddress.js'
-import { withoutNul } from '../database/text.js'
+import { withoutNul } from '../database/columnValues.js'
 import { inTransaction } from '../database/transaction.js'
 import { entryColumns, readEntry, readStated } from './catalogueRow.js'
 import { challengeColumns, joinChallenge, readChallenge, recordChallenge } from './challengeRow.js'

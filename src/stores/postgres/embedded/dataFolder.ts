@@ -13,7 +13,7 @@ import {
   rename,
 } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findForeignOwner, makeFolder } from '../../../platform/findForeignOwner.js'
+import { findForeignOwner, makeFolder } from '../../../platform/folders.js'
 import { hasErrorCode } from './binaries.js'
 import type { User } from './launch.js'
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { findForeignOwner } from '../../../platform/findForeignOwner.js'
+import { findForeignOwner } from '../../../platform/folders.js'
 import { hasErrorCode } from './binaries.js'
 import type { Machine } from './machine.js'
 

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { Intent, IntentEvent, IntentStore } from '../../../ports/intentStore.js'
+import { uuidForm } from '../database/columnValues.js'
 import { purgeInBatches } from '../database/purgeExpired.js'
-import { uuidForm } from '../database/text.js'
 import { inTransaction } from '../database/transaction.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { changingColumns, changingValues, intentColumns, readIntent, shownStatus } from './intentRow.js'

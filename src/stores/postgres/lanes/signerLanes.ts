@@ -12,7 +12,7 @@ import {
   replaceBroadcast,
   rewindNonce,
   signWithDeadline,
-} from './lockLane.js'
+} from './changeLane.js'
 
 const laneTransaction = z
   .object({

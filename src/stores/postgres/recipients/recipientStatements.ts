@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { Recipient, RecipientStatements, StoredStatement } from '../../../ports/recipientStatements.js'
+import type { Recipient, RecipientStatements, StoredStatement } from '../../../ports/recipients.js'
 import { insertAuditEntry } from '../accounts/auditLog.js'
 import { coalesce } from '../database/coalesce.js'
 import { inTransaction } from '../database/transaction.js'

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { UniqueAmounts } from '../../../ports/recipientStatements.js'
+import type { UniqueAmounts } from '../../../ports/recipients.js'
 import { purgeExpired } from '../database/purgeExpired.js'
 
 // Concurrent requests can pick the same free amount; one of them gets it.

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { SandboxInbox, SandboxInboxes } from '../../../ports/sandboxScenarios.js'
+import type { SandboxInbox, SandboxInboxes } from '../../../ports/sandbox.js'
 import { purgeExpired } from '../database/purgeExpired.js'
 
 const keptMessages = 100

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { AttemptOutcome, WebhookDelivery, WebhookOutbox } from '../../../ports/webhookOutbox.js'
+import { uuidForm } from '../database/columnValues.js'
 import { purgeInBatches } from '../database/purgeExpired.js'
-import { uuidForm } from '../database/text.js'
 import { insertEvents } from './webhookEvents.js'
 import { deliveryColumns, endpointColumns, readDelivery, readEndpoint } from './webhookRow.js'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../../errors.js'
 import type { Clock } from '../../../ports/clock.js'
-import type { UniqueAmounts } from '../../../ports/recipientStatements.js'
+import type { UniqueAmounts } from '../../../ports/recipients.js'
 import { canonicalNetwork } from '../../../protocol/network.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { AssetTerms } from '../../../schemes/scheme.js'

@@ -1,4 +1,4 @@
-import type { Recipient, RecipientStatement, UniqueAmounts } from '../../../ports/recipientStatements.js'
+import type { Recipient, RecipientStatement, UniqueAmounts } from '../../../ports/recipients.js'
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { ClaimPolicy, PaymentDemands } from '../../../protocol/recipients.js'

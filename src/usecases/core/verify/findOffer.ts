@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { OfferedAmount, Purse, UniqueAmounts } from '../../../ports/recipientStatements.js'
+import type { OfferedAmount, Purse, UniqueAmounts } from '../../../ports/recipients.js'
 import { canonicalAsset } from '../../../protocol/assetId.js'
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import type { Scheme } from '../../../schemes/scheme.js'

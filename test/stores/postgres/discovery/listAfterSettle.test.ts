@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createSchemaValidator } from '../../../../src/platform/schemaValidator.js'
-import type { DiscoveryCatalogue } from '../../../../src/ports/discoveryCatalogue.js'
+import type { DiscoveryCatalogue } from '../../../../src/ports/discovery.js'
 import { createDiscoveryCatalogue } from '../../../../src/stores/postgres/discovery/discoveryCatalogue.js'
 import {
   bazaarOf,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ProbeResponse } from '../../../../src/ports/discoveryCatalogue.js'
+import type { ProbeResponse } from '../../../../src/ports/discovery.js'
 import { createDiscoveryCatalogue } from '../../../../src/stores/postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from '../../../../src/stores/postgres/discovery/ownerChallenges.js'
 import {

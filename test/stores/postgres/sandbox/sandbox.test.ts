@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ScenarioScript } from '../../../../src/ports/sandboxScenarios.js'
+import type { ScenarioScript } from '../../../../src/ports/sandbox.js'
 import { createSandboxInboxes } from '../../../../src/stores/postgres/sandbox/inboxes.js'
 import { createSandboxScenarios } from '../../../../src/stores/postgres/sandbox/scenarios.js'
 import { insertJournalRows } from '../../../support/journalRows.js'

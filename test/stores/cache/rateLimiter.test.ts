@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Clock } from '../../../src/ports/clock.js'
-import { createMemoryRateLimiter, type MemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createMemoryRateLimiter, type MemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
 import {
   bucket,
   countPlainly,

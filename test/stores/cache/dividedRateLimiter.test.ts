@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createDividedRateLimiter, createMemoryRateLimiter } from '../../../src/stores/memory/rateLimiter.js'
+import { createDividedRateLimiter, createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
 import { bucket } from '../../contracts/rateLimiterContract.js'
 import { createManualClock } from '../../support/manualClock.js'
 
