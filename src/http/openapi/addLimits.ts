@@ -1,5 +1,5 @@
 import { unlimitedPaths } from '../../protocol/requestLimits.js'
-import { describeErrors, exemplifyErrors } from '../schemas/responses.js'
+import { describeErrors } from '../schemas/responses.js'
 
 const integer = { type: 'integer', minimum: 0 } as const
 
@@ -46,8 +46,10 @@ const addToOperation = (operation: LimitedOperation) => ({
   ),
 })
 
+const rateLimited = describeErrors(['RATE_LIMITED'])[429]
+
 const tooManyRequests = {
-  description: describeErrors(['RATE_LIMITED'])[429]?.description ?? '',
+  description: rateLimited?.description ?? '',
   headers: {
     'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' },
     'Retry-After': { $ref: '#/components/headers/Retry-After' },
@@ -55,7 +57,7 @@ const tooManyRequests = {
   content: {
     'application/json': {
       schema: { $ref: '#/components/schemas/Error' },
-      examples: exemplifyErrors(['RATE_LIMITED'])[429],
+      examples: rateLimited?.content['application/json'].examples,
     },
   },
 }

@@ -156,7 +156,15 @@ export const documentOptions: FastifyDynamicSwaggerOptions = {
     const { schema, url } = transformRoute(input)
     const { access, requiresOperator } = input.route.config ?? {}
     const security = describeSecurity(access, requiresOperator !== undefined)
-    return { schema: security.length === 0 ? schema : { ...schema, security }, url }
+    return {
+      schema: {
+        ...schema,
+        ...(security.length === 0 ? {} : { security }),
+        // The transform takes nothing but the schema from a response's content.
+        'x-responses': input.schema?.response,
+      },
+      url,
+    }
   },
   transformObject: (document) => finishDocument(transformComponents(document)),
 }

@@ -1,15 +1,13 @@
 import { z } from 'zod'
+import type { Examples } from '../schemas/responses.js'
 import { addLimits } from './addLimits.js'
 import { mapValues } from './mapValues.js'
 import { shareErrors } from './shareErrors.js'
 import { describeWebhooks } from './webhooks.js'
 
-export type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>
-
-/** Examples and response headers of a route, in addition to its schemas. */
-export interface RouteReference {
+/** Examples of requests, and response headers, in addition to the schemas of a route. */
+interface RouteReference {
   readonly request?: Examples
-  readonly responses: Readonly<Record<number, Examples>>
   readonly headers?: Readonly<Record<number, Readonly<Record<string, unknown>>>>
 }
 
@@ -34,6 +32,7 @@ const operationShape = z.looseObject({
   responses: z.record(z.string(), responseShape),
   security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
   'x-reference': z.custom<RouteReference>().optional(),
+  'x-responses': z.record(z.string(), z.looseObject({ content: contentShape })),
 })
 const draftShape = z.looseObject({
   openapi: z.string(),
@@ -45,7 +44,6 @@ const draftShape = z.looseObject({
 })
 
 type Content = z.infer<typeof contentShape>
-type Response = z.infer<typeof responseShape>
 type Operation = z.infer<typeof operationShape>
 type Schemas = Readonly<Record<string, unknown>>
 
@@ -93,7 +91,13 @@ const describeOperation = (operation: Operation) => {
     ...(requestBody === undefined
       ? {}
       : { requestBody: describeRequestBody(requestBody, reference?.request) }),
-    responses: mapValues(responses, (one, status) => describeResponse(one, status, reference)),
+    responses: mapValues(responses, (one, status) => ({
+      description: one.description,
+      headers: listHeaders(status, reference),
+      ...(one.content === undefined
+        ? {}
+        : { content: addExamples(one.content, operation['x-responses'][status]?.content) }),
+    })),
   }
 }
 
@@ -104,7 +108,10 @@ const describeRequestBody = (
 ) => ({
   ...body,
   required: !Object.values(contents).every(({ schema }) => nullableSchema.safeParse(schema).success),
-  content: addExamples(mapValues(contents, withoutNull), examples),
+  content: mapValues(contents, (media) => ({
+    ...withoutNull(media),
+    ...(examples === undefined ? {} : { examples }),
+  })),
 })
 
 const nullableSchema = z.object({ anyOf: z.tuple([z.unknown(), z.object({ type: z.literal('null') })]) })
@@ -116,32 +123,17 @@ const withoutNull = (media: Content[string]): Content[string] => {
 
 const retryableStatuses = ['409', '429', '503']
 
-const describeResponse = (
-  { description, content: contents }: Response,
-  status: string,
-  reference: RouteReference | undefined,
-) => ({
-  description,
-  headers: {
-    'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' },
-    ...(retryableStatuses.includes(status)
-      ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
-      : {}),
-    ...(status === '401' ? { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } } : {}),
-    ...reference?.headers?.[Number(status)],
-  },
-  ...(contents === undefined ? {} : { content: addExamples(contents, reference?.responses[Number(status)]) }),
+const listHeaders = (status: string, reference: RouteReference | undefined) => ({
+  'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' },
+  ...(retryableStatuses.includes(status)
+    ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+    : {}),
+  ...(status === '401' ? { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } } : {}),
+  ...reference?.headers?.[Number(status)],
 })
 
-/** Where a response has several media types, texts are examples of those beside JSON. */
-const addExamples = (contents: Content, examples: Examples | undefined): Content =>
-  mapValues(contents, (one, mediaType) => {
-    if (examples === undefined) return one
-    const isText = mediaType !== 'application/json'
-    const fitting = Object.entries(examples).filter(([, { value }]) => (typeof value === 'string') === isText)
-    const shown = Object.keys(contents).length === 1 ? examples : Object.fromEntries(fitting)
-    return { ...one, examples: shown }
-  })
+const addExamples = (contents: Content, written: Content | undefined): Content =>
+  mapValues(contents, (one, mediaType) => ({ ...one, examples: written?.[mediaType]?.examples }))
 
 const componentPrefix = '#/components/schemas/'
 const referenceForm = /"#\/components\/schemas\/([^"]+)"/g

@@ -58,10 +58,14 @@ const documentSchema = (mediaType: string, operationId: string) => ({
   response: {
     200: {
       description: 'The document.',
-      content: { [mediaType]: { schema: z.looseObject({ openapi: z.string() }) } },
+      content: {
+        [mediaType]: {
+          schema: z.looseObject({ openapi: z.string() }),
+          examples: { head: { summary: 'First field', value: { openapi: '3.1.0' } } },
+        },
+      },
     },
   },
-  'x-reference': { responses: { 200: { head: { summary: 'First field', value: { openapi: '3.1.0' } } } } },
 })
 
 const documentRoutes: FastifyPluginCallback = (app, _options, done) => {

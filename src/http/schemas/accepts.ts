@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors.js'
 import { acceptsRequest, completedRequirements, pricedRequirements } from '../../protocol/accepts.js'
 import { bodyLimits } from '../../protocol/requestLimits.js'
 import { bodyErrors } from './commonErrors.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const errors = [
   'INVALID_REQUEST',
@@ -45,8 +45,31 @@ export const acceptsSchema = {
   ].join('\n\n'),
   body: acceptsRequest,
   response: {
-    200: jsonResponse('The requirements, complete.', completedRequirements),
-    402: jsonResponse('The requirements for the price; not an error.', pricedRequirements),
+    200: jsonResponse('The requirements, complete.', completedRequirements, {
+      completed: { value: { ...versions(2), resource, accepts: [{ ...draft, extra: domain }] } },
+    }),
+    402: jsonResponse('The requirements for the price; not an error.', pricedRequirements, {
+      paymentRequired: {
+        value: {
+          ...versions(1),
+          error: 'Payment required',
+          accepts: [
+            {
+              scheme: 'exact',
+              network: 'eip155:84532',
+              maxAmountRequired: '10000',
+              resource: resource.url,
+              description: '',
+              mimeType: 'application/json',
+              asset,
+              payTo,
+              maxTimeoutSeconds: 300,
+              extra: { ...domain, primaryType: 'TransferWithAuthorization' },
+            },
+          ],
+        },
+      },
+    }),
     ...describeErrors(errors, bodyLimits.payment),
   },
   'x-reference': {
@@ -66,32 +89,6 @@ export const acceptsSchema = {
           recipientAddress: payTo,
         },
       },
-    },
-    responses: {
-      200: { completed: { value: { ...versions(2), resource, accepts: [{ ...draft, extra: domain }] } } },
-      402: {
-        paymentRequired: {
-          value: {
-            ...versions(1),
-            error: 'Payment required',
-            accepts: [
-              {
-                scheme: 'exact',
-                network: 'eip155:84532',
-                maxAmountRequired: '10000',
-                resource: resource.url,
-                description: '',
-                mimeType: 'application/json',
-                asset,
-                payTo,
-                maxTimeoutSeconds: 300,
-                extra: { ...domain, primaryType: 'TransferWithAuthorization' },
-              },
-            ],
-          },
-        },
-      },
-      ...exemplifyErrors(errors, bodyLimits.payment),
     },
   },
 } satisfies FastifySchema

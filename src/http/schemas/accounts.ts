@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../errors.js'
 import { lookupResult, registerResult } from '../../protocol/accounts.js'
 import { accountRequests, accountResponses } from './accountExamples.js'
 import { bodyErrors } from './commonErrors.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 // The use case validates the content; these bounds only limit the length.
 const email = z
@@ -39,17 +39,12 @@ export const registerSchema = {
   ].join('\n\n'),
   body: z.object({ email, projectName }),
   response: {
-    200: jsonResponse('The existing key of the project.', registerResult),
-    201: jsonResponse('The new key of the project.', registerResult),
+    200: jsonResponse('The existing key of the project.', registerResult, accountResponses.registeredBefore),
+    201: jsonResponse('The new key of the project.', registerResult, accountResponses.registered),
     ...describeErrors(openErrors),
   },
   'x-reference': {
     request: accountRequests.register,
-    responses: {
-      200: accountResponses.registeredBefore,
-      201: accountResponses.registered,
-      ...exemplifyErrors(openErrors),
-    },
   },
 } satisfies FastifySchema
 
@@ -63,10 +58,12 @@ export const lookupSchema = {
     'masked. `open`: every caller. `verified`: they are sent to the address by mail, and the response is the same ' +
     'whether it is known or not.',
   body: z.object({ email }),
-  response: { 200: jsonResponse('The keys of the address.', lookupResult), ...describeErrors(openErrors) },
+  response: {
+    200: jsonResponse('The keys of the address.', lookupResult, accountResponses.lookup),
+    ...describeErrors(openErrors),
+  },
   'x-reference': {
     request: accountRequests.lookup,
-    responses: { 200: accountResponses.lookup, ...exemplifyErrors(openErrors) },
   },
 } satisfies FastifySchema
 
@@ -76,8 +73,7 @@ export const keyCountSchema = {
   summary: 'Number of registered API keys',
   description: 'Currently valid keys: a project counts once, however often its key was rotated.',
   response: {
-    200: jsonResponse('The number of keys.', z.object({ totalKeys: z.int() })),
+    200: jsonResponse('The number of keys.', z.object({ totalKeys: z.int() }), accountResponses.keyCount),
     ...describeErrors(countErrors),
   },
-  'x-reference': { responses: { 200: accountResponses.keyCount, ...exemplifyErrors(countErrors) } },
 } satisfies FastifySchema

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../errors.js'
 import { auditPage, createdKey, keyScopes, namedKeyList, revokedKey } from '../../protocol/accounts.js'
 import { bodyErrors, keyedErrors, storeErrors } from './commonErrors.js'
 import { pageQuery, uuidText } from './page.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const createErrors = [...keyedErrors, ...bodyErrors] as const satisfies readonly ErrorCode[]
 const revokeErrors = [...keyedErrors, 'NOT_FOUND'] as const satisfies readonly ErrorCode[]
@@ -28,12 +28,11 @@ export const listApiKeysSchema = {
   description:
     'All keys of the project that can be used or have expired, without the keys themselves. `GET /dashboard/keys` ' +
     'lists the primary keys of all projects of the address.',
-  response: { 200: jsonResponse('The keys of the project.', namedKeyList), ...describeErrors(storeErrors) },
-  'x-reference': {
-    responses: {
-      200: { keys: { value: { keys: [{ ...keyExample, current: false }] } } },
-      ...exemplifyErrors(storeErrors),
-    },
+  response: {
+    200: jsonResponse('The keys of the project.', namedKeyList, {
+      keys: { value: { keys: [{ ...keyExample, current: false }] } },
+    }),
+    ...describeErrors(storeErrors),
   },
 } satisfies FastifySchema
 
@@ -56,7 +55,10 @@ export const createApiKeySchema = {
       .meta({ description: 'Default: the scopes of the key of this request' }),
     expiresAt: z.iso.datetime({ offset: true }).optional().meta({ description: 'Default: never' }),
   }),
-  response: { 201: jsonResponse('The new key.', createdKey), ...describeErrors(createErrors) },
+  response: {
+    201: jsonResponse('The new key.', createdKey, { created: { value: { ...keyExample, apiKey } } }),
+    ...describeErrors(createErrors),
+  },
   'x-reference': {
     request: {
       limited: {
@@ -64,7 +66,6 @@ export const createApiKeySchema = {
       },
       full: { value: { name: 'Second server' } },
     },
-    responses: { 201: { created: { value: { ...keyExample, apiKey } } }, ...exemplifyErrors(createErrors) },
   },
 } satisfies FastifySchema
 
@@ -78,12 +79,11 @@ export const revokeApiKeySchema = {
   params: z.object({
     id: uuidText.meta({ examples: [keyExample.id] }),
   }),
-  response: { 200: jsonResponse('The key is revoked.', revokedKey), ...describeErrors(revokeErrors) },
-  'x-reference': {
-    responses: {
-      200: { revoked: { value: { id: keyExample.id, revoked: true } } },
-      ...exemplifyErrors(revokeErrors),
-    },
+  response: {
+    200: jsonResponse('The key is revoked.', revokedKey, {
+      revoked: { value: { id: keyExample.id, revoked: true } },
+    }),
+    ...describeErrors(revokeErrors),
   },
 } satisfies FastifySchema
 
@@ -95,26 +95,23 @@ export const readAuditSchema = {
     'Every change to keys, webhook, restrictions, recipients and tier of the project, newest first: when, by which ' +
     'key or operator, and from which address. Kept for 400 days.',
   querystring: pageQuery,
-  response: { 200: jsonResponse('A page of changes.', auditPage), ...describeErrors(keyedErrors) },
-  'x-reference': {
-    responses: {
-      200: {
-        page: {
-          value: {
-            entries: [
-              {
-                id: '0d0c5f0a-4b65-4a25-8f63-9f5f5ec0a1ce',
-                createdAt: '2026-01-01T00:00:00.000Z',
-                action: 'key.created',
-                actor: 'key Default (2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11)',
-                address: '203.0.113.7',
-                details: { key: keyExample.name, keyId: keyExample.id, scopes: ['verify', 'settle'] },
-              },
-            ],
-          },
+  response: {
+    200: jsonResponse('A page of changes.', auditPage, {
+      page: {
+        value: {
+          entries: [
+            {
+              id: '0d0c5f0a-4b65-4a25-8f63-9f5f5ec0a1ce',
+              createdAt: '2026-01-01T00:00:00.000Z',
+              action: 'key.created',
+              actor: 'key Default (2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11)',
+              address: '203.0.113.7',
+              details: { key: keyExample.name, keyId: keyExample.id, scopes: ['verify', 'settle'] },
+            },
+          ],
         },
       },
-      ...exemplifyErrors(keyedErrors),
-    },
+    }),
+    ...describeErrors(keyedErrors),
   },
 } satisfies FastifySchema

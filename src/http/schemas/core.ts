@@ -26,12 +26,12 @@ import {
   verifyResponses,
 } from './examples.js'
 import { keyedHeaders, replayedHeader } from './idempotency.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, type Examples, jsonResponse } from './responses.js'
 import { settlementsQuery } from './settlementsQuery.js'
 
-const text = (description: string, mediaType: string) => ({
+const text = (description: string, mediaType: string, examples: Examples) => ({
   description,
-  content: { [mediaType]: { schema: z.string() } },
+  content: { [mediaType]: { schema: z.string(), examples } },
 })
 
 const paymentErrors = [
@@ -76,11 +76,10 @@ export const healthSchema = {
   summary: 'Liveness probe',
   description: 'Returns 200 as long as the process runs, independent of its stores and chains.',
   response: {
-    200: jsonResponse('The process is alive.', z.object({ status: z.literal('ok') })),
+    200: jsonResponse('The process is alive.', z.object({ status: z.literal('ok') }), {
+      ok: { value: { status: 'ok' } },
+    }),
     ...describeErrors(readErrors),
-  },
-  'x-reference': {
-    responses: { 200: { ok: { value: { status: 'ok' } } }, ...exemplifyErrors(readErrors) },
   },
 } satisfies FastifySchema
 
@@ -93,16 +92,11 @@ export const readySchema = {
     'load balancer should route requests elsewhere. It also reports gas that is `low` or `empty`, which does not ' +
     'affect readiness: other instances use the same signers.',
   response: {
-    200: jsonResponse('All dependencies are available.', readiness),
+    200: jsonResponse('All dependencies are available.', readiness, { ready: readinessResponses.ready }),
     ...describeErrors(readErrors),
-    503: jsonResponse('A dependency is unavailable; see `checks`.', readiness),
-  },
-  'x-reference': {
-    responses: {
-      200: { ready: readinessResponses.ready },
-      ...exemplifyErrors(readErrors),
-      503: { unready: readinessResponses.unready },
-    },
+    503: jsonResponse('A dependency is unavailable; see `checks`.', readiness, {
+      unready: readinessResponses.unready,
+    }),
   },
 } satisfies FastifySchema
 
@@ -117,20 +111,14 @@ export const metricsSchema = {
     'result, open, reorged and lost settlements, signer balances, RPC endpoint health, and process metrics. At most a ' +
     'second old. Needs `METRICS_TOKEN` as bearer where the operator set it.',
   response: {
-    200: text('Prometheus text exposition format.', 'text/plain'),
-    ...describeErrors(metricsErrors),
-  },
-  'x-reference': {
-    responses: {
-      200: {
-        verify: {
-          value:
-            'facilitator_verify_total{network="eip155:84532",scheme="exact",result="valid"} 42\n' +
-            'facilitator_active_requests 1\n',
-        },
+    200: text('Prometheus text exposition format.', 'text/plain', {
+      verify: {
+        value:
+          'facilitator_verify_total{network="eip155:84532",scheme="exact",result="valid"} 42\n' +
+          'facilitator_active_requests 1\n',
       },
-      ...exemplifyErrors(metricsErrors),
-    },
+    }),
+    ...describeErrors(metricsErrors),
   },
 } satisfies FastifySchema
 
@@ -140,8 +128,10 @@ export const infoSchema = {
   summary: 'Name, version, endpoints and features of this instance',
   description:
     'Lists the endpoints that this instance serves, its enabled features, and what its networks lack.',
-  response: { 200: jsonResponse('Service information.', serviceInfo), ...describeErrors(readErrors) },
-  'x-reference': { responses: { 200: infoResponse, ...exemplifyErrors(readErrors) } },
+  response: {
+    200: jsonResponse('Service information.', serviceInfo, infoResponse),
+    ...describeErrors(readErrors),
+  },
 } satisfies FastifySchema
 
 export const supportedSchema = {
@@ -152,8 +142,10 @@ export const supportedSchema = {
     'Every pair of scheme and network that this instance can currently settle, the data that clients need ' +
     'to sign (`extra`), protocol extensions, and the addresses that settlements are sent from. A network is ' +
     'omitted while its RPC endpoints are down or its signers are out of gas.',
-  response: { 200: jsonResponse('What can currently be settled.', supported), ...describeErrors(readErrors) },
-  'x-reference': { responses: { 200: supportedResponse, ...exemplifyErrors(readErrors) } },
+  response: {
+    200: jsonResponse('What can currently be settled.', supported, supportedResponse),
+    ...describeErrors(readErrors),
+  },
 } satisfies FastifySchema
 
 export const verifySchema = {
@@ -171,12 +163,11 @@ export const verifySchema = {
   ].join('\n\n'),
   body: wirePaymentRequest,
   response: {
-    200: jsonResponse('The verdict.', verifyResult),
+    200: jsonResponse('The verdict.', verifyResult, verifyResponses),
     ...describeErrors(verifyErrors, bodyLimits.payment),
   },
   'x-reference': {
     request: paymentRequests,
-    responses: { 200: verifyResponses, ...exemplifyErrors(verifyErrors, bodyLimits.payment) },
   },
 } satisfies FastifySchema
 
@@ -203,12 +194,11 @@ export const settleSchema = {
   headers: keyedHeaders,
   body: wirePaymentRequest,
   response: {
-    200: jsonResponse('The outcome.', settleResult),
+    200: jsonResponse('The outcome.', settleResult, settleResponses),
     ...describeErrors(settleErrors, bodyLimits.payment),
   },
   'x-reference': {
     request: paymentRequests,
-    responses: { 200: settleResponses, ...exemplifyErrors(settleErrors, bodyLimits.payment) },
     headers: { 200: replayedHeader },
   },
 } satisfies FastifySchema
@@ -221,8 +211,10 @@ export const settlementSchema = {
     'The settlement with the `settlementId` of a /settle response. `pending` becomes `confirmed` or ' +
     '`failed` once there is final proof on chain.',
   params: z.object({ id: z.uuid().meta({ examples: [parameters.settlementId] }) }),
-  response: { 200: jsonResponse('The settlement.', settlementView), ...describeErrors(lookUpErrors) },
-  'x-reference': { responses: { 200: settlementResponses, ...exemplifyErrors(lookUpErrors) } },
+  response: {
+    200: jsonResponse('The settlement.', settlementView, settlementResponses),
+    ...describeErrors(lookUpErrors),
+  },
 } satisfies FastifySchema
 
 export const settlementsSchema = {
@@ -241,13 +233,8 @@ export const settlementsSchema = {
     200: jsonResponse(
       'The settlement, or a page of settlements.',
       z.union([settlementsOfTransaction, settlementPage]),
+      { ...settlementResponses, ...settlementPages },
     ),
     ...describeErrors(settlementsErrors),
-  },
-  'x-reference': {
-    responses: {
-      200: { ...settlementResponses, ...settlementPages },
-      ...exemplifyErrors(settlementsErrors),
-    },
   },
 } satisfies FastifySchema

@@ -11,7 +11,7 @@ import {
 } from '../../protocol/credit.js'
 import { bodyErrors } from './commonErrors.js'
 import { describeLimit, limitText } from './page.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const readErrors = [
   'INVALID_REQUEST',
@@ -58,11 +58,10 @@ export const getCreditScoreSchema = {
     'paid has 0.',
   querystring: z.strictObject({ wallet: walletText, network: creditNetwork.optional() }),
   response: {
-    200: jsonResponse('The score, its parts, and how it came about.', creditScore),
+    200: jsonResponse('The score, its parts, and how it came about.', creditScore, {
+      score: { value: score },
+    }),
     ...describeErrors(readErrors),
-  },
-  'x-reference': {
-    responses: { 200: { score: { value: score } }, ...exemplifyErrors(readErrors) },
   },
 } satisfies FastifySchema
 
@@ -76,15 +75,13 @@ export const refreshCreditScoreSchema = {
   querystring: givenWallet,
   body: givenWallet.nullish(),
   response: {
-    200: jsonResponse('The score after the recount.', refreshedCreditScore),
+    200: jsonResponse('The score after the recount.', refreshedCreditScore, {
+      score: { value: { ...score, refresh: { isComplete: true, repairs: 0 } } },
+    }),
     ...describeErrors(refreshErrors),
   },
   'x-reference': {
     request: { wallet: { value: { wallet: '0x18f77dd01186556F1F745E7847A4686421dEE072' } } },
-    responses: {
-      200: { score: { value: { ...score, refresh: { isComplete: true, repairs: 0 } } } },
-      ...exemplifyErrors(refreshErrors),
-    },
   },
 } satisfies FastifySchema
 
@@ -100,13 +97,9 @@ export const listTopWalletsSchema = {
       .meta(describeLimit('Wallets', 10, maxCreditRanks)),
   }),
   response: {
-    200: jsonResponse('The wallets, the best first.', creditRanking),
+    200: jsonResponse('The wallets, the best first.', creditRanking, {
+      ranking: { value: { wallets: [{ rank: 1, ...summary }] } },
+    }),
     ...describeErrors(readErrors),
-  },
-  'x-reference': {
-    responses: {
-      200: { ranking: { value: { wallets: [{ rank: 1, ...summary }] } } },
-      ...exemplifyErrors(readErrors),
-    },
   },
 } satisfies FastifySchema

@@ -14,7 +14,7 @@ import { accountRequests, accountResponses } from './accountExamples.js'
 import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { accountSettlementPages } from './examples.js'
 import { integerText } from './page.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 import { accountSettlementsQuery } from './settlementsQuery.js'
 
 const writeErrors = [...bodyErrors, ...keyedErrors] as const satisfies readonly ErrorCode[]
@@ -24,8 +24,10 @@ export const infoSchema = {
   tags: ['Accounts'],
   summary: 'Tier, quota and restrictions of my key',
   description: 'Tier, remaining monthly quota and restrictions of the key. Does not count against the quota.',
-  response: { 200: jsonResponse('The project of the key.', accountInfo), ...describeErrors(keyedErrors) },
-  'x-reference': { responses: { 200: accountResponses.info, ...exemplifyErrors(keyedErrors) } },
+  response: {
+    200: jsonResponse('The project of the key.', accountInfo, accountResponses.info),
+    ...describeErrors(keyedErrors),
+  },
 } satisfies FastifySchema
 
 export const keysSchema = {
@@ -36,8 +38,10 @@ export const keysSchema = {
     'The keys of every project of the address; `current` marks the one of this request. Only that one is shown in ' +
     'full: others are masked unless `REGISTRATION` is `open`, or is `once` and the caller a program on the ' +
     'instance’s own machine or an operator (the operator’s token as bearer, the key as `X-API-Key`).',
-  response: { 200: jsonResponse('The keys of the address.', keyList), ...describeErrors(keyedErrors) },
-  'x-reference': { responses: { 200: accountResponses.keys, ...exemplifyErrors(keyedErrors) } },
+  response: {
+    200: jsonResponse('The keys of the address.', keyList, accountResponses.keys),
+    ...describeErrors(keyedErrors),
+  },
 } satisfies FastifySchema
 
 export const usageSchema = {
@@ -46,8 +50,10 @@ export const usageSchema = {
   summary: 'Transactions of the last seven days',
   description:
     'One entry for each of the last seven days (UTC), oldest first; days without a transaction are 0.',
-  response: { 200: jsonResponse('The last seven days.', usage), ...describeErrors(keyedErrors) },
-  'x-reference': { responses: { 200: accountResponses.usage, ...exemplifyErrors(keyedErrors) } },
+  response: {
+    200: jsonResponse('The last seven days.', usage, accountResponses.usage),
+    ...describeErrors(keyedErrors),
+  },
 } satisfies FastifySchema
 
 export const accountSettlementsSchema = {
@@ -59,10 +65,9 @@ export const accountSettlementsSchema = {
     'pass `nextCursor` as `cursor` to get the next page.',
   querystring: accountSettlementsQuery,
   response: {
-    200: jsonResponse('A page of settlements.', accountSettlementPage),
+    200: jsonResponse('A page of settlements.', accountSettlementPage, accountSettlementPages),
     ...describeErrors(keyedErrors),
   },
-  'x-reference': { responses: { 200: accountSettlementPages, ...exemplifyErrors(keyedErrors) } },
 } satisfies FastifySchema
 
 export const rotateSchema = {
@@ -78,8 +83,10 @@ export const rotateSchema = {
       .default(0)
       .meta({ description: 'How long the old key stays valid, at most 604800 (7 days)', examples: [3600] }),
   }),
-  response: { 200: jsonResponse('The new key of the project.', rotatedKey), ...describeErrors(writeErrors) },
-  'x-reference': { responses: { 200: accountResponses.rotated, ...exemplifyErrors(writeErrors) } },
+  response: {
+    200: jsonResponse('The new key of the project.', rotatedKey, accountResponses.rotated),
+    ...describeErrors(writeErrors),
+  },
 } satisfies FastifySchema
 
 const allowed = (maxLength: number, description: string) =>
@@ -102,9 +109,11 @@ export const restrictionsSchema = {
       .optional()
       .meta({ description: 'Accept an `allowedIPs` that excludes the address of this request' }),
   }),
-  response: { 200: jsonResponse('The new restrictions.', restrictions), ...describeErrors(writeErrors) },
+  response: {
+    200: jsonResponse('The new restrictions.', restrictions, accountResponses.restrictions),
+    ...describeErrors(writeErrors),
+  },
   'x-reference': {
     request: accountRequests.restrictions,
-    responses: { 200: accountResponses.restrictions, ...exemplifyErrors(writeErrors) },
   },
 } satisfies FastifySchema

@@ -15,7 +15,7 @@ import { wireLimits } from '../../protocol/wire.js'
 import { bodyErrors } from './commonErrors.js'
 import { discoveryExamples } from './discoveryExamples.js'
 import { describeLimit, integerText, limitText, uuidText } from './page.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, type Examples, jsonResponse } from './responses.js'
 
 const readErrors = [
   'INVALID_REQUEST',
@@ -84,9 +84,9 @@ export const listResourcesSchema = {
       .default(0)
       .meta({ description: 'Resources to skip; not with `cursor`', examples: [0] }),
   }),
-  response: { 200: jsonResponse('A page of resources.', resourcePage), ...describeErrors(readErrors) },
-  'x-reference': {
-    responses: { 200: discoveryExamples.list, ...exemplifyErrors(readErrors) },
+  response: {
+    200: jsonResponse('A page of resources.', resourcePage, discoveryExamples.list),
+    ...describeErrors(readErrors),
   },
 } satisfies FastifySchema
 
@@ -99,9 +99,9 @@ export const searchResourcesSchema = {
     ...filters,
     query: text(discoveryLimits.query).meta({ description: 'Words', examples: ['weather forecast'] }),
   }),
-  response: { 200: jsonResponse('A page of matches.', searchPage), ...describeErrors(readErrors) },
-  'x-reference': {
-    responses: { 200: discoveryExamples.search, ...exemplifyErrors(readErrors) },
+  response: {
+    200: jsonResponse('A page of matches.', searchPage, discoveryExamples.search),
+    ...describeErrors(readErrors),
   },
 } satisfies FastifySchema
 
@@ -113,9 +113,9 @@ export const getResourceSchema = {
   summary: 'One listed resource',
   description: 'With its whole declaration, as declared: treat it as untrusted text.',
   params,
-  response: { 200: jsonResponse('The resource.', discoveredResource), ...describeErrors(itemErrors) },
-  'x-reference': {
-    responses: { 200: discoveryExamples.resource, ...exemplifyErrors(itemErrors) },
+  response: {
+    200: jsonResponse('The resource.', discoveredResource, discoveryExamples.resource),
+    ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema
 
@@ -134,37 +134,29 @@ const authority =
   '`quittance discovery: unlist` (or `relist`), `Resource: <id>`, `URL: <resource>`, for MCP `Tool: <toolName>`, and ' +
   '`Issued At: <issuedAt>`, joined by line feeds. Idempotent.'
 
-const changes = {
+const changes = (examples: Examples) => ({
   tags: ['Discovery'],
   params,
   body: ownerSignature,
   response: {
-    200: jsonResponse('The state of the listing.', listingChanged),
+    200: jsonResponse('The state of the listing.', listingChanged, examples),
     ...describeErrors(changeErrors),
   },
-}
-
-const changeReference = (
-  responses: typeof discoveryExamples.unlisted | typeof discoveryExamples.relisted,
-) => ({
-  request: discoveryExamples.signature,
-  responses: { 200: responses, ...exemplifyErrors(changeErrors) },
+  'x-reference': { request: discoveryExamples.signature },
 })
 
 export const unlistResourceSchema = {
-  ...changes,
+  ...changes(discoveryExamples.unlisted),
   operationId: 'unlistResource',
   summary: 'Unlist a resource that you own',
   description: `Settlements do not list it again; \`relist\` does. ${authority}`,
-  'x-reference': changeReference(discoveryExamples.unlisted),
 } satisfies FastifySchema
 
 export const relistResourceSchema = {
-  ...changes,
+  ...changes(discoveryExamples.relisted),
   operationId: 'relistResource',
   summary: 'List a resource again that you unlisted',
   description: authority,
-  'x-reference': changeReference(discoveryExamples.relisted),
 } satisfies FastifySchema
 
 export const validateDeclarationSchema = {
@@ -176,14 +168,10 @@ export const validateDeclarationSchema = {
     'of either version, a payment payload or the body of a settle request. Nothing is stored.',
   body: z.looseObject({}),
   response: {
-    200: jsonResponse('Every rule, in the order of checking.', declarationReport),
+    200: jsonResponse('Every rule, in the order of checking.', declarationReport, discoveryExamples.report),
     ...describeErrors(validateErrors, bodyLimits.declaration),
   },
   'x-reference': {
     request: discoveryExamples.declaration,
-    responses: {
-      200: discoveryExamples.report,
-      ...exemplifyErrors(validateErrors, bodyLimits.declaration),
-    },
   },
 } satisfies FastifySchema

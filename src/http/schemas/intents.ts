@@ -17,7 +17,7 @@ import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { keyedHeaders, replayedHeader } from './idempotency.js'
 import { intentExamples } from './intentExamples.js'
 import { pageQuery, uuidText } from './page.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const itemErrors = [...keyedErrors, 'NOT_FOUND'] as const
 const createErrors = [
@@ -63,12 +63,11 @@ export const createIntentSchema = {
   headers: keyedHeaders,
   body: intentRequest,
   response: {
-    201: jsonResponse('The intent with its routes.', createdIntent),
+    201: jsonResponse('The intent with its routes.', createdIntent, intentExamples.create.response),
     ...describeErrors(createErrors),
   },
   'x-reference': {
     request: intentExamples.create.request,
-    responses: { 201: intentExamples.create.response, ...exemplifyErrors(createErrors) },
     headers: { 201: replayedHeader },
   },
 } satisfies FastifySchema
@@ -81,8 +80,10 @@ export const listIntentsSchema = {
   querystring: pageQuery.extend({
     status: z.enum(intentStatuses).optional().meta({ description: 'Filter by status; default: all' }),
   }),
-  response: { 200: jsonResponse('A page of intents.', intentPage), ...describeErrors(keyedErrors) },
-  'x-reference': { responses: { 200: intentExamples.list, ...exemplifyErrors(keyedErrors) } },
+  response: {
+    200: jsonResponse('A page of intents.', intentPage, intentExamples.list),
+    ...describeErrors(keyedErrors),
+  },
 } satisfies FastifySchema
 
 export const getIntentSchema = {
@@ -91,8 +92,10 @@ export const getIntentSchema = {
   summary: 'Get an intent',
   description: 'With the routes as they were last computed, and what became of its payment.',
   params,
-  response: { 200: jsonResponse('The intent.', intentWithRoutes), ...describeErrors(itemErrors) },
-  'x-reference': { responses: { 200: intentExamples.get, ...exemplifyErrors(itemErrors) } },
+  response: {
+    200: jsonResponse('The intent.', intentWithRoutes, intentExamples.get),
+    ...describeErrors(itemErrors),
+  },
 } satisfies FastifySchema
 
 export const selectRouteSchema = {
@@ -104,10 +107,12 @@ export const selectRouteSchema = {
     'until a payment is executed.',
   params,
   body: routeSelection,
-  response: { 200: jsonResponse('The route is selected.', routedIntent), ...describeErrors(routeErrors) },
+  response: {
+    200: jsonResponse('The route is selected.', routedIntent, intentExamples.route.response),
+    ...describeErrors(routeErrors),
+  },
   'x-reference': {
     request: intentExamples.route.request,
-    responses: { 200: intentExamples.route.response, ...exemplifyErrors(routeErrors) },
   },
 } satisfies FastifySchema
 
@@ -133,15 +138,11 @@ export const executeIntentSchema = {
     })
     .meta({ id: 'IntentExecution' }),
   response: {
-    200: jsonResponse('What became of the payment.', executedIntent),
+    200: jsonResponse('What became of the payment.', executedIntent, intentExamples.execute.response),
     ...describeErrors(executeErrors, bodyLimits.payment),
   },
   'x-reference': {
     request: intentExamples.execute.request,
-    responses: {
-      200: intentExamples.execute.response,
-      ...exemplifyErrors(executeErrors, bodyLimits.payment),
-    },
   },
 } satisfies FastifySchema
 
@@ -155,8 +156,10 @@ export const cancelIntentSchema = {
     '`intentToken` only. Idempotent.',
   params,
   headers: tokenHeaders,
-  response: { 200: jsonResponse('The intent is cancelled.', changedIntent), ...describeErrors(changeErrors) },
-  'x-reference': { responses: { 200: intentExamples.cancel, ...exemplifyErrors(changeErrors) } },
+  response: {
+    200: jsonResponse('The intent is cancelled.', changedIntent, intentExamples.cancel),
+    ...describeErrors(changeErrors),
+  },
 } satisfies FastifySchema
 
 export const refreshIntentSchema = {
@@ -169,8 +172,7 @@ export const refreshIntentSchema = {
     'because the payer may have paid.',
   params,
   response: {
-    200: jsonResponse('The intent with its routes.', intentWithRoutes),
+    200: jsonResponse('The intent with its routes.', intentWithRoutes, intentExamples.get),
     ...describeErrors(changeErrors),
   },
-  'x-reference': { responses: { 200: intentExamples.get, ...exemplifyErrors(changeErrors) } },
 } satisfies FastifySchema

@@ -10,7 +10,7 @@ import {
   signedRecipient,
 } from '../../protocol/recipients.js'
 import { bodyErrors, keyedErrors, storeErrors } from './commonErrors.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const messageErrors = [...keyedErrors, ...bodyErrors] as const satisfies readonly ErrorCode[]
 const stateErrors = [...messageErrors, 'SIGN_IN_FAILED'] as const satisfies readonly ErrorCode[]
@@ -49,15 +49,13 @@ export const writeRecipientMessageSchema = {
     'to it must show. Valid for ten minutes and once, and only for this project and these demands.',
   body: recipientDraft,
   response: {
-    200: jsonResponse('The message to sign.', recipientMessage),
+    200: jsonResponse('The message to sign.', recipientMessage, {
+      message: { value: { message, nonce, expirationTime: '2026-01-01T00:10:00.000Z' } },
+    }),
     ...describeErrors(messageErrors),
   },
   'x-reference': {
     request: { signed: { value: draft } },
-    responses: {
-      200: { message: { value: { message, nonce, expirationTime: '2026-01-01T00:10:00.000Z' } } },
-      ...exemplifyErrors(messageErrors),
-    },
   },
 } satisfies FastifySchema
 
@@ -70,7 +68,10 @@ export const stateRecipientSchema = {
     'its request says. Proven by a signature of the wallet over the message of `POST /dashboard/recipients/message` ' +
     'for the same body. It replaces an earlier statement for the recipient, also one of another project.',
   body: signedRecipient,
-  response: { 200: jsonResponse('The statement.', recipientView), ...describeErrors(stateErrors) },
+  response: {
+    200: jsonResponse('The statement.', recipientView, { stated: { value: stated } }),
+    ...describeErrors(stateErrors),
+  },
   'x-reference': {
     request: {
       signed: {
@@ -82,7 +83,6 @@ export const stateRecipientSchema = {
         },
       },
     },
-    responses: { 200: { stated: { value: stated } }, ...exemplifyErrors(stateErrors) },
   },
 } satisfies FastifySchema
 
@@ -91,9 +91,9 @@ export const listRecipientsSchema = {
   tags: ['Accounts'],
   summary: 'Recipients of my project',
   description: 'What this project has stated about claims, oldest first.',
-  response: { 200: jsonResponse('The statements.', recipientList), ...describeErrors(storeErrors) },
-  'x-reference': {
-    responses: { 200: { recipients: { value: { recipients: [stated] } } }, ...exemplifyErrors(storeErrors) },
+  response: {
+    200: jsonResponse('The statements.', recipientList, { recipients: { value: { recipients: [stated] } } }),
+    ...describeErrors(storeErrors),
   },
 } satisfies FastifySchema
 
@@ -116,13 +116,9 @@ export const deleteRecipientSchema = {
       .meta({ examples: [draft.payTo] }),
   }),
   response: {
-    200: jsonResponse('The statement is deleted.', deletedRecipient),
+    200: jsonResponse('The statement is deleted.', deletedRecipient, {
+      deleted: { value: { network: draft.network, payTo: draft.payTo, deleted: true } },
+    }),
     ...describeErrors(deleteErrors),
-  },
-  'x-reference': {
-    responses: {
-      200: { deleted: { value: { network: draft.network, payTo: draft.payTo, deleted: true } } },
-      ...exemplifyErrors(deleteErrors),
-    },
   },
 } satisfies FastifySchema

@@ -4,7 +4,7 @@ import { type ReconciliationPage, reconciliationPage } from '../../protocol/reco
 import { keyedErrors } from './commonErrors.js'
 import { parameters } from './examples.js'
 import { describeLimit, pageLimit, uuidText } from './page.js'
-import { describeErrors, exemplifyErrors } from './responses.js'
+import { describeErrors } from './responses.js'
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
 
@@ -100,18 +100,21 @@ export const reconciliationSchema = {
   response: {
     200: {
       description: 'What was compared, and every difference.',
-      content: { 'application/json': { schema: reconciliationPage }, 'text/csv': { schema: z.string() } },
+      content: {
+        'application/json': { schema: reconciliationPage, examples: { difference: { value: page } } },
+        'text/csv': {
+          schema: z.string(),
+          examples: {
+            csv: {
+              value: 'row,id,createdAt,closedAt\r\nsettlement,9401b76e-f466-496f-8524-886a61ebf067,…\r\n',
+            },
+          },
+        },
+      },
     },
     ...describeErrors(keyedErrors),
   },
   'x-reference': {
-    responses: {
-      200: {
-        difference: { value: page },
-        csv: { value: 'row,id,createdAt,closedAt\r\nsettlement,9401b76e-f466-496f-8524-886a61ebf067,…\r\n' },
-      },
-      ...exemplifyErrors(keyedErrors),
-    },
     headers: {
       200: {
         'X-Next-Cursor': {

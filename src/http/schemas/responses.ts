@@ -23,9 +23,15 @@ export const errorBody = z
   })
   .meta({ id: 'Error', description: 'Body of every response outside 2xx' })
 
-export const jsonResponse = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
+export type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>
+
+export const jsonResponse = <Schema extends z.ZodType>(
+  description: string,
+  schema: Schema,
+  examples: Examples,
+) => ({
   description,
-  content: { 'application/json': { schema } },
+  content: { 'application/json': { schema, examples } },
 })
 
 const meanings: Readonly<Record<ErrorCode, string>> = {
@@ -75,30 +81,15 @@ const isRetryable = (code: ErrorCode): boolean =>
   code === 'REQUEST_IN_PROGRESS' || errorStatus[code] === 429 || errorStatus[code] === 503
 
 export const describeErrors = (codes: readonly ErrorCode[], maxBodyBytes: number = bodyLimits.account) => {
-  const responses: Record<
-    number,
-    { description: string; content: { 'application/json': { schema: typeof errorBody } } }
-  > = {}
+  const responses: Record<number, ReturnType<typeof jsonResponse<typeof errorBody>>> = {}
   for (const [status, grouped] of groupByStatus(codes)) {
     const description = grouped
       .map((code) => `\`${code}\`: ${describeMeaning(code, maxBodyBytes)}`)
       .join('. ')
-    responses[status] = {
-      description: `${description}.`,
-      content: { 'application/json': { schema: errorBody } },
-    }
+    const examples = grouped.map((code) => [code, { value: exemplify(code, maxBodyBytes) }])
+    responses[status] = jsonResponse(`${description}.`, errorBody, Object.fromEntries(examples))
   }
   return responses
-}
-
-export const exemplifyErrors = (codes: readonly ErrorCode[], maxBodyBytes: number = bodyLimits.account) => {
-  const examples: Record<number, Record<string, { value: unknown }>> = {}
-  for (const [status, grouped] of groupByStatus(codes)) {
-    examples[status] = Object.fromEntries(
-      grouped.map((code) => [code, { value: exemplify(code, maxBodyBytes) }]),
-    )
-  }
-  return examples
 }
 
 const describeMeaning = (code: ErrorCode, maxBodyBytes: number): string => {

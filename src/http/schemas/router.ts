@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { router } from '../../protocol/results.js'
 import { wireLimits } from '../../protocol/wire.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const errors = [
   'INVALID_REQUEST',
@@ -38,21 +38,18 @@ export const routerSchema = {
     'The contract that payers name as the spender of a permit, for `extra.routerAddress` of requirements. It pays to ' +
     'its recipient only. Its address is final before it is deployed.',
   querystring: query,
-  response: { 200: jsonResponse('The router.', router), ...describeErrors(errors) },
-  'x-reference': {
-    responses: {
-      200: {
-        router: {
-          value: {
-            network,
-            payTo,
-            routerAddress: '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063',
-            isDeployed: false,
-            sharedRouterAddress: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
-          },
+  response: {
+    200: jsonResponse('The router.', router, {
+      router: {
+        value: {
+          network,
+          payTo,
+          routerAddress: '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063',
+          isDeployed: false,
+          sharedRouterAddress: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
         },
       },
-      ...exemplifyErrors(errors),
-    },
+    }),
+    ...describeErrors(errors),
   },
 } satisfies FastifySchema

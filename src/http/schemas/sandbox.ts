@@ -13,7 +13,7 @@ import {
 } from '../../protocol/sandbox.js'
 import { bodyErrors } from './commonErrors.js'
 import { paymentRequests } from './examples.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const readErrors = ['INTERNAL_ERROR', 'RATE_LIMITED'] as const satisfies readonly ErrorCode[]
 const itemErrors = [...readErrors, 'INVALID_REQUEST', 'NOT_FOUND', 'SERVICE_UNAVAILABLE'] as const
@@ -51,30 +51,27 @@ export const sandboxAddressesSchema = {
   description:
     'Every fixed payer with what /verify and /settle answer to its payments, and a body to send. Nonces are new in each ' +
     'answer, so that bodies of two callers are two payments.',
-  response: { 200: jsonResponse('The payers.', sandboxAddressList), ...describeErrors(readErrors) },
-  'x-reference': {
-    responses: {
-      200: {
-        settles: {
-          value: {
-            addresses: [
-              {
-                name: 'CAFE11',
-                address: '0x0000000000000000000000000000000000CAFE11',
-                family: 'eip155',
-                networks: ['eip155:84532'],
-                schemes: ['exact', 'upto'],
-                meaning: 'The payment verifies and settles',
-                verify: { isValid: true },
-                settle: { success: true },
-                request: scenarioExample.request,
-              },
-            ],
-          },
+  response: {
+    200: jsonResponse('The payers.', sandboxAddressList, {
+      settles: {
+        value: {
+          addresses: [
+            {
+              name: 'CAFE11',
+              address: '0x0000000000000000000000000000000000CAFE11',
+              family: 'eip155',
+              networks: ['eip155:84532'],
+              schemes: ['exact', 'upto'],
+              meaning: 'The payment verifies and settles',
+              verify: { isValid: true },
+              settle: { success: true },
+              request: scenarioExample.request,
+            },
+          ],
         },
       },
-      ...exemplifyErrors(readErrors),
-    },
+    }),
+    ...describeErrors(readErrors),
   },
 } satisfies FastifySchema
 
@@ -98,9 +95,9 @@ export const sandboxPaymentSchema = {
       .optional()
       .meta({ description: 'CAIP-2 identifier; default `eip155:84532`', examples: ['eip155:84532'] }),
   }),
-  response: { 200: jsonResponse('A body to send.', sandboxPayment), ...describeErrors(itemErrors) },
-  'x-reference': {
-    responses: { 200: { payment: { value: scenarioExample.request } }, ...exemplifyErrors(itemErrors) },
+  response: {
+    200: jsonResponse('A body to send.', sandboxPayment, { payment: { value: scenarioExample.request } }),
+    ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema
 
@@ -117,7 +114,10 @@ export const createScenarioSchema = {
       'of your API key.',
   ].join('\n\n'),
   body: scenarioRequest,
-  response: { 201: jsonResponse('The scenario.', scenarioView), ...describeErrors(writeErrors) },
+  response: {
+    201: jsonResponse('The scenario.', scenarioView, { scenario: { value: scenarioExample } }),
+    ...describeErrors(writeErrors),
+  },
   'x-reference': {
     request: {
       settleFails: {
@@ -133,7 +133,6 @@ export const createScenarioSchema = {
         value: { network: 'eip155:84532', reorg: { afterBlocks: 2 }, webhook: { failures: 3 } },
       },
     },
-    responses: { 201: { scenario: { value: scenarioExample } }, ...exemplifyErrors(writeErrors) },
   },
 } satisfies FastifySchema
 
@@ -143,9 +142,9 @@ export const getScenarioSchema = {
   summary: 'Get a scenario, with a new body to send',
   description: 'Its payer, its clock, and another payment of its payer.',
   params: ids(scenarioId),
-  response: { 200: jsonResponse('The scenario.', scenarioView), ...describeErrors(itemErrors) },
-  'x-reference': {
-    responses: { 200: { scenario: { value: scenarioExample } }, ...exemplifyErrors(itemErrors) },
+  response: {
+    200: jsonResponse('The scenario.', scenarioView, { scenario: { value: scenarioExample } }),
+    ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema
 
@@ -157,13 +156,14 @@ export const advanceClockSchema = {
     'Settlements, reorgs and webhook retries that become due are done when the answer arrives: the next ' +
     '`GET /v1/settlements/{id}` and `GET /sandbox/inbox/{id}` show them.',
   body: advanceRequest,
-  response: { 200: jsonResponse('The scenario.', scenarioView), ...describeErrors(changeErrors) },
+  response: {
+    200: jsonResponse('The scenario.', scenarioView, {
+      scenario: { value: { ...scenarioExample, clockSeconds: 46 } },
+    }),
+    ...describeErrors(changeErrors),
+  },
   'x-reference': {
     request: { past45Seconds: { value: { scenarioId, seconds: 46 } } },
-    responses: {
-      200: { scenario: { value: { ...scenarioExample, clockSeconds: 46 } } },
-      ...exemplifyErrors(changeErrors),
-    },
   },
 } satisfies FastifySchema
 
@@ -174,10 +174,12 @@ export const createInboxSchema = {
   description:
     'Its URL works as `webhookUrl` of any API key of this sandbox; deliveries stay in the service. An inbox lives for a day.',
   body: inboxRequest,
-  response: { 201: jsonResponse('The new inbox.', createdInbox), ...describeErrors(writeErrors) },
+  response: {
+    201: jsonResponse('The new inbox.', createdInbox, { inbox: { value: inboxExample } }),
+    ...describeErrors(writeErrors),
+  },
   'x-reference': {
     request: { failsThrice: { value: { failures: 3 } } },
-    responses: { 201: { inbox: { value: inboxExample } }, ...exemplifyErrors(writeErrors) },
   },
 } satisfies FastifySchema
 
@@ -188,26 +190,23 @@ export const readInboxSchema = {
   description:
     'Each webhook with its headers, so that signatures can be verified, and what the inbox answered.',
   params: ids(inboxId),
-  response: { 200: jsonResponse('The inbox with its messages.', inboxView), ...describeErrors(itemErrors) },
-  'x-reference': {
-    responses: {
-      200: {
-        inbox: {
-          value: {
-            ...inboxExample,
-            failuresLeft: 2,
-            messages: [
-              {
-                headers: { 'webhook-id': '1f0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7' },
-                body: '{"type":"settlement.confirmed"}',
-                status: 500,
-                receivedAt: '2026-01-01T00:00:03.000Z',
-              },
-            ],
-          },
+  response: {
+    200: jsonResponse('The inbox with its messages.', inboxView, {
+      inbox: {
+        value: {
+          ...inboxExample,
+          failuresLeft: 2,
+          messages: [
+            {
+              headers: { 'webhook-id': '1f0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7' },
+              body: '{"type":"settlement.confirmed"}',
+              status: 500,
+              receivedAt: '2026-01-01T00:00:03.000Z',
+            },
+          ],
         },
       },
-      ...exemplifyErrors(itemErrors),
-    },
+    }),
+    ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema

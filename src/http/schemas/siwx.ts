@@ -13,7 +13,7 @@ import {
   signatureSchemes,
 } from '../../protocol/siwx.js'
 import { bodyErrors } from './commonErrors.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const sharedErrors = [
   'INVALID_REQUEST',
@@ -113,33 +113,29 @@ export const issueNonceSchema = {
     })
     .nullish(),
   response: {
-    200: jsonResponse('The nonce and its declarations.', nonceIssued),
+    200: jsonResponse('The nonce and its declarations.', nonceIssued, {
+      nonce: { value: challenge },
+      declarations: {
+        value: {
+          ...challenge,
+          ...page,
+          extensions: {
+            siwx: { info: { ...info, chainId: 'eip155:8453' }, schema: { type: 'object' } },
+            'sign-in-with-x': {
+              info,
+              supportedChains: [{ chainId: 'eip155:8453', type: 'eip191' }],
+              schema: { type: 'object' },
+            },
+          },
+        },
+      },
+    }),
     ...describeErrors(sharedErrors),
   },
   'x-reference': {
     request: {
       nonce: { value: {} },
       declarations: { value: { uri: page.uri, chains: ['eip155:8453'] } },
-    },
-    responses: {
-      200: {
-        nonce: { value: challenge },
-        declarations: {
-          value: {
-            ...challenge,
-            ...page,
-            extensions: {
-              siwx: { info: { ...info, chainId: 'eip155:8453' }, schema: { type: 'object' } },
-              'sign-in-with-x': {
-                info,
-                supportedChains: [{ chainId: 'eip155:8453', type: 'eip191' }],
-                schema: { type: 'object' },
-              },
-            },
-          },
-        },
-      },
-      ...exemplifyErrors(sharedErrors),
     },
   },
 } satisfies FastifySchema
@@ -182,27 +178,23 @@ export const verifySignInSchema = {
       .meta({ description: 'Only nonces of `POST /v1/siwx/nonce`; default false' }),
   }),
   response: {
-    200: jsonResponse('The wallet signed in.', signedIn),
+    200: jsonResponse('The wallet signed in.', signedIn, {
+      signedIn: {
+        value: {
+          isValid: true,
+          address: '0x18f77dd01186556F1F745E7847A4686421dEE072',
+          chainId: 'eip155:8453',
+          account: 'eip155:8453:0x18f77dd01186556F1F745E7847A4686421dEE072',
+          ...page,
+          ...challenge,
+          resources: [page.uri],
+          signatureScheme: 'eip191',
+        },
+      },
+    }),
     ...describeErrors(verifyErrors, bodyLimits.signIn),
   },
   'x-reference': {
     request: { header: { value: { header, uri: page.uri, chains: ['eip155:8453'] } } },
-    responses: {
-      200: {
-        signedIn: {
-          value: {
-            isValid: true,
-            address: '0x18f77dd01186556F1F745E7847A4686421dEE072',
-            chainId: 'eip155:8453',
-            account: 'eip155:8453:0x18f77dd01186556F1F745E7847A4686421dEE072',
-            ...page,
-            ...challenge,
-            resources: [page.uri],
-            signatureScheme: 'eip191',
-          },
-        },
-      },
-      ...exemplifyErrors(verifyErrors, bodyLimits.signIn),
-    },
   },
 } satisfies FastifySchema

@@ -14,7 +14,7 @@ import {
 } from '../../protocol/streams.js'
 import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { pageQuery, uuidText } from './page.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 import { streamExamples } from './streamExamples.js'
 
 const itemErrors = [...keyedErrors, 'NOT_FOUND'] as const
@@ -49,17 +49,12 @@ export const openStreamSchema = {
   ].join('\n\n'),
   body: openStreamBody,
   response: {
-    200: jsonResponse('The same request opened it before.', streamOpened),
-    201: jsonResponse('The stream is open.', streamOpened),
+    200: jsonResponse('The same request opened it before.', streamOpened, streamExamples.openedBefore),
+    201: jsonResponse('The stream is open.', streamOpened, streamExamples.opened),
     ...describeErrors(openErrors, bodyLimits.payment),
   },
   'x-reference': {
     request: streamExamples.open,
-    responses: {
-      200: streamExamples.openedBefore,
-      201: streamExamples.opened,
-      ...exemplifyErrors(openErrors, bodyLimits.payment),
-    },
   },
 } satisfies FastifySchema
 
@@ -73,12 +68,11 @@ export const updateStreamSchema = {
   headers,
   body: updateStreamBody,
   response: {
-    200: jsonResponse('The update is durable.', streamUpdated),
+    200: jsonResponse('The update is durable.', streamUpdated, streamExamples.updated),
     ...describeErrors(updateErrors, bodyLimits.signIn),
   },
   'x-reference': {
     request: streamExamples.update,
-    responses: { 200: streamExamples.updated, ...exemplifyErrors(updateErrors, bodyLimits.signIn) },
   },
 } satisfies FastifySchema
 
@@ -95,12 +89,15 @@ export const closeStreamSchema = {
   headers,
   body: closeStreamBody,
   response: {
-    200: jsonResponse('The stream; its status says what became of the settlement.', streamAnswer),
+    200: jsonResponse(
+      'The stream; its status says what became of the settlement.',
+      streamAnswer,
+      streamExamples.closed,
+    ),
     ...describeErrors(closeErrors),
   },
   'x-reference': {
     request: streamExamples.close,
-    responses: { 200: streamExamples.closed, ...exemplifyErrors(closeErrors) },
   },
 } satisfies FastifySchema
 
@@ -117,10 +114,12 @@ export const pauseStreamSchema = {
   summary: 'Pause a stream',
   description:
     'Updates are refused until it is resumed. Its time goes on: at `expiresAt` what was used is settled. Idempotent.',
-  response: { 200: jsonResponse('The stream is paused.', streamAnswer), ...describeErrors(controlErrors) },
+  response: {
+    200: jsonResponse('The stream is paused.', streamAnswer, streamExamples.paused),
+    ...describeErrors(controlErrors),
+  },
   'x-reference': {
     request: { withKey: { summary: 'With an API key', value: {} } },
-    responses: { 200: streamExamples.paused, ...exemplifyErrors(controlErrors) },
   },
 } satisfies FastifySchema
 
@@ -129,10 +128,12 @@ export const resumeStreamSchema = {
   operationId: 'resumeStream',
   summary: 'Resume a paused stream',
   description: 'The stream takes updates again. Idempotent: an active stream stays active.',
-  response: { 200: jsonResponse('The stream is active.', streamAnswer), ...describeErrors(controlErrors) },
+  response: {
+    200: jsonResponse('The stream is active.', streamAnswer, streamExamples.resumed),
+    ...describeErrors(controlErrors),
+  },
   'x-reference': {
     request: { withKey: { summary: 'With an API key', value: {} } },
-    responses: { 200: streamExamples.resumed, ...exemplifyErrors(controlErrors) },
   },
 } satisfies FastifySchema
 
@@ -143,9 +144,9 @@ export const getStreamSchema = {
   description: 'Streams of another account do not exist here (404).',
   params,
   headers,
-  response: { 200: jsonResponse('The stream as it is now.', streamUpdated), ...describeErrors(itemErrors) },
-  'x-reference': {
-    responses: { 200: streamExamples.current, ...exemplifyErrors(itemErrors) },
+  response: {
+    200: jsonResponse('The stream as it is now.', streamUpdated, streamExamples.current),
+    ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema
 
@@ -157,8 +158,8 @@ export const listStreamsSchema = {
   querystring: pageQuery.extend({
     status: z.enum(streamStates).optional().meta({ description: 'Filter by status; default: all' }),
   }),
-  response: { 200: jsonResponse('A page of streams.', streamPage), ...describeErrors(keyedErrors) },
-  'x-reference': {
-    responses: { 200: streamExamples.list, ...exemplifyErrors(keyedErrors) },
+  response: {
+    200: jsonResponse('A page of streams.', streamPage, streamExamples.list),
+    ...describeErrors(keyedErrors),
   },
 } satisfies FastifySchema

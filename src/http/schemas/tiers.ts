@@ -2,7 +2,7 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import { tierSources, tiers } from '../../protocol/tiers.js'
 import { readErrors } from './core.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const tier = z
   .object({
@@ -40,13 +40,10 @@ export const tiersSchema = {
   summary: 'Plans: quotas, limits and prices',
   description:
     'The operator decides names, quotas, rates, fees and prices; the limits apply to callers with an API key.',
-  response: { 200: jsonResponse('All plans, by id.', tierList), ...describeErrors(readErrors) },
-  'x-reference': {
-    responses: {
-      200: {
-        tiers: { summary: 'All plans', value: { tiers, source: 'specification', registrationTier: 'free' } },
-      },
-      ...exemplifyErrors(readErrors),
-    },
+  response: {
+    200: jsonResponse('All plans, by id.', tierList, {
+      tiers: { summary: 'All plans', value: { tiers, source: 'specification', registrationTier: 'free' } },
+    }),
+    ...describeErrors(readErrors),
   },
 } satisfies FastifySchema

@@ -13,7 +13,7 @@ import {
 import { bodyErrors, keyedErrors } from './commonErrors.js'
 import { parameters } from './examples.js'
 import { describeLimit, integerText, pageLimit, pageQuery, uuidText } from './page.js'
-import { describeErrors, exemplifyErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse } from './responses.js'
 
 const writeErrors = [...keyedErrors, ...bodyErrors] as const
 const itemErrors = [...keyedErrors, 'NOT_FOUND'] as const
@@ -68,15 +68,14 @@ export const setWebhookSchema = {
       .meta({ description: 'Empty to remove it', examples: [webhookUrl] }),
   }),
   response: {
-    200: jsonResponse('The webhook is set or removed.', webhookSet),
+    200: jsonResponse('The webhook is set or removed.', webhookSet, {
+      set: { value: { webhookUrl, secret } },
+      removed: { value: { webhookUrl: '' } },
+    }),
     ...describeErrors(writeErrors),
   },
   'x-reference': {
     request: { set: { value: { webhookUrl } }, remove: { value: { webhookUrl: '' } } },
-    responses: {
-      200: { set: { value: { webhookUrl, secret } }, removed: { value: { webhookUrl: '' } } },
-      ...exemplifyErrors(writeErrors),
-    },
   },
 } satisfies FastifySchema
 
@@ -88,18 +87,12 @@ export const testWebhookSchema = {
     'Sends `webhook.test` immediately, signed like every other message, and returns the response of the receiver. It ' +
     'is not retried and not logged.',
   response: {
-    200: jsonResponse('The response of the receiver.', webhookTested),
+    200: jsonResponse('The response of the receiver.', webhookTested, {
+      taken: { value: { success: true, statusCode: 204, message: 'The receiver accepted the message' } },
+      refused: { value: { success: false, statusCode: 500, message: 'The receiver answered 500' } },
+      silent: { value: { success: false, statusCode: 0, message: 'No answer within 10 s' } },
+    }),
     ...describeErrors(keyedErrors),
-  },
-  'x-reference': {
-    responses: {
-      200: {
-        taken: { value: { success: true, statusCode: 204, message: 'The receiver accepted the message' } },
-        refused: { value: { success: false, statusCode: 500, message: 'The receiver answered 500' } },
-        silent: { value: { success: false, statusCode: 0, message: 'No answer within 10 s' } },
-      },
-      ...exemplifyErrors(keyedErrors),
-    },
   },
 } satisfies FastifySchema
 
@@ -110,14 +103,11 @@ export const rotateWebhookSecretSchema = {
   description:
     'For 24 hours messages carry two signatures, one per secret, so that you can replace the secret in your receiver ' +
     'without rejecting messages.',
-  response: { 200: jsonResponse('The new secret.', webhookRotated), ...describeErrors(keyedErrors) },
-  'x-reference': {
-    responses: {
-      200: {
-        rotated: { value: { webhookUrl, secret, previousSecretUntil: '2026-01-02T00:00:00.000Z' } },
-      },
-      ...exemplifyErrors(keyedErrors),
-    },
+  response: {
+    200: jsonResponse('The new secret.', webhookRotated, {
+      rotated: { value: { webhookUrl, secret, previousSecretUntil: '2026-01-02T00:00:00.000Z' } },
+    }),
+    ...describeErrors(keyedErrors),
   },
 } satisfies FastifySchema
 
@@ -129,15 +119,12 @@ export const listDeliveriesSchema = {
   querystring: pageQuery.extend({
     status: deliveryStatus.optional().meta({ description: 'Filter by status; default: all but `stored`' }),
   }),
-  response: { 200: jsonResponse('A page of deliveries.', deliveryPage), ...describeErrors(keyedErrors) },
-  'x-reference': {
-    responses: {
-      200: {
-        page: { value: { deliveries: [deliveryExample], nextCursor: deliveryExample.id } },
-        none: { value: { deliveries: [] } },
-      },
-      ...exemplifyErrors(keyedErrors),
-    },
+  response: {
+    200: jsonResponse('A page of deliveries.', deliveryPage, {
+      page: { value: { deliveries: [deliveryExample], nextCursor: deliveryExample.id } },
+      none: { value: { deliveries: [] } },
+    }),
+    ...describeErrors(keyedErrors),
   },
 } satisfies FastifySchema
 
@@ -167,28 +154,25 @@ export const listEventsSchema = {
       examples: [25],
     }),
   }),
-  response: { 200: jsonResponse('A page of events.', eventPage), ...describeErrors(keyedErrors) },
-  'x-reference': {
-    responses: {
-      200: {
-        page: {
-          value: {
-            events: [
-              {
-                id: deliveryExample.id,
-                type: deliveryExample.type,
-                timestamp: deliveryExample.createdAt,
-                data: deliveryExample.data,
-              },
-            ],
-            cursor: '18',
-            hasMore: false,
-          },
+  response: {
+    200: jsonResponse('A page of events.', eventPage, {
+      page: {
+        value: {
+          events: [
+            {
+              id: deliveryExample.id,
+              type: deliveryExample.type,
+              timestamp: deliveryExample.createdAt,
+              data: deliveryExample.data,
+            },
+          ],
+          cursor: '18',
+          hasMore: false,
         },
-        none: { value: { events: [], cursor: '18', hasMore: false } },
       },
-      ...exemplifyErrors(keyedErrors),
-    },
+      none: { value: { events: [], cursor: '18', hasMore: false } },
+    }),
+    ...describeErrors(keyedErrors),
   },
 } satisfies FastifySchema
 
@@ -202,20 +186,17 @@ export const redeliverSchema = {
   params: z.object({
     id: uuidText.meta({ examples: [deliveryExample.id] }),
   }),
-  response: { 200: jsonResponse('The delivery, now due.', deliveryView), ...describeErrors(itemErrors) },
-  'x-reference': {
-    responses: {
-      200: {
-        due: {
-          value: {
-            ...deliveryExample,
-            status: 'waiting',
-            attempts: 0,
-            nextAttemptAt: '2026-01-01T00:10:00.000Z',
-          },
+  response: {
+    200: jsonResponse('The delivery, now due.', deliveryView, {
+      due: {
+        value: {
+          ...deliveryExample,
+          status: 'waiting',
+          attempts: 0,
+          nextAttemptAt: '2026-01-01T00:10:00.000Z',
         },
       },
-      ...exemplifyErrors(itemErrors),
-    },
+    }),
+    ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema
