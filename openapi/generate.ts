@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
 import { writeTypes } from '../sdk/generate.js'
 import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
@@ -137,10 +138,10 @@ export const renderDocument = async (): Promise<RenderedDocument> => {
     metrics: createMetrics({ kinds: [], measuresProcess: false }),
   })
   await app.ready()
-  const yaml = app.swagger({ yaml: true })
-  const json = `${JSON.stringify(app.swagger())}\n`
+  const document = app.swagger()
   await app.close()
-  return { yaml, json }
+  // Folded lines would break references and hashes in two.
+  return { yaml: stringify(document, { lineWidth: 0 }), json: `${JSON.stringify(document)}\n` }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

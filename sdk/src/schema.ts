@@ -1791,36 +1791,7 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        AccountSettlement: {
-            id: string;
-            /**
-             * @description `confirmed` and `failed` are proven; `pending` becomes one of them. A `confirmed` payment is `pending` again if its block is orphaned, until it is proven again
-             * @enum {string}
-             */
-            status: "confirmed" | "failed" | "pending";
-            scheme: string;
-            /** @description CAIP-2 identifier */
-            network: string;
-            asset: string;
-            payer: string;
-            /** @description Recipient */
-            payTo: string;
-            /** @description Amount, in smallest units */
-            amount: string;
-            /** @description Authorized maximum, where it differs from `amount` */
-            maxAmount?: string;
-            /** @description Empty until something is sent */
-            transaction: string;
-            errorReason?: components["schemas"]["Reason"];
-            /** @description The reason as a sentence */
-            errorMessage?: string;
-            /** Format: date-time */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When its outcome was proven
-             */
-            closedAt?: string;
+        AccountSettlement: components["schemas"]["Settlement"] & {
             /**
              * @description Fee of the settlement at the tier's fee rate: a whole number of smallest units, rounded up; `0` unless confirmed. Not deducted from the payment
              * @example 10
@@ -1874,34 +1845,21 @@ export interface components {
                 payTo: string;
                 maxTimeoutSeconds: number;
                 extra: Record<string, unknown>;
-            } | {
-                scheme: string;
-                network: string;
-                maxAmountRequired: string;
-                /** @description Scheme `upto`: the same as the amount */
-                maxAmount?: string;
-                /** @description Scheme `upto`: the least that may be settled */
-                minAmount?: string;
-                resource: string;
-                description: string;
-                mimeType: string;
-                outputSchema?: unknown;
-                asset: string;
-                payTo: string;
-                maxTimeoutSeconds: number;
-                extra: Record<string, unknown>;
-            })[];
+            } | components["schemas"]["RequirementsV1"])[];
         };
-        CreatedIntent: {
-            intent: components["schemas"]["Intent"];
-            /** @description At most 100, the best first */
-            availableRoutes: components["schemas"]["IntentRoute"][];
-            /** @description The first; null without routes */
-            recommendedRoute: components["schemas"]["IntentRoute"] | null;
-            /** @description Why other networks are no routes */
-            unavailable: components["schemas"]["UnavailableRoute"][];
+        CreatedIntent: components["schemas"]["IntentWithRoutes"] & {
             /** @description Only without an API key, and only once: cancels the intent. Keep it secret */
             intentToken?: string;
+        };
+        CreditBreakdown: {
+            /** @description From the volume, on a logarithmic scale */
+            volumeScore: number;
+            /** @description From the number of payments, on a logarithmic scale */
+            frequencyScore: number;
+            /** @description From the share of payments that did not fail */
+            reliabilityScore: number;
+            /** @description From the days since the first payment */
+            ageScore: number;
         };
         CreditRanking: {
             readonly wallets: {
@@ -1910,34 +1868,8 @@ export interface components {
                 /** @description CAIP-2 namespace of the networks of the wallet */
                 namespace: string;
                 score: number;
-                breakdown: {
-                    /** @description From the volume, on a logarithmic scale */
-                    volumeScore: number;
-                    /** @description From the number of payments, on a logarithmic scale */
-                    frequencyScore: number;
-                    /** @description From the share of payments that did not fail */
-                    reliabilityScore: number;
-                    /** @description From the days since the first payment */
-                    ageScore: number;
-                };
-                stats: {
-                    /** @description Payments that count */
-                    paymentCount: number;
-                    /** @description 0 without payments */
-                    successRate: number;
-                    /** @description Of the payments that count, in millionths of a US dollar: the smallest unit of USDC and USDT */
-                    totalVolume: string;
-                    /** @description Whole days since the first payment that counts */
-                    accountAgeDays: number;
-                    /** @description Wallets that received a payment that counts */
-                    payeeCount: number;
-                    /** @description Authorizations that failed by the payer's fault */
-                    failureCount: number;
-                    /** @description Payments that do not count because what they paid came back, directly or through one other wallet */
-                    cyclePaymentCount: number;
-                    /** @description What came back, and does not count, in millionths of a US dollar */
-                    returnedVolume: string;
-                };
+                breakdown: components["schemas"]["CreditBreakdown"];
+                stats: components["schemas"]["CreditStatistics"];
                 rank: number;
             }[];
         };
@@ -1947,34 +1879,8 @@ export interface components {
             /** @description CAIP-2 namespace of the networks of the wallet */
             namespace: string;
             score: number;
-            breakdown: {
-                /** @description From the volume, on a logarithmic scale */
-                volumeScore: number;
-                /** @description From the number of payments, on a logarithmic scale */
-                frequencyScore: number;
-                /** @description From the share of payments that did not fail */
-                reliabilityScore: number;
-                /** @description From the days since the first payment */
-                ageScore: number;
-            };
-            stats: {
-                /** @description Payments that count */
-                paymentCount: number;
-                /** @description 0 without payments */
-                successRate: number;
-                /** @description Of the payments that count, in millionths of a US dollar: the smallest unit of USDC and USDT */
-                totalVolume: string;
-                /** @description Whole days since the first payment that counts */
-                accountAgeDays: number;
-                /** @description Wallets that received a payment that counts */
-                payeeCount: number;
-                /** @description Authorizations that failed by the payer's fault */
-                failureCount: number;
-                /** @description Payments that do not count because what they paid came back, directly or through one other wallet */
-                cyclePaymentCount: number;
-                /** @description What came back, and does not count, in millionths of a US dollar */
-                returnedVolume: string;
-            };
+            breakdown: components["schemas"]["CreditBreakdown"];
+            stats: components["schemas"]["CreditStatistics"];
             /** @description How each part came about, in sentences */
             readonly explanation: string[];
             /** @description What would raise the score */
@@ -1985,6 +1891,24 @@ export interface components {
                 points: number;
                 action: string;
             }[];
+        };
+        CreditStatistics: {
+            /** @description Payments that count */
+            paymentCount: number;
+            /** @description 0 without payments */
+            successRate: number;
+            /** @description Of the payments that count, in millionths of a US dollar: the smallest unit of USDC and USDT */
+            totalVolume: string;
+            /** @description Whole days since the first payment that counts */
+            accountAgeDays: number;
+            /** @description Wallets that received a payment that counts */
+            payeeCount: number;
+            /** @description Authorizations that failed by the payer's fault */
+            failureCount: number;
+            /** @description Payments that do not count because what they paid came back, directly or through one other wallet */
+            cyclePaymentCount: number;
+            /** @description What came back, and does not count, in millionths of a US dollar */
+            returnedVolume: string;
         };
         DeclarationReport: {
             wouldBeListed: boolean;
@@ -2013,30 +1937,9 @@ export interface components {
                 problem?: string;
             }[];
         };
-        DiscoveredResource: {
-            /** @description For GET /discovery/resources/{id} */
-            id: string;
-            /** @description The same as `resource` */
-            resourceUri: string;
-            /** @description The same as `resource`, for the t402 SDK */
-            url: string;
-            /** @enum {string} */
-            type: "http" | "mcp";
-            /** @description Of the latest terms, CAIP-2 */
-            network: string;
-            /**
-             * Format: date-time
-             * @description First settlement
-             */
-            discoveredAt: string;
-            metadata: {
-                /** @description `serviceName`, or the host */
-                provider: string;
-                description?: string;
-                tags: string[];
-                method?: string;
-                toolName?: string;
-            };
+        /** @enum {string} */
+        DifferenceKind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "payment_duplicated" | "authorization_differs" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared";
+        DiscoveredResource: components["schemas"]["ResourceSummary"] & {
             /** @description Origin and path; hosts in ASCII, so that look-alikes show */
             resource: string;
             /** @description Protocol version, 1 or 2 */
@@ -2225,6 +2128,14 @@ export interface components {
              */
             closedAt?: string;
         };
+        IntentEvent: {
+            /** @description The header `webhook-id` */
+            id: string;
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["Intent"];
+        };
         IntentExecution: {
             paymentPayload: components["schemas"]["PaymentPayloadInput"];
             /** @description Selects this route first; default: the selected one */
@@ -2372,36 +2283,7 @@ export interface components {
          * @enum {string}
          */
         OperationalCode: "SVC-1006" | "SVC-1011" | "SVC-2004" | "SVC-2005" | "SVC-3002" | "SVC-3003" | "SVC-4001";
-        OperatorSettlement: {
-            id: string;
-            /**
-             * @description `confirmed` and `failed` are proven; `pending` becomes one of them. A `confirmed` payment is `pending` again if its block is orphaned, until it is proven again
-             * @enum {string}
-             */
-            status: "confirmed" | "failed" | "pending";
-            scheme: string;
-            /** @description CAIP-2 identifier */
-            network: string;
-            asset: string;
-            payer: string;
-            /** @description Recipient */
-            payTo: string;
-            /** @description Amount, in smallest units */
-            amount: string;
-            /** @description Authorized maximum, where it differs from `amount` */
-            maxAmount?: string;
-            /** @description Empty until something is sent */
-            transaction: string;
-            errorReason?: components["schemas"]["Reason"];
-            /** @description The reason as a sentence */
-            errorMessage?: string;
-            /** Format: date-time */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When its outcome was proven
-             */
-            closedAt?: string;
+        OperatorSettlement: components["schemas"]["Settlement"] & {
             /** @description Account of the request, or `anonymous` */
             caller: string;
             /** @description Age since it was created */
@@ -2429,6 +2311,18 @@ export interface components {
                 /** @description Whether the block can no longer be orphaned */
                 isFinal: boolean;
             };
+        };
+        OwnerSignature: {
+            /** @example eip155:84532 */
+            network: string;
+            /** @description A recipient (`payTo`) of the resource */
+            address: string;
+            /**
+             * Format: date-time
+             * @description Within 5 minutes of now
+             */
+            issuedAt: string;
+            signature: string;
         };
         /** @description Version 2: `accepted` and `payload`. Version 1 and the flat shape: `scheme`, `network` and `payload`. The version is read from `payVersion`, `x402Version` or `t402Version`. */
         PaymentPayloadInput: components["schemas"]["PaymentPayloadV2"] | components["schemas"]["PaymentPayloadV1"] | components["schemas"]["PaymentPayloadFlat"];
@@ -2528,23 +2422,7 @@ export interface components {
             x402Version: number;
             t402Version: number;
             error: string;
-            accepts: {
-                scheme: string;
-                network: string;
-                maxAmountRequired: string;
-                /** @description Scheme `upto`: the same as the amount */
-                maxAmount?: string;
-                /** @description Scheme `upto`: the least that may be settled */
-                minAmount?: string;
-                resource: string;
-                description: string;
-                mimeType: string;
-                outputSchema?: unknown;
-                asset: string;
-                payTo: string;
-                maxTimeoutSeconds: number;
-                extra: Record<string, unknown>;
-            }[];
+            accepts: components["schemas"]["RequirementsV1"][];
         };
         /** @description What the resource server asks for. One of `amount`, `maxAmountRequired` and `maxAmount` is required; where several are given they must be equal. */
         PaymentRequirements: {
@@ -2639,6 +2517,21 @@ export interface components {
             extraMetadata?: Record<string, unknown> | null;
             accepts?: unknown;
         };
+        Quota: {
+            /** @description Transactions a month; -1: unlimited */
+            limit: number;
+            /** @constant */
+            period: "monthly";
+            used: number;
+            /**
+             * @description A name of `GET /tiers`
+             * @example free
+             */
+            tier: string;
+            feeRate: number;
+            /** Format: date-time */
+            resetsAt: string;
+        };
         Readiness: {
             /** @enum {string} */
             status: "ready" | "unready";
@@ -2720,16 +2613,14 @@ export interface components {
             quotaMonth?: string;
             /** @description Smallest units */
             fee?: string;
-            differences: ("payment_missing" | "payment_differs" | "payment_unrecorded" | "payment_duplicated" | "authorization_differs" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared")[];
+            differences: components["schemas"]["DifferenceKind"][];
         };
         ReconciliationCount: {
-            /** @enum {string} */
-            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "payment_duplicated" | "authorization_differs" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared";
+            kind: components["schemas"]["DifferenceKind"];
             count: number;
         };
         ReconciliationDifference: {
-            /** @enum {string} */
-            kind: "payment_missing" | "payment_differs" | "payment_unrecorded" | "payment_duplicated" | "authorization_differs" | "settlement_missing" | "transaction_unrecorded" | "event_missing" | "event_differs" | "event_undelivered" | "quota_uncounted" | "quota_differs" | "fee_missing" | "fee_differs" | "totals_differ" | "days_differ" | "open_list_differs" | "unfinal_list_differs" | "credit_differs" | "stream_differs" | "intent_differs" | "not_compared";
+            kind: components["schemas"]["DifferenceKind"];
             /** @description One sentence that names both sides */
             message: string;
             settlementId?: string;
@@ -2784,56 +2675,19 @@ export interface components {
             /** @description Sum of accrued fees, in smallest units */
             fees: string;
         };
-        RefreshedCreditScore: {
-            /** @description Address in its normal spelling: hex in lower case */
-            wallet: string;
-            /** @description CAIP-2 namespace of the networks of the wallet */
-            namespace: string;
-            score: number;
-            breakdown: {
-                /** @description From the volume, on a logarithmic scale */
-                volumeScore: number;
-                /** @description From the number of payments, on a logarithmic scale */
-                frequencyScore: number;
-                /** @description From the share of payments that did not fail */
-                reliabilityScore: number;
-                /** @description From the days since the first payment */
-                ageScore: number;
-            };
-            stats: {
-                /** @description Payments that count */
-                paymentCount: number;
-                /** @description 0 without payments */
-                successRate: number;
-                /** @description Of the payments that count, in millionths of a US dollar: the smallest unit of USDC and USDT */
-                totalVolume: string;
-                /** @description Whole days since the first payment that counts */
-                accountAgeDays: number;
-                /** @description Wallets that received a payment that counts */
-                payeeCount: number;
-                /** @description Authorizations that failed by the payer's fault */
-                failureCount: number;
-                /** @description Payments that do not count because what they paid came back, directly or through one other wallet */
-                cyclePaymentCount: number;
-                /** @description What came back, and does not count, in millionths of a US dollar */
-                returnedVolume: string;
-            };
-            /** @description How each part came about, in sentences */
-            readonly explanation: string[];
-            /** @description What would raise the score */
-            readonly improvements: {
-                /** @enum {string} */
-                part: "volumeScore" | "frequencyScore" | "reliabilityScore" | "ageScore";
-                /** @description What the part would be */
-                points: number;
-                action: string;
-            }[];
+        RefreshedCreditScore: components["schemas"]["CreditScore"] & {
             refresh: {
                 /** @description False: the wallet has too many settlements to compare them in time; its figures are as before */
                 isComplete: boolean;
                 /** @description Figures that the recount corrected; 0 unless something is wrong */
                 repairs: number;
             };
+        };
+        Registration: {
+            apiKey: string;
+            projectName: string;
+            quota: components["schemas"]["Quota"];
+            isNew: boolean;
         };
         RequestStatistics: {
             /** @description Answered requests since the first start, without probes */
@@ -2885,6 +2739,23 @@ export interface components {
                 mimeType?: string;
             }[];
         };
+        RequirementsV1: {
+            scheme: string;
+            network: string;
+            maxAmountRequired: string;
+            /** @description Scheme `upto`: the same as the amount */
+            maxAmount?: string;
+            /** @description Scheme `upto`: the least that may be settled */
+            minAmount?: string;
+            resource: string;
+            description: string;
+            mimeType: string;
+            outputSchema?: unknown;
+            asset: string;
+            payTo: string;
+            maxTimeoutSeconds: number;
+            extra: Record<string, unknown>;
+        };
         ResourcePage: {
             /** @constant */
             x402Version: 2;
@@ -2892,31 +2763,7 @@ export interface components {
             t402Version: 2;
             items: components["schemas"]["DiscoveredResource"][];
             /** @description The same resources in short */
-            resources: {
-                /** @description For GET /discovery/resources/{id} */
-                id: string;
-                /** @description The same as `resource` */
-                resourceUri: string;
-                /** @description The same as `resource`, for the t402 SDK */
-                url: string;
-                /** @enum {string} */
-                type: "http" | "mcp";
-                /** @description Of the latest terms, CAIP-2 */
-                network: string;
-                /**
-                 * Format: date-time
-                 * @description First settlement
-                 */
-                discoveredAt: string;
-                metadata: {
-                    /** @description `serviceName`, or the host */
-                    provider: string;
-                    description?: string;
-                    tags: string[];
-                    method?: string;
-                    toolName?: string;
-                };
-            }[];
+            resources: components["schemas"]["ResourceSummary"][];
             /** @description Matches; with filters 1000 stands for at least 1000 */
             total: number;
             limit: number;
@@ -2946,6 +2793,31 @@ export interface components {
             };
             /** @description For the next page; absent at the end */
             nextCursor?: string;
+        };
+        ResourceSummary: {
+            /** @description For GET /discovery/resources/{id} */
+            id: string;
+            /** @description The same as `resource` */
+            resourceUri: string;
+            /** @description The same as `resource`, for the t402 SDK */
+            url: string;
+            /** @enum {string} */
+            type: "http" | "mcp";
+            /** @description Of the latest terms, CAIP-2 */
+            network: string;
+            /**
+             * Format: date-time
+             * @description First settlement
+             */
+            discoveredAt: string;
+            metadata: {
+                /** @description `serviceName`, or the host */
+                provider: string;
+                description?: string;
+                tags: string[];
+                method?: string;
+                toolName?: string;
+            };
         };
         /** @enum {string} */
         RouteProblem: "network_not_served" | "network_unavailable" | "bridge_needed" | "testnet" | "unsupported_asset" | "amount_not_exact" | "payment_below_minimum" | "cross_check_unavailable" | "no_payer_address" | "no_payee_address" | "ambiguous_address" | "claim_not_permitted" | "self_payment" | "balance_unknown" | "insufficient_balance";
@@ -3014,15 +2886,7 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
         };
-        SandboxInboxMessages: {
-            /** Format: uuid */
-            id: string;
-            /** @description For `webhookUrl` of POST /dashboard/webhook; reached by this service only */
-            url: string;
-            /** @description Deliveries that are still answered with status 500 */
-            failuresLeft: number;
-            /** Format: date-time */
-            expiresAt: string;
+        SandboxInboxMessages: components["schemas"]["SandboxInbox"] & {
             /** @description Newest first, up to 100 */
             messages: {
                 headers: {
@@ -3080,18 +2944,16 @@ export interface components {
                 /**
                  * @description Reason of the refusal or failure, as in docs/errors.md
                  * @example insufficient_funds
-                 * @enum {string}
                  */
-                refusedFor?: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "payer_mismatch" | "invalid_payment_amount" | "payment_below_minimum" | "cross_check_unavailable" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "amount_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "recipient_not_sponsored" | "payer_not_sponsored" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "transaction_too_late" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "offer_unknown" | "claim_not_permitted" | "invalid_claim_signature";
+                refusedFor?: components["schemas"]["Reason"];
             };
             /** @description What becomes of the settlement; absent: confirmed at once */
             settle?: {
                 /**
                  * @description Reason of the refusal or failure, as in docs/errors.md
                  * @example insufficient_funds
-                 * @enum {string}
                  */
-                failsFor?: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "payer_mismatch" | "invalid_payment_amount" | "payment_below_minimum" | "cross_check_unavailable" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "amount_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "recipient_not_sponsored" | "payer_not_sponsored" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "transaction_too_late" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "offer_unknown" | "claim_not_permitted" | "invalid_claim_signature";
+                failsFor?: components["schemas"]["Reason"];
                 /** @description How long the settlement is pending on the clock of the scenario; absent: 0 */
                 pendingSeconds?: number;
             };
@@ -3101,9 +2963,8 @@ export interface components {
                 /**
                  * @description Absent: another block confirms it
                  * @example insufficient_funds
-                 * @enum {string}
                  */
-                failsFor?: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "payer_mismatch" | "invalid_payment_amount" | "payment_below_minimum" | "cross_check_unavailable" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "amount_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "recipient_not_sponsored" | "payer_not_sponsored" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "transaction_too_late" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "offer_unknown" | "claim_not_permitted" | "invalid_claim_signature";
+                failsFor?: components["schemas"]["Reason"];
             };
             /** @description Makes an inbox for the webhooks of your key as well */
             webhook?: {
@@ -3206,6 +3067,22 @@ export interface components {
              */
             closedAt?: string;
         };
+        SettlementEvent: {
+            /** @description The header `webhook-id` */
+            id: string;
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["Settlement"] & {
+                /** @description URL of what was paid for, where the payment names it */
+                resource?: string;
+                /** @description Of the request that received the success */
+                idempotencyKey?: string;
+                operationalCode?: components["schemas"]["OperationalCode"];
+                /** @description With a reason: whether the same request may succeed later */
+                retryable?: boolean;
+            };
+        };
         SettlementFee: {
             /** @description Smallest units of the network's native coin */
             amount: string;
@@ -3226,36 +3103,7 @@ export interface components {
             /** @description Started, outcome not known yet */
             pending: number;
         };
-        SettlementsOfTransaction: {
-            id: string;
-            /**
-             * @description `confirmed` and `failed` are proven; `pending` becomes one of them. A `confirmed` payment is `pending` again if its block is orphaned, until it is proven again
-             * @enum {string}
-             */
-            status: "confirmed" | "failed" | "pending";
-            scheme: string;
-            /** @description CAIP-2 identifier */
-            network: string;
-            asset: string;
-            payer: string;
-            /** @description Recipient */
-            payTo: string;
-            /** @description Amount, in smallest units */
-            amount: string;
-            /** @description Authorized maximum, where it differs from `amount` */
-            maxAmount?: string;
-            /** @description Empty until something is sent */
-            transaction: string;
-            errorReason?: components["schemas"]["Reason"];
-            /** @description The reason as a sentence */
-            errorMessage?: string;
-            /** Format: date-time */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When its outcome was proven
-             */
-            closedAt?: string;
+        SettlementsOfTransaction: components["schemas"]["Settlement"] & {
             /** @description The other payments of the same transaction, where it carried several */
             others?: components["schemas"]["Settlement"][];
         };
@@ -3372,6 +3220,18 @@ export interface components {
             finalAmount?: string;
             /** @description Of a stream that was opened without an API key; may be sent as `X-Stream-Token` instead */
             token?: string;
+        };
+        StreamControl: {
+            /** @description Of a stream that was opened without an API key; may be sent as `X-Stream-Token` instead */
+            token?: string;
+        };
+        StreamEvent: {
+            /** @description The header `webhook-id` */
+            id: string;
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["Stream"];
         };
         /** @description A payment under `upto`, as for /verify, that is settled when the stream is closed */
         StreamOpenRequest: {
@@ -3622,6 +3482,20 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `INTENT_EXPIRED`: The intent expired. `ROUTE_EXPIRED`: The route is too old; refresh the intent. */
+        IntentExpiredOrRouteExpired: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `INTENT_NOT_PENDING`: The state of the intent does not allow this; see the message. */
         IntentNotPending: {
             headers: {
@@ -3651,8 +3525,78 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `INTERNAL_ERROR`: Internal error; there is no result. `SETTLEMENT_FAILED`: The settlement could not be executed; retry. */
+        InternalErrorOrSettlementFailed: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `INTERNAL_ERROR`: Internal error; there is no result. `VERIFICATION_FAILED`: The payment could not be verified; retry. */
+        InternalErrorOrVerificationFailed: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
         InvalidRequest: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_AMOUNT`: The amount is below what the stream has already used. `AMOUNT_EXCEEDED`: The amount is above the maximum of the stream. `INVALID_VOUCHER`: The payer's voucher is missing, or does not fit the update. */
+        InvalidRequestOrInvalidAmountOrAmountExceededOrInvalidVoucher: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_IDEMPOTENCY_KEY`: The header `Idempotency-Key` is not 1 to 64 letters, digits and hyphens. */
+        InvalidRequestOrInvalidIdempotencyKey: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `PAYMENT_REFUSED`: The payment was judged and refused; see `errorReason`. */
+        InvalidRequestOrPaymentRefused: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -3679,8 +3623,37 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `REQUEST_TOO_LARGE`: The body is larger than 65536 bytes (64 kB), unless the instance sets another limit. */
+        PaymentsRequestTooLarge: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. */
         RateLimited: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. `QUOTA_EXCEEDED`: The monthly quota is used up. */
+        RateLimitedOrQuotaExceeded: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -3716,6 +3689,30 @@ export interface components {
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The scenario. */
+        Scenario: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Scenario"];
+            };
+        };
+        /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
+        ServiceInternalError: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
                 [name: string]: unknown;
             };
             content: {
@@ -3766,6 +3763,20 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `REQUEST_TOO_LARGE`: The body is larger than 32768 bytes (32 kB). */
+        StreamsRequestTooLarge: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `UNAUTHORIZED`: An API key, or the operator's token, is missing or wrong. */
         Unauthorized: {
             headers: {
@@ -3796,8 +3807,78 @@ export interface components {
             };
         };
     };
-    parameters: never;
-    requestBodies: never;
+    parameters: {
+        Asset: string;
+        /** @description `nextCursor` of the previous page */
+        Cursor: string;
+        /** @description `nextCursor` of the previous page */
+        DiscoveryCursor: string;
+        /** @description Page size, from 1 on; at most 100 are returned; default 20 */
+        DiscoveryLimit: number;
+        /**
+         * @description Any accepted name of a network
+         * @example eip155:84532
+         */
+        DiscoveryNetwork: string;
+        /**
+         * @description Keys of extensions that it declares, comma separated
+         * @example bazaar
+         */
+        Extensions: string;
+        Id: string;
+        /**
+         * @description Unique key of this request: 1 to 64 letters, digits and hyphens
+         * @example order-4711-attempt-1
+         */
+        IdempotencyKey: string;
+        /** @description Page size, from 1 on; at most 200 are returned; default 50 */
+        Limit: number;
+        /** @description Highest price, in smallest units of the asset */
+        MaxAmount: string;
+        /** @description Lowest price, in smallest units of the asset */
+        MinAmount: string;
+        /**
+         * @description Network of the wallet, for an address that is one of several families; default: any
+         * @example eip155:84532
+         */
+        Network: string;
+        PayTo: string;
+        /** @description For lists: `nextCursor` of the previous page */
+        PaymentsCursor: string;
+        /** @description For lists: page size, from 1 on; at most 200 are returned; default 50 */
+        PaymentsLimit: number;
+        /** @example exact */
+        Scheme: string;
+        /** @description For lists: created at or after this time */
+        Since: string;
+        Type: "http" | "mcp";
+        /** @description The same for every delivery of the event */
+        WebhookId: string;
+        /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+        WebhookSignature: string;
+        /** @description Unix time in seconds */
+        WebhookTimestamp: string;
+        /** @description Of a stream that was opened without an API key: `streamToken` of the open answer */
+        XStreamToken: string;
+    };
+    requestBodies: {
+        /** @description Not needed with the API key of the owning account */
+        OwnerSignature: {
+            content: {
+                "application/json": components["schemas"]["OwnerSignature"];
+            };
+        };
+        PaymentRequest: {
+            content: {
+                "application/json": components["schemas"]["PaymentRequest"];
+            };
+        };
+        StreamControl: {
+            content: {
+                "application/json": components["schemas"]["StreamControl"];
+            };
+        };
+    };
     headers: {
         /** @description Request id, as written to the logs */
         "X-Request-ID": string;
@@ -3825,11 +3906,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PaymentRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["PaymentRequest"];
         responses: {
             /** @description The verdict. */
             200: {
@@ -3849,20 +3926,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `REQUEST_TOO_LARGE`: The body is larger than 65536 bytes (64 kB), unless the instance sets another limit. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PaymentsRequestTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description `QUOTA_EXCEEDED`: The monthly quota is used up. */
             429: {
@@ -3879,20 +3943,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `INTERNAL_ERROR`: Internal error; there is no result. `VERIFICATION_FAILED`: The payment could not be verified; retry. */
-            500: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            500: components["responses"]["InternalErrorOrVerificationFailed"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -3904,16 +3955,12 @@ export interface operations {
                  * @description Unique key of this request: 1 to 64 letters, digits and hyphens
                  * @example order-4711-attempt-1
                  */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PaymentRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["PaymentRequest"];
         responses: {
             /** @description The outcome. */
             200: {
@@ -3931,20 +3978,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettleResult"];
                 };
             };
-            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_IDEMPOTENCY_KEY`: The header `Idempotency-Key` is not 1 to 64 letters, digits and hyphens. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidRequestOrInvalidIdempotencyKey"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
@@ -3963,50 +3997,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `REQUEST_TOO_LARGE`: The body is larger than 65536 bytes (64 kB), unless the instance sets another limit. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PaymentsRequestTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. `QUOTA_EXCEEDED`: The monthly quota is used up. */
-            429: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `INTERNAL_ERROR`: Internal error; there is no result. `SETTLEMENT_FAILED`: The settlement could not be executed; retry. */
-            500: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimitedOrQuotaExceeded"];
+            500: components["responses"]["InternalErrorOrSettlementFailed"];
             /** @description `IDEMPOTENCY_UNAVAILABLE`: The idempotency store is unavailable; nothing was sent, retry. `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
             503: {
                 headers: {
@@ -4069,20 +4063,7 @@ export interface operations {
             };
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `REQUEST_TOO_LARGE`: The body is larger than 65536 bytes (64 kB), unless the instance sets another limit. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PaymentsRequestTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4139,11 +4120,11 @@ export interface operations {
                 /** @description For operators, instead of `transaction`: all settlements with this status */
                 status?: "pending" | "confirmed" | "failed";
                 /** @description For lists: created at or after this time */
-                since?: string;
+                since?: components["parameters"]["Since"];
                 /** @description For lists: page size, from 1 on; at most 200 are returned; default 50 */
-                limit?: number;
+                limit?: components["parameters"]["PaymentsLimit"];
                 /** @description For lists: `nextCursor` of the previous page */
-                cursor?: string;
+                cursor?: components["parameters"]["PaymentsCursor"];
             };
             header?: never;
             path?: never;
@@ -4195,16 +4176,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
-            500: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            500: components["responses"]["ServiceInternalError"];
         };
     };
     getReadiness: {
@@ -4226,16 +4198,7 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
-            500: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            500: components["responses"]["ServiceInternalError"];
             /** @description A dependency is unavailable; see `checks`. */
             503: {
                 headers: {
@@ -4279,16 +4242,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `INTERNAL_ERROR`: Internal error; there is no result. */
-            500: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            500: components["responses"]["ServiceInternalError"];
         };
     };
     getInfo: {
@@ -4464,26 +4418,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        apiKey: string;
-                        projectName: string;
-                        quota: {
-                            /** @description Transactions a month; -1: unlimited */
-                            limit: number;
-                            /** @enum {string} */
-                            period: "monthly";
-                            used: number;
-                            /**
-                             * @description A name of `GET /tiers`
-                             * @example free
-                             */
-                            tier: string;
-                            feeRate: number;
-                            /** Format: date-time */
-                            resetsAt: string;
-                        };
-                        isNew: boolean;
-                    };
+                    "application/json": components["schemas"]["Registration"];
                 };
             };
             /** @description The new key of the project. */
@@ -4497,26 +4432,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        apiKey: string;
-                        projectName: string;
-                        quota: {
-                            /** @description Transactions a month; -1: unlimited */
-                            limit: number;
-                            /** @enum {string} */
-                            period: "monthly";
-                            used: number;
-                            /**
-                             * @description A name of `GET /tiers`
-                             * @example free
-                             */
-                            tier: string;
-                            feeRate: number;
-                            /** Format: date-time */
-                            resetsAt: string;
-                        };
-                        isNew: boolean;
-                    };
+                    "application/json": components["schemas"]["Registration"];
                 };
             };
             400: components["responses"]["InvalidRequest"];
@@ -4651,21 +4567,7 @@ export interface operations {
                             rpmLimit: number;
                             feeRate: number;
                         };
-                        quota: {
-                            /** @description Transactions a month; -1: unlimited */
-                            limit: number;
-                            /** @enum {string} */
-                            period: "monthly";
-                            used: number;
-                            /**
-                             * @description A name of `GET /tiers`
-                             * @example free
-                             */
-                            tier: string;
-                            feeRate: number;
-                            /** Format: date-time */
-                            resetsAt: string;
-                        };
+                        quota: components["schemas"]["Quota"];
                         email: string;
                         project: string;
                         /** @enum {string} */
@@ -4777,11 +4679,11 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description For lists: created at or after this time */
-                since?: string;
+                since?: components["parameters"]["Since"];
                 /** @description For lists: page size, from 1 on; at most 200 are returned; default 50 */
-                limit?: number;
+                limit?: components["parameters"]["PaymentsLimit"];
                 /** @description For lists: `nextCursor` of the previous page */
-                cursor?: string;
+                cursor?: components["parameters"]["PaymentsCursor"];
                 /** @description Filter by status */
                 status?: "pending" | "confirmed" | "failed";
                 /** @description Filter by network */
@@ -5026,7 +4928,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
@@ -5064,9 +4966,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page size, from 1 on; at most 200 are returned; default 50 */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `nextCursor` of the previous page */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -5312,7 +5214,7 @@ export interface operations {
                  * @description Network of the wallet, for an address that is one of several families; default: any
                  * @example eip155:84532
                  */
-                network?: string;
+                network?: components["parameters"]["Network"];
             };
             header?: never;
             path?: never;
@@ -5352,7 +5254,7 @@ export interface operations {
                  * @description Network of the wallet, for an address that is one of several families; default: any
                  * @example eip155:84532
                  */
-                network?: string;
+                network?: components["parameters"]["Network"];
             };
             header?: never;
             path?: never;
@@ -5501,7 +5403,7 @@ export interface operations {
                 /** @description Settlements on a page, from 1 on; at most 200 are returned; default 100 */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description Default `json`
                  * @example json
@@ -5580,67 +5482,14 @@ export interface operations {
                     "application/json": components["schemas"]["StreamOpened"];
                 };
             };
-            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `PAYMENT_REFUSED`: The payment was judged and refused; see `errorReason`. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidRequestOrPaymentRefused"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `REQUEST_TOO_LARGE`: The body is larger than 65536 bytes (64 kB), unless the instance sets another limit. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PaymentsRequestTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. `QUOTA_EXCEEDED`: The monthly quota is used up. */
-            429: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `INTERNAL_ERROR`: Internal error; there is no result. `VERIFICATION_FAILED`: The payment could not be verified; retry. */
-            500: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimitedOrQuotaExceeded"];
+            500: components["responses"]["InternalErrorOrVerificationFailed"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -5649,7 +5498,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Of a stream that was opened without an API key: `streamToken` of the open answer */
-                "X-Stream-Token"?: string;
+                "X-Stream-Token"?: components["parameters"]["XStreamToken"];
             };
             path?: never;
             cookie?: never;
@@ -5674,20 +5523,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamUpdated"];
                 };
             };
-            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_AMOUNT`: The amount is below what the stream has already used. `AMOUNT_EXCEEDED`: The amount is above the maximum of the stream. `INVALID_VOUCHER`: The payer's voucher is missing, or does not fit the update. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidRequestOrInvalidAmountOrAmountExceededOrInvalidVoucher"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5708,20 +5544,7 @@ export interface operations {
                 };
             };
             410: components["responses"]["StreamExpired"];
-            /** @description `REQUEST_TOO_LARGE`: The body is larger than 32768 bytes (32 kB). */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["StreamsRequestTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5733,7 +5556,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Of a stream that was opened without an API key: `streamToken` of the open answer */
-                "X-Stream-Token"?: string;
+                "X-Stream-Token"?: components["parameters"]["XStreamToken"];
             };
             path?: never;
             cookie?: never;
@@ -5758,20 +5581,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamAnswer"];
                 };
             };
-            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_AMOUNT`: The amount is below what the stream has already used. `AMOUNT_EXCEEDED`: The amount is above the maximum of the stream. `INVALID_VOUCHER`: The payer's voucher is missing, or does not fit the update. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidRequestOrInvalidAmountOrAmountExceededOrInvalidVoucher"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5790,21 +5600,14 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Of a stream that was opened without an API key: `streamToken` of the open answer */
-                "X-Stream-Token"?: string;
+                "X-Stream-Token"?: components["parameters"]["XStreamToken"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description Of a stream that was opened without an API key; may be sent as `X-Stream-Token` instead */
-                    token?: string;
-                };
-            };
-        };
+        requestBody?: components["requestBodies"]["StreamControl"];
         responses: {
             /** @description The stream is paused. */
             200: {
@@ -5839,21 +5642,14 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Of a stream that was opened without an API key: `streamToken` of the open answer */
-                "X-Stream-Token"?: string;
+                "X-Stream-Token"?: components["parameters"]["XStreamToken"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description Of a stream that was opened without an API key; may be sent as `X-Stream-Token` instead */
-                    token?: string;
-                };
-            };
-        };
+        requestBody?: components["requestBodies"]["StreamControl"];
         responses: {
             /** @description The stream is active. */
             200: {
@@ -5888,10 +5684,10 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Of a stream that was opened without an API key: `streamToken` of the open answer */
-                "X-Stream-Token"?: string;
+                "X-Stream-Token"?: components["parameters"]["XStreamToken"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
@@ -5924,9 +5720,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page size, from 1 on; at most 200 are returned; default 50 */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `nextCursor` of the previous page */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
                 /** @description Filter by status; default: all */
                 status?: "active" | "paused" | "closing" | "closed" | "failed" | "expired";
             };
@@ -6068,9 +5864,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page size, from 1 on; at most 200 are returned; default 50 */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `nextCursor` of the previous page */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
                 /** @description Filter by status; default: all but `stored` */
                 status?: "waiting" | "delivered" | "failed" | "stored";
             };
@@ -6107,7 +5903,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
@@ -6145,7 +5941,7 @@ export interface operations {
                  */
                 cursor?: string;
                 /** @description Page size, from 1 on; at most 200 are returned; default 50 */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description Seconds to wait for an event, 0 to 30; default 0 */
                 wait?: number;
             };
@@ -6181,9 +5977,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page size, from 1 on; at most 200 are returned; default 50 */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `nextCursor` of the previous page */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
                 /** @description Filter by status; default: all */
                 status?: "pending" | "routed" | "executing" | "completed" | "failed" | "expired" | "cancelled";
             };
@@ -6223,7 +6019,7 @@ export interface operations {
                  * @description Unique key of this request: 1 to 64 letters, digits and hyphens
                  * @example order-4711-attempt-1
                  */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -6250,20 +6046,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedIntent"];
                 };
             };
-            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_IDEMPOTENCY_KEY`: The header `Idempotency-Key` is not 1 to 64 letters, digits and hyphens. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidRequestOrInvalidIdempotencyKey"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
@@ -6308,7 +6091,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
@@ -6342,7 +6125,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
@@ -6372,20 +6155,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IntentNotPending"];
-            /** @description `INTENT_EXPIRED`: The intent expired. `ROUTE_EXPIRED`: The route is too old; refresh the intent. */
-            410: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            410: components["responses"]["IntentExpiredOrRouteExpired"];
             413: components["responses"]["RequestTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -6398,7 +6168,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
@@ -6422,20 +6192,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExecutedIntent"];
                 };
             };
-            /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `PAYMENT_REFUSED`: The payment was judged and refused; see `errorReason`. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidRequestOrPaymentRefused"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -6455,64 +6212,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `INTENT_EXPIRED`: The intent expired. `ROUTE_EXPIRED`: The route is too old; refresh the intent. */
-            410: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `REQUEST_TOO_LARGE`: The body is larger than 65536 bytes (64 kB), unless the instance sets another limit. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            410: components["responses"]["IntentExpiredOrRouteExpired"];
+            413: components["responses"]["PaymentsRequestTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description `RATE_LIMITED`: Too many requests; retry after `Retry-After`. `QUOTA_EXCEEDED`: The monthly quota is used up. */
-            429: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `INTERNAL_ERROR`: Internal error; there is no result. `SETTLEMENT_FAILED`: The settlement could not be executed; retry. */
-            500: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimitedOrQuotaExceeded"];
+            500: components["responses"]["InternalErrorOrSettlementFailed"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -6524,7 +6228,7 @@ export interface operations {
                 "X-Intent-Token"?: string;
             };
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
@@ -6560,7 +6264,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
@@ -6594,29 +6298,29 @@ export interface operations {
     listResources: {
         parameters: {
             query?: {
-                type?: "http" | "mcp";
+                type?: components["parameters"]["Type"];
                 /**
                  * @description Any accepted name of a network
                  * @example eip155:84532
                  */
-                network?: string;
+                network?: components["parameters"]["DiscoveryNetwork"];
                 /** @example exact */
-                scheme?: string;
-                asset?: string;
-                payTo?: string;
+                scheme?: components["parameters"]["Scheme"];
+                asset?: components["parameters"]["Asset"];
+                payTo?: components["parameters"]["PayTo"];
                 /**
                  * @description Keys of extensions that it declares, comma separated
                  * @example bazaar
                  */
-                extensions?: string;
+                extensions?: components["parameters"]["Extensions"];
                 /** @description Lowest price, in smallest units of the asset */
-                minAmount?: string;
+                minAmount?: components["parameters"]["MinAmount"];
                 /** @description Highest price, in smallest units of the asset */
-                maxAmount?: string;
+                maxAmount?: components["parameters"]["MaxAmount"];
                 /** @description Page size, from 1 on; at most 100 are returned; default 20 */
-                limit?: number;
+                limit?: components["parameters"]["DiscoveryLimit"];
                 /** @description `nextCursor` of the previous page */
-                cursor?: string;
+                cursor?: components["parameters"]["DiscoveryCursor"];
                 /** @description Words that all occur */
                 q?: string;
                 /** @description Resources to skip; not with `cursor` */
@@ -6653,7 +6357,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
@@ -6685,27 +6389,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
-        /** @description Not needed with the API key of the owning account */
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @example eip155:84532 */
-                    network: string;
-                    /** @description A recipient (`payTo`) of the resource */
-                    address: string;
-                    /**
-                     * Format: date-time
-                     * @description Within 5 minutes of now
-                     */
-                    issuedAt: string;
-                    signature: string;
-                };
-            };
-        };
+        requestBody?: components["requestBodies"]["OwnerSignature"];
         responses: {
             /** @description The state of the listing. */
             200: {
@@ -6738,27 +6426,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
-        /** @description Not needed with the API key of the owning account */
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @example eip155:84532 */
-                    network: string;
-                    /** @description A recipient (`payTo`) of the resource */
-                    address: string;
-                    /**
-                     * Format: date-time
-                     * @description Within 5 minutes of now
-                     */
-                    issuedAt: string;
-                    signature: string;
-                };
-            };
-        };
+        requestBody?: components["requestBodies"]["OwnerSignature"];
         responses: {
             /** @description The state of the listing. */
             200: {
@@ -6789,29 +6461,29 @@ export interface operations {
     searchResources: {
         parameters: {
             query: {
-                type?: "http" | "mcp";
+                type?: components["parameters"]["Type"];
                 /**
                  * @description Any accepted name of a network
                  * @example eip155:84532
                  */
-                network?: string;
+                network?: components["parameters"]["DiscoveryNetwork"];
                 /** @example exact */
-                scheme?: string;
-                asset?: string;
-                payTo?: string;
+                scheme?: components["parameters"]["Scheme"];
+                asset?: components["parameters"]["Asset"];
+                payTo?: components["parameters"]["PayTo"];
                 /**
                  * @description Keys of extensions that it declares, comma separated
                  * @example bazaar
                  */
-                extensions?: string;
+                extensions?: components["parameters"]["Extensions"];
                 /** @description Lowest price, in smallest units of the asset */
-                minAmount?: string;
+                minAmount?: components["parameters"]["MinAmount"];
                 /** @description Highest price, in smallest units of the asset */
-                maxAmount?: string;
+                maxAmount?: components["parameters"]["MaxAmount"];
                 /** @description Page size, from 1 on; at most 100 are returned; default 20 */
-                limit?: number;
+                limit?: components["parameters"]["DiscoveryLimit"];
                 /** @description `nextCursor` of the previous page */
-                cursor?: string;
+                cursor?: components["parameters"]["DiscoveryCursor"];
                 /**
                  * @description Words
                  * @example weather forecast
@@ -7018,20 +6690,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description `REQUEST_TOO_LARGE`: The body is larger than 32768 bytes (32 kB). */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["StreamsRequestTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7117,20 +6776,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The scenario. */
-            201: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Scenario"];
-                };
-            };
+            201: components["responses"]["Scenario"];
             400: components["responses"]["InvalidRequest"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["RequestTooLarge"];
@@ -7152,20 +6798,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The scenario. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Scenario"];
-                };
-            };
+            200: components["responses"]["Scenario"];
             400: components["responses"]["InvalidRequest"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
@@ -7343,33 +6976,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["SettlementEvent"] & {
                     /** @constant */
-                    type: "settlement.confirmed";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Settlement"] & {
-                        /** @description URL of what was paid for, where the payment names it */
-                        resource?: string;
-                        /** @description Of the request that received the success */
-                        idempotencyKey?: string;
-                        operationalCode?: components["schemas"]["OperationalCode"];
-                        /** @description With a reason: whether the same request may succeed later */
-                        retryable?: boolean;
-                    };
+                    type?: "settlement.confirmed";
                 };
             };
         };
@@ -7395,33 +7015,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["SettlementEvent"] & {
                     /** @constant */
-                    type: "settlement.failed";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Settlement"] & {
-                        /** @description URL of what was paid for, where the payment names it */
-                        resource?: string;
-                        /** @description Of the request that received the success */
-                        idempotencyKey?: string;
-                        operationalCode?: components["schemas"]["OperationalCode"];
-                        /** @description With a reason: whether the same request may succeed later */
-                        retryable?: boolean;
-                    };
+                    type?: "settlement.failed";
                 };
             };
         };
@@ -7447,33 +7054,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["SettlementEvent"] & {
                     /** @constant */
-                    type: "settlement.pending";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Settlement"] & {
-                        /** @description URL of what was paid for, where the payment names it */
-                        resource?: string;
-                        /** @description Of the request that received the success */
-                        idempotencyKey?: string;
-                        operationalCode?: components["schemas"]["OperationalCode"];
-                        /** @description With a reason: whether the same request may succeed later */
-                        retryable?: boolean;
-                    };
+                    type?: "settlement.pending";
                 };
             };
         };
@@ -7499,33 +7093,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["SettlementEvent"] & {
                     /** @constant */
-                    type: "settlement.reorged";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Settlement"] & {
-                        /** @description URL of what was paid for, where the payment names it */
-                        resource?: string;
-                        /** @description Of the request that received the success */
-                        idempotencyKey?: string;
-                        operationalCode?: components["schemas"]["OperationalCode"];
-                        /** @description With a reason: whether the same request may succeed later */
-                        retryable?: boolean;
-                    };
+                    type?: "settlement.reorged";
                 };
             };
         };
@@ -7551,25 +7132,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["IntentEvent"] & {
                     /** @constant */
-                    type: "intent.created";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Intent"];
+                    type?: "intent.created";
                 };
             };
         };
@@ -7595,25 +7171,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["IntentEvent"] & {
                     /** @constant */
-                    type: "intent.routed";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Intent"];
+                    type?: "intent.routed";
                 };
             };
         };
@@ -7639,25 +7210,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["IntentEvent"] & {
                     /** @constant */
-                    type: "intent.executing";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Intent"];
+                    type?: "intent.executing";
                 };
             };
         };
@@ -7683,25 +7249,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["IntentEvent"] & {
                     /** @constant */
-                    type: "intent.completed";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Intent"];
+                    type?: "intent.completed";
                 };
             };
         };
@@ -7727,25 +7288,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["IntentEvent"] & {
                     /** @constant */
-                    type: "intent.failed";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Intent"];
+                    type?: "intent.failed";
                 };
             };
         };
@@ -7771,25 +7327,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["IntentEvent"] & {
                     /** @constant */
-                    type: "intent.expired";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Intent"];
+                    type?: "intent.expired";
                 };
             };
         };
@@ -7815,25 +7366,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["IntentEvent"] & {
                     /** @constant */
-                    type: "intent.cancelled";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Intent"];
+                    type?: "intent.cancelled";
                 };
             };
         };
@@ -7859,25 +7405,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["StreamEvent"] & {
                     /** @constant */
-                    type: "stream.opened";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Stream"];
+                    type?: "stream.opened";
                 };
             };
         };
@@ -7903,25 +7444,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["StreamEvent"] & {
                     /** @constant */
-                    type: "stream.paused";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Stream"];
+                    type?: "stream.paused";
                 };
             };
         };
@@ -7947,25 +7483,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["StreamEvent"] & {
                     /** @constant */
-                    type: "stream.resumed";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Stream"];
+                    type?: "stream.resumed";
                 };
             };
         };
@@ -7991,25 +7522,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["StreamEvent"] & {
                     /** @constant */
-                    type: "stream.closed";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Stream"];
+                    type?: "stream.closed";
                 };
             };
         };
@@ -8035,25 +7561,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["StreamEvent"] & {
                     /** @constant */
-                    type: "stream.failed";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Stream"];
+                    type?: "stream.failed";
                 };
             };
         };
@@ -8079,25 +7600,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["StreamEvent"] & {
                     /** @constant */
-                    type: "stream.expired";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Stream"];
+                    type?: "stream.expired";
                 };
             };
         };
@@ -8123,25 +7639,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["StreamEvent"] & {
                     /** @constant */
-                    type: "stream.insufficient_funds";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Stream"];
+                    type?: "stream.insufficient_funds";
                 };
             };
         };
@@ -8167,25 +7678,20 @@ export interface operations {
             query?: never;
             header: {
                 /** @description The same for every delivery of the event */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Unix time in seconds */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The header `webhook-id` */
-                    id: string;
+                "application/json": components["schemas"]["StreamEvent"] & {
                     /** @constant */
-                    type: "stream.funds_restored";
-                    /** Format: date-time */
-                    timestamp: string;
-                    data: components["schemas"]["Stream"];
+                    type?: "stream.funds_restored";
                 };
             };
         };

@@ -137,20 +137,22 @@ const requirementsV2 = z.object({
   extra: completeExtra,
 })
 
-const requirementsV1 = z.object({
-  scheme: z.string(),
-  network: z.string(),
-  maxAmountRequired: z.string(),
-  ...partial,
-  resource: z.string(),
-  description: z.string(),
-  mimeType: z.string(),
-  outputSchema: z.unknown().optional(),
-  asset: z.string(),
-  payTo: z.string(),
-  maxTimeoutSeconds: z.number(),
-  extra: completeExtra,
-})
+const requirementsV1 = z
+  .object({
+    scheme: z.string(),
+    network: z.string(),
+    maxAmountRequired: z.string(),
+    ...partial,
+    resource: z.string(),
+    description: z.string(),
+    mimeType: z.string(),
+    outputSchema: z.unknown().optional(),
+    asset: z.string(),
+    payTo: z.string(),
+    maxTimeoutSeconds: z.number(),
+    extra: completeExtra,
+  })
+  .meta({ id: 'RequirementsV1' })
 
 const envelope = {
   payVersion: z.int(),

@@ -7,23 +7,27 @@ import { settlementView } from './results.js'
 export const tierName = z.string().meta({ description: 'A name of `GET /tiers`', examples: ['free'] })
 const timestamp = z.iso.datetime()
 
-export const quota = z.object({
-  limit: z.number().meta({ description: 'Transactions a month; -1: unlimited' }),
-  period: z.literal('monthly'),
-  used: z.number(),
-  tier: tierName,
-  feeRate: z.number(),
-  resetsAt: timestamp,
-})
+export const quota = z
+  .object({
+    limit: z.number().meta({ description: 'Transactions a month; -1: unlimited' }),
+    period: z.literal('monthly'),
+    used: z.number(),
+    tier: tierName,
+    feeRate: z.number(),
+    resetsAt: timestamp,
+  })
+  .meta({ id: 'Quota' })
 export type Quota = z.infer<typeof quota>
 
 /** Response of /register; `apiKey` is masked unless the caller may see it. */
-export const registerResult = z.object({
-  apiKey: z.string(),
-  projectName: z.string(),
-  quota,
-  isNew: z.boolean(),
-})
+export const registerResult = z
+  .object({
+    apiKey: z.string(),
+    projectName: z.string(),
+    quota,
+    isNew: z.boolean(),
+  })
+  .meta({ id: 'Registration' })
 export type RegisterResult = z.infer<typeof registerResult>
 
 const keyStatus = z.enum(['active', 'revoked'])

@@ -18,31 +18,35 @@ export const maxCreditRanks = 100
 const part = (name: CreditPart, description: string) =>
   z.int().min(0).max(creditWeights[name]).meta({ description })
 
-const breakdown = z.object({
-  volumeScore: part('volume', 'From the volume, on a logarithmic scale'),
-  frequencyScore: part('frequency', 'From the number of payments, on a logarithmic scale'),
-  reliabilityScore: part('reliability', 'From the share of payments that did not fail'),
-  ageScore: part('age', 'From the days since the first payment'),
-})
+const breakdown = z
+  .object({
+    volumeScore: part('volume', 'From the volume, on a logarithmic scale'),
+    frequencyScore: part('frequency', 'From the number of payments, on a logarithmic scale'),
+    reliabilityScore: part('reliability', 'From the share of payments that did not fail'),
+    ageScore: part('age', 'From the days since the first payment'),
+  })
+  .meta({ id: 'CreditBreakdown' })
 
-const stats = z.object({
-  paymentCount: z.int().meta({ description: 'Payments that count' }),
-  successRate: z.number().min(0).max(1).meta({ description: '0 without payments' }),
-  totalVolume: z.string().meta({
-    description:
-      'Of the payments that count, in millionths of a US dollar: the smallest unit of USDC and USDT',
-  }),
-  accountAgeDays: z.int().meta({ description: 'Whole days since the first payment that counts' }),
-  payeeCount: z.int().meta({ description: 'Wallets that received a payment that counts' }),
-  failureCount: z.int().meta({ description: "Authorizations that failed by the payer's fault" }),
-  cyclePaymentCount: z.int().meta({
-    description:
-      'Payments that do not count because what they paid came back, directly or through one other wallet',
-  }),
-  returnedVolume: z.string().meta({
-    description: 'What came back, and does not count, in millionths of a US dollar',
-  }),
-})
+const stats = z
+  .object({
+    paymentCount: z.int().meta({ description: 'Payments that count' }),
+    successRate: z.number().min(0).max(1).meta({ description: '0 without payments' }),
+    totalVolume: z.string().meta({
+      description:
+        'Of the payments that count, in millionths of a US dollar: the smallest unit of USDC and USDT',
+    }),
+    accountAgeDays: z.int().meta({ description: 'Whole days since the first payment that counts' }),
+    payeeCount: z.int().meta({ description: 'Wallets that received a payment that counts' }),
+    failureCount: z.int().meta({ description: "Authorizations that failed by the payer's fault" }),
+    cyclePaymentCount: z.int().meta({
+      description:
+        'Payments that do not count because what they paid came back, directly or through one other wallet',
+    }),
+    returnedVolume: z.string().meta({
+      description: 'What came back, and does not count, in millionths of a US dollar',
+    }),
+  })
+  .meta({ id: 'CreditStatistics' })
 
 const namespace = z.string().meta({ description: 'CAIP-2 namespace of the networks of the wallet' })
 

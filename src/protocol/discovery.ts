@@ -18,21 +18,23 @@ export const listedTerms = z
   })
   .meta({ id: 'ListedTerms', description: 'Terms of a settled payment for the resource' })
 
-const compactResource = z.object({
-  id: z.string().meta({ description: 'For GET /discovery/resources/{id}' }),
-  resourceUri: z.string().meta({ description: 'The same as `resource`' }),
-  url: z.string().meta({ description: 'The same as `resource`, for the t402 SDK' }),
-  type: z.enum(['http', 'mcp']),
-  network: z.string().meta({ description: 'Of the latest terms, CAIP-2' }),
-  discoveredAt: timestamp.meta({ description: 'First settlement' }),
-  metadata: z.object({
-    provider: z.string().meta({ description: '`serviceName`, or the host' }),
-    description: z.string().optional(),
-    tags: z.array(z.string()),
-    method: z.string().optional(),
-    toolName: z.string().optional(),
-  }),
-})
+const compactResource = z
+  .object({
+    id: z.string().meta({ description: 'For GET /discovery/resources/{id}' }),
+    resourceUri: z.string().meta({ description: 'The same as `resource`' }),
+    url: z.string().meta({ description: 'The same as `resource`, for the t402 SDK' }),
+    type: z.enum(['http', 'mcp']),
+    network: z.string().meta({ description: 'Of the latest terms, CAIP-2' }),
+    discoveredAt: timestamp.meta({ description: 'First settlement' }),
+    metadata: z.object({
+      provider: z.string().meta({ description: '`serviceName`, or the host' }),
+      description: z.string().optional(),
+      tags: z.array(z.string()),
+      method: z.string().optional(),
+      toolName: z.string().optional(),
+    }),
+  })
+  .meta({ id: 'ResourceSummary' })
 
 export const discoveredResource = compactResource
   .extend({

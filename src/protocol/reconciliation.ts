@@ -30,6 +30,8 @@ export const differenceKinds = [
 
 export type DifferenceKind = (typeof differenceKinds)[number]
 
+const differenceKind = z.enum(differenceKinds).meta({ id: 'DifferenceKind' })
+
 /** What is compared for the whole journal, one statement each. */
 export const counterNames = [
   'open_list',
@@ -47,13 +49,13 @@ export const counterNames = [
 export type CounterName = (typeof counterNames)[number]
 
 export const kindCount = z
-  .object({ kind: z.enum(differenceKinds), count: z.int() })
+  .object({ kind: differenceKind, count: z.int() })
   .meta({ id: 'ReconciliationCount' })
 export type KindCount = z.infer<typeof kindCount>
 
 export const difference = z
   .object({
-    kind: z.enum(differenceKinds),
+    kind: differenceKind,
     message: z.string().meta({ description: 'One sentence that names both sides' }),
     settlementId: z.string().optional(),
     network: z.string().optional(),
@@ -92,7 +94,7 @@ export const reconciledSettlement = z
       .meta({ description: 'Delivery of its last event; `none`: of an anonymous caller, or purged' }),
     quotaMonth: z.string().optional(),
     fee: z.string().optional().meta({ description: 'Smallest units' }),
-    differences: z.array(z.enum(differenceKinds)),
+    differences: z.array(differenceKind),
   })
   .meta({ id: 'ReconciledSettlement' })
 export type ReconciledSettlement = z.infer<typeof reconciledSettlement>

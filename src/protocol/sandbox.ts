@@ -56,6 +56,7 @@ export type SandboxAddressList = z.infer<typeof sandboxAddressList>
 /* Scripted payments of the sandbox. */
 
 const reason = z.enum(Object.keys(reasons)).meta({
+  sameAs: 'Reason',
   description: 'Reason of the refusal or failure, as in docs/errors.md',
   examples: ['insufficient_funds'],
 })

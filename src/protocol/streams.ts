@@ -115,7 +115,10 @@ export const closeStreamBody = z
 export type CloseStreamBody = z.infer<typeof closeStreamBody>
 
 /** Pause and resume take it. */
-export const controlStreamBody = z.strictObject({ token: streamToken }).nullish()
+export const controlStreamBody = z
+  .strictObject({ token: streamToken })
+  .meta({ id: 'StreamControl' })
+  .nullish()
 
 export const streamView = z
   .object({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createEoa } from '../support/evm/wallets.js'
+import { inlineComponents } from '../support/openapi.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { sandboxPermit } from '../support/sandbox/streams.js'
 import { startService, type TestService } from '../support/service.js'
@@ -82,7 +83,7 @@ describe('“Try it out” at /docs of a sandbox', () => {
     return { status: response.status, json }
   }
 
-  const readDocument = async () => shape.parse((await send('GET', '/docs/json')).json)
+  const readDocument = async () => shape.parse(inlineComponents((await send('GET', '/docs/json')).json))
   const read = async () => {
     const { paths } = await readDocument()
     return Object.entries(paths).flatMap(([path, methods]) =>
@@ -209,7 +210,7 @@ describe('“Try it out” at /docs of a sandbox', () => {
     const [one, two] = [await nonces(), await nonces()]
     expect(one.length).toBe(two.length)
     expect(one.filter((nonce) => two.includes(nonce)).length).toBeLessThan(one.length)
-    const published = shape.parse((await send('GET', '/api/openapi.json')).json)
+    const published = shape.parse(inlineComponents((await send('GET', '/api/openapi.json')).json))
     const locks = ({ paths }: z.infer<typeof shape>) =>
       Object.entries(paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, { security }]) => ({ path, method, security })),

@@ -1,5 +1,6 @@
 import { unlimitedPaths } from '../../protocol/requestLimits.js'
 import { describeErrors } from '../schemas/responses.js'
+import { mapValues } from './mapValues.js'
 
 const integer = { type: 'integer', minimum: 0 } as const
 
@@ -13,38 +14,24 @@ export const limitHeaders = {
   },
 } as const
 
-const references = Object.fromEntries(
-  Object.keys(limitHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-)
-
-interface LimitedOperation {
-  readonly responses: Readonly<Record<string, LimitedResponse>>
-}
+const references = mapValues(limitHeaders, (_header, name) => ({ $ref: `#/components/headers/${name}` }))
 
 interface LimitedResponse {
   readonly headers: Readonly<Record<string, unknown>>
-  readonly content?: Readonly<Record<string, { readonly examples?: unknown }>> | undefined
+  readonly content?: Readonly<Record<string, { readonly schema?: unknown; readonly examples?: unknown }>>
 }
 
+/** To every response of a path that has limits. */
 export const addLimits = (
-  operations: Readonly<Record<string, LimitedOperation>>,
+  responses: Readonly<Record<string, LimitedResponse>>,
   path: string,
-): Readonly<Record<string, LimitedOperation>> => {
-  if (unlimitedPaths.includes(path)) return operations
-  return Object.fromEntries(
-    Object.entries(operations).map(([method, operation]) => [method, addToOperation(operation)]),
-  )
+): Readonly<Record<string, LimitedResponse>> => {
+  if (unlimitedPaths.includes(path)) return responses
+  return mapValues({ 429: tooManyRequests, ...responses }, (response) => ({
+    ...response,
+    headers: { ...response.headers, ...references },
+  }))
 }
-
-const addToOperation = (operation: LimitedOperation) => ({
-  ...operation,
-  responses: Object.fromEntries(
-    Object.entries({ 429: tooManyRequests, ...operation.responses }).map(([status, response]) => [
-      status,
-      { ...response, headers: { ...response.headers, ...references } },
-    ]),
-  ),
-})
 
 const rateLimited = describeErrors(['RATE_LIMITED'])[429]
 

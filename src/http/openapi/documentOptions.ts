@@ -137,6 +137,11 @@ type Override = NonNullable<z.core.ToJSONSchemaParams['override']>
 
 const overrideJsonSchema: Override = ({ zodSchema, jsonSchema }) => {
   if (zodSchema === wirePayload) jsonSchema.anyOf = payloadShapes
+  // An enumeration that is validated here, and described as the component.
+  if (typeof jsonSchema.sameAs === 'string') {
+    jsonSchema.$ref = `${componentPrefix}${jsonSchema.sameAs}`
+    for (const key of ['sameAs', 'type', 'enum'] as const) delete jsonSchema[key]
+  }
   // zod emits safe-integer bounds and the patterns behind formats; neither helps a reader.
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Examples } from '../schemas/responses.js'
 import { addLimits } from './addLimits.js'
 import { mapValues } from './mapValues.js'
-import { shareErrors } from './shareErrors.js'
-import { describeWebhooks } from './webhooks.js'
+import { shareComponents } from './shareComponents.js'
+import { eventSchemas, webhooks } from './webhooks.js'
 
 /** Examples of requests, and response headers, in addition to the schemas of a route. */
 interface RouteReference {
@@ -27,7 +27,7 @@ const operationShape = z.looseObject({
   tags: z.array(z.string()),
   summary: z.string(),
   description: z.string(),
-  parameters: z.array(z.unknown()).optional(),
+  parameters: z.array(z.looseObject({ name: z.string() })).optional(),
   requestBody: z.looseObject({ content: contentShape }).optional(),
   responses: z.record(z.string(), responseShape),
   security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
@@ -47,14 +47,16 @@ type Content = z.infer<typeof contentShape>
 type Operation = z.infer<typeof operationShape>
 type Schemas = Readonly<Record<string, unknown>>
 
-/** Adds examples and headers, shares error responses; removes unused components and keywords. */
+/** Adds examples and headers, shares what is repeated; removes unused components and keywords. */
 export const finishDocument = (document: unknown) => {
   const { openapi, info, servers, tags, paths, components } = draftShape.parse(document)
-  const shared = shareErrors(
-    mapValues(paths, (operations, path) => addLimits(mapValues(operations, describeOperation), path)),
+  const shared = shareComponents(
+    mapValues(paths, (operations, path) =>
+      mapValues(operations, (operation) => describeOperation(operation, path)),
+    ),
+    webhooks,
   )
-  const webhooks = describeWebhooks()
-  const schemas = pickReferenced({ shared, webhooks }, components.schemas)
+  const schemas = inherit(pickReferenced(shared, { ...components.schemas, ...eventSchemas }))
   const shorten = createShorten(Object.keys(schemas))
   const finished = {
     openapi,
@@ -62,8 +64,8 @@ export const finishDocument = (document: unknown) => {
     servers,
     tags,
     paths: shared.paths,
-    webhooks,
-    components: { ...components, responses: shared.responses, schemas: mapKeys(schemas, shorten) },
+    webhooks: shared.webhooks,
+    components: { ...components, ...shared.components, schemas: mapKeys(schemas, shorten) },
   }
   // Serialized and parsed again, because YAML would print a shared object as anchor and alias.
   return JSON.parse(
@@ -77,7 +79,7 @@ export const finishDocument = (document: unknown) => {
 const mapKeys = (values: Schemas, map: (key: string) => string): Schemas =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [map(key), value]))
 
-const describeOperation = (operation: Operation) => {
+const describeOperation = (operation: Operation, path: string) => {
   const { operationId, tags, summary, description, security, parameters, requestBody, responses } = operation
   const reference = operation['x-reference']
   return {
@@ -91,13 +93,16 @@ const describeOperation = (operation: Operation) => {
     ...(requestBody === undefined
       ? {}
       : { requestBody: describeRequestBody(requestBody, reference?.request) }),
-    responses: mapValues(responses, (one, status) => ({
-      description: one.description,
-      headers: listHeaders(status, reference),
-      ...(one.content === undefined
-        ? {}
-        : { content: addExamples(one.content, operation['x-responses'][status]?.content) }),
-    })),
+    responses: addLimits(
+      mapValues(responses, (one, status) => ({
+        description: one.description,
+        headers: listHeaders(status, reference),
+        ...(one.content === undefined
+          ? {}
+          : { content: addExamples(one.content, operation['x-responses'][status]?.content) }),
+      })),
+      path,
+    ),
   }
 }
 
@@ -155,6 +160,43 @@ const pickReferenced = (paths: unknown, schemas: Schemas): Schemas => {
 const listReferences = (value: unknown): readonly string[] =>
   [...JSON.stringify(value).matchAll(referenceForm)].flatMap(([, name]) => name ?? [])
 
+const objectShape = z.looseObject({
+  properties: z.record(z.string(), z.unknown()),
+  required: z.array(z.string()).default([]),
+})
+type ObjectSchema = z.infer<typeof objectShape>
+
+/** An object with all properties of another component is that component, and what it has besides. */
+const inherit = (schemas: Schemas): Schemas => {
+  const objects = Object.entries(schemas).flatMap(([name, schema]) => {
+    const object = objectShape.safeParse(schema)
+    return object.success ? [{ name, object: object.data }] : []
+  })
+  return mapValues(schemas, (schema, name) => {
+    const whole = objects.find((each) => each.name === name)?.object
+    const base = objects.find(
+      (each) => each.name !== name && whole !== undefined && extendsAll(whole, each.object),
+    )
+    if (whole === undefined || base === undefined) return schema
+    const isOwn = (key: string) => !Object.hasOwn(base.object.properties, key)
+    const own = Object.entries(whole.properties).filter(([key]) => isOwn(key))
+    const rest = { ...whole, properties: Object.fromEntries(own), required: whole.required.filter(isOwn) }
+    return { allOf: [{ $ref: `${componentPrefix}${base.name}` }, rest] }
+  })
+}
+
+const leastInherited = 3
+
+const extendsAll = (whole: ObjectSchema, base: ObjectSchema): boolean => {
+  const properties = Object.entries(base.properties)
+  return (
+    properties.length >= leastInherited &&
+    properties.length < Object.keys(whole.properties).length &&
+    properties.every(([key, value]) => JSON.stringify(value) === JSON.stringify(whole.properties[key])) &&
+    base.required.every((key) => whole.required.includes(key))
+  )
+}
+
 /** zod suffixes input schemas with `Input`; the suffix is dropped where only one of the two is used. */
 const createShorten = (names: readonly string[]): ((name: string) => string) => {
   const used = new Set(names)
@@ -174,6 +216,6 @@ const dropNoise = (value: unknown): unknown => {
 const isNoise = (key: string, value: unknown): boolean => {
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
   if (key === 'additionalProperties') return value === false || isEmpty
-  if (key === 'properties') return isEmpty
+  if (key === 'properties' || (key === 'required' && Array.isArray(value))) return isEmpty
   return key === 'propertyNames'
 }

@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../protocol/streams.js'
+import { mapValues } from './mapValues.js'
 
 const settlementEvents = {
   'settlement.confirmed': 'The payment is proven: the recipient has the funds.',
@@ -51,8 +52,24 @@ const settlementData = {
     },
   ],
 }
-const intentData = { $ref: '#/components/schemas/Intent' }
-const streamData = { $ref: '#/components/schemas/Stream' }
+
+const describeBody = (data: object) => ({
+  type: 'object',
+  properties: {
+    id: { type: 'string', description: 'The header `webhook-id`' },
+    type: { type: 'string' },
+    timestamp: { type: 'string', format: 'date-time' },
+    data,
+  },
+  required: ['id', 'type', 'timestamp', 'data'],
+})
+
+/** Components that the bodies of webhooks refer to. */
+export const eventSchemas = {
+  SettlementEvent: describeBody(settlementData),
+  IntentEvent: describeBody({ $ref: '#/components/schemas/Intent' }),
+  StreamEvent: describeBody({ $ref: '#/components/schemas/Stream' }),
+}
 
 const header = (name: string, description: string) => ({
   name,
@@ -62,7 +79,7 @@ const header = (name: string, description: string) => ({
   schema: { type: 'string' },
 })
 
-const describeEvent = (type: string, description: string, data: object) => ({
+const describeEvent = (type: string, description: string, schema: keyof typeof eventSchemas) => ({
   post: {
     operationId: type.replaceAll(/[._](.)/g, (_dot, letter: string) => letter.toUpperCase()),
     tags: ['Webhooks'],
@@ -82,14 +99,10 @@ const describeEvent = (type: string, description: string, data: object) => ({
       content: {
         'application/json': {
           schema: {
-            type: 'object',
-            properties: {
-              id: { type: 'string', description: 'The header `webhook-id`' },
-              type: { type: 'string', const: type },
-              timestamp: { type: 'string', format: 'date-time' },
-              data,
-            },
-            required: ['id', 'type', 'timestamp', 'data'],
+            allOf: [
+              { $ref: `#/components/schemas/${schema}` },
+              { type: 'object', properties: { type: { const: type } } },
+            ],
           },
         },
       },
@@ -102,12 +115,8 @@ const describeEvent = (type: string, description: string, data: object) => ({
 })
 
 /** The `webhooks` section of the document. */
-export const describeWebhooks = () =>
-  Object.fromEntries([
-    ...Object.entries(settlementEvents).map(([type, text]) => [
-      type,
-      describeEvent(type, text, settlementData),
-    ]),
-    ...Object.entries(intentEvents).map(([type, text]) => [type, describeEvent(type, text, intentData)]),
-    ...Object.entries(streamEvents).map(([type, text]) => [type, describeEvent(type, text, streamData)]),
-  ])
+export const webhooks = {
+  ...mapValues(settlementEvents, (text, type) => describeEvent(type, text, 'SettlementEvent')),
+  ...mapValues(intentEvents, (text, type) => describeEvent(type, text, 'IntentEvent')),
+  ...mapValues(streamEvents, (text, type) => describeEvent(type, text, 'StreamEvent')),
+}

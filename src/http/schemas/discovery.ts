@@ -126,6 +126,7 @@ const ownerSignature = z
     issuedAt: z.iso.datetime({ offset: true }).meta({ description: 'Within 5 minutes of now' }),
     signature: text(20_000),
   })
+  .meta({ id: 'OwnerSignature' })
   .nullish()
   .meta({ description: 'Not needed with the API key of the owning account' })
 
