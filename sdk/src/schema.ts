@@ -1848,7 +1848,10 @@ export interface components {
             } | components["schemas"]["RequirementsV1"])[];
         };
         CreatedIntent: components["schemas"]["IntentWithRoutes"] & {
-            /** @description Only without an API key, and only once: cancels the intent. Keep it secret */
+            /**
+             * @description Only without an API key, and only once: cancels the intent. Keep it secret
+             * @example qtn_intent_0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
+             */
             intentToken?: string;
         };
         CreditBreakdown: {
@@ -2184,12 +2187,7 @@ export interface components {
              * @example 300
              */
             expiresIn: number;
-            /**
-             * @description Yours: kept, and repeated in answers and events
-             * @example {
-             *       "order": "4711"
-             *     }
-             */
+            /** @description Yours: kept, and repeated in answers and events */
             metadata?: Record<string, unknown>;
         };
         /** @description What the payer signs, as `/accepts` completes it */
@@ -2858,12 +2856,6 @@ export interface components {
             family: string;
             /** @description CAIP-2 identifiers */
             networks: string[];
-            /**
-             * @example [
-             *       "exact",
-             *       "upto"
-             *     ]
-             */
             schemes: string[];
             /** @description What happens to its payments */
             meaning: string;
@@ -3284,7 +3276,10 @@ export interface components {
         };
         StreamUpdated: {
             stream: components["schemas"]["Stream"];
-            /** @description What is left of the maximum, in smallest units */
+            /**
+             * @description What is left of the maximum, in smallest units
+             * @example 7500
+             */
             remaining: string;
             /** @description False: stop the service. The maximum is used, the time is over, or the funds are at risk */
             canContinue: boolean;
@@ -6819,20 +6814,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The scenario. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Scenario"];
-                };
-            };
+            200: components["responses"]["Scenario"];
             400: components["responses"]["InvalidRequest"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];

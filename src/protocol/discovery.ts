@@ -18,7 +18,7 @@ export const listedTerms = z
   })
   .meta({ id: 'ListedTerms', description: 'Terms of a settled payment for the resource' })
 
-const compactResource = z
+export const compactResource = z
   .object({
     id: z.string().meta({ description: 'For GET /discovery/resources/{id}' }),
     resourceUri: z.string().meta({ description: 'The same as `resource`' }),

@@ -242,9 +242,13 @@ export type IntentWithRoutes = z.infer<typeof intentWithRoutes>
 
 export const createdIntent = intentWithRoutes
   .extend({
-    intentToken: z.string().optional().meta({
-      description: 'Only without an API key, and only once: cancels the intent. Keep it secret',
-    }),
+    intentToken: z
+      .string()
+      .optional()
+      .meta({
+        description: 'Only without an API key, and only once: cancels the intent. Keep it secret',
+        examples: [`qtn_intent_${'0a'.repeat(32)}`],
+      }),
   })
   .meta({ id: 'CreatedIntent' })
 export type CreatedIntent = z.infer<typeof createdIntent>

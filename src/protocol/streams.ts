@@ -179,7 +179,9 @@ export type StreamOpened = z.infer<typeof streamOpened>
 export const streamUpdated = z
   .object({
     stream: streamView,
-    remaining: z.string().meta({ description: 'What is left of the maximum, in smallest units' }),
+    remaining: z
+      .string()
+      .meta({ description: 'What is left of the maximum, in smallest units', examples: ['7500'] }),
     canContinue: z.boolean().meta({
       description: 'False: stop the service. The maximum is used, the time is over, or the funds are at risk',
     }),

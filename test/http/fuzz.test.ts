@@ -41,7 +41,12 @@ const app = testApp({
   intents: {
     createIntent: async ({ terms }) => {
       listCandidates(terms, schemes, () => true)
-      const answer = intentWithRoutes.parse(intentExamples.create.response.created.value)
+      const answer = intentWithRoutes.parse({
+        intent: intentExamples.intent,
+        availableRoutes: [],
+        recommendedRoute: null,
+        unavailable: [intentExamples.unavailableRoute],
+      })
       return { answer, isReplayed: false }
     },
   },
@@ -96,7 +101,7 @@ const accountBodies = [
   ['/register', accountRequests.register],
   ['/lookup', accountRequests.lookup],
   ['/dashboard/restrictions', accountRequests.restrictions],
-  ['/v1/intent', intentExamples.create.request],
+  ['/v1/intent', intentExamples.create],
 ] as const
 
 describe.each(accountBodies)('any mutation of a valid body of %s', (url, examples) => {

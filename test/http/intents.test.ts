@@ -6,8 +6,13 @@ import type { IntentUseCases } from '../../src/usecases/intents/useCases.js'
 import { keyOwner, knownKey, testApp } from './support/app.js'
 
 const { id } = intentExamples
-const body = intentExamples.create.request.symbol.value
-const withRoutes = intentWithRoutes.parse(intentExamples.create.response.created.value)
+const body = intentExamples.create.symbol.value
+const withRoutes = intentWithRoutes.parse({
+  intent: intentExamples.intent,
+  availableRoutes: [intentExamples.intentRoute],
+  recommendedRoute: intentExamples.intentRoute,
+  unavailable: [intentExamples.unavailableRoute],
+})
 const paymentPayload = { x402Version: 2, accepted: {}, payload: {} }
 
 /** Answers the examples, and keeps what it was asked. */

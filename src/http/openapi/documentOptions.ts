@@ -2,9 +2,19 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { version } from '../../platform/version.js'
+import { compactResource, discoveredResource } from '../../protocol/discovery.js'
+import { intentRoute, intentView, unavailableRoute } from '../../protocol/intents.js'
+import { settlementView } from '../../protocol/results.js'
+import { sandboxPayment, scenarioView } from '../../protocol/sandbox.js'
+import { streamView } from '../../protocol/streams.js'
 import { wirePayload } from '../../protocol/wire.js'
 import type { Access } from '../auth/access.js'
+import { discoveryExamples } from '../schemas/discoveryExamples.js'
+import { settlementResponses } from '../schemas/examples.js'
+import { intentExamples } from '../schemas/intentExamples.js'
 import { payloadFlat, payloadVersion1, payloadVersion2 } from '../schemas/payloads.js'
+import { scenarioExample } from '../schemas/sandbox.js'
+import { streamExamples } from '../schemas/streamExamples.js'
 import { limitHeaders } from './addLimits.js'
 import { finishDocument } from './finishDocument.js'
 
@@ -133,10 +143,25 @@ const payloadShapes = [payloadVersion2, payloadVersion1, payloadFlat].map((schem
   $ref: `${componentPrefix}${z.globalRegistry.get(schema)?.id}Input`,
 }))
 
+/** Operations that answer these components, alone or in another one, need no examples of their own. */
+const componentExamples = new Map<z.core.$ZodType, unknown>([
+  [settlementView, settlementResponses.confirmed.value],
+  [streamView, streamExamples.stream],
+  [intentView, intentExamples.intent],
+  [intentRoute, intentExamples.intentRoute],
+  [unavailableRoute, intentExamples.unavailableRoute],
+  [discoveredResource, discoveryExamples.resource],
+  [compactResource, discoveryExamples.summary],
+  [scenarioView, scenarioExample],
+  [sandboxPayment, scenarioExample.request],
+])
+
 type Override = NonNullable<z.core.ToJSONSchemaParams['override']>
 
 const overrideJsonSchema: Override = ({ zodSchema, jsonSchema }) => {
   if (zodSchema === wirePayload) jsonSchema.anyOf = payloadShapes
+  const example = componentExamples.get(zodSchema)
+  if (example !== undefined) jsonSchema.examples = [example]
   // An enumeration that is validated here, and described as the component.
   if (typeof jsonSchema.sameAs === 'string') {
     jsonSchema.$ref = `${componentPrefix}${jsonSchema.sameAs}`

@@ -180,8 +180,9 @@ const inherit = (schemas: Schemas): Schemas => {
     if (whole === undefined || base === undefined) return schema
     const isOwn = (key: string) => !Object.hasOwn(base.object.properties, key)
     const own = Object.entries(whole.properties).filter(([key]) => isOwn(key))
-    const rest = { ...whole, properties: Object.fromEntries(own), required: whole.required.filter(isOwn) }
-    return { allOf: [{ $ref: `${componentPrefix}${base.name}` }, rest] }
+    const { type, properties: _, required, ...keywords } = whole
+    const rest = { type, properties: Object.fromEntries(own), required: required.filter(isOwn) }
+    return { ...keywords, allOf: [{ $ref: `${componentPrefix}${base.name}` }, rest] }
   })
 }
 

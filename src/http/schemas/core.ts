@@ -212,7 +212,7 @@ export const settlementSchema = {
     '`failed` once there is final proof on chain.',
   params: z.object({ id: z.uuid().meta({ examples: [parameters.settlementId] }) }),
   response: {
-    200: jsonResponse('The settlement.', settlementView, settlementResponses),
+    200: jsonResponse('The settlement.', settlementView),
     ...describeErrors(lookUpErrors),
   },
 } satisfies FastifySchema

@@ -85,7 +85,7 @@ export const listResourcesSchema = {
       .meta({ description: 'Resources to skip; not with `cursor`', examples: [0] }),
   }),
   response: {
-    200: jsonResponse('A page of resources.', resourcePage, discoveryExamples.list),
+    200: jsonResponse('A page of resources.', resourcePage),
     ...describeErrors(readErrors),
   },
 } satisfies FastifySchema
@@ -100,7 +100,7 @@ export const searchResourcesSchema = {
     query: text(discoveryLimits.query).meta({ description: 'Words', examples: ['weather forecast'] }),
   }),
   response: {
-    200: jsonResponse('A page of matches.', searchPage, discoveryExamples.search),
+    200: jsonResponse('A page of matches.', searchPage),
     ...describeErrors(readErrors),
   },
 } satisfies FastifySchema
@@ -114,7 +114,7 @@ export const getResourceSchema = {
   description: 'With its whole declaration, as declared: treat it as untrusted text.',
   params,
   response: {
-    200: jsonResponse('The resource.', discoveredResource, discoveryExamples.resource),
+    200: jsonResponse('The resource.', discoveredResource),
     ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema

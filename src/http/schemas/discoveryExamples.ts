@@ -1,7 +1,6 @@
 const id = '7d0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7'
 const url = 'https://weather.example/v1/forecast'
 const network = 'eip155:84532'
-const cursor = 'MTc2NzIyNTYwMC43ZDBjMWY2ZS03YTBlLTRjNTMtOWY1Yi0wYzFkZTZiMmE0Yjc'
 
 const bazaar = {
   info: { input: { type: 'http', method: 'GET', queryParams: { city: 'Lisbon' } } },
@@ -51,36 +50,10 @@ const resource = {
   distinctPayers: 12,
 }
 
-const versions = { x402Version: 2, t402Version: 2 }
-
 export const discoveryExamples = {
   id,
-  resource: { resource: { value: resource } },
-  list: {
-    page: {
-      value: {
-        ...versions,
-        items: [resource],
-        resources: [compact],
-        total: 1_000,
-        limit: 1,
-        offset: 0,
-        pagination: { limit: 1, offset: 0, total: 1_000, cursor },
-        nextCursor: cursor,
-        partialResults: false,
-      },
-    },
-  },
-  search: {
-    matches: {
-      value: {
-        ...versions,
-        resources: [resource],
-        partialResults: false,
-        pagination: { limit: 20, cursor: null },
-      },
-    },
-  },
+  resource,
+  summary: compact,
   signature: {
     signature: {
       value: {

@@ -61,39 +61,28 @@ const completed = {
 }
 const cancelled = { ...pending, status: 'cancelled', closedAt: '2026-01-01T00:01:00.000Z' }
 
-const withRoutes = {
-  intent: pending,
-  availableRoutes: [route],
-  recommendedRoute: route,
-  unavailable: [
-    {
-      network: 'eip155:11155420',
-      scheme: 'exact',
-      asset: '0x5fd84259d66Cd46123540766Be93DFE6D43130D7',
-      reason: 'insufficient_balance',
-      message: 'The payer has too little: 0 of 10000 smallest units',
-    },
-  ],
-}
-
 export const intentExamples = {
   id,
+  intent: pending,
+  intentRoute: route,
+  unavailableRoute: {
+    network: 'eip155:11155420',
+    scheme: 'exact',
+    asset: '0x5fd84259d66Cd46123540766Be93DFE6D43130D7',
+    reason: 'insufficient_balance',
+    message: 'The payer has too little: 0 of 10000 smallest units',
+  },
   create: {
-    request: {
-      symbol: { value: requested },
-      perChain: {
-        value: {
-          ...requested,
-          payer: { eip155: payer, solana: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM' },
-          payee: { eip155: payee, solana: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' },
-          expiresIn: 900,
-        },
+    symbol: { value: requested },
+    perChain: {
+      value: {
+        ...requested,
+        payer: { eip155: payer, solana: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM' },
+        payee: { eip155: payee, solana: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' },
+        expiresIn: 900,
       },
     },
-    response: { created: { value: { ...withRoutes, intentToken: `qtn_intent_${'0a'.repeat(32)}` } } },
   },
-  get: { intent: { value: withRoutes } },
-  list: { page: { value: { intents: [completed, pending], nextCursor: id } } },
   route: {
     request: { selected: { value: { routeId: route.id } } },
     response: { routed: { value: { intent: routed, selectedRoute: route, paymentRequirements } } },

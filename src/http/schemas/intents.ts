@@ -63,11 +63,11 @@ export const createIntentSchema = {
   headers: keyedHeaders,
   body: intentRequest,
   response: {
-    201: jsonResponse('The intent with its routes.', createdIntent, intentExamples.create.response),
+    201: jsonResponse('The intent with its routes.', createdIntent),
     ...describeErrors(createErrors),
   },
   'x-reference': {
-    request: intentExamples.create.request,
+    request: intentExamples.create,
     headers: { 201: replayedHeader },
   },
 } satisfies FastifySchema
@@ -81,7 +81,7 @@ export const listIntentsSchema = {
     status: z.enum(intentStatuses).optional().meta({ description: 'Filter by status; default: all' }),
   }),
   response: {
-    200: jsonResponse('A page of intents.', intentPage, intentExamples.list),
+    200: jsonResponse('A page of intents.', intentPage),
     ...describeErrors(keyedErrors),
   },
 } satisfies FastifySchema
@@ -93,7 +93,7 @@ export const getIntentSchema = {
   description: 'With the routes as they were last computed, and what became of its payment.',
   params,
   response: {
-    200: jsonResponse('The intent.', intentWithRoutes, intentExamples.get),
+    200: jsonResponse('The intent.', intentWithRoutes),
     ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema
@@ -172,7 +172,7 @@ export const refreshIntentSchema = {
     'because the payer may have paid.',
   params,
   response: {
-    200: jsonResponse('The intent with its routes.', intentWithRoutes, intentExamples.get),
+    200: jsonResponse('The intent with its routes.', intentWithRoutes),
     ...describeErrors(changeErrors),
   },
 } satisfies FastifySchema

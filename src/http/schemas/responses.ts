@@ -25,10 +25,11 @@ export const errorBody = z
 
 export type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>
 
+/** Without examples, those of the components of the schema serve. */
 export const jsonResponse = <Schema extends z.ZodType>(
   description: string,
   schema: Schema,
-  examples: Examples,
+  examples?: Examples,
 ) => ({
   description,
   content: { 'application/json': { schema, examples } },

@@ -33,7 +33,7 @@ const inboxExample = {
 
 const { paymentPayload, paymentRequirements } = paymentRequests.version2.value
 
-const scenarioExample = {
+export const scenarioExample = {
   id: scenarioId,
   network: 'eip155:84532',
   payer: '0x4c1f5a7b9d2e3f60718293a4b5c6d7e8f9012345',
@@ -96,7 +96,7 @@ export const sandboxPaymentSchema = {
       .meta({ description: 'CAIP-2 identifier; default `eip155:84532`', examples: ['eip155:84532'] }),
   }),
   response: {
-    200: jsonResponse('A body to send.', sandboxPayment, { payment: { value: scenarioExample.request } }),
+    200: jsonResponse('A body to send.', sandboxPayment),
     ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema
@@ -115,7 +115,7 @@ export const createScenarioSchema = {
   ].join('\n\n'),
   body: scenarioRequest,
   response: {
-    201: jsonResponse('The scenario.', scenarioView, { scenario: { value: scenarioExample } }),
+    201: jsonResponse('The scenario.', scenarioView),
     ...describeErrors(writeErrors),
   },
   'x-reference': {
@@ -143,7 +143,7 @@ export const getScenarioSchema = {
   description: 'Its payer, its clock, and another payment of its payer.',
   params: ids(scenarioId),
   response: {
-    200: jsonResponse('The scenario.', scenarioView, { scenario: { value: scenarioExample } }),
+    200: jsonResponse('The scenario.', scenarioView),
     ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema
@@ -157,9 +157,7 @@ export const advanceClockSchema = {
     '`GET /v1/settlements/{id}` and `GET /sandbox/inbox/{id}` show them.',
   body: advanceRequest,
   response: {
-    200: jsonResponse('The scenario.', scenarioView, {
-      scenario: { value: { ...scenarioExample, clockSeconds: 46 } },
-    }),
+    200: jsonResponse('The scenario.', scenarioView),
     ...describeErrors(changeErrors),
   },
   'x-reference': {

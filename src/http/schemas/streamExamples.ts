@@ -42,13 +42,6 @@ const closed = {
   closedAt: '2026-01-01T00:02:03.000Z',
 } as const
 
-const closing = {
-  ...active,
-  status: 'closing',
-  finalAmount: '2500',
-  lastUpdatedAt: '2026-01-01T00:02:00.000Z',
-} as const
-
 const voucherTypedData = {
   domain: { name: 'Quittance Stream', version: '1', chainId: 84_532 },
   types: {
@@ -67,10 +60,9 @@ const voucherTypedData = {
   message: { streamId: id, amount: '0', sequence: '0' },
 }
 
-const current = { stream: active, remaining: '7500', canContinue: true }
-
 export const streamExamples = {
   id,
+  stream: active,
   open: {
     permit: {
       summary: 'A permit over 10000 units',
@@ -87,13 +79,11 @@ export const streamExamples = {
     },
   },
   opened: {
-    withKey: { summary: 'With an API key', value: { stream: opened, voucherTypedData } },
     withoutKey: {
       summary: 'Without a key: the token controls the stream',
       value: { stream: opened, voucherTypedData, streamToken: `qtn_stream_${'0a'.repeat(32)}` },
     },
   },
-  openedBefore: { same: { summary: 'The same request again', value: { stream: active, voucherTypedData } } },
   update: {
     plain: { summary: 'By the payee', value: { streamId: id, amount: '2500', sequence: 7 } },
     voucher: {
@@ -106,27 +96,20 @@ export const streamExamples = {
       },
     },
   },
-  current: { current: { value: current } },
-  updated: {
-    updated: { value: current },
-    atRisk: {
-      summary: 'The payer moved the funds away',
-      value: { ...current, stream: { ...active, risk: 'insufficient_funds' }, canContinue: false },
-    },
-  },
   close: {
     used: { summary: 'What was used', value: { streamId: id } },
     final: { summary: 'With a final amount', value: { streamId: id, finalAmount: '2500' } },
   },
   closed: {
     settled: { summary: 'Settled', value: { stream: closed } },
-    closing: { summary: 'Not known yet: it goes on without you', value: { stream: closing } },
     failed: {
       summary: 'The payer cancelled the authorization',
       value: {
         stream: {
-          ...closing,
+          ...active,
           status: 'failed',
+          finalAmount: '2500',
+          lastUpdatedAt: '2026-01-01T00:02:00.000Z',
           errorReason: 'permit_nonce_mismatch',
           errorMessage: "The nonce of the permit is not the payer's current permit nonce of the token",
           closedAt: closed.closedAt,
@@ -135,9 +118,4 @@ export const streamExamples = {
     },
   },
   paused: { paused: { value: { stream: { ...active, status: 'paused' } } } },
-  resumed: { resumed: { value: { stream: active } } },
-  list: {
-    page: { value: { streams: [active], nextCursor: id } },
-    none: { value: { streams: [] } },
-  },
 } as const

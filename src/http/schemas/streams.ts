@@ -49,7 +49,7 @@ export const openStreamSchema = {
   ].join('\n\n'),
   body: openStreamBody,
   response: {
-    200: jsonResponse('The same request opened it before.', streamOpened, streamExamples.openedBefore),
+    200: jsonResponse('The same request opened it before.', streamOpened),
     201: jsonResponse('The stream is open.', streamOpened, streamExamples.opened),
     ...describeErrors(openErrors, bodyLimits.payment),
   },
@@ -68,7 +68,7 @@ export const updateStreamSchema = {
   headers,
   body: updateStreamBody,
   response: {
-    200: jsonResponse('The update is durable.', streamUpdated, streamExamples.updated),
+    200: jsonResponse('The update is durable.', streamUpdated),
     ...describeErrors(updateErrors, bodyLimits.signIn),
   },
   'x-reference': {
@@ -129,7 +129,7 @@ export const resumeStreamSchema = {
   summary: 'Resume a paused stream',
   description: 'The stream takes updates again. Idempotent: an active stream stays active.',
   response: {
-    200: jsonResponse('The stream is active.', streamAnswer, streamExamples.resumed),
+    200: jsonResponse('The stream is active.', streamAnswer),
     ...describeErrors(controlErrors),
   },
   'x-reference': {
@@ -145,7 +145,7 @@ export const getStreamSchema = {
   params,
   headers,
   response: {
-    200: jsonResponse('The stream as it is now.', streamUpdated, streamExamples.current),
+    200: jsonResponse('The stream as it is now.', streamUpdated),
     ...describeErrors(itemErrors),
   },
 } satisfies FastifySchema
@@ -159,7 +159,7 @@ export const listStreamsSchema = {
     status: z.enum(streamStates).optional().meta({ description: 'Filter by status; default: all' }),
   }),
   response: {
-    200: jsonResponse('A page of streams.', streamPage, streamExamples.list),
+    200: jsonResponse('A page of streams.', streamPage),
     ...describeErrors(keyedErrors),
   },
 } satisfies FastifySchema
