@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { stringify } from 'yaml'
+import { Document, isCollection, isPair, visit } from 'yaml'
 import { writeTypes } from '../sdk/generate.js'
 import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
@@ -140,8 +140,22 @@ export const renderDocument = async (): Promise<RenderedDocument> => {
   await app.ready()
   const document = app.swagger()
   await app.close()
+  return { yaml: renderYaml(document), json: `${JSON.stringify(document)}\n` }
+}
+
+const longestOnOneLine = 80
+
+/** Short lists and objects without others in them are on one line, such as references. */
+const renderYaml = (document: object): string => {
+  const yaml = new Document(document)
+  visit(yaml, {
+    Collection: (_key, collection) => {
+      const isLeaf = collection.items.every((item) => !isCollection(isPair(item) ? item.value : item))
+      collection.flow = isLeaf && JSON.stringify(collection).length <= longestOnOneLine
+    },
+  })
   // Folded lines would break references and hashes in two.
-  return { yaml: stringify(document, { lineWidth: 0 }), json: `${JSON.stringify(document)}\n` }
+  return yaml.toString({ lineWidth: 0 })
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
