@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { version } from '../../platform/version.js'
 import { compactResource, discoveredResource } from '../../protocol/discovery.js'
 import { intentRoute, intentView, unavailableRoute } from '../../protocol/intents.js'
+import { unlimitedPaths } from '../../protocol/requestLimits.js'
 import { settlementView } from '../../protocol/results.js'
 import { sandboxPayment, scenarioView } from '../../protocol/sandbox.js'
 import { streamView } from '../../protocol/streams.js'
@@ -13,10 +14,11 @@ import { discoveryExamples } from '../schemas/discoveryExamples.js'
 import { settlementResponses } from '../schemas/examples.js'
 import { intentExamples } from '../schemas/intentExamples.js'
 import { payloadFlat, payloadVersion1, payloadVersion2 } from '../schemas/payloads.js'
+import { describeErrors } from '../schemas/responses.js'
 import { scenarioExample } from '../schemas/sandbox.js'
 import { streamExamples } from '../schemas/streamExamples.js'
-import { limitHeaders } from './addLimits.js'
 import { finishDocument } from './finishDocument.js'
+import { responseHeaders } from './responseHeaders.js'
 
 const description = [
   'A **payment facilitator** for HTTP 402. A resource server forwards the payment of its client to this service: ' +
@@ -88,21 +90,6 @@ const documentInfo = {
     { name: 'Statistics', description: 'Public totals of all instances.' },
   ],
 }
-
-const responseHeaders = {
-  'X-Request-ID': {
-    description: 'Request id, as written to the logs',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
-  },
-  'Retry-After': {
-    description: 'Seconds to wait before a retry',
-    schema: { type: 'integer', minimum: 0 },
-  },
-  'WWW-Authenticate': {
-    description: 'Expected authentication scheme',
-    schema: { type: 'string', pattern: '^(Bearer|SIWX)$' },
-  },
-} as const
 
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key as `Authorization: Bearer <key>`' },
@@ -180,10 +167,12 @@ const transformComponents = createJsonSchemaTransformObject({ zodToJsonConfig })
 export const documentOptions: FastifyDynamicSwaggerOptions = {
   openapi: {
     ...documentInfo,
-    components: { headers: { ...responseHeaders, ...limitHeaders }, securitySchemes },
+    components: { headers: responseHeaders, securitySchemes },
   },
   transform: (input) => {
-    const { schema, url } = transformRoute(input)
+    const errors = unlimitedPaths.includes(input.url) ? {} : describeErrors(['RATE_LIMITED'])
+    const response = { ...errors, ...Object(input.schema?.response) }
+    const { schema, url } = transformRoute({ ...input, schema: { ...input.schema, response } })
     const { access, requiresOperator } = input.route.config ?? {}
     const security = describeSecurity(access, requiresOperator !== undefined)
     return {
@@ -191,7 +180,7 @@ export const documentOptions: FastifyDynamicSwaggerOptions = {
         ...schema,
         ...(security.length === 0 ? {} : { security }),
         // The transform takes nothing but the schema from a response's content.
-        'x-responses': input.schema?.response,
+        'x-responses': response,
       },
       url,
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Examples } from '../schemas/responses.js'
-import { addLimits } from './addLimits.js'
 import { mapValues } from './mapValues.js'
+import { listHeaders } from './responseHeaders.js'
 import { shareComponents } from './shareComponents.js'
 import { eventSchemas, webhooks } from './webhooks.js'
 
@@ -50,12 +50,10 @@ type Schemas = Readonly<Record<string, unknown>>
 /** Adds examples and headers, shares what is repeated; removes unused components and keywords. */
 export const finishDocument = (document: unknown) => {
   const { openapi, info, servers, tags, paths, components } = draftShape.parse(document)
-  const shared = shareComponents(
-    mapValues(paths, (operations, path) =>
-      mapValues(operations, (operation) => describeOperation(operation, path)),
-    ),
-    webhooks,
+  const described = mapValues(paths, (operations, path) =>
+    mapValues(operations, (operation) => describeOperation(operation, path)),
   )
+  const shared = shareComponents({ paths: described, webhooks })
   const schemas = inherit(pickReferenced(shared, { ...components.schemas, ...eventSchemas }))
   const shorten = createShorten(Object.keys(schemas))
   const finished = {
@@ -93,16 +91,13 @@ const describeOperation = (operation: Operation, path: string) => {
     ...(requestBody === undefined
       ? {}
       : { requestBody: describeRequestBody(requestBody, reference?.request) }),
-    responses: addLimits(
-      mapValues(responses, (one, status) => ({
-        description: one.description,
-        headers: listHeaders(status, reference),
-        ...(one.content === undefined
-          ? {}
-          : { content: addExamples(one.content, operation['x-responses'][status]?.content) }),
-      })),
-      path,
-    ),
+    responses: mapValues(responses, (one, status) => ({
+      description: one.description,
+      headers: listHeaders(path, status, reference?.headers?.[Number(status)]),
+      ...(one.content === undefined
+        ? {}
+        : { content: addExamples(one.content, operation['x-responses'][status]?.content) }),
+    })),
   }
 }
 
@@ -125,17 +120,6 @@ const withoutNull = (media: Content[string]): Content[string] => {
   const nullable = nullableSchema.safeParse(media.schema)
   return nullable.success ? { ...media, schema: nullable.data.anyOf[0] } : media
 }
-
-const retryableStatuses = ['409', '429', '503']
-
-const listHeaders = (status: string, reference: RouteReference | undefined) => ({
-  'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' },
-  ...(retryableStatuses.includes(status)
-    ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
-    : {}),
-  ...(status === '401' ? { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } } : {}),
-  ...reference?.headers?.[Number(status)],
-})
 
 const addExamples = (contents: Content, written: Content | undefined): Content =>
   mapValues(contents, (one, mediaType) => ({ ...one, examples: written?.[mediaType]?.examples }))
@@ -161,34 +145,29 @@ const listReferences = (value: unknown): readonly string[] =>
   [...JSON.stringify(value).matchAll(referenceForm)].flatMap(([, name]) => name ?? [])
 
 const objectShape = z.looseObject({
-  properties: z.record(z.string(), z.unknown()),
+  properties: z.record(z.string(), z.unknown()).default({}),
   required: z.array(z.string()).default([]),
 })
 type ObjectSchema = z.infer<typeof objectShape>
 
 /** An object with all properties of another component is that component, and what it has besides. */
 const inherit = (schemas: Schemas): Schemas => {
-  const objects = Object.entries(schemas).flatMap(([name, schema]) => {
-    const object = objectShape.safeParse(schema)
-    return object.success ? [{ name, object: object.data }] : []
-  })
-  return mapValues(schemas, (schema, name) => {
-    const whole = objects.find((each) => each.name === name)?.object
-    const base = objects.find(
-      (each) => each.name !== name && whole !== undefined && extendsAll(whole, each.object),
-    )
-    if (whole === undefined || base === undefined) return schema
-    const isOwn = (key: string) => !Object.hasOwn(base.object.properties, key)
-    const own = Object.entries(whole.properties).filter(([key]) => isOwn(key))
-    const { type, properties: _, required, ...keywords } = whole
-    const rest = { type, properties: Object.fromEntries(own), required: required.filter(isOwn) }
-    return { ...keywords, allOf: [{ $ref: `${componentPrefix}${base.name}` }, rest] }
+  const objects = Object.entries(mapValues(schemas, (schema) => objectShape.parse(schema)))
+  return mapValues(schemas, (schema) => {
+    const whole = objectShape.parse(schema)
+    const [name, base] = objects.find(([, other]) => isExtended(other, whole)) ?? []
+    if (base === undefined) return schema
+    const isOwn = (key: string) => !Object.hasOwn(base.properties, key)
+    const { type, properties, required, ...keywords } = whole
+    const own = Object.fromEntries(Object.entries(properties).filter(([key]) => isOwn(key)))
+    const rest = { type, properties: own, required: required.filter(isOwn) }
+    return { ...keywords, allOf: [{ $ref: `${componentPrefix}${name}` }, rest] }
   })
 }
 
 const leastInherited = 3
 
-const extendsAll = (whole: ObjectSchema, base: ObjectSchema): boolean => {
+const isExtended = (base: ObjectSchema, whole: ObjectSchema): boolean => {
   const properties = Object.entries(base.properties)
   return (
     properties.length >= leastInherited &&
