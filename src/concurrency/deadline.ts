@@ -34,7 +34,7 @@ export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<boole
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 
-export interface Deadline {
+interface Deadline {
   readonly milliseconds: number
   /** Absent: nothing but the deadline aborts the work. */
   readonly stopped?: AbortSignal

@@ -12,14 +12,14 @@ export interface FairSlotsOptions {
   readonly maxWaiting: number
 }
 
-export interface Turn {
+interface Turn {
   readonly owner: string
   readonly isUrgent: boolean
   /** Ends the wait. */
   readonly signal: AbortSignal
 }
 
-export interface FairSlots {
+interface FairSlots {
   /**
    * Waits for a slot; the returned function frees it and is called once. Rejects with `SlotsFullError` when too many wait,
    * and with the signal's reason.

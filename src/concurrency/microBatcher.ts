@@ -11,7 +11,7 @@ export interface MicroBatcherOptions<Item> {
 }
 
 /** Collects items and runs them together. */
-export interface MicroBatcher<Item> {
+interface MicroBatcher<Item> {
   add(item: Item): void
 }
 

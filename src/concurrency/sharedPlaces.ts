@@ -1,7 +1,7 @@
 /** A holder may have an eighth as many places as are free. */
 export const shareOfFree = 8
 
-export interface SharedPlaces {
+interface SharedPlaces {
   /** Takes a place for all of the holders, and returns how to give it back; null if one of them has its share. */
   take(holders: readonly string[]): (() => void) | null
 }

@@ -10,7 +10,7 @@ export interface WorkerPoolOptions<Item> {
 }
 
 /** Failures are counted over all runs of a pool. */
-export interface WorkerPool<Item> {
+interface WorkerPool<Item> {
   /** Resolves when every started item has ended; never rejects because of an item. */
   run(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void>
 }

@@ -33,7 +33,7 @@ export interface PaymentExtension {
   onSettled?(settled: SettledPayment): Promise<ExtensionAnswer | null>
 }
 
-export interface ExtensionAnswer {
+interface ExtensionAnswer {
   readonly key: string
   readonly answer: JsonObject
 }

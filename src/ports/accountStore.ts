@@ -83,9 +83,9 @@ export interface Registrant {
   }
 }
 
-export interface NewKey extends SealedKey, Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'> {}
+interface NewKey extends SealedKey, Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'> {}
 
-export interface Change {
+interface Change {
   /** Default: unknown. */
   readonly by?: Actor
 }

@@ -43,7 +43,7 @@ export interface StatedListing {
 }
 
 /** `stale`: no settlement for long; the next one lists it again. `unlisted`: by its owner. */
-export type ListingState = 'listed' | 'stale' | 'unlisted'
+type ListingState = 'listed' | 'stale' | 'unlisted'
 
 export interface CatalogueEntry {
   readonly id: string
@@ -108,7 +108,7 @@ export interface SettlementRecord {
   plan(existing: CatalogueEntry | null, known: KnownOfListing): RecordPlan
 }
 
-export interface RecordedSettlement {
+interface RecordedSettlement {
   readonly plan: RecordPlan
   /** Null where nothing is stored under the key. */
   readonly id: string | null

@@ -69,7 +69,7 @@ export interface IntentChange {
   readonly event: IntentEvent | null
 }
 
-export interface IntentQuery {
+interface IntentQuery {
   readonly caller: string
   readonly status?: IntentStatus | undefined
   /** Id of the last intent of the previous page. */

@@ -7,7 +7,7 @@ export interface QuotaUse {
 }
 
 /** Settlements opened by an account on one day; failed ones do not count, as in the quota. */
-export interface DayUse {
+interface DayUse {
   /** `YYYY-MM-DD`, UTC. */
   readonly date: string
   readonly count: number

@@ -46,7 +46,7 @@ export interface Funds {
 }
 
 /** Names what one request wrote. */
-export interface HoldReceipt {
+interface HoldReceipt {
   readonly authorizationId: string
   readonly reservedAt: string
 }
@@ -73,7 +73,7 @@ export type ReservationResult =
 /** What keeps an authorization from a caller: one nonce pays one recipient, in one asset, for one account. */
 export type TakenBy = 'account' | 'recipient' | 'asset' | 'stream' | 'settlement'
 
-export type HeldPayment = Pick<Reservation, 'authorizationId' | 'account' | 'asset' | 'payTo' | 'amount'>
+type HeldPayment = Pick<Reservation, 'authorizationId' | 'account' | 'asset' | 'payTo' | 'amount'>
 
 export type AskingForAuthorization = Pick<
   Reservation,

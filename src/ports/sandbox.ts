@@ -33,7 +33,7 @@ export interface Scenario {
   readonly expiresAt: Date
 }
 
-export interface NewScenario extends Pick<Scenario, 'network' | 'payer' | 'script' | 'expiresAt'> {
+interface NewScenario extends Pick<Scenario, 'network' | 'payer' | 'script' | 'expiresAt'> {
   /** Who makes it: its address, its site, its account. */
   readonly holders: readonly string[]
 }

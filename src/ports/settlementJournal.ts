@@ -96,7 +96,7 @@ export type Closing =
   | { readonly state: 'failed'; readonly reason: Reason; readonly transaction?: string }
 
 /** Stores the bytes instead of the recorder; resolves once they are durable. */
-export type WriteBroadcast = () => Promise<void>
+type WriteBroadcast = () => Promise<void>
 
 /**
  * Makes signed bytes durable before broadcast. Nothing may be sent before `record` resolves, and only the

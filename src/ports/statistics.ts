@@ -6,7 +6,7 @@ export interface RequestTotals {
 }
 
 /** `pending` includes `claimed` rows. */
-export interface SettlementTotals {
+interface SettlementTotals {
   readonly confirmed: number
   readonly failed: number
   readonly pending: number

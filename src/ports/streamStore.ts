@@ -2,7 +2,7 @@ import type { Reason } from '../protocol/reasons.js'
 import type { StreamEvent, StreamState, StreamView } from '../protocol/streams.js'
 
 /** Fixed when it was opened. */
-export interface StreamTerms {
+interface StreamTerms {
   readonly id: string
   readonly authorizationId: string
   /** Account id, or `anonymous`. */
@@ -162,7 +162,7 @@ export interface OpenStreamCount {
   readonly oldestSeconds: number
 }
 
-export interface StreamQuery {
+interface StreamQuery {
   readonly caller: string
   readonly state: StreamState | null
   readonly limit: number
@@ -170,7 +170,7 @@ export interface StreamQuery {
   readonly after: string | null
 }
 
-export interface ClosingLease {
+interface ClosingLease {
   readonly network: string
   readonly now: Date
   readonly leasedUntil: Date

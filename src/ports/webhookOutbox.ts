@@ -28,7 +28,7 @@ export interface WebhookDelivery {
   readonly lastAttemptAt: Date | null
 }
 
-export interface OutboxEvent {
+interface OutboxEvent {
   readonly accountId: string
   /** `<noun>.<event>`, as in `settlement.confirmed`. */
   readonly type: string

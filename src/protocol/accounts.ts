@@ -7,7 +7,7 @@ import { settlementView } from './results.js'
 export const tierName = z.string().meta({ description: 'A name of `GET /tiers`', examples: ['free'] })
 const timestamp = z.iso.datetime()
 
-export const quota = z
+const quota = z
   .object({
     limit: z.number().meta({ description: 'Transactions a month; -1: unlimited' }),
     period: z.literal('monthly'),
@@ -125,7 +125,7 @@ export type CreatedKey = z.infer<typeof createdKey>
 export const revokedKey = z.object({ id: z.uuid(), revoked: z.literal(true) })
 export type RevokedKey = z.infer<typeof revokedKey>
 
-export const auditActions = [
+const auditActions = [
   'account.registered',
   'account.revoked',
   'key.created',

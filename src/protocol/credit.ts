@@ -11,7 +11,7 @@ export const creditLimits = {
   volumePerPayee: 1_000_000_000n,
 } as const
 
-export type CreditPart = keyof typeof creditWeights
+type CreditPart = keyof typeof creditWeights
 
 export const maxCreditRanks = 100
 

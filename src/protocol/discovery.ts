@@ -5,7 +5,7 @@ import { z } from 'zod'
 const timestamp = z.iso.datetime()
 const versionNumber = z.int().meta({ description: 'Protocol version, 1 or 2' })
 
-export const listedTerms = z
+const listedTerms = z
   .object({
     scheme: z.string(),
     network: z.string().meta({ description: 'CAIP-2 identifier' }),

@@ -66,7 +66,7 @@ const knownNames = new Map(Object.entries(networkAliases))
 /** Unknown names are returned unchanged. */
 export const canonicalNetwork = (name: string): string => knownNames.get(name) ?? name
 
-export interface NetworkAlias {
+interface NetworkAlias {
   readonly name: string
   /** Protocol version whose clients use such names: 1 for short names, 2 for CAIP-2 forms. */
   readonly version: 1 | 2

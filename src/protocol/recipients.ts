@@ -33,7 +33,7 @@ export interface ConfiguredRecipient {
 
 const maxTextLength = 256
 
-export const claimDemands = z
+const claimDemands = z
   .strictObject({
     memo: z
       .boolean()

@@ -67,11 +67,11 @@ export const difference = z
 export type Difference = z.infer<typeof difference>
 
 /** What the chain shows of a settlement; `open`: it is not closed yet; `unsent`: nothing was sent. */
-export const chainChecks = ['agrees', 'differs', 'unproven', 'unavailable', 'unsent', 'open'] as const
+const chainChecks = ['agrees', 'differs', 'unproven', 'unavailable', 'unsent', 'open'] as const
 
 export type ChainCheck = (typeof chainChecks)[number]
 
-export const reconciledSettlement = z
+const reconciledSettlement = z
   .object({
     id: z.string(),
     createdAt: z.iso.datetime(),
@@ -112,7 +112,7 @@ export const periodTotal = z
   .meta({ id: 'ReconciliationTotal' })
 export type PeriodTotal = z.infer<typeof periodTotal>
 
-export const nightlyRun = z
+const nightlyRun = z
   .object({
     day: z.iso.date().meta({ description: 'The last of the two days that were compared' }),
     finishedAt: z.iso.datetime(),

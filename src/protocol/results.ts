@@ -134,7 +134,7 @@ export const settlementsOfTransaction = settlementView
 
 export type SettlementsOfTransaction = z.infer<typeof settlementsOfTransaction>
 
-export const operatorSettlementView = settlementView
+const operatorSettlementView = settlementView
   .extend({
     caller: z.string().meta({ description: 'Account of the request, or `anonymous`' }),
     ageSeconds: z.int().meta({ description: 'Age since it was created' }),

@@ -26,7 +26,7 @@ export const sandboxPayment = z
 
 export type SandboxPayment = z.infer<typeof sandboxPayment>
 
-export const sandboxAddress = z
+const sandboxAddress = z
   .object({
     name: z.string().meta({
       description: 'For `GET /sandbox/payments/{payer}`; the same on every network',

@@ -47,7 +47,7 @@ const streamToken = z.string().min(1).max(streamLimits.token).optional().meta({
   description: 'Of a stream that was opened without an API key; may be sent as `X-Stream-Token` instead',
 })
 
-export const streamMetadata = z
+const streamMetadata = z
   .record(z.string(), z.unknown())
   .refine(
     (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= streamLimits.metadataBytes,

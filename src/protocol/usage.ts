@@ -2,7 +2,7 @@ import { type Decimal, decimalOf, formatDecimal, isEqual, multiply, readDecimal 
 import type { Payment, UsageDetails } from './payment.js'
 
 /** What is charged for the usage, and its bounds, in smallest units. */
-export interface Charge {
+interface Charge {
   readonly amount: bigint
   readonly maximum: bigint
   readonly minimum: bigint
@@ -11,7 +11,7 @@ export interface Charge {
 type Extra = Payment['requirements']['extra']
 
 /** By which the scheme `upto` charges. */
-export const billingUnits = ['token', 'request', 'second', 'minute', 'byte', 'kb', 'mb'] as const
+const billingUnits = ['token', 'request', 'second', 'minute', 'byte', 'kb', 'mb'] as const
 
 /** A sentence if `extra.unit` of requirements under `upto` is no billing unit; null if it is one, or absent. */
 export const findUnitProblem = (scheme: string, { unit }: Extra): string | null =>

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** Controls what was created without an account; only its digest is stored. */
-export interface ControlToken {
+interface ControlToken {
   readonly token: string
   /** SHA-256, as hex. */
   readonly digest: string

@@ -1,4 +1,4 @@
-export interface Page<Item> {
+interface Page<Item> {
   readonly items: readonly Item[]
   /** To spread into the answer: empty on the last page. */
   readonly next: { readonly nextCursor?: string }

@@ -37,7 +37,7 @@ export const readDeclaration = (payment: Payment): Declaration | null =>
   })
 
 /** The declaration of the requirements takes precedence over what the client repeats. */
-export const findBazaar = ({
+const findBazaar = ({
   declaredExtensions,
   clientExtensions,
 }: Pick<Payment, 'declaredExtensions' | 'clientExtensions'>): unknown =>

@@ -8,7 +8,7 @@ import { toResourceKey } from './resourceKey.js'
 import { type Rule, rules } from './rules.js'
 import { readVisibleText } from './visibleText.js'
 
-export interface CheckedRule {
+interface CheckedRule {
   readonly rule: Rule
   /** `not_checked`: a rule that it builds on failed. */
   readonly status: 'passed' | 'failed' | 'not_checked'

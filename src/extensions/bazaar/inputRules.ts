@@ -7,7 +7,7 @@ const bodyTypes: readonly unknown[] = ['json', 'form-data', 'text']
 const transports: readonly unknown[] = ['streamable-http', 'sse']
 const maxToolNameLength = 128
 
-export type InputRule = 'method' | 'body' | 'parameters' | 'parameters1' | 'tool'
+type InputRule = 'method' | 'body' | 'parameters' | 'parameters1' | 'tool'
 
 /** Null: the rule holds, or is not for this kind of input. */
 export const findInputProblem = (rule: InputRule, input: Fields): string | null => {

@@ -1,4 +1,4 @@
-export interface JsonSize {
+interface JsonSize {
   readonly depth: number
   /** Keys and array elements. */
   readonly nodes: number

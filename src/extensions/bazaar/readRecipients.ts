@@ -6,7 +6,7 @@ import { canonicalNetwork } from '../../protocol/network.js'
 import { measureJson } from './measureJson.js'
 
 /** Whom a resource asks to be paid. */
-export interface Recipient {
+interface Recipient {
   /** CAIP-2 identifier. */
   readonly network: string
   /** In one spelling. */

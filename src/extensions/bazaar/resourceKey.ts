@@ -1,6 +1,6 @@
 import { hasHiddenCharacters } from './visibleText.js'
 
-export const maxUrlLength = 2_048
+const maxUrlLength = 2_048
 
 /** What one listing stands for. The method is not part of it. */
 export interface ResourceKey {

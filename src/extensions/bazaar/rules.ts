@@ -7,9 +7,9 @@ import { measureJson } from './measureJson.js'
 import { isIconUrl, isServiceName, readTags } from './metadata.js'
 import { findTemplateProblem, findUrlProblem, parseUrl } from './resourceKey.js'
 
-export const declarationLimits = { bytes: 65_536, depth: 32, nodes: 2_000 } as const
+const declarationLimits = { bytes: 65_536, depth: 32, nodes: 2_000 } as const
 
-export interface RuleSubject {
+interface RuleSubject {
   readonly declaration: Declaration
   readonly allowsPrivateHosts: boolean
   readonly schemaVerdict: SchemaVerdict

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../protocol/fields.js'
 import { namespaceOf } from '../../protocol/network.js'
 
 /** What one sign-in challenge says, before a wallet's address is known. */
-export interface SignInChallenge {
+interface SignInChallenge {
   readonly domain: string
   readonly uri: string
   readonly statement: string | null

@@ -14,7 +14,7 @@ import {
   signatureSchemes,
 } from '../../protocol/siwx.js'
 
-export type ProofReading = SignInProof | SignInProblem
+type ProofReading = SignInProof | SignInProblem
 
 const line = (maxLength: number) => z.string().min(1).max(maxLength).refine(isSingleLine)
 const time = line(40).refine((text) => readTime(text) !== null)

@@ -17,7 +17,7 @@ export const remedies = {
   },
 } as const
 
-export type Remedy = keyof typeof remedies
+type Remedy = keyof typeof remedies
 
 export interface ReasonEntry {
   readonly message: string

@@ -38,14 +38,14 @@ import { createHoldFunds, createIsHeld } from './verify/holdFunds.js'
 import { createQuotaGate, type QuotaGate } from './verify/quotaGate.js'
 import { createVerifyPayment } from './verify/verifyPayment.js'
 
-export interface CoreSettings {
+interface CoreSettings {
   readonly settleWaitMs: number
   readonly verifyDeadlineMs: number
   readonly spending: SpendingLimitSettings
   readonly concurrency: ConcurrencyLimitSettings
 }
 
-export interface CoreDependencies {
+interface CoreDependencies {
   readonly settings: CoreSettings
   readonly service: Omit<ServiceDescription, 'limitations'>
   readonly listLimitations: () => ServiceDescription['limitations']

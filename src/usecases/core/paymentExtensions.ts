@@ -18,7 +18,7 @@ export interface PaymentExtensions {
   describe(settled: SettledPayment): Promise<SettleResult>
 }
 
-export interface ExtensionRefusal {
+interface ExtensionRefusal {
   readonly reason: Reason
   readonly message: string
 }

@@ -48,13 +48,13 @@ export interface SettleResponse {
 }
 
 /** `payer` selects one settlement of a batch. */
-export interface TransactionQuery {
+interface TransactionQuery {
   readonly network: string
   readonly transaction: string
   readonly payer?: string | undefined
 }
 
-export interface SettlementsQuery {
+interface SettlementsQuery {
   readonly status: 'pending' | 'confirmed' | 'failed'
   readonly network?: string | undefined
   /** Inclusive lower bound of `createdAt`. */
@@ -63,7 +63,7 @@ export interface SettlementsQuery {
   readonly cursor?: string | undefined
 }
 
-export interface RouterQuery {
+interface RouterQuery {
   readonly network: string
   readonly payTo: string
 }

@@ -3,7 +3,7 @@ import { type CreditDependencies, createReadScores } from './readScores.js'
 import { scoreCredit } from './score.js'
 import type { CreditUseCases } from './useCases.js'
 
-export interface Credit {
+interface Credit {
   readonly useCases: CreditUseCases
   readonly jobs: Readonly<Record<'updateCreditScores', Job>>
 }

@@ -8,7 +8,7 @@ import { type MailChange, unknownActor } from './mailChange.js'
 import { areKeysShown, type Registration, viewKey } from './registration.js'
 import type { DashboardUseCases } from './useCases.js'
 
-export interface ApiKeysDependencies {
+interface ApiKeysDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer
   readonly keyEnvironment: KeyEnvironment

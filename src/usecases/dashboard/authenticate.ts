@@ -8,7 +8,7 @@ import { isMailboxProven, type Registration } from './registration.js'
 import { isHostAllowed } from './restrict.js'
 import type { DashboardUseCases } from './useCases.js'
 
-export interface AuthenticateDependencies {
+interface AuthenticateDependencies {
   readonly accounts: AccountStore
   readonly sealer: Sealer
   readonly blocks: AddressBlocks

@@ -29,7 +29,7 @@ import type { Registration } from './registration.js'
 import { createRestrict } from './restrict.js'
 import type { DashboardUseCases } from './useCases.js'
 
-export interface DashboardDependencies {
+interface DashboardDependencies {
   readonly accounts: AccountStore
   readonly quotas: Quotas
   readonly sealer: Sealer
@@ -50,7 +50,7 @@ export interface DashboardDependencies {
   readonly findWebhookUrl: ReadInfoDependencies['findWebhookUrl']
 }
 
-export interface Dashboard {
+interface Dashboard {
   readonly useCases: DashboardUseCases
   readonly jobs: Readonly<Record<'recordKeyUses' | 'purgeAuditLog', Job>>
   /** For other nouns. */

@@ -10,7 +10,7 @@ import { hashMailbox } from './mailKeys.js'
 /** Not awaited. */
 export type MailChange = (account: Account, action: AuditAction, by: Actor) => void
 
-export interface MailChangeDependencies {
+interface MailChangeDependencies {
   readonly mailer: Mailer
   readonly sealer: Pick<Sealer, 'fingerprint'>
   readonly limiter: RateLimiter

@@ -9,7 +9,7 @@ import { openKey } from './registration.js'
 /** Not awaited: response time must not reveal whether an account exists. */
 export type MailKeys = (accounts: readonly KeyedAccount[]) => void
 
-export interface MailKeysDependencies {
+interface MailKeysDependencies {
   readonly mailer: Mailer
   readonly sealer: Sealer
   readonly limiter: RateLimiter

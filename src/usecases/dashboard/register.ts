@@ -12,7 +12,7 @@ import { unusedMonth, viewQuota } from './readAccount.js'
 import { areKeysShown, isMailboxProven, openKey, type Registration, viewKey } from './registration.js'
 import type { DashboardUseCases } from './useCases.js'
 
-export interface RegisterDependencies {
+interface RegisterDependencies {
   readonly accounts: AccountStore
   readonly quotas: Quotas
   readonly sealer: Sealer

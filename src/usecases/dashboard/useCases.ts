@@ -18,7 +18,7 @@ import type {
   Usage,
 } from '../../protocol/accounts.js'
 
-export interface RegisterRequest {
+interface RegisterRequest {
   readonly email: string
   readonly projectName: string
 }
@@ -49,7 +49,7 @@ export interface Client {
   readonly network: string
 }
 
-export interface ApiKeyRequest {
+interface ApiKeyRequest {
   readonly name: string
   /** Default: the scopes of the request's key. */
   readonly scopes?: readonly KeyScope[] | undefined
@@ -57,7 +57,7 @@ export interface ApiKeyRequest {
   readonly expiresAt: Date | null
 }
 
-export interface AuditQuery {
+interface AuditQuery {
   readonly limit: number
   readonly cursor?: string | undefined
 }

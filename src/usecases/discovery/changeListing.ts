@@ -15,7 +15,7 @@ export type VerifyMessage = (signed: {
   readonly requester?: Requester
 }) => Promise<boolean>
 
-export interface ChangeListingDependencies {
+interface ChangeListingDependencies {
   readonly catalogue: Pick<DiscoveryCatalogue, 'find' | 'setState'>
   readonly verifyMessage: VerifyMessage
   readonly clock: Clock

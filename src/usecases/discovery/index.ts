@@ -30,7 +30,7 @@ export interface DiscoveryDependencies {
   }
 }
 
-export interface Discovery {
+interface Discovery {
   readonly useCases: DiscoveryUseCases
   readonly jobs: Readonly<Record<'unlistStaleResources' | 'probeOwners', Job>>
   readonly extension: PaymentExtension

@@ -15,7 +15,7 @@ import type { ListingQueue } from './listingQueue.js'
 import { planRecord } from './planRecord.js'
 import { settlementRules } from './resolveConflict.js'
 
-export interface ListAfterSettleDependencies {
+interface ListAfterSettleDependencies {
   readonly catalogue: Pick<DiscoveryCatalogue, 'record'>
   readonly queue: ListingQueue
   readonly clock: Clock

@@ -14,7 +14,7 @@ import { canonicalNetwork } from '../../protocol/network.js'
 import { cacheFor } from '../cacheFor.js'
 import type { DiscoveryUseCases, ListQuery, ResourceFilters } from './useCases.js'
 
-export interface ListResourcesDependencies {
+interface ListResourcesDependencies {
   readonly catalogue: Pick<DiscoveryCatalogue, 'list' | 'count' | 'find'>
   readonly clock: Clock
 }

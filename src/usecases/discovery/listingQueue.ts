@@ -6,7 +6,7 @@ import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 
-export interface ListingWork<Outcome> {
+interface ListingWork<Outcome> {
   /** Their attempts take turns, and one of them runs at a time. */
   readonly owner: string
   /** Each may have a share of what waits. */

@@ -11,7 +11,7 @@ import type {
 import { foldAddress } from '../../protocol/foldAddress.js'
 import { askedEveryMs, findAskedUrl, refuse, resolveConflict } from './resolveConflict.js'
 
-export interface DeclaredSettlement {
+interface DeclaredSettlement {
   readonly resource: ListedResource
   readonly terms: ListedTerms
   /** Null: an anonymous caller. */

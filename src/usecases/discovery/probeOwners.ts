@@ -20,7 +20,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { SchemaValidator } from '../../ports/schemaValidator.js'
 import type { Fields } from '../../protocol/fields.js'
 
-export interface ProbeOwnersDependencies {
+interface ProbeOwnersDependencies {
   readonly challenges: Pick<OwnerChallenges, 'lease' | 'answer'>
   readonly probe: ResourceProbe
   readonly schemaValidator: SchemaValidator

@@ -34,7 +34,7 @@ export const refuse = (
   reason: string = settlementRules[rule],
 ): Extract<RecordPlan, { readonly kind: 'refused' }> => ({ kind: 'refused', rule, reason })
 
-export interface ConflictingSettlement {
+interface ConflictingSettlement {
   readonly resource: ListedResource
   readonly terms: ListedTerms
   readonly settledAt: Date
@@ -42,7 +42,7 @@ export interface ConflictingSettlement {
 }
 
 /** `added`: the resource asks to pay the owner's recipients and this one; `moved`: only this one. */
-export type ResolvedConflict =
+type ResolvedConflict =
   | Extract<RecordPlan, { readonly kind: 'refused' | 'pending' }>
   | { readonly kind: 'added' }
   | { readonly kind: 'moved' }

@@ -28,7 +28,7 @@ export interface ListQuery extends ResourceFilters {
   readonly cursor?: string | undefined
 }
 
-export interface SearchQuery extends ResourceFilters {
+interface SearchQuery extends ResourceFilters {
   readonly query: string
   readonly limit: number
   readonly cursor?: string | undefined

@@ -12,7 +12,7 @@ export interface ChainReadings {
   estimateFee(scheme: Scheme): Promise<SettlementFee | null>
 }
 
-export interface ChainReadingsSettings {
+interface ChainReadingsSettings {
   readonly clock: Clock
   readonly deadlineMs: number
   /** Readings of one network at once, over all requests. */

@@ -14,7 +14,7 @@ import type { PlanRoutes } from './planRoutes.js'
 import type { CreateRequest, IntentUseCases } from './useCases.js'
 import { eventOf, viewWithRoutes } from './viewIntent.js'
 
-export interface CreateIntentDependencies {
+interface CreateIntentDependencies {
   readonly store: Pick<IntentStore, 'create'>
   readonly planRoutes: PlanRoutes
   readonly clock: Clock

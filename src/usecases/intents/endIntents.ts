@@ -72,7 +72,7 @@ const endAll =
     }
   }
 
-export interface FinishIntentsDependencies {
+interface FinishIntentsDependencies {
   readonly store: Pick<IntentStore, 'listSettled'>
   readonly finishIntent: FinishIntent
   readonly logger: Logger
@@ -82,7 +82,7 @@ export interface FinishIntentsDependencies {
 export const createFinishIntents = ({ store, finishIntent, logger }: FinishIntentsDependencies): Job['run'] =>
   endAll({ list: () => store.listSettled(batchSize), end: finishIntent, logger })
 
-export interface ExpireIntentsDependencies {
+interface ExpireIntentsDependencies {
   readonly store: Pick<IntentStore, 'listOverdue' | 'change'>
   readonly clock: Clock
   readonly logger: Logger

@@ -18,7 +18,7 @@ import type { SelectRoute } from './selectRoute.js'
 import type { ExecuteRequest, IntentCall, IntentUseCases } from './useCases.js'
 import { viewIntent } from './viewIntent.js'
 
-export interface ExecuteIntentDependencies {
+interface ExecuteIntentDependencies {
   readonly store: IntentStore
   readonly registry: SchemeRegistry
   readonly settleAuthorization: SettleAuthorization

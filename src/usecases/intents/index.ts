@@ -21,7 +21,7 @@ import { createSelectRoute, createSelectRouteUseCase } from './selectRoute.js'
 import type { IntentUseCases } from './useCases.js'
 import { viewIntent, viewWithRoutes } from './viewIntent.js'
 
-export interface IntentsDependencies {
+interface IntentsDependencies {
   readonly store: IntentStore
   readonly journal: Pick<SettlementJournal, 'find' | 'consume'>
   readonly idempotency: IdempotencyStore
@@ -36,7 +36,7 @@ export interface IntentsDependencies {
   readonly deadlineMs?: number
 }
 
-export interface Intents {
+interface Intents {
   readonly useCases: IntentUseCases
   readonly jobs: Readonly<Record<'finishIntents' | 'expireIntents' | 'purgeIntents', Job>>
 }

@@ -19,7 +19,7 @@ export interface Candidate {
   readonly payTo: string
 }
 
-export interface CandidateList {
+interface CandidateList {
   readonly candidates: readonly Candidate[]
   readonly unavailable: readonly UnavailableRoute[]
 }

@@ -26,7 +26,7 @@ export type PlanRoutes = (intent: {
   readonly now: Date
 }) => Promise<IntentPlan>
 
-export interface PlanRoutesDependencies {
+interface PlanRoutesDependencies {
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
   readonly claimRules: Pick<ClaimRules, 'admitsIntents'>

@@ -9,7 +9,7 @@ import { changeIntent, getOwnIntent } from './findIntent.js'
 import type { IntentUseCases } from './useCases.js'
 import { viewIntent } from './viewIntent.js'
 
-export interface SelectRouteDependencies {
+interface SelectRouteDependencies {
   readonly store: IntentStore
   readonly findTerms: FindTerms
   /** Whether the creator of the intent could claim the payment. */

@@ -34,13 +34,13 @@ export interface CreateRequest {
   readonly caller: string
 }
 
-export interface CreateResponse {
+interface CreateResponse {
   readonly answer: CreatedIntent
   /** Whether an earlier request with the key created the intent. */
   readonly isReplayed: boolean
 }
 
-export interface IntentsQuery {
+interface IntentsQuery {
   readonly caller: string
   readonly status?: IntentStatus | undefined
   readonly limit: number

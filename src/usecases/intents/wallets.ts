@@ -7,7 +7,7 @@ import type { Scheme } from '../../schemes/scheme.js'
 export type Wallets = IntentRequest['payer']
 
 /** `missing`: none of the network. `ambiguous`: the text has the form of addresses of several namespaces. */
-export type FoundWallet =
+type FoundWallet =
   | { readonly state: 'found'; readonly address: string }
   | { readonly state: 'missing' }
   | { readonly state: 'ambiguous' }
@@ -16,7 +16,7 @@ export type FindWallet = (scheme: Scheme) => FoundWallet
 
 type Party = 'payer' | 'payee'
 
-export interface ServedSchemes {
+interface ServedSchemes {
   readonly schemes: readonly Scheme[]
   /** Whether the intent may be paid on the network. */
   admits(network: string): boolean

@@ -11,7 +11,7 @@ import {
 } from './stateRecipient.js'
 import type { RecipientUseCases } from './useCases.js'
 
-export interface RecipientsDependencies extends Omit<StateRecipientDependencies, 'nonces'> {
+interface RecipientsDependencies extends Omit<StateRecipientDependencies, 'nonces'> {
   /** For the purpose `sign-in-nonce`. */
   readonly sealer: Pick<Sealer, 'fingerprint' | 'fingerprints'>
   readonly mailChange: MailChange

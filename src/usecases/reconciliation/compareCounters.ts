@@ -13,7 +13,7 @@ export interface ComparedCounters extends FoundDifferences {
   readonly totals: readonly PeriodTotal[] | null
 }
 
-export interface CompareCountersDependencies {
+interface CompareCountersDependencies {
   readonly store: Pick<ReconciliationStore, 'findCountDifferences' | 'sumPeriod'>
   readonly clock: Clock
   /** For all counters together. */

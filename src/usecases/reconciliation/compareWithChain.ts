@@ -13,7 +13,7 @@ export interface ChainComparison {
 /** Compares a settlement with the chain; reads only. Rejects if the chain does not answer. */
 export type CompareWithChain = (settlement: Settlement, stopped: AbortSignal) => Promise<ChainComparison>
 
-export interface CompareWithChainDependencies {
+interface CompareWithChainDependencies {
   readonly registry: SchemeRegistry
   readonly journal: Pick<SettlementJournal, 'findOpen'>
   readonly deadlineMs: number

@@ -15,7 +15,7 @@ import { createReconcilePage } from './reconcilePage.js'
 import { createReconcilePeriod } from './reconcilePeriod.js'
 import type { ReconciliationUseCases } from './useCases.js'
 
-export interface ReconciliationDependencies {
+interface ReconciliationDependencies {
   readonly store: ReconciliationStore
   /** The nightly job uses it: it must not make operators wait, and has time for a large journal. */
   readonly nightlyStore: ReconciliationStore
@@ -28,7 +28,7 @@ export interface ReconciliationDependencies {
   readonly countersTimeoutMs?: number
 }
 
-export interface Reconciliation {
+interface Reconciliation {
   readonly useCases: ReconciliationUseCases
   readonly jobs: Readonly<Record<'reconcileNightly' | 'measureReconciliation', Job>>
 }

@@ -5,7 +5,7 @@ import { counterNames, type Difference, type KindCount } from '../../protocol/re
 import { countKinds, mergeCounts, notCompared } from './compareCounters.js'
 import type { ReconcilePage } from './reconcilePage.js'
 
-export interface ReconcileNightlyDependencies {
+interface ReconcileNightlyDependencies {
   readonly store: ReconciliationStore
   readonly reconcilePage: ReconcilePage
   readonly clock: Clock

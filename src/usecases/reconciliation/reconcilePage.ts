@@ -6,7 +6,7 @@ import { readPage } from '../readPage.js'
 import type { ChainComparison, CompareWithChain } from './compareWithChain.js'
 import { findRecordDifferences } from './findRecordDifferences.js'
 
-export interface ReconciledPage {
+interface ReconciledPage {
   readonly settlements: readonly ReconciledSettlement[]
   readonly differences: readonly Difference[]
   readonly counts: Readonly<Record<ChainCheck, number>>
@@ -19,7 +19,7 @@ export interface ReconciledPage {
 /** Compares one page of settlements with every other record of them. */
 export type ReconcilePage = (query: RecordQuery, stopped: AbortSignal) => Promise<ReconciledPage>
 
-export interface ReconcilePageDependencies {
+interface ReconcilePageDependencies {
   readonly store: Pick<ReconciliationStore, 'listSettlements'>
   readonly compareWithChain: CompareWithChain
   readonly logger: Logger

@@ -7,7 +7,7 @@ import { type ComparedCounters, countKinds, mergeCounts } from './compareCounter
 import type { ReconcilePage } from './reconcilePage.js'
 import type { ReconciliationUseCases } from './useCases.js'
 
-export interface ReconcilePeriodDependencies {
+interface ReconcilePeriodDependencies {
   readonly store: Pick<ReconciliationStore, 'findLastNightly' | 'hasNetwork'>
   readonly journal: Pick<SettlementJournal, 'find'>
   readonly registry: Pick<SchemeRegistry, 'list'>

@@ -1,6 +1,6 @@
 import type { ReconciliationPage } from '../../protocol/reconciliation.js'
 
-export interface ReconciliationQuery {
+interface ReconciliationQuery {
   readonly from: Date
   readonly to: Date
   /** Any name of a network. */

@@ -7,7 +7,7 @@ import type { SandboxUseCases } from './useCases.js'
 
 const inboxLifetimeMs = 86_400_000
 
-export interface InboxUseCases extends Pick<SandboxUseCases, 'createInbox' | 'readInbox'> {
+interface InboxUseCases extends Pick<SandboxUseCases, 'createInbox' | 'readInbox'> {
   createFor(failures: number): Promise<CreatedInbox>
 }
 

@@ -6,7 +6,7 @@ import { createInboxUseCases } from './inboxes.js'
 import { createPaymentWriter, createScenarioUseCases, type SandboxNetworks } from './scenarios.js'
 import type { SandboxUseCases } from './useCases.js'
 
-export interface SandboxDependencies {
+interface SandboxDependencies {
   readonly chain: SandboxNetworks & { listAddresses(now: Date): readonly SandboxAddress[] }
   readonly scenarios: SandboxScenarioStore
   readonly inboxes: SandboxInboxes
@@ -14,7 +14,7 @@ export interface SandboxDependencies {
   catchUp(): Promise<void>
 }
 
-export interface Sandbox {
+interface Sandbox {
   readonly useCases: SandboxUseCases
   readonly jobs: Readonly<Record<'purgeSandbox', Job>>
 }

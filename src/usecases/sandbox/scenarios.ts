@@ -18,7 +18,7 @@ export interface SandboxNetworks {
   writeRequest(network: string, payer: string, now: Date): SandboxPayment | null
 }
 
-export interface ScenarioDependencies {
+interface ScenarioDependencies {
   readonly scenarios: SandboxScenarioStore
   readonly chain: SandboxNetworks
   readonly clock: Clock

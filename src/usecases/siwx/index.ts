@@ -6,7 +6,7 @@ import { createIssueNonce, createNonces } from './nonces.js'
 import type { SiwxUseCases } from './useCases.js'
 import { createVerifySignIn, type VerifySignInDependencies } from './verifySignIn.js'
 
-export interface SiwxDependencies extends Omit<VerifySignInDependencies, 'nonces'> {
+interface SiwxDependencies extends Omit<VerifySignInDependencies, 'nonces'> {
   /** For the purpose `sign-in-nonce`. */
   readonly sealer: Pick<Sealer, 'fingerprint' | 'fingerprints'>
 }

@@ -2,7 +2,7 @@ import type { SignInDeclarations } from '../../extensions/siwx/declare.js'
 import type { Requester } from '../../ports/requester.js'
 import type { SignatureScheme } from '../../protocol/siwx.js'
 
-export interface NonceRequest {
+interface NonceRequest {
   readonly domain?: string | undefined
   readonly uri?: string | undefined
   readonly chainId?: string | undefined
@@ -13,7 +13,7 @@ export interface NonceRequest {
   readonly requestId?: string | undefined
 }
 
-export interface IssuedNonce {
+interface IssuedNonce {
   readonly nonce: string
   readonly issuedAt: string
   readonly expirationTime: string
@@ -36,7 +36,7 @@ export interface VerifyRequest {
   readonly requireIssuedNonce?: boolean | undefined
 }
 
-export interface SignedIn {
+interface SignedIn {
   readonly isValid: true
   /** In the chain's canonical form. */
   readonly address: string

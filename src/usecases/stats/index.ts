@@ -5,7 +5,7 @@ import { createReadStatistics } from './readStatistics.js'
 import { createRequestTally } from './tallyRequests.js'
 import type { StatsUseCases } from './useCases.js'
 
-export interface Stats {
+interface Stats {
   readonly useCases: StatsUseCases
   readonly jobs: Readonly<Record<'flushRequestStatistics', Job>>
 }

@@ -7,7 +7,7 @@ export interface TalliedRequest {
 }
 
 /** Counts in memory, so that no request waits for the database. */
-export interface RequestTally {
+interface RequestTally {
   countRequest(request: TalliedRequest): void
   /** On failure the counts are kept for the next flush; a batch that was written all the same is not counted twice. */
   flush(): Promise<void>

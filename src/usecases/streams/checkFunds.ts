@@ -9,7 +9,7 @@ import { decideHere } from './control.js'
 import { endangersFunds } from './decide.js'
 import { readStreamPayment } from './settleStream.js'
 
-export interface CheckFundsDependencies {
+interface CheckFundsDependencies {
   readonly store: Pick<StreamStore, 'change' | 'takeToCheck'>
   readonly registry: SchemeRegistry
   readonly clock: Clock

@@ -5,7 +5,7 @@ import type { SettleStream } from './settleStream.js'
 import type { StreamUseCases } from './useCases.js'
 import { viewStream } from './viewStream.js'
 
-export interface CloseStreamDependencies {
+interface CloseStreamDependencies {
   readonly store: Pick<StreamStore, 'change' | 'findPayment'>
   readonly settleStream: SettleStream
   readonly clock: Clock

@@ -6,7 +6,7 @@ import { decideHere } from './control.js'
 import type { ReleaseHold } from './releaseHold.js'
 import type { SettleStream } from './settleStream.js'
 
-export interface CloseStreamsDependencies {
+interface CloseStreamsDependencies {
   readonly store: Pick<StreamStore, 'change' | 'listDue' | 'listClosingNetworks' | 'leaseClosing'>
   readonly settleStream: SettleStream
   readonly releaseHold: ReleaseHold
@@ -14,7 +14,7 @@ export interface CloseStreamsDependencies {
   readonly logger: Logger
 }
 
-export interface CloseStreams {
+interface CloseStreams {
   /** Ends streams whose time passed, and continues closes that are not settled; one round. */
   run(stopped: AbortSignal): Promise<void>
   /** Waits for what a round left under way. */

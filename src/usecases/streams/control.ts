@@ -10,7 +10,7 @@ import { hasDigest } from '../controlToken.js'
 import { decide, type StreamCommand } from './decide.js'
 import type { StreamActor } from './useCases.js'
 
-export const controls = ({ caller, token }: StreamActor, stream: Stream): boolean => {
+const controls = ({ caller, token }: StreamActor, stream: Stream): boolean => {
   if (stream.controlDigest === null) return stream.caller === caller
   return hasDigest(token, stream.controlDigest)
 }

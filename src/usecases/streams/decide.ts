@@ -3,7 +3,7 @@ import { type Reason, reasons } from '../../protocol/reasons.js'
 import type { StreamEvent } from '../../protocol/streams.js'
 import { viewStream } from './viewStream.js'
 
-export interface StreamUpdate {
+interface StreamUpdate {
   readonly kind: 'update'
   /** Cumulative. */
   readonly amount: bigint

@@ -18,7 +18,7 @@ import { createUpdateStream } from './updateStream.js'
 import type { StreamUseCases } from './useCases.js'
 import { viewStream, viewUpdate } from './viewStream.js'
 
-export interface StreamsDependencies {
+interface StreamsDependencies {
   readonly streams: StreamStore
   readonly journal: Pick<SettlementJournal, 'find' | 'findOpen'>
   readonly reservations: Pick<Reservations, 'release'>
@@ -32,7 +32,7 @@ export interface StreamsDependencies {
   readonly logger: Logger
 }
 
-export interface Streams {
+interface Streams {
   readonly useCases: StreamUseCases
   readonly jobs: Readonly<Record<'closeStreams' | 'checkStreamFunds' | 'measureOpenStreams', Job>>
   /** Waits for closes that a job left under way. */

@@ -22,7 +22,7 @@ import { holderOf, type ReleaseHold } from './releaseHold.js'
 import type { OpenStreamRequest, StreamUseCases } from './useCases.js'
 import { viewStream } from './viewStream.js'
 
-export interface OpenStreamDependencies {
+interface OpenStreamDependencies {
   readonly store: Pick<StreamStore, 'open' | 'find' | 'findOpen'>
   readonly registry: SchemeRegistry
   readonly holdAuthorization: HoldAuthorization

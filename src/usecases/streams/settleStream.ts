@@ -13,7 +13,7 @@ import { decideHere, getDecided } from './control.js'
 import type { StreamCommand } from './decide.js'
 import { holderOf, type ReleaseHold } from './releaseHold.js'
 
-export interface SettleStreamDependencies {
+interface SettleStreamDependencies {
   readonly store: Pick<StreamStore, 'change'>
   readonly journal: Pick<SettlementJournal, 'find' | 'findOpen'>
   readonly settleAuthorization: SettleAuthorization

@@ -9,7 +9,7 @@ import { decide } from './decide.js'
 import type { StreamUseCases } from './useCases.js'
 import { viewUpdate } from './viewStream.js'
 
-export interface UpdateStreamDependencies {
+interface UpdateStreamDependencies {
   readonly store: Pick<StreamStore, 'change' | 'find'>
   readonly registry: SchemeRegistry
   readonly clock: Clock

@@ -28,13 +28,13 @@ export interface OpenStreamRequest {
   readonly isAwaited: () => boolean
 }
 
-export interface OpenedStreamResponse {
+interface OpenedStreamResponse {
   readonly answer: StreamOpened
   /** False: the same request opened it before. */
   readonly isNew: boolean
 }
 
-export interface ListStreamsQuery {
+interface ListStreamsQuery {
   readonly status?: StreamState | undefined
   readonly limit: number
   readonly cursor?: string | undefined

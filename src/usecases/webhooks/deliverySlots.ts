@@ -1,11 +1,11 @@
-export interface SlotSettings {
+interface SlotSettings {
   readonly quick: number
   readonly slow: number
   /** An attempt without an answer for this long, and its account, count as slow. */
   readonly slowAfterMs: number
 }
 
-export interface Attempt {
+interface Attempt {
   readonly accountId: string
   readonly startedAtMs: number
   isSlow: boolean
@@ -15,7 +15,7 @@ export interface Attempt {
  * Concurrent attempts in two shares. Hanging attempts leave the quick share while the slow one has room, and the
  * accounts of slow receivers use only the slow share until an attempt is answered quickly again.
  */
-export interface DeliverySlots {
+interface DeliverySlots {
   countFree(share: 'quick' | 'slow'): number
   listSlowAccounts(): readonly string[]
   begin(accountId: string, share: 'quick' | 'slow'): Attempt

@@ -18,7 +18,7 @@ export interface WebhookDependencies {
   readonly recordChange: RecordChange
 }
 
-export type WebhookAction = Extract<AuditAction, `webhook.${string}`>
+type WebhookAction = Extract<AuditAction, `webhook.${string}`>
 
 /** Awaited after the change; never rejects. */
 type RecordChange = (

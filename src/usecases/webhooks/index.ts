@@ -16,14 +16,14 @@ import { createSendWebhook } from './sendWebhook.js'
 import { createRotateSecret, createSetWebhook } from './setWebhook.js'
 import type { WebhookUseCases } from './useCases.js'
 
-export interface WebhooksDependencies
+interface WebhooksDependencies
   extends Omit<WebhookDependencies, 'sendWebhook' | 'recordChange'>,
     RecordChangeDependencies,
     Omit<DeliverWebhooksDependencies, 'sendWebhook'>,
     Pick<ReadEventsDependencies, 'feed'>,
     Pick<RedeliverDependencies, 'limiter'> {}
 
-export interface Webhooks {
+interface Webhooks {
   readonly useCases: WebhookUseCases
   readonly jobs: Readonly<Record<'deliverWebhooks' | 'purgeWebhookDeliveries', Job>>
 }

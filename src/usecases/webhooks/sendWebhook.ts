@@ -8,13 +8,13 @@ import type {
   WebhookTransport,
 } from '../../ports/webhookOutbox.js'
 
-export interface SendWebhookDependencies {
+interface SendWebhookDependencies {
   readonly transport: WebhookTransport
   readonly sealer: Pick<Sealer, 'open'>
   readonly clock: Clock
 }
 
-export type WebhookEvent = Pick<WebhookDelivery, 'id' | 'type' | 'data' | 'createdAt'>
+type WebhookEvent = Pick<WebhookDelivery, 'id' | 'type' | 'data' | 'createdAt'>
 
 export type SendWebhook = (
   event: WebhookEvent,

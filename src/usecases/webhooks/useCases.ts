@@ -9,20 +9,20 @@ import type {
   WebhookTested,
 } from '../../protocol/webhooks.js'
 
-export interface EventsQuery {
+interface EventsQuery {
   /** A position, or `latest`. */
   readonly cursor: string
   readonly limit: number
   readonly waitSeconds: number
 }
 
-export interface DeliveriesQuery {
+interface DeliveriesQuery {
   readonly limit: number
   readonly status?: WebhookDelivery['state'] | undefined
   readonly cursor?: string | undefined
 }
 
-export interface EventsWaiter {
+interface EventsWaiter {
   /** The address of the client, its site and its account: each may have an eighth of the free places. */
   readonly holders: readonly string[]
   readonly abandoned: AbortSignal

@@ -10,7 +10,7 @@ import { type ClaimRules, noClaimRules } from '../verify/claimRules.js'
 
 type Extra = Readonly<Record<string, unknown>>
 
-export interface Draft {
+interface Draft {
   readonly scheme: string
   /** As the caller named it. */
   readonly network: string
@@ -37,7 +37,7 @@ type DescribeAsset = (
   ...asset: Parameters<Scheme['describeAsset']>
 ) => ReturnType<Scheme['describeAsset']>
 
-export interface FindTermsDependencies {
+interface FindTermsDependencies {
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
   /** Default: payments carry a signature. */

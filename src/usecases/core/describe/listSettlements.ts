@@ -7,7 +7,7 @@ import { type OperatorSettlementView, refusalFields, type SettlementView } from 
 import { readPage } from '../../readPage.js'
 import type { CoreUseCases } from '../useCases.js'
 
-export interface ListSettlementsDependencies {
+interface ListSettlementsDependencies {
   readonly overview: SettlementOverview
   readonly journal: SettlementJournal
   readonly clock: Clock

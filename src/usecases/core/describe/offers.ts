@@ -23,7 +23,7 @@ export interface OfferDraft {
   readonly path: string
 }
 
-export interface Offer {
+interface Offer {
   readonly amount: bigint
   /** For `extra` of the requirements. */
   readonly extra: { readonly offer: string }
@@ -40,7 +40,7 @@ export interface Offers {
 
 export const noOffers: Offers = { issue: async () => null }
 
-export interface OffersDependencies {
+interface OffersDependencies {
   readonly registry: SchemeRegistry
   readonly claimRules: Pick<ClaimRules, 'findStatement'>
   readonly uniqueAmounts: UniqueAmounts

@@ -18,7 +18,7 @@ export interface KeyedRequest {
  * `started`: the caller does the work, and ends the run in the store. Throws REQUEST_IN_PROGRESS, PAYLOAD_MISMATCH,
  * PREVIOUS_REQUEST_FAILED or IDEMPOTENCY_UNAVAILABLE.
  */
-export type BeginOncePerKey = (
+type BeginOncePerKey = (
   request: KeyedRequest,
 ) => Promise<Extract<IdempotencyState, { readonly state: 'started' | 'answered' }>>
 

@@ -12,7 +12,7 @@ import {
   type KeyedRequest,
 } from './beginOncePerKey.js'
 
-export interface KeyedSettle extends KeyedRequest {
+interface KeyedSettle extends KeyedRequest {
   /** Whether the key stays bound to its body after a refusal before the claim, and keeps a final failure. */
   readonly staysBound: { readonly refused: boolean; readonly failed: boolean }
   settle(): Promise<SettleResult>
@@ -21,7 +21,7 @@ export interface KeyedSettle extends KeyedRequest {
 }
 
 /** Settles at most once under a key, and always returns the same response; what may succeed later is judged again. */
-export type SettleOncePerKey = (keyed: KeyedSettle) => Promise<SettleResponse>
+type SettleOncePerKey = (keyed: KeyedSettle) => Promise<SettleResponse>
 
 export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Logger): SettleOncePerKey => {
   const beginOncePerKey = createBeginOncePerKey(idempotency)

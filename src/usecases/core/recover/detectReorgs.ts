@@ -9,7 +9,7 @@ import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { BlockStatus } from '../../../schemes/scheme.js'
 import { describeSettlement } from '../settle/settlementContext.js'
 
-export interface DetectReorgsDependencies {
+interface DetectReorgsDependencies {
   readonly registry: SchemeRegistry
   readonly blocks: ConfirmedBlocks
   readonly counter: SettlementCounter

@@ -9,7 +9,7 @@ import type { SchemeRegistry } from '../../../schemes/registry.js'
 import { describeOutcome, describeSettlement } from '../settle/settlementContext.js'
 import type { SpendingLimits } from '../settle/spendingLimits.js'
 
-export interface ReconcileDependencies {
+interface ReconcileDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly counter: SettlementCounter

@@ -16,18 +16,18 @@ import {
 import type { SpendingLimits } from './spendingLimits.js'
 
 /** Executes a settlement whose claim this process owns; no other process sends it. */
-export type ExecuteSettlement = (
+type ExecuteSettlement = (
   settlement: Settlement,
   authorized: Authorized,
   context: ExecutionContext,
 ) => Promise<SettleResult>
 
-export interface ExecutionContext extends SettlementContext {
+interface ExecutionContext extends SettlementContext {
   /** Called when something may leave, or the payment was made: what was spent for it stays spent. */
   onSent(): void
 }
 
-export interface ExecuteSettlementDependencies {
+interface ExecuteSettlementDependencies {
   readonly journal: SettlementJournal
   readonly answerFromSettlement: AnswerFromSettlement
   readonly limits: Pick<SpendingLimits, 'countFailure'>

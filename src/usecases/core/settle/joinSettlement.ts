@@ -6,12 +6,9 @@ import { type AnswerFromSettlement, answerDuplicate, answerPending } from './set
 import { describeSettlement, isSameRequest, type SettlementContext } from './settlementContext.js'
 
 /** Waits for another request's settlement; null if it was abandoned and a new attempt may start. */
-export type JoinSettlement = (
-  existing: Settlement,
-  context: SettlementContext,
-) => Promise<SettleResult | null>
+type JoinSettlement = (existing: Settlement, context: SettlementContext) => Promise<SettleResult | null>
 
-export interface JoinSettlementDependencies {
+interface JoinSettlementDependencies {
   readonly journal: SettlementJournal
   readonly answerFromSettlement: AnswerFromSettlement
   readonly clock: Clock

@@ -5,7 +5,7 @@ import { refusalFields, type SettleResult } from '../../../protocol/results.js'
 import { canReceive, isSameRequest, type SettlementContext, withShortDeadline } from './settlementContext.js'
 
 /** `now` decides whether an authorization has expired, so that the same request cannot succeed. */
-export interface AnswerContext {
+interface AnswerContext {
   readonly callerNetwork: string
   readonly now: Date
 }

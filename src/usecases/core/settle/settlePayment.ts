@@ -21,7 +21,7 @@ import { refuseSettle } from './settleAnswers.js'
 import type { SettleAuthorization } from './settleAuthorization.js'
 import type { SettleAttempt } from './settlementContext.js'
 
-export interface SettlePaymentDependencies {
+interface SettlePaymentDependencies {
   readonly idempotency: IdempotencyStore
   readonly settleAuthorization: SettleAuthorization
   readonly extensions?: PaymentExtensions

@@ -58,7 +58,7 @@ export const findPromisee = (asking: Parameters<typeof findSpender>[0]): Promise
 })
 
 /** How long a request waits for the outcome of its settlement. */
-export interface SettleWait {
+interface SettleWait {
   /** Aborted when the wait ends; the answer is `settlement_pending` if something was recorded. */
   readonly signal: AbortSignal
   /** The settlement has a transaction, or another request has claimed it. */

@@ -18,7 +18,7 @@ export interface SpendingLimitSettings {
   readonly anonymousFailuresPerRecipientPerHour: number
 }
 
-export interface Spender {
+interface Spender {
   readonly payer: string
   /** Or `anonymous`: one customer's settlements never use up the windows of another. */
   readonly customer: string

@@ -7,9 +7,9 @@ import { normalizeWith } from '../../../schemes/spelling.js'
 import { findOffer } from './findOffer.js'
 
 /** Null where the recipient has stated nothing. */
-export type FindStatement = (recipient: Recipient) => Promise<RecipientStatement | null>
+type FindStatement = (recipient: Recipient) => Promise<RecipientStatement | null>
 
-export interface ClaimAttempt {
+interface ClaimAttempt {
   readonly requirements: Pick<PaymentRequirements, 'payTo' | 'asset' | 'amount' | 'extra'>
   /** Account id, or `anonymous`. */
   readonly caller: string
@@ -17,7 +17,7 @@ export interface ClaimAttempt {
   readonly isForSettle: boolean
 }
 
-export type ClaimJudgement =
+type ClaimJudgement =
   | { readonly refusal: { readonly reason: Reason; readonly message: string } }
   /** Absent: none. */
   | { readonly demands?: PaymentDemands }
@@ -41,7 +41,7 @@ export const noClaimRules: ClaimRules = {
   findStatement: async () => null,
 }
 
-export interface ClaimRulesDependencies {
+interface ClaimRulesDependencies {
   readonly findStatement: FindStatement
   readonly uniqueAmounts: Pick<UniqueAmounts, 'find'>
   /** It applies to recipients without a statement. */

@@ -14,7 +14,7 @@ import type { HoldFunds } from './holdFunds.js'
  */
 export type HoldAuthorization = (attempt: HoldAttempt) => Promise<Authorized | Refusal>
 
-export interface HoldAttempt {
+interface HoldAttempt {
   readonly payment: Payment
   /** Account id, or `anonymous`. */
   readonly caller: string
@@ -31,7 +31,7 @@ export interface HoldAttempt {
   readonly isNew: boolean
 }
 
-export interface HoldAuthorizationDependencies {
+interface HoldAuthorizationDependencies {
   readonly registry: SchemeRegistry
   readonly journal: Pick<SettlementJournal, 'findOpen'>
   readonly holdFunds: HoldFunds

@@ -16,7 +16,7 @@ export type Held = Authorized & {
   readonly releaseUnclaimed?: () => Promise<void>
 }
 
-export interface HoldTerms {
+interface HoldTerms {
   /** Account id, or `anonymous`. */
   readonly caller: string
   /** As in `Reservation`. */
@@ -32,7 +32,7 @@ export interface HoldTerms {
   readonly until?: Date
 }
 
-export interface HoldFundsDependencies {
+interface HoldFundsDependencies {
   readonly reservations: Pick<Reservations, 'reserve' | 'needsPromise' | 'findTaker' | 'releaseUnclaimed'>
   readonly clock: Clock
 }

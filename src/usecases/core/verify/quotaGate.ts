@@ -10,7 +10,7 @@ import { cacheFor } from '../../cacheFor.js'
 /** Returns QUOTA_EXCEEDED if the month was used up at the last (cached) read, else null. */
 export type QuotaGate = (quota: QuotaClaim) => Promise<AppError | null>
 
-export interface QuotaGateDependencies {
+interface QuotaGateDependencies {
   readonly quotas: Quotas
   readonly clock: Clock
   readonly logger: Logger

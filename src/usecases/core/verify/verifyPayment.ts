@@ -17,7 +17,7 @@ import { type ClaimRules, noClaimRules } from './claimRules.js'
 import { canBeHeld, type HoldFunds, takenBy } from './holdFunds.js'
 import type { QuotaGate } from './quotaGate.js'
 
-export interface VerifyPaymentDependencies {
+interface VerifyPaymentDependencies {
   readonly registry: SchemeRegistry
   readonly journal: SettlementJournal
   readonly quotaGate: QuotaGate
