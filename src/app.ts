@@ -54,7 +54,7 @@ import { getTier, higherRate, specificationTiers, type Tiers } from './protocol/
 import type { UseCases } from './usecases/useCases.js'
 import './http/auth/access.js'
 
-export interface AppSettings {
+interface AppSettings {
   /** Proxies whose `X-Forwarded-For` is trusted, as addresses and CIDR blocks; empty: none. */
   readonly trustProxy: readonly string[]
   readonly maxPaymentBodyBytes: number
@@ -89,7 +89,7 @@ export interface AppSettings {
   readonly tiers?: Tiers
 }
 
-export interface AppDependencies {
+interface AppDependencies {
   readonly useCases: UseCases
   readonly settings: AppSettings
   readonly logger?: Logger

@@ -40,7 +40,7 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus
 
-export interface AppErrorOptions {
+interface AppErrorOptions {
   /** Logged, never sent to the caller. */
   readonly cause?: unknown
   /** Sent as `Retry-After`. */

@@ -1,7 +1,7 @@
 import type { LogEvent } from './ports/logEvents.js'
 import type { Logger } from './ports/logger.js'
 
-export interface FailureLogOptions {
+interface FailureLogOptions {
   readonly logger: Logger
   readonly level?: 'warn' | 'error'
   /** Every line about a failure has it. */

@@ -1,6 +1,6 @@
 import { basename, relative } from 'node:path'
 
-export type Invocation =
+type Invocation =
   | { readonly kind: 'serve' }
   | { readonly kind: 'admin' | 'listen'; readonly args: readonly string[] }
   | { readonly kind: 'deploy'; readonly network: string; readonly isDryRun: boolean }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-export interface ScreenOutput {
+interface ScreenOutput {
   write(text: string): unknown
 }
 
 /** A destination of the log that writes for people. */
-export interface Screen {
+interface Screen {
   /** One JSON line of the log. */
   write(line: string): void
   /** Keeps lines back until `show`. */

@@ -15,7 +15,7 @@ export interface ShownNetwork {
   }[]
 }
 
-export interface Started {
+interface Started {
   readonly version: string
   /** As bound: the port is known when PORT is 0. */
   readonly port: number

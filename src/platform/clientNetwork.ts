@@ -14,7 +14,7 @@ const maxCachedLength = 64
 // Parsing an IPv6 address dominates the cost of rate limiting, and clients repeat.
 const cache = new Map<string, ClientNetworks>()
 
-export interface ClientNetworks {
+interface ClientNetworks {
   /** An IPv4 address, or an IPv6 /64 network (the usual allocation per customer). */
   readonly network: string
   /** The IPv6 /48 network around it (the largest usual allocation per customer); null for IPv4. */

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-export interface ForeignOwner {
+interface ForeignOwner {
   /** Such as `/data belongs to uid 0, and this process runs as uid 1000`. */
   readonly text: string
   /** A command for an administrator. */

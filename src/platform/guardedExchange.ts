@@ -9,7 +9,7 @@ import { createAddressBlocks } from './addressBlocks.js'
 /** Rejects, or resolves to an empty list, if the host has no address. */
 type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
 
-export interface GuardedRequest {
+interface GuardedRequest {
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
@@ -18,7 +18,7 @@ export interface GuardedRequest {
 }
 
 /** `error`: why there was no response, in words that the owner of the URL may read. */
-export type GuardedResponse =
+type GuardedResponse =
   | {
       readonly status: number
       /** The first value of each, by name in lower case. */
@@ -29,7 +29,7 @@ export type GuardedResponse =
     }
   | { readonly status: null; readonly error: string }
 
-export interface GuardedExchange {
+interface GuardedExchange {
   /** Why the URL can never be used, as the end of a sentence; null if its host may be contacted. */
   findUrlProblem(url: string): string | null
   /** Failures of the receiver are returned; throws only the abort reason of `stopped`. */

@@ -15,26 +15,26 @@ export interface MeasuredKind {
   readonly network: string
 }
 
-export type VerifyLabel = 'valid' | 'invalid' | 'aborted' | 'error'
+type VerifyLabel = 'valid' | 'invalid' | 'aborted' | 'error'
 
-export type SettleLabel = 'confirmed' | 'pending' | 'failed' | 'replayed' | 'error'
+type SettleLabel = 'confirmed' | 'pending' | 'failed' | 'replayed' | 'error'
 
 /** `endpoint` is the route pattern, never a path. */
-export interface MeasuredRequest {
+interface MeasuredRequest {
   readonly method: string
   readonly endpoint: string
   readonly status: number
   readonly durationSeconds: number
 }
 
-export interface MeasuredOpen {
+interface MeasuredOpen {
   readonly network: string
   readonly state: string
   readonly count: number
   readonly oldestSeconds: number
 }
 
-export interface MeasuredReconciliation {
+interface MeasuredReconciliation {
   readonly counts: readonly KindCount[]
   readonly unchecked: number
   /** ISO 8601; before the first run ended, when it was started. */
@@ -54,7 +54,7 @@ export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounte
   setLastReconciliation(run: MeasuredReconciliation): void
 }
 
-export interface MetricsSettings {
+interface MetricsSettings {
   /** Registered kinds; other schemes and networks are counted as `other`. */
   readonly kinds: readonly MeasuredKind[]
   /** Node process metrics; default true. */

@@ -7,7 +7,7 @@ import { createSealers, type Sealers } from './sealer.js'
 import { Secret } from './secret.js'
 import { StartError } from './startError.js'
 
-export interface SealingSettings {
+interface SealingSettings {
   /** Null: a generated secret in the data folder. */
   readonly keyEncryptionSecret: Secret | null
   /** Opens what is not yet sealed again after a rotation. */

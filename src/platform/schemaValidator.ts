@@ -44,7 +44,7 @@ const verdictShape: z.ZodType<SchemaVerdict> = z.union([
   z.object({ kind: z.enum(['broken', 'mismatch']), problem: z.string() }),
 ])
 
-export interface OpenSchemaValidator extends SchemaValidator {
+interface OpenSchemaValidator extends SchemaValidator {
   close(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /* Messages and stacks of libraries contain RPC URLs with API keys, raw transactions and even private keys. */
 
-export interface ErrorDescription {
+interface ErrorDescription {
   readonly type: string
   readonly message: string
   readonly code?: string

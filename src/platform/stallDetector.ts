@@ -1,16 +1,16 @@
-export interface StallDetector {
+interface StallDetector {
   /** Whether this process stood still for more than a second within the last `sinceMs`, or does so until now. */
   hasStalled(sinceMs: number): boolean
 }
 
-export interface StallDetectorOptions {
+interface StallDetectorOptions {
   readonly intervalMs?: number
   readonly stallMs?: number
   readonly now?: () => number
 }
 
 /** A stopped process, a blocked event loop or a suspended machine: deadlines of clients passed without their fault. */
-export const createStallDetector = ({
+const createStallDetector = ({
   intervalMs = 250,
   stallMs = 1_000,
   now = () => performance.now(),

@@ -2,7 +2,7 @@
  * Tells settings of the service, misspelt ones, and variables of other programs apart by their names alone.
  */
 
-export interface NetworkNames {
+interface NetworkNames {
   /** Without the suffix, such as `EVM_RPC_URL`. */
   readonly names: readonly string[]
   /** Form of the suffix. */

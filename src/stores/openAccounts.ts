@@ -10,7 +10,7 @@ import { type SettlementSearch, searchSettlements } from './postgres/journal/set
 import { readSettlement, settlementColumns } from './postgres/journal/settlementRow.js'
 import { openAdminDatabase } from './postgres/openAdminDatabase.js'
 
-export interface OpenAccounts {
+interface OpenAccounts {
   readonly accounts: AccountStore
   readonly audit: AuditLog
   readonly settlements: {

@@ -98,7 +98,7 @@ export interface StoreSettings {
 }
 
 /** `read_only`: a standby, or a server that was set to refuse writes. */
-export type DatabaseState = 'ok' | 'read_only'
+type DatabaseState = 'ok' | 'read_only'
 
 export interface Stores {
   readonly accounts: AccountStore

@@ -16,7 +16,7 @@ export const describeFindings = (findings: readonly Finding[]): string => {
 }
 
 /** Columns as wide as their widest cell; the first row is the head. */
-export const writeTable = (rows: readonly (readonly string[])[]): string => {
+const writeTable = (rows: readonly (readonly string[])[]): string => {
   const widths =
     rows[0]?.map((_head, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   return rows

@@ -4,7 +4,7 @@ import type { ListenOptions } from './options.js'
 
 export type ListedEvent = EventPage['events'][number]
 
-export interface Follower {
+interface Follower {
   /** Awaited before the next event, and before the cursor moves on: at least once. */
   onEvent(event: ListedEvent): Promise<void>
   /** A failed request that is retried. */

@@ -1,6 +1,6 @@
 import type { AccountStore, KeyUse } from '../../ports/accountStore.js'
 
-export interface ChangeFeed {
+interface ChangeFeed {
   /** False when changes may have been missed. */
   isCurrent(): boolean
   onChange(listener: (accountId: string) => void): void

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js'
 import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rateLimiter.js'
 
-export interface MemoryRateLimiterOptions {
+interface MemoryRateLimiterOptions {
   readonly clock: Clock
   /** Maximum number of buckets; about 300 bytes each. */
   readonly maxBuckets?: number

@@ -16,7 +16,7 @@ export interface AdminDatabase {
   close(): Promise<void>
 }
 
-export type AdminPlace = Pick<StoreSettings, 'databaseUrl' | 'dataFolder' | 'isSandbox'>
+type AdminPlace = Pick<StoreSettings, 'databaseUrl' | 'dataFolder' | 'isSandbox'>
 
 /**
  * Opens `databaseUrl`, or the embedded database: connects to a running one, else starts it. `creates` lets it be absent or

@@ -13,7 +13,7 @@ export interface Circuit {
   close(): void
 }
 
-export interface CircuitOptions {
+interface CircuitOptions {
   /** A client from `openRedis`: its timeouts bound each probe. */
   readonly redis: Redis
   readonly clock: Clock

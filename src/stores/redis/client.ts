@@ -7,7 +7,7 @@ import type { Logger } from '../../ports/logger.js'
 
 export type { Redis } from 'ioredis'
 
-export interface RedisClientOptions {
+interface RedisClientOptions {
   readonly logger: Logger
   /** Shared with the circuit, so that one outage is one line. */
   readonly outage?: RedisOutage

@@ -5,7 +5,7 @@ import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '../.
 import { type Reason, readReason } from '../../protocol/reasons.js'
 import type { Circuit } from './circuit.js'
 
-export interface IdempotencyLeaseOptions {
+interface IdempotencyLeaseOptions {
   /** A client from `openRedis`: its timeouts bound each request. */
   readonly redis: Redis
   /** While open, Redis is bypassed and `record` decides alone. */

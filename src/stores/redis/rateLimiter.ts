@@ -4,7 +4,7 @@ import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rate
 import { checkWindows } from '../cache/rateLimiter.js'
 import { type Circuit, messageOf } from './circuit.js'
 
-export interface RedisRateLimiterOptions {
+interface RedisRateLimiterOptions {
   /** A client from `openRedis`: its timeouts bound each request. Not closed by `close()`. */
   readonly redis: Redis
   /** Used while the circuit is open; closed by `close()`. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Sealer } from '../../../ports/sealer.js'
 import { inTransaction } from '../database/transaction.js'
 
-export interface Resealing {
+interface Resealing {
   readonly keys: Sealer
   readonly webhookSecrets: Sealer
   readonly keyCheckValue: Uint8Array

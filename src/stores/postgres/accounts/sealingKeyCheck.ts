@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../../errors.js'
 
 /** Prevents instances with different secrets from encrypting keys that the others cannot decrypt. */
-export interface SealingKeyCheck {
+interface SealingKeyCheck {
   /** Throws an operator-facing error when the database's keys are encrypted with another secret. */
   check(): Promise<void>
   /** Registers our secret if the database has none. Throws SERVICE_UNAVAILABLE when it has another. */

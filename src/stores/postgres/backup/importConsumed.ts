@@ -9,7 +9,7 @@ import { refuseRunningService, writeInsertion } from './restoreBackup.js'
 
 export const consumedTable = 'consumed_authorizations'
 
-export interface ImportedConsumed {
+interface ImportedConsumed {
   /** In the file. */
   readonly listed: number
   /** Those that the database lacked. From now on they settle nothing again. */

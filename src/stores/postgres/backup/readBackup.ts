@@ -23,7 +23,7 @@ export type BackupHeader = z.infer<typeof headerShape>
 const tableShape = z.object({ table: z.string(), columns: z.array(z.string()) })
 const endShape = z.object({ rows: z.record(z.string(), z.number()), sha256: z.string() })
 
-export type BackupPart =
+type BackupPart =
   | { readonly kind: 'header'; readonly header: BackupHeader }
   | { readonly kind: 'table'; readonly table: string; readonly columns: readonly string[] }
   /** JSON arrays with the texts of the columns. */

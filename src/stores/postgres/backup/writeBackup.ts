@@ -11,7 +11,7 @@ import { inTransaction } from '../database/transaction.js'
 import { listTables, quote, type Table } from './listTables.js'
 import { backupFormat, formatVersion, type RowCounts } from './readBackup.js'
 
-export interface BackupOptions {
+interface BackupOptions {
   /** Must not exist. */
   readonly file: string
   readonly migrationsFolder: URL

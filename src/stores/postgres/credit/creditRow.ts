@@ -87,7 +87,7 @@ const row = z.object({
   paths: z.array(path),
 })
 
-export interface PaidWallet {
+interface PaidWallet {
   readonly wallet: string
   /** Without regard to what came back. */
   readonly paid: Omit<CreditFacts, 'returnedPayments' | 'returnedVolume'>

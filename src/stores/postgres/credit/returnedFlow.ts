@@ -20,7 +20,7 @@ export interface ReturnPath {
  * What came back of each payment relation, by payee: directly, then through one other wallet, where more was passed on
  * first. Each inflow is allocated once, and no more than flowed on each step.
  */
-export const findReturned = (paths: readonly ReturnPath[]): ReadonlyMap<string, bigint> => {
+const findReturned = (paths: readonly ReturnPath[]): ReadonlyMap<string, bigint> => {
   const left = new Map(paths.map(({ payee, volume }) => [payee, volume]))
   const inflows = new Map(paths.map(({ payee, via, inflow }) => [via ?? payee, inflow]))
   const allocate = ({ payee, via }: ReturnPath, most: bigint) => {
@@ -49,7 +49,7 @@ const byPassed = (one: ReturnPath, other: ReturnPath): number => {
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other))
 
 /** What a wallet paid in all, and what of it is left without what came back. */
-export interface KeptFacts {
+interface KeptFacts {
   readonly facts: CreditFacts
   /** Payees whose payments do not count at all, if the earliest payment of the wallet may be one of theirs. */
   readonly undated: readonly string[]

@@ -12,7 +12,7 @@ export interface Instance {
   close(): Promise<void>
 }
 
-export interface AnnouncedInstance extends Instance {
+interface AnnouncedInstance extends Instance {
   /** Instances with a recent heartbeat at the time of our last one, including this one. */
   countAlive(): number
   /** Marks that it serves, which decides what the database is for. */
@@ -46,7 +46,7 @@ export const isAlive = (owner: string): string =>
 export const isOwned = (owner: string, since: string): string =>
   `(${since} > now() - ${maxOwnership} and ${isAlive(owner)})`
 
-export interface Announcement {
+interface Announcement {
   /** Deletes all earlier instances, which releases what they own. */
   readonly isOnly: boolean
   /** Default: its payments are real. */

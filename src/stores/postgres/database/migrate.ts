@@ -93,7 +93,7 @@ function checkHistory(rows: readonly AppliedRow[], migrations: readonly Migratio
   }
 }
 
-export interface SchemaState {
+interface SchemaState {
   /** Names of applied migrations, oldest first. */
   readonly applied: readonly string[]
   readonly pending: readonly string[]

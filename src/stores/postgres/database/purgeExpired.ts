@@ -15,7 +15,7 @@ export const purgeInBatches = async (
 
 const batchSize = 1_000
 
-export interface PurgeOptions {
+interface PurgeOptions {
   readonly stopped?: AbortSignal | undefined
   /** SQL condition of rows that stay. */
   readonly unless?: string

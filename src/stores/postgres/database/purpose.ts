@@ -4,7 +4,7 @@ import { StartError } from '../../../platform/startError.js'
 
 const rows = z.tuple([z.object({ claimed: z.boolean().nullable(), is_shared: z.boolean() })])
 
-export interface PurposeClaimant {
+interface PurposeClaimant {
   /** Its own instance, which is announced. */
   readonly instanceId: string
   readonly isSandbox: boolean

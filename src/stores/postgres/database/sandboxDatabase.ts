@@ -10,7 +10,7 @@ const suffix = '_sandbox'
 // NAMEDATALEN - 1: Postgres cuts longer names, and would open another database.
 const maxNameBytes = 63
 
-export interface SandboxDatabase {
+interface SandboxDatabase {
   readonly url: Secret
   readonly name: string
   /** Whether it is another database than the one that was named. */

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 // Short: until then a connection to a silent server occupies the pool.
 const rollback = { text: 'rollback', query_timeout: 2_000 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   /** How long a statement waits for a row that another transaction has locked. Default: the statement timeout. */
   readonly lockTimeoutMs?: number
 }

@@ -16,7 +16,7 @@ import { challengeColumns, joinChallenge, readChallenge, recordChallenge } from 
 const maxPayers = 10_000
 
 /** It reads `payers` and `last_settled_at` of a row. */
-export const scoreSql = `(extract(epoch from last_settled_at)::bigint
+const scoreSql = `(extract(epoch from last_settled_at)::bigint
   + round(604800 * ln(1 + payers) / ln(2))::bigint)`
 
 type WritePlan = Extract<RecordPlan, { readonly kind: 'write' }>
@@ -128,7 +128,7 @@ const valuesOf = ({ resource, accountId, terms, tokens }: WritePlan): readonly u
 ]
 
 /** The spelling that filters compare. */
-export const toOffer = ({ network, scheme, asset, payTo, amount }: Omit<ListedTerms, 'extra'>) => ({
+const toOffer = ({ network, scheme, asset, payTo, amount }: Omit<ListedTerms, 'extra'>) => ({
   network: withoutNul(network),
   scheme: withoutNul(scheme),
   asset: withoutNul(foldAddress(asset)),

@@ -15,7 +15,7 @@ export interface Launch {
   readonly user: User | null
 }
 
-export interface Command {
+interface Command {
   readonly file: string
   readonly args: readonly string[]
   readonly options: Pick<SpawnOptions, 'uid' | 'gid' | 'cwd' | 'env' | 'windowsHide'>

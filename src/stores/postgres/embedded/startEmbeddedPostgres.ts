@@ -12,7 +12,7 @@ import { runServer } from './runServer.js'
 import type { ServerProcess } from './serverProcess.js'
 import { stopOrphanedServer } from './stopOrphanedServer.js'
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** Data folder for this database only; created, restricted to the owner, and locked. */
   readonly folder: string
   readonly settings?: Readonly<Record<string, string>>

@@ -8,7 +8,7 @@ import type { Instance } from '../database/instance.js'
 import { hasEnded, takenBy } from '../reservations/holdRules.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
-export interface ClaimRequest {
+interface ClaimRequest {
   readonly id: string
   readonly claim: SettlementClaim
   /** Null: not counted against a quota. */
@@ -18,7 +18,7 @@ export interface ClaimRequest {
 }
 
 /** `held`: from this caller, or another request decides on it. `uncounted`: the month's quota row is missing. `undecided`: depends on an earlier claim; retry. */
-export type ClaimResult =
+type ClaimResult =
   | { readonly state: 'opened'; readonly settlement: Settlement }
   | { readonly state: 'duplicate' | 'held' | 'exhausted' | 'uncounted' | 'undecided' }
 

@@ -4,7 +4,7 @@ import type { RunBatch } from '../database/coalesce.js'
 import { lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotas.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 
-export interface CloseRequest {
+interface CloseRequest {
   readonly id: string
   readonly closing: Closing
   readonly consumer: string | undefined

@@ -2,11 +2,11 @@ import type { Pool, PoolClient } from 'pg'
 import type { Lane, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { Instance } from '../database/instance.js'
 
-export interface LanePosition extends Lane {
+interface LanePosition extends Lane {
   readonly nonce: number
 }
 
-export interface Broadcast {
+interface Broadcast {
   readonly signed: SignedTransaction
   /** Null: signed by the payer, outside any lane. */
   readonly position: LanePosition | null

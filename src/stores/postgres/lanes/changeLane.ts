@@ -40,7 +40,7 @@ export const createLaneQueue = (): LaneQueue => {
 const laneBusy = (lane: string): AppError =>
   new AppError('SERVICE_UNAVAILABLE', `The lane of ${lane} is too busy`, { retryAfterSeconds: 2 })
 
-export interface LockedLane {
+interface LockedLane {
   readonly nextNonce: number
   /** Whether this instance holds the lease. */
   readonly isLeased: boolean

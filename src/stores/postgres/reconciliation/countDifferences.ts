@@ -3,7 +3,7 @@ import type { FoundDifferences, Period } from '../../../ports/reconciliation.js'
 import type { CounterName, DifferenceKind } from '../../../protocol/reconciliation.js'
 import { readDifferences } from './readDifferences.js'
 
-export type Counter = Exclude<CounterName, 'streams_and_intents' | 'missing_rows'>
+type Counter = Exclude<CounterName, 'streams_and_intents' | 'missing_rows'>
 
 interface Comparison {
   readonly kind: DifferenceKind

@@ -21,7 +21,7 @@ const maxListed = 1_000
 
 export type DifferenceRow = z.infer<typeof row>
 
-export interface DifferenceQuery {
+interface DifferenceQuery {
   /** Selects the columns of `DifferenceRow`, without the total. */
   readonly sql: string
   /** The values are those of $1, $2 and so on. */

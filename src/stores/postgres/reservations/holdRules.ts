@@ -1,5 +1,5 @@
 /** A caller that asks for an authorization, as SQL expressions; the fields are those of `Reservation`. */
-export interface Asking {
+interface Asking {
   readonly account: string
   readonly holder: string
   readonly asset: string

@@ -5,7 +5,7 @@ import { inTransaction } from '../database/transaction.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { hasEnded, readStream, streamColumns } from './streamRow.js'
 
-export interface StreamChange {
+interface StreamChange {
   readonly id: string
   readonly decide: DecideStream
 }
