@@ -1,3 +1,4 @@
+import { setNewest } from './concurrency/boundedMap.js'
 import type { LogEvent } from './ports/logEvents.js'
 import type { Logger } from './ports/logger.js'
 
@@ -51,10 +52,8 @@ export const createFailureLog = ({
 
   const begin = (key: string, fields: Readonly<Record<string, unknown>>, at: number) => {
     const { error: _error, ...named } = fields
-    incidents.delete(key)
-    const [oldest] = incidents.keys()
-    if (incidents.size >= maxIncidents && oldest !== undefined) incidents.delete(oldest)
-    incidents.set(key, { named, startedAt: at, loggedAt: at, failures: 1, isOver: false, hasLine: true })
+    const incident = { named, startedAt: at, loggedAt: at, failures: 1, isOver: false, hasLine: true }
+    setNewest(incidents, key, incident, maxIncidents)
     logger[level](fields, event)
   }
 

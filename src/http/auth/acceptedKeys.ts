@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { setNewest } from '../../concurrency/boundedMap.js'
 import type { KeyHolder } from '../../usecases/dashboard/useCases.js'
 import { findKeyHash } from './credential.js'
 
@@ -20,11 +21,7 @@ export const createAcceptedKeys = (): AcceptedKeys => {
   return {
     add: (headers, { customer, isProven, tier }) => {
       const hash = findKeyHash(headers)
-      if (hash === null) return
-      accepted.delete(hash)
-      const [oldest] = accepted.keys()
-      if (accepted.size >= maxAcceptedKeys && oldest !== undefined) accepted.delete(oldest)
-      accepted.set(hash, { customer, isProven, tier })
+      if (hash !== null) setNewest(accepted, hash, { customer, isProven, tier }, maxAcceptedKeys)
     },
     remove: (headers) => {
       const hash = findKeyHash(headers)

@@ -1,4 +1,5 @@
 import fastifyPlugin from 'fastify-plugin'
+import { setNewest } from '../../concurrency/boundedMap.js'
 import { AppError } from '../../errors.js'
 import { readClientNetwork } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
@@ -44,10 +45,9 @@ export const authFailureLimit = fastifyPlugin<AuthFailureLimitDependencies>(
       const window = { key: `refused keys ${pair}`, limit: maxAuthFailuresPerMinute, windowMs: minuteMs }
       const { windows } = await limiter.take([window])
       if (windows[0]?.remaining !== 0) return
-      const [oldest] = blockedUntilMs.keys()
-      if (blockedUntilMs.size >= maxTracked && oldest !== undefined) blockedUntilMs.delete(oldest)
       const remainingMs = windows[0].resetsAt.getTime() - clock.now().getTime()
-      blockedUntilMs.set(pair, clock.now().getTime() + Math.min(Math.max(remainingMs, 1_000), minuteMs))
+      const untilMs = clock.now().getTime() + Math.min(Math.max(remainingMs, 1_000), minuteMs)
+      setNewest(blockedUntilMs, pair, untilMs, maxTracked)
     }
 
     app.addHook('onRequest', (request, reply, next) => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setNewest } from '../../concurrency/boundedMap.js'
 import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
 import { type Declaration, readDeclaration } from '../../extensions/bazaar/declaration.js'
 import { checkRules, explainDeclaration } from '../../extensions/bazaar/explainDeclaration.js'
@@ -54,13 +55,6 @@ export const createListAfterSettle = ({
   probesOwners,
 }: ListAfterSettleDependencies): ((settled: SettledPayment) => SettledListing) => {
   const outcomes = new Map<string, Outcome>()
-
-  const remember = (digest: string, outcome: Outcome): void => {
-    outcomes.delete(digest)
-    const [oldest] = outcomes.keys()
-    if (outcomes.size >= maxOutcomes && oldest !== undefined) outcomes.delete(oldest)
-    outcomes.set(digest, outcome)
-  }
 
   /** Null: `info` is valid against `schema`. */
   const judge = async (
@@ -136,7 +130,7 @@ export const createListAfterSettle = ({
             { key, network: terms.network, payer, payTo, claimant: owner, settledAt, plan },
             signal,
           ))
-        remember(digest, recorded)
+        setNewest(outcomes, digest, recorded, maxOutcomes)
         return recorded.answer
       },
     })

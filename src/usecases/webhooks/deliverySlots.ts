@@ -1,3 +1,5 @@
+import { setNewest } from '../../concurrency/boundedMap.js'
+
 interface SlotSettings {
   readonly quick: number
   readonly slow: number
@@ -28,24 +30,19 @@ interface DeliverySlots {
 const maxSlowAccounts = 2_000
 
 export const createDeliverySlots = ({ quick, slow, slowAfterMs }: SlotSettings): DeliverySlots => {
-  const slowAccounts = new Set<string>()
+  const slowAccounts = new Map<string, true>()
   const underWay = new Set<Attempt>()
   const countSlow = (): number => [...underWay].filter(({ isSlow }) => isSlow).length
 
   const isLate = ({ startedAtMs }: Attempt): boolean => performance.now() - startedAtMs >= slowAfterMs
-  const markSlow = (accountId: string): void => {
-    slowAccounts.delete(accountId)
-    slowAccounts.add(accountId)
-    const [oldest] = slowAccounts
-    if (slowAccounts.size > maxSlowAccounts && oldest !== undefined) slowAccounts.delete(oldest)
-  }
+  const markSlow = (accountId: string): void => setNewest(slowAccounts, accountId, true, maxSlowAccounts)
 
   return {
     countFree: (share) => {
       const slowCount = countSlow()
       return share === 'slow' ? slow - slowCount : quick - (underWay.size - slowCount)
     },
-    listSlowAccounts: () => [...slowAccounts],
+    listSlowAccounts: () => [...slowAccounts.keys()],
     begin: (accountId, share) => {
       const attempt = { accountId, startedAtMs: performance.now(), isSlow: share === 'slow' }
       underWay.add(attempt)
