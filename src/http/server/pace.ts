@@ -1,3 +1,4 @@
+import { setNewest } from '../../concurrency/boundedMap.js'
 import { type Caller, createContention } from './turns.js'
 
 export interface PacedCaller extends Caller {
@@ -46,10 +47,7 @@ export const createPace = ({ findRate, now = () => performance.now() }: PaceOpti
 
   const takeFrom = (bucket: string, intervalMs: number, atOnce: number, nowMs: number): number => {
     const due = Math.min(Math.max(nowMs, dueAtMs.get(bucket) ?? 0), nowMs + maxDelayMs)
-    dueAtMs.delete(bucket)
-    const [oldest] = dueAtMs.keys()
-    if (dueAtMs.size >= maxBuckets && oldest !== undefined) dueAtMs.delete(oldest)
-    dueAtMs.set(bucket, due + intervalMs)
+    setNewest(dueAtMs, bucket, due + intervalMs, maxBuckets)
     return Math.max(0, due - nowMs - (atOnce - 1) * intervalMs)
   }
 

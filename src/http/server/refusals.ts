@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setNewest } from '../../concurrency/boundedMap.js'
 import { createFailureLog } from '../../failureLog.js'
 import { readClientNetworks, siteFactor } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
@@ -124,11 +125,7 @@ const createBuckets = (clock: Clock) => {
 
   const fill = ({ subject, capacity }: Subject): number => {
     const bucket = buckets.get(subject) ?? { level: 0, updatedAtMs: clock.now().getTime() }
-    // Reinserted, so that the oldest is the one that was filled longest ago.
-    buckets.delete(subject)
-    const [oldest] = buckets.keys()
-    if (buckets.size >= maxBuckets && oldest !== undefined) buckets.delete(oldest)
-    buckets.set(subject, bucket)
+    setNewest(buckets, subject, bucket, maxBuckets)
     bucket.level = Math.min(capacity, readLevel(bucket, capacity) + 1)
     return bucket.level
   }
