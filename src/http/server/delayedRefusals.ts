@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { SendRefusal } from './preparedRefusal.js'
+import type { SendRefusal } from './preparedRefusals.js'
 
 export interface DelayedRefusals {
   /** Sends the refusal after the delay, and closes the connection. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { AppError } from '../../errors.js'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
 import type { AcceptedKeys, KeyCustomer } from '../auth/acceptedKeys.js'
 import { findKeyHash } from '../auth/credential.js'
@@ -8,7 +7,14 @@ import { type ClientAddresses, siteFactor } from './clientAddresses.js'
 import type { DelayedRefusals } from './delayedRefusals.js'
 import type { OpenConnections } from './openConnections.js'
 import type { Pace, PacedCaller } from './pace.js'
-import { prepareRefusal, type SendRefusal } from './preparedRefusal.js'
+import {
+  ignoreRest,
+  maxRequestsPerConnection,
+  type SendRefusal,
+  sendTooManyOfAddress,
+  sendTooManyOnConnection,
+  sendTooManyRefusals,
+} from './preparedRefusals.js'
 import type { Refusals } from './refusals.js'
 import { describePace, isMetricsRequest, isProbeRequest } from './requestTarget.js'
 import type { Caller, Turns } from './turns.js'
@@ -36,8 +42,6 @@ export interface RequestsInFlight {
   accept(socket: Socket, read: () => void): void
 }
 
-export const maxRequestsPerConnection = 8
-
 /** How many times the cap of one customer's accepted keys all accepted keys of an address have. */
 export const keysFactor = 4
 
@@ -64,31 +68,6 @@ interface Connection {
   sentBytes: number
   sweepsWithoutProgress: number
 }
-
-const sendTooManyOnConnection = prepareRefusal(
-  new AppError(
-    'RATE_LIMITED',
-    `More than ${maxRequestsPerConnection} requests in progress on one connection`,
-    {
-      operationalCode: 'SVC-2005',
-      retryAfterSeconds: 1,
-    },
-  ),
-)
-
-const sendTooManyOfAddress = prepareRefusal(
-  new AppError('RATE_LIMITED', 'Too many requests of this key or address are in progress', {
-    operationalCode: 'SVC-2005',
-    retryAfterSeconds: 1,
-  }),
-)
-
-const sendTooManyRefusals = prepareRefusal(
-  new AppError('RATE_LIMITED', 'Too many refused requests', {
-    operationalCode: 'SVC-2005',
-    retryAfterSeconds: 1,
-  }),
-)
 
 /**
  * Bounds what one client has in progress: Node emits every request of a packet at once, so one packet of 64 kB could start
@@ -301,14 +280,3 @@ export const createRequestsInFlight = ({
     },
   }
 }
-
-/**
- * Node reads the rest of a packet after a refusal as well, up to 64 kB and a thousand requests, in 20 ms. Its parser stops
- * where it is told that the protocol changes, so it is told that of the next request.
- */
-const ignoreRest = (socket: Socket & { parser?: { onIncoming?: () => number } | null }): void => {
-  if (socket.parser?.onIncoming) socket.parser.onIncoming = () => protocolChanges
-}
-
-// As Node's own function returns for CONNECT.
-const protocolChanges = 2
