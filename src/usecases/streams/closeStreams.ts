@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { StreamStore, StreamToSettle } from '../../ports/streamStore.js'
 import { decideHere } from './control.js'
-import type { ReleaseHold } from './releaseHold.js'
+import type { ReleaseHold } from './hold.js'
 import type { SettleStream } from './settleStream.js'
 
 interface CloseStreamsDependencies {

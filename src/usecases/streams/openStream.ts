@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
-import type { Requester } from '../../ports/requester.js'
 import type { Stream, StreamQuota, StreamStore } from '../../ports/streamStore.js'
 import { isRefused, readPayment } from '../../protocol/legacy.js'
 import type { Payment } from '../../protocol/payment.js'
-import { describeReason, findOperationalCode, type Reason } from '../../protocol/reasons.js'
 import { type OpenStreamBody, type StreamOpened, streamLimits } from '../../protocol/streams.js'
 import type { WirePaymentRequest } from '../../protocol/wire.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
@@ -16,86 +13,27 @@ import { createControlToken } from '../controlToken.js'
 import { fingerprintJson } from '../core/idempotency/fingerprint.js'
 import type { SpendingLimits } from '../core/settle/spendingLimits.js'
 import { findScheme } from '../core/verify/checkRequirements.js'
-import type { HoldAuthorization } from '../core/verify/holdAuthorization.js'
 import type { QuotaGate } from '../core/verify/quotaGate.js'
-import { holderOf, type ReleaseHold } from './releaseHold.js'
+import { createHold, type HoldDependencies, refuse } from './hold.js'
+import { findPlace, findTimes, getMarginMs, readEnd } from './streamTimes.js'
 import type { OpenStreamRequest, StreamUseCases } from './useCases.js'
 import { viewStream } from './viewStream.js'
 
-interface OpenStreamDependencies {
+interface OpenStreamDependencies extends HoldDependencies {
   readonly store: Pick<StreamStore, 'open' | 'find' | 'findOpen'>
   readonly registry: SchemeRegistry
-  readonly holdAuthorization: HoldAuthorization
-  readonly releaseHold: ReleaseHold
   readonly quotaGate: QuotaGate
   readonly spendingLimits: SpendingLimits
   readonly clock: Clock
-  /** For the verification and the hold. */
-  readonly deadlineMs: number
 }
-
-interface StreamHold {
-  readonly id: string
-  /** Null: the payload is unreadable, so that nothing is held. */
-  readonly authorizationId: string | null
-  readonly payment: Payment
-  readonly caller: string
-  readonly quota: QuotaClaim | null
-  readonly requester: Requester | undefined
-  readonly isAwaited: () => boolean
-  readonly findEnd: (authorized: Authorized) => Date
-  readonly isNew: boolean
-}
-
-/** A close that cannot be settled is given up so long after the end of the stream, or when the authorization ends. */
-const settlesForMs = 7 * 86_400_000
 
 /**
  * Verifies and holds the authorization, then stores the stream. A process that dies between both leaves a hold without
  * a stream: its authorization is refused until the purge finds it, and nothing is lost.
  */
 export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUseCases['openStream'] => {
-  const { store, registry, holdAuthorization, releaseHold, quotaGate, spendingLimits } = dependencies
-  const { clock, deadlineMs } = dependencies
-
-  /** Throws PAYMENT_REFUSED; what a new stream held is given back then. */
-  const hold = async ({
-    id,
-    authorizationId,
-    payment,
-    caller,
-    quota,
-    requester,
-    isAwaited,
-    findEnd,
-    isNew,
-  }: StreamHold): Promise<Authorized> => {
-    const deadline = AbortSignal.timeout(deadlineMs)
-    const held = holdAuthorization({
-      payment,
-      caller,
-      quota,
-      requester,
-      holder: holderOf(id),
-      findEnd,
-      isAwaited: () => isAwaited() && !deadline.aborted,
-      isNew,
-    })
-    // Also what is held after the deadline.
-    const giveBack = () => (authorizationId === null ? undefined : releaseHold({ id, authorizationId }))
-    try {
-      const verdict = await withSignal(held, deadline)
-      if (verdict.isValid) return verdict
-      throw refuse(verdict.reason, verdict.message)
-    } catch (error) {
-      if (isNew) void held.then(giveBack, giveBack)
-      if (error instanceof AppError) throw error
-      throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified; retry', {
-        cause: error,
-        operationalCode: 'SVC-4001',
-      })
-    }
-  }
+  const { store, registry, releaseHold, quotaGate, spendingLimits, clock } = dependencies
+  const hold = createHold(dependencies)
 
   /** The same request again renews the hold: a process may have died before it was made. */
   const answerOpened = async (
@@ -306,75 +244,13 @@ const readBody = (body: OpenStreamBody): WirePaymentRequest => {
   return { payVersion, x402Version, t402Version, paymentPayload, paymentRequirements }
 }
 
-const readEnd = (expiresAt: string | undefined, now: Date): Date => {
-  if (expiresAt === undefined) return new Date(now.getTime() + streamLimits.defaultLifetimeMs)
-  const end = new Date(expiresAt)
-  if (end.getTime() <= now.getTime()) {
-    throw new AppError('INVALID_REQUEST', 'expiresAt: must be in the future')
-  }
-  if (end.getTime() > now.getTime() + streamLimits.lifetimeMs) {
-    throw new AppError('INVALID_REQUEST', 'expiresAt: must be at most 30 days from now')
-  }
-  return end
-}
-
-/** Throws PAYMENT_REFUSED if the authorization leaves no time. */
-const findTimes = (
-  { expiresAt }: Pick<Authorized, 'expiresAt'>,
-  requestedEnd: Date,
-  now: Date,
-): Pick<Stream, 'closesAt' | 'settlesUntil'> => {
-  const endMs = expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
-  const closesAtMs = Math.min(requestedEnd.getTime(), endMs - streamLimits.marginMs)
-  if (closesAtMs <= now.getTime()) throw refuseEnding(streamLimits.marginMs)
-  return {
-    closesAt: new Date(closesAtMs),
-    settlesUntil: new Date(Math.min(endMs, closesAtMs + settlesForMs)),
-  }
-}
-
 // Without a signer that can pay, nothing is known.
 const leastPerSecond = 0.05
 
 /** Streams of one customer take at most this part of the time in which streams with one end settle. */
 const maxOwnMs = (streamLimits.maxMarginMs - streamLimits.marginMs) / 4
 
-const getMarginMs = ({ closesAt, settlesUntil }: Pick<Stream, 'closesAt' | 'settlesUntil'>): number =>
-  settlesUntil.getTime() - closesAt.getTime()
-
-/**
- * Streams with one end close one after the other, as fast as the network settles them. Of streams whose time to settle lies
- * within any period, the one that was opened last counted all others: so the period has room for them. That includes those
- * that could share transactions: a wallet can become a contract meanwhile. Null: there is no room. Throws PAYMENT_REFUSED
- * if the authorization leaves no time.
- */
-const findPlace = (
-  stream: Pick<Stream, 'closesAt' | 'settlesUntil'>,
-  secondsOfOthers: number,
-  now: Date,
-): Date | null => {
-  const marginMs = streamLimits.marginMs + Math.ceil(secondsOfOthers * 1_000)
-  if (marginMs > streamLimits.maxMarginMs) return null
-  const closesAtMs = Math.min(stream.closesAt.getTime(), stream.settlesUntil.getTime() - marginMs)
-  if (closesAtMs <= now.getTime()) throw refuseEnding(marginMs)
-  return new Date(closesAtMs)
-}
-
-const refuseEnding = (marginMs: number): AppError =>
-  refuse(
-    'authorization_expired',
-    `The authorization ends within ${Math.ceil(marginMs / 1_000)} s, which are needed to settle it`,
-  )
-
 const limitOf = (quota: QuotaClaim | null): StreamQuota | null =>
   quota === null || quota.tier.monthlyQuota < 0
     ? null
     : { holder: quota.holder ?? quota.accountId, monthlyQuota: quota.tier.monthlyQuota }
-
-const refuse = (reason: Reason, message: string = describeReason(reason)): AppError => {
-  const operationalCode = findOperationalCode(reason)
-  return new AppError('PAYMENT_REFUSED', message, {
-    reason,
-    ...(operationalCode === null ? {} : { operationalCode }),
-  })
-}

@@ -11,7 +11,7 @@ import type { Refusal } from '../../schemes/scheme.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
 import { decideHere, getDecided } from './control.js'
 import type { StreamCommand } from './decide.js'
-import { holderOf, type ReleaseHold } from './releaseHold.js'
+import { holderOf, type ReleaseHold } from './hold.js'
 
 interface SettleStreamDependencies {
   readonly store: Pick<StreamStore, 'change'>

@@ -1,0 +1,96 @@
+import { withSignal } from '../../concurrency/deadline.js'
+import { AppError } from '../../errors.js'
+import type { Logger } from '../../ports/logger.js'
+import type { QuotaClaim } from '../../ports/quotas.js'
+import type { Requester } from '../../ports/requester.js'
+import type { Reservations } from '../../ports/reservations.js'
+import type { Stream } from '../../ports/streamStore.js'
+import type { Payment } from '../../protocol/payment.js'
+import { describeReason, findOperationalCode, type Reason } from '../../protocol/reasons.js'
+import type { Authorized } from '../../schemes/scheme.js'
+import type { HoldAuthorization } from '../core/verify/holdAuthorization.js'
+
+/** Gives the payer's funds back. Never throws: a hold that stays ends by itself. */
+export type ReleaseHold = (stream: Pick<Stream, 'id' | 'authorizationId'>) => Promise<void>
+
+export const createReleaseHold =
+  (reservations: Pick<Reservations, 'release'>, logger: Logger): ReleaseHold =>
+  async ({ id, authorizationId }) => {
+    try {
+      await reservations.release({ authorizationId, holder: holderOf(id) })
+    } catch (error) {
+      logger.warn({ streamId: id, error }, 'stream.release_failed')
+    }
+  }
+
+/** Names a stream as holder of its payer's funds, and as the party that its settlement answers. */
+export const holderOf = (id: string): string => `stream:${id}`
+
+interface StreamHold {
+  readonly id: string
+  /** Null: the payload is unreadable, so that nothing is held. */
+  readonly authorizationId: string | null
+  readonly payment: Payment
+  readonly caller: string
+  readonly quota: QuotaClaim | null
+  readonly requester: Requester | undefined
+  readonly isAwaited: () => boolean
+  readonly findEnd: (authorized: Authorized) => Date
+  readonly isNew: boolean
+}
+
+export const refuse = (reason: Reason, message: string = describeReason(reason)): AppError => {
+  const operationalCode = findOperationalCode(reason)
+  return new AppError('PAYMENT_REFUSED', message, {
+    reason,
+    ...(operationalCode === null ? {} : { operationalCode }),
+  })
+}
+
+export interface HoldDependencies {
+  readonly holdAuthorization: HoldAuthorization
+  readonly releaseHold: ReleaseHold
+  /** For the verification and the hold. */
+  readonly deadlineMs: number
+}
+
+/** Throws PAYMENT_REFUSED; what a new stream held is given back then. */
+export const createHold =
+  ({ holdAuthorization, releaseHold, deadlineMs }: HoldDependencies) =>
+  async ({
+    id,
+    authorizationId,
+    payment,
+    caller,
+    quota,
+    requester,
+    isAwaited,
+    findEnd,
+    isNew,
+  }: StreamHold): Promise<Authorized> => {
+    const deadline = AbortSignal.timeout(deadlineMs)
+    const held = holdAuthorization({
+      payment,
+      caller,
+      quota,
+      requester,
+      holder: holderOf(id),
+      findEnd,
+      isAwaited: () => isAwaited() && !deadline.aborted,
+      isNew,
+    })
+    // Also what is held after the deadline.
+    const giveBack = () => (authorizationId === null ? undefined : releaseHold({ id, authorizationId }))
+    try {
+      const verdict = await withSignal(held, deadline)
+      if (verdict.isValid) return verdict
+      throw refuse(verdict.reason, verdict.message)
+    } catch (error) {
+      if (isNew) void held.then(giveBack, giveBack)
+      if (error instanceof AppError) throw error
+      throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified; retry', {
+        cause: error,
+        operationalCode: 'SVC-4001',
+      })
+    }
+  }
