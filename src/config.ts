@@ -1,179 +1,23 @@
 import { join } from 'node:path'
-import { z } from 'zod'
 import type { AnyChainFamily } from './chains/chain.js'
-import { sponsoredRecipients } from './chains/common/sponsoredRecipients.js'
 import { families as knownFamilies } from './chains/index.js'
 import type { EnabledChain } from './chains/openChains.js'
 import {
-  cidrBlocks,
-  defaultPublicMailDomains,
-  domainNames,
-  mailSender,
-  oneLine,
-  ownNetworkBlocks,
-  pageOrigins,
-  secretUrl,
-  tierTable,
-  variableNames,
-  visibleText,
-  webhookTargets,
-} from './platform/configValues.js'
-import { directRecipients } from './platform/directRecipients.js'
-import { Secret } from './platform/secret.js'
-import {
-  isSecretName,
-  nameOfSecretFile,
-  readSecretFiles,
-  type SecretFilesReading,
-  secretFileOf,
-} from './platform/secretFiles.js'
-import {
-  findMeantName,
-  findMisspelt,
-  isKnownName,
-  isOfOrchestrator,
-  isOfPlatform,
-  type KnownNames,
-} from './platform/variableNames.js'
-import { decimalNumber, wholeNumber } from './platform/wholeNumber.js'
+  mayProbePrivateHosts,
+  privateBlocks,
+  readMail,
+  readSandbox,
+  readTiers,
+  type SandboxMode,
+  sandboxNamespace,
+} from './config/derived.js'
+import { environmentShape, listInvalidCombinations, withPassword } from './config/environment.js'
+import { listPresent, sortVariables } from './config/sortVariables.js'
+import type { Secret } from './platform/secret.js'
+import { readSecretFiles } from './platform/secretFiles.js'
 import type { ClaimPolicy, ConfiguredRecipient } from './protocol/recipients.js'
-import { bodyLimits, defaultRequestLimits, type RequestLimitSettings } from './protocol/requestLimits.js'
-import { higherRate, selfHostedTiers, specificationTiers, type Tiers } from './protocol/tiers.js'
-
-const environmentShape = z.object({
-  HOST: z.string().default('0.0.0.0'),
-  PORT: wholeNumber(0, 65_535).default(8_080),
-  LOG_LEVEL: z
-    .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
-    .default('info'),
-  TRUST_PROXY: cidrBlocks.default([]),
-  MAX_PAYMENT_BODY_BYTES: wholeNumber(bodyLimits.account, bodyLimits.paymentMaximum).default(
-    bodyLimits.payment,
-  ),
-  OPERATOR_TOKEN: visibleText(16).optional(),
-  METRICS_TOKEN: visibleText(16).optional(),
-  SANDBOX: z.enum(['true', 'false'], 'must be true or false').optional(),
-  MAX_CONNECTIONS: wholeNumber(0, 1_000_000).default(20_000),
-  MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(2_000),
-  MAX_REQUESTS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(2_000),
-  API_KEY_REQUIRED: z
-    .enum(['true', 'false'], 'must be true or false')
-    .transform((text) => text === 'true')
-    .default(false),
-  REGISTRATION: z.enum(['once', 'open', 'verified'], 'must be once, open or verified').optional(),
-  CORS_ACCOUNT_ORIGINS: pageOrigins.default([]),
-  KEY_ENCRYPTION_SECRET: visibleText(32).optional(),
-  KEY_ENCRYPTION_PREVIOUS_SECRET: visibleText(32).optional(),
-  API_KEY_ENVIRONMENT: z.enum(['live', 'test'], 'must be live or test').optional(),
-  TIERS: tierTable.optional(),
-  PROJECTS_PER_MAILBOX: wholeNumber(0, 1_000_000).default(20),
-  MAILBOXES_PER_DOMAIN: wholeNumber(0, 1_000_000_000).default(200),
-  PUBLIC_MAIL_DOMAINS: domainNames.default([...defaultPublicMailDomains]),
-  SMTP_URL: secretUrl('smtp:', 'smtps:').optional(),
-  MAIL_FROM: mailSender.optional(),
-  DATABASE_URL: secretUrl('postgres:', 'postgresql:').optional(),
-  DATABASE_PASSWORD: oneLine.optional(),
-  DATABASE_POOL_SIZE: wholeNumber(2, 500).default(20),
-  DATABASE_READ_URL: secretUrl('postgres:', 'postgresql:').optional(),
-  DATABASE_READ_PASSWORD: oneLine.optional(),
-  DATABASE_READ_POOL_SIZE: wholeNumber(1, 100).default(5),
-  DATA_FOLDER: z.string().default('./data'),
-  REDIS_URL: secretUrl('redis:', 'rediss:').optional(),
-  REDIS_PASSWORD: oneLine.optional(),
-  WEBHOOK_ALLOW: webhookTargets.default([]),
-  DISCOVERY: z.enum(['on', 'off'], 'must be on or off').default('on'),
-  DISCOVERY_PRIVATE_HOSTS: z.enum(['true', 'false'], 'must be true or false').optional(),
-  DISCOVERY_STALE_DAYS: wholeNumber(1, 3_650).default(30),
-  DISCOVERY_PROBE: z.enum(['on', 'off'], 'must be on or off').default('on'),
-  RATE_LIMITS: z.enum(['on', 'off'], 'must be on or off').default('on'),
-  ANONYMOUS_REQUESTS_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
-    defaultRequestLimits.anonymousRequestsPerMinute,
-  ),
-  ANONYMOUS_SETTLES_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
-    defaultRequestLimits.anonymousSettlesPerMinute,
-  ),
-  REGISTRATIONS_PER_MINUTE: wholeNumber(0, 1_000_000_000).default(
-    defaultRequestLimits.registrationsPerMinute,
-  ),
-  REGISTRATIONS_PER_ADDRESS_PER_HOUR: wholeNumber(0, 1_000_000_000).default(
-    defaultRequestLimits.registrationsPerAddressPerHour,
-  ),
-  SIWX_CLOCK_TOLERANCE_SECONDS: wholeNumber(0, 300).default(60),
-  SETTLE_WAIT_SECONDS: wholeNumber(1, 120).default(25),
-  VERIFY_DEADLINE_SECONDS: wholeNumber(1, 60).default(10),
-  SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(3_600),
-  SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(36_000),
-  FAILED_SETTLES_PER_PAYER_PER_HOUR: wholeNumber(0, 1_000_000_000).default(10),
-  ANONYMOUS_FAILED_SETTLES_PER_RECIPIENT_PER_HOUR: wholeNumber(0, 1_000_000_000).default(100),
-  EXACT_DIRECT_CLAIMS: z.enum(['keyed', 'open'], 'must be keyed or open').optional(),
-  EXACT_DIRECT_RECIPIENTS: directRecipients.default([]),
-  SPONSORED_RECIPIENTS: sponsoredRecipients.default([]),
-  EXACT_AMOUNT: z.enum(['at_least', 'equal'], 'must be at_least or equal').default('at_least'),
-  MIN_PAYMENT_GAS_SHARE: decimalNumber(100).default(0.1),
-  REQUIRE_CROSS_CHECK: z
-    .enum(['true', 'false'], 'must be true or false')
-    .transform((text) => text === 'true')
-    .default(true),
-  SETTLES_AT_ONCE_PER_PAYER: wholeNumber(0, 100_000).default(16),
-  SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
-  OTHER_VARIABLES: variableNames.default([]),
-})
-
-const listInvalidCombinations = (present: Readonly<Record<string, string>>): readonly string[] => {
-  const { API_KEY_REQUIRED, REGISTRATION, KEY_ENCRYPTION_SECRET, DATABASE_URL, SMTP_URL, MAIL_FROM } = present
-  const { DATABASE_READ_URL } = present
-  const isRequired = API_KEY_REQUIRED === 'true'
-  const isVerified = REGISTRATION === 'verified'
-  return [
-    ...(isRequired && REGISTRATION === undefined
-      ? ['REGISTRATION: must be set, to once, open or verified, when API_KEY_REQUIRED is true']
-      : []),
-    ...(isVerified && SMTP_URL === undefined
-      ? ['SMTP_URL: must be set when REGISTRATION is verified: keys go by mail']
-      : []),
-    ...(isVerified && MAIL_FROM === undefined
-      ? ['MAIL_FROM: must be set when REGISTRATION is verified']
-      : []),
-    ...(DATABASE_READ_URL !== undefined && DATABASE_URL === undefined
-      ? ['DATABASE_URL: must be set when DATABASE_READ_URL is set: the embedded database has no replica']
-      : []),
-    // A generated secret is local to one instance, so it cannot be used with a shared database.
-    ...(isRequired && DATABASE_URL !== undefined && KEY_ENCRYPTION_SECRET === undefined
-      ? ['KEY_ENCRYPTION_SECRET: must be set when API_KEY_REQUIRED is true and DATABASE_URL is set']
-      : []),
-    ...passwords.flatMap(({ password, url }) => describePassword(present, password, url)),
-  ]
-}
-
-/** Each belongs to one URL: that of the database is never sent to the host of its replica. */
-const passwords = [
-  { password: 'DATABASE_PASSWORD', url: 'DATABASE_URL' },
-  { password: 'DATABASE_READ_PASSWORD', url: 'DATABASE_READ_URL' },
-  { password: 'REDIS_PASSWORD', url: 'REDIS_URL' },
-] as const
-
-const describePassword = (
-  present: Readonly<Record<string, string>>,
-  password: string,
-  url: string,
-): readonly string[] => {
-  if (present[password] === undefined) return []
-  const text = present[url]
-  if (text === undefined) return [`${url}: must be set when ${password} is set`]
-  const other = findPassword(text)
-  return other === null || other === present[password]
-    ? []
-    : [`${password}: differs from the password in ${url}: remove one of them`]
-}
-
-export const serviceVariables: readonly string[] = Object.keys(environmentShape.shape)
-
-/** Families hide their parsed settings, so that their variables are told by name. */
-export const isFamilyVariable = (name: string): boolean =>
-  isKnownName(
-    name,
-    knownFamilies.flatMap(({ variables }) => variables?.known ?? []),
-  )
+import type { RequestLimitSettings } from './protocol/requestLimits.js'
+import type { Tiers } from './protocol/tiers.js'
 
 /** Validated configuration; secrets print as `[secret]`. */
 export interface Config {
@@ -188,8 +32,7 @@ export interface Config {
     /** Requests in progress; 0: no cap. */
     readonly maxRequestsPerAddress: number
   }
-  /** `default`: nothing else was configured. `off`: payments are real. */
-  readonly sandbox: 'off' | 'chosen' | 'default'
+  readonly sandbox: SandboxMode
   readonly operatorToken: Secret | null
   /** Null: /metrics is public. */
   readonly metricsToken: Secret | null
@@ -305,81 +148,6 @@ export class ConfigError extends Error {
     this.name = 'ConfigError'
     this.problems = problems
   }
-}
-
-const listPresent = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> => {
-  const present: Record<string, string> = {}
-  for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && value.trim() !== '') present[name] = value.trim()
-  }
-  return present
-}
-
-/** Every variable of the service with its value or default, for a valid environment; secrets print as `[secret]`. */
-export const readServiceVariables = (
-  environment: Readonly<Record<string, string | undefined>>,
-): Readonly<Record<string, unknown>> => environmentShape.parse(listPresent(environment))
-
-/** The settings of an environment, with the content of secret files in place of their paths, for a valid environment. */
-export const readSettings = (
-  environment: Readonly<Record<string, string | undefined>>,
-): Pick<SecretFilesReading, 'environment' | 'namesInFiles'> =>
-  readSecretFiles(sortVariables(listPresent(environment), knownFamilies, []).present)
-
-/** The settings among these that may be given as files, by the names of those variables. */
-const listSecretFiles = ({ names }: KnownNames): KnownNames => ({
-  names: names.filter(isSecretName).map(secretFileOf),
-})
-
-/** Which variables are for the service, and which are mistakes. */
-const sortVariables = (
-  given: Readonly<Record<string, string>>,
-  families: readonly AnyChainFamily[],
-  namesInFile: readonly string[],
-): { readonly present: Readonly<Record<string, string>>; readonly problems: readonly string[] } => {
-  const familyNames = families.flatMap(({ variables }) => variables ?? [])
-  const settings: readonly KnownNames[] = [
-    { names: serviceVariables },
-    ...familyNames.map((each) => each.known),
-  ]
-  const known = [...settings, ...settings.map(listSecretFiles)]
-  const named = variableNames.safeParse(given.OTHER_VARIABLES ?? '').data ?? []
-  const isOther = (name: string): boolean =>
-    isOfPlatform(name) ||
-    (isOfOrchestrator(name) && !namesInFile.includes(name)) ||
-    named.some((other) => (other.endsWith('*') ? name.startsWith(other.slice(0, -1)) : name === other))
-
-  const present: Record<string, string> = {}
-  const problems: string[] = []
-  for (const [name, value] of Object.entries(given)) {
-    if (isKnownName(name, known) || isKnownName(nameOfSecretFile(name) ?? '', settings)) {
-      present[name] = value
-      continue
-    }
-    if (isOther(name)) continue
-    const isInFile = namesInFile.includes(name)
-    const isOfFamily = familyNames.some(({ prefix }) => name.startsWith(prefix))
-    const setting = name.replace(/_FILE$/, '')
-    if ((isInFile || isOfFamily) && setting !== name && isKnownName(setting, settings)) {
-      problems.push(
-        `${name}: is not a known setting; only secrets can be given as files, and ${setting} is none`,
-      )
-      continue
-    }
-    // The family reports what begins with its prefix.
-    if (isOfFamily) {
-      present[name] = value
-      continue
-    }
-    const meant = isInFile ? findMeantName(name, known) : findMisspelt(name, known)
-    // Another program's variable of nearly the same name: the setting itself is there.
-    if (!isInFile && (meant === null || given[meant] !== undefined)) continue
-    const advice = meant === null ? '' : `; did you mean ${meant}?`
-    problems.push(
-      `${name}: is not a known setting${advice === '' ? ';' : `${advice} If not,`} remove it${isInFile ? ' from .env' : ''}, or name it in OTHER_VARIABLES if another program reads it`,
-    )
-  }
-  return { present, problems }
 }
 
 /**
@@ -511,89 +279,6 @@ export const readConfig = (
     chains,
   })
 }
-
-/** As the drivers of both stores read it: a parameter, or in the user part. Null: none. */
-const findPassword = (text: string): string | null => {
-  if (!URL.canParse(text)) return null
-  const { password, searchParams } = new URL(text)
-  if (searchParams.has('password') || password === '') return searchParams.get('password')
-  try {
-    return decodeURIComponent(password)
-  } catch {
-    return password
-  }
-}
-
-const withPassword = (url: Secret | undefined, password: Secret | undefined): Secret | null => {
-  if (url === undefined) return null
-  if (password === undefined || findPassword(url.reveal()) !== null) return url
-  const complete = new URL(url.reveal())
-  // A URL without a host, such as that of a socket, has no user part.
-  if (complete.host === '') complete.searchParams.set('password', password.reveal())
-  else complete.password = encodeURIComponent(password.reveal())
-  return new Secret(complete.href)
-}
-
-const sandboxNamespace = 'sandbox'
-
-const privateBlocks = [...ownNetworkBlocks.loopback, ...ownNetworkBlocks.private]
-
-/**
- * Stricter than listing: strangers choose the URL, so that a public instance must never do it by default. A sandbox by
- * default is on a developer's machine, but not one with a database server of its own, such as in containers.
- */
-const mayProbePrivateHosts = (
-  {
-    DISCOVERY_PRIVATE_HOSTS: privateHosts,
-    DATABASE_URL: databaseUrl,
-  }: Pick<z.infer<typeof environmentShape>, 'DISCOVERY_PRIVATE_HOSTS' | 'DATABASE_URL'>,
-  sandbox: Config['sandbox'],
-): boolean =>
-  privateHosts === undefined ? sandbox === 'default' && databaseUrl === undefined : privateHosts === 'true'
-
-/**
- * Without SANDBOX, an instance without a chain is a sandbox, wherever its database is, unless it requires keys as one for
- * production does: then a forgotten variable must not make it one.
- */
-const readSandbox = (
-  { SANDBOX, API_KEY_REQUIRED }: Readonly<Record<string, string>>,
-  chains: readonly EnabledChain[],
-): Config['sandbox'] | 'contradiction' => {
-  if (SANDBOX === 'true') return chains.length === 0 ? 'chosen' : 'contradiction'
-  const isBare = chains.length === 0 && API_KEY_REQUIRED !== 'true'
-  return SANDBOX === undefined && isBare ? 'default' : 'off'
-}
-
-/**
- * Where keys are optional, the rate of a key is never below the one without; except in a sandbox, where the limits of a
- * hosted service are tried.
- */
-const readTiers = (
-  {
-    TIERS: configured,
-    API_KEY_REQUIRED: isKeyRequired,
-    ANONYMOUS_REQUESTS_PER_MINUTE: anonymous,
-  }: Pick<z.infer<typeof environmentShape>, 'TIERS' | 'API_KEY_REQUIRED' | 'ANONYMOUS_REQUESTS_PER_MINUTE'>,
-  isSandbox: boolean,
-): Tiers => {
-  const isHosted = isKeyRequired || isSandbox
-  const table = configured ?? (isHosted ? specificationTiers.table : selfHostedTiers)
-  const raised = Object.entries(table).map(([id, tier]) => {
-    const floor = anonymous === 0 ? -1 : anonymous
-    return [id, isHosted ? tier : { ...tier, rpmLimit: higherRate(tier.rpmLimit, floor) }] as const
-  })
-  return {
-    table: Object.fromEntries(raised),
-    source: configured === undefined ? (isHosted ? 'specification' : 'self-hosted') : 'configured',
-    registration: Object.keys(table)[0] ?? '',
-  }
-}
-
-const readMail = ({
-  SMTP_URL: url,
-  MAIL_FROM: from,
-}: Pick<z.infer<typeof environmentShape>, 'SMTP_URL' | 'MAIL_FROM'>): Config['accounts']['mail'] =>
-  url === undefined || from === undefined ? null : { url, from }
 
 const freezeDeeply = <T extends object>(value: T): T => {
   for (const part of Object.values(value)) {

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { defineChain } from '../src/chains/chain.js'
 import { evmVariables, readEvmSettings } from '../src/chains/evm/settings.js'
 import { families } from '../src/chains/index.js'
-import { ConfigError, listFeatures, readConfig, serviceVariables } from '../src/config.js'
+import { serviceVariables } from '../src/config/environment.js'
+import { ConfigError, listFeatures, readConfig } from '../src/config.js'
 import { selfHostedTiers, specificationTiers } from '../src/protocol/tiers.js'
 
 const key = `0x${'ab'.repeat(32)}`

@@ -1,4 +1,4 @@
-import { serviceVariables } from '../../src/config.js'
+import { serviceVariables } from '../../src/config/environment.js'
 
 // The demo has its own. An empty value counts as absent, and keeps that of a file .env out.
 const own = [

@@ -1,4 +1,5 @@
-import { isFamilyVariable, readServiceVariables, readSettings, serviceVariables } from '../../config.js'
+import { serviceVariables } from '../../config/environment.js'
+import { isFamilyVariable, readServiceVariables, readSettings } from '../../config/sortVariables.js'
 import { Secret } from '../../platform/secret.js'
 import type { Setting } from './tables.js'
 
