@@ -1,7 +1,7 @@
 import type { Sealers } from '../platform/sealer.js'
 import type { AccountStore, AuditLog } from '../ports/accountStore.js'
 import type { Settlement } from '../ports/settlementJournal.js'
-import { migrationsFolder, type StoreSettings } from './openStores.js'
+import { migrationsFolder } from './openStores.js'
 import { createAccountStore } from './postgres/accounts/accountStore.js'
 import { createAuditLog } from './postgres/accounts/auditLog.js'
 import { type ResealResult, resealSecrets } from './postgres/accounts/resealSecrets.js'
@@ -9,6 +9,7 @@ import { migrateNamed } from './postgres/database/connectionProblem.js'
 import { type SettlementSearch, searchSettlements } from './postgres/journal/settlementOverview.js'
 import { readSettlement, settlementColumns } from './postgres/journal/settlementRow.js'
 import { openAdminDatabase } from './postgres/openAdminDatabase.js'
+import type { StoreSettings } from './stores.js'
 
 interface OpenAccounts {
   readonly accounts: AccountStore

@@ -1,37 +1,13 @@
-import { join } from 'node:path'
 import { z } from 'zod'
 import { withSignal } from '../concurrency/deadline.js'
 import { createFailureLog } from '../failureLog.js'
 import type { Secret } from '../platform/secret.js'
-import { StartError } from '../platform/startError.js'
-import type { AccountStore, AuditLog, Mailbox } from '../ports/accountStore.js'
 import type { Clock } from '../ports/clock.js'
-import type { CreditStore } from '../ports/creditStore.js'
-import type { DiscoveryCatalogue, OwnerChallenges } from '../ports/discovery.js'
-import type { IdempotencyStore } from '../ports/idempotencyStore.js'
-import type { IntentStore } from '../ports/intentStore.js'
-import type { JobLeases } from '../ports/job.js'
 import type { Logger } from '../ports/logger.js'
-import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
-import type { RecipientStatements, UniqueAmounts } from '../ports/recipients.js'
-import type { ReconciliationStore } from '../ports/reconciliation.js'
-import type { Reservations } from '../ports/reservations.js'
-import type { SandboxInboxes, SandboxScenarioStore } from '../ports/sandbox.js'
-import type { ConfirmedBlocks, SettlementJournal } from '../ports/settlementJournal.js'
-import type {
-  AccountSettlements,
-  SettlementOverview,
-  SponsoringHistory,
-} from '../ports/settlementOverview.js'
-import type { SignerLanes } from '../ports/signerLanes.js'
-import type { Statistics } from '../ports/statistics.js'
-import type { StreamStore } from '../ports/streamStore.js'
-import type { SignInNonces } from '../ports/walletSignatures.js'
-import type { EventFeed, WebhookOutbox } from '../ports/webhookOutbox.js'
-import type { Tiers } from '../protocol/tiers.js'
 import { createAccountCache } from './cache/accountCache.js'
 import { createDividedRateLimiter, createMemoryRateLimiter } from './cache/rateLimiter.js'
+import { openDatabase } from './openDatabase.js'
 import { listenForAccountChanges } from './postgres/accounts/accountChanges.js'
 import { createAccountStore } from './postgres/accounts/accountStore.js'
 import { createAuditLog } from './postgres/accounts/auditLog.js'
@@ -43,11 +19,8 @@ import { announceInstance, createJobLeases } from './postgres/database/instance.
 import { mapDatabaseErrors } from './postgres/database/mapDatabaseErrors.js'
 import { openPool, type PoolOptions } from './postgres/database/pool.js'
 import { checkPurpose } from './postgres/database/purpose.js'
-import { findSandboxDatabase } from './postgres/database/sandboxDatabase.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
-import { NoBinariesError } from './postgres/embedded/chooseLaunch.js'
-import { startEmbeddedPostgres } from './postgres/embedded/startEmbeddedPostgres.js'
 import { createIntentStore } from './postgres/intents/intentStore.js'
 import { createConfirmedBlocks } from './postgres/journal/confirmedBlocks.js'
 import { createIdempotencyStore } from './postgres/journal/idempotencyStore.js'
@@ -74,70 +47,7 @@ import { type Circuit, createCircuit } from './redis/circuit.js'
 import { createRedisOutage, openRedis, type Redis } from './redis/client.js'
 import { createIdempotencyLease } from './redis/idempotencyLease.js'
 import { createRedisRateLimiter } from './redis/rateLimiter.js'
-
-export interface StoreSettings {
-  /** Null: the embedded database in `dataFolder`. */
-  readonly databaseUrl: Secret | null
-  readonly databasePoolSize: number
-  /** For reads that may be slightly out of date, such as a replica; null: the database itself. */
-  readonly databaseReadUrl: Secret | null
-  readonly databaseReadPoolSize: number
-  readonly dataFolder: string
-  /** Default: the database is for real payments. */
-  readonly isSandbox?: boolean
-  /** Null: limits are counted per process, and idempotency keys live in Postgres only. */
-  readonly redisUrl: Secret | null
-  /** Identifies the secret that this instance encrypts API keys with. */
-  readonly keyCheckValue: Uint8Array
-  /** It checks the previous secret; null without one. */
-  readonly previousKeyCheckValue: Uint8Array | null
-  /** For addresses that the migration could not convert. */
-  readonly readMailbox: (email: string) => Mailbox
-  /** Default: the table of the specification. */
-  readonly tiers?: Tiers
-}
-
-/** `read_only`: a standby, or a server that was set to refuse writes. */
-type DatabaseState = 'ok' | 'read_only'
-
-export interface Stores {
-  readonly accounts: AccountStore
-  readonly audit: AuditLog
-  readonly journal: SettlementJournal
-  readonly confirmedBlocks: ConfirmedBlocks
-  readonly overview: SettlementOverview
-  readonly lanes: SignerLanes
-  readonly idempotency: IdempotencyStore
-  readonly webhooks: WebhookOutbox
-  readonly feed: EventFeed
-  readonly limiter: RateLimiter
-  readonly quotas: Quotas
-  readonly reservations: Reservations
-  readonly signInNonces: SignInNonces
-  readonly recipientStatements: RecipientStatements
-  readonly uniqueAmounts: UniqueAmounts
-  readonly sponsoringHistory: SponsoringHistory
-  readonly streams: StreamStore
-  /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
-  readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
-  readonly accountSettlements: AccountSettlements
-  readonly statistics: Statistics
-  /** Null unless the database is for the sandbox. */
-  readonly sandbox: { readonly scenarios: SandboxScenarioStore; readonly inboxes: SandboxInboxes } | null
-  readonly catalogue: DiscoveryCatalogue
-  readonly creditStore: CreditStore
-  readonly challenges: OwnerChallenges
-  readonly reconciliation: ReconciliationStore
-  /** With a connection of its own, and time for a large journal. */
-  readonly nightlyReconciliation: ReconciliationStore
-  readonly intents: IntentStore
-  readonly jobLeases: JobLeases
-  /** Rejects when the database does not answer. */
-  pingDatabase(): Promise<DatabaseState>
-  /** `degraded`: Redis does not answer. Without Redis always `ok`. */
-  pingLimiter(): Promise<'ok' | 'degraded'>
-  close(): Promise<void>
-}
+import type { StoreSettings, Stores } from './stores.js'
 
 // With its own timeout, so that the connection to a silent server is discarded.
 const ping = {
@@ -313,75 +223,6 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     throw error
   }
 }
-
-interface OpenDatabase {
-  readonly url: string
-  /** Null: pages are read from the database itself. */
-  readonly readUrl: string | null
-  /** Of a server that operators named; null: the embedded one. */
-  readonly named: Secret | null
-}
-
-const openDatabase = async (
-  { databaseUrl, databaseReadUrl, dataFolder, isSandbox = false }: StoreSettings,
-  logger: Logger,
-  closers: (() => Promise<void>)[],
-): Promise<OpenDatabase> => {
-  if (databaseUrl !== null) {
-    const own = { url: databaseUrl.reveal(), readUrl: databaseReadUrl?.reveal() ?? null, named: databaseUrl }
-    return isSandbox ? await openSandboxDatabase(own, logger) : own
-  }
-  const embedded = await startEmbeddedPostgres({
-    folder: join(dataFolder, 'postgres'),
-    log: (line) => logger.debug({ line }, 'database.log'),
-  }).catch(nameDataFolder)
-  closers.push(() => embedded.stop())
-  embedded.onExit((reason) => logger.error({ reason }, 'database.ended'))
-  logger.info({ folder: dataFolder }, 'database.embedded')
-  return { url: embedded.url, readUrl: null, named: null }
-}
-
-const openSandboxDatabase = async (
-  given: OpenDatabase & { readonly named: Secret },
-  logger: Logger,
-): Promise<OpenDatabase> => {
-  const { url, name, isApart, isBesidePayments } = await findSandboxDatabase(given.named, { creates: true })
-  logger.info({ database: name }, 'sandbox.database')
-  if (isBesidePayments) {
-    logger.warn(
-      { database: name, hint: 'DATABASE_URL holds real payments, which this instance does not serve' },
-      'sandbox.beside_real_payments',
-    )
-  }
-  // A replica that is named belongs to the other database.
-  return isApart ? { url: url.reveal(), readUrl: null, named: url } : given
-}
-
-/** For `catch`: what the embedded database lacks is a matter of its folder, unless it is not installed at all. */
-export const nameDataFolder = (cause: unknown): never => {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  if (cause instanceof NoBinariesError) {
-    throw new StartError('DATABASE_URL', `is missing, and there is no embedded database. ${message}`, {
-      cause,
-    })
-  }
-  const known = folderProblems.find(({ pattern }) => pattern.test(message))
-  throw new StartError('DATA_FOLDER', known === undefined ? message : `${known.advice} (${message})`, {
-    cause,
-  })
-}
-
-// Words of Postgres and initdb.
-const folderProblems: readonly { readonly pattern: RegExp; readonly advice: string }[] = [
-  {
-    pattern: /No space left on device|Disk quota exceeded|ENOSPC/,
-    advice: 'the disk is full: free some space, or set DATA_FOLDER to another disk.',
-  },
-  {
-    pattern: /Permission denied|Read-only file system|wrong ownership/,
-    advice: 'the embedded Postgres may not write there: make its user the owner of all files in the folder.',
-  },
-]
 
 interface SharedRedis {
   readonly redis: Redis

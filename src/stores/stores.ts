@@ -1,0 +1,107 @@
+import type { Secret } from '../platform/secret.js'
+import type { AccountStore, AuditLog, Mailbox } from '../ports/accountStore.js'
+import type { CreditStore } from '../ports/creditStore.js'
+import type { DiscoveryCatalogue, OwnerChallenges } from '../ports/discovery.js'
+import type { IdempotencyStore } from '../ports/idempotencyStore.js'
+import type { IntentStore } from '../ports/intentStore.js'
+import type { JobLeases } from '../ports/job.js'
+import type { Quotas } from '../ports/quotas.js'
+import type { RateLimiter } from '../ports/rateLimiter.js'
+import type { ReadinessCheck } from '../ports/readinessCheck.js'
+import type { RecipientStatements, UniqueAmounts } from '../ports/recipients.js'
+import type { ReconciliationStore } from '../ports/reconciliation.js'
+import type { Reservations } from '../ports/reservations.js'
+import type { SandboxInboxes, SandboxScenarioStore } from '../ports/sandbox.js'
+import type { ConfirmedBlocks, SettlementJournal } from '../ports/settlementJournal.js'
+import type {
+  AccountSettlements,
+  SettlementOverview,
+  SponsoringHistory,
+} from '../ports/settlementOverview.js'
+import type { SignerLanes } from '../ports/signerLanes.js'
+import type { Statistics } from '../ports/statistics.js'
+import type { StreamStore } from '../ports/streamStore.js'
+import type { SignInNonces } from '../ports/walletSignatures.js'
+import type { EventFeed, WebhookOutbox } from '../ports/webhookOutbox.js'
+import type { Tiers } from '../protocol/tiers.js'
+
+export interface StoreSettings {
+  /** Null: the embedded database in `dataFolder`. */
+  readonly databaseUrl: Secret | null
+  readonly databasePoolSize: number
+  /** For reads that may be slightly out of date, such as a replica; null: the database itself. */
+  readonly databaseReadUrl: Secret | null
+  readonly databaseReadPoolSize: number
+  readonly dataFolder: string
+  /** Default: the database is for real payments. */
+  readonly isSandbox?: boolean
+  /** Null: limits are counted per process, and idempotency keys live in Postgres only. */
+  readonly redisUrl: Secret | null
+  /** Identifies the secret that this instance encrypts API keys with. */
+  readonly keyCheckValue: Uint8Array
+  /** It checks the previous secret; null without one. */
+  readonly previousKeyCheckValue: Uint8Array | null
+  /** For addresses that the migration could not convert. */
+  readonly readMailbox: (email: string) => Mailbox
+  /** Default: the table of the specification. */
+  readonly tiers?: Tiers
+}
+
+/** `read_only`: a standby, or a server that was set to refuse writes. */
+type DatabaseState = 'ok' | 'read_only'
+
+export interface Stores {
+  readonly accounts: AccountStore
+  readonly audit: AuditLog
+  readonly journal: SettlementJournal
+  readonly confirmedBlocks: ConfirmedBlocks
+  readonly overview: SettlementOverview
+  readonly lanes: SignerLanes
+  readonly idempotency: IdempotencyStore
+  readonly webhooks: WebhookOutbox
+  readonly feed: EventFeed
+  readonly limiter: RateLimiter
+  readonly quotas: Quotas
+  readonly reservations: Reservations
+  readonly signInNonces: SignInNonces
+  readonly recipientStatements: RecipientStatements
+  readonly uniqueAmounts: UniqueAmounts
+  readonly sponsoringHistory: SponsoringHistory
+  readonly streams: StreamStore
+  /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
+  readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
+  readonly accountSettlements: AccountSettlements
+  readonly statistics: Statistics
+  /** Null unless the database is for the sandbox. */
+  readonly sandbox: { readonly scenarios: SandboxScenarioStore; readonly inboxes: SandboxInboxes } | null
+  readonly catalogue: DiscoveryCatalogue
+  readonly creditStore: CreditStore
+  readonly challenges: OwnerChallenges
+  readonly reconciliation: ReconciliationStore
+  /** With a connection of its own, and time for a large journal. */
+  readonly nightlyReconciliation: ReconciliationStore
+  readonly intents: IntentStore
+  readonly jobLeases: JobLeases
+  /** Rejects when the database does not answer. */
+  pingDatabase(): Promise<DatabaseState>
+  /** `degraded`: Redis does not answer. Without Redis always `ok`. */
+  pingLimiter(): Promise<'ok' | 'degraded'>
+  close(): Promise<void>
+}
+
+export const listStoreChecks = ({
+  pingDatabase,
+  pingLimiter,
+}: Pick<Stores, 'pingDatabase' | 'pingLimiter'>): readonly ReadinessCheck[] => [
+  {
+    name: 'database',
+    accepts: ['ok'],
+    probe: pingDatabase,
+  },
+  {
+    // Without Redis each process counts limits itself: no reason to stop routing to it.
+    name: 'store',
+    accepts: ['ok', 'degraded'],
+    probe: pingLimiter,
+  },
+]
