@@ -197,7 +197,7 @@ const openCredit = (pool: Pool) =>
     registry: createSchemeRegistry([
       createToyScheme({
         kind: { scheme: 'exact', network },
-        isAddress: (text) => /^0x[0-9a-f]{40}$/i.test(text),
+        network: { isAddress: (text) => /^0x[0-9a-f]{40}$/i.test(text) },
       }),
     ]),
     creditStore: createCreditStore(pool),

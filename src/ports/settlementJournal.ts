@@ -13,7 +13,7 @@ export interface SettlementClaim {
   readonly asset: string
   readonly payer: string
   readonly payTo: string
-  /** Payer and `payTo` as `Scheme.normalizeAddress` spells them: one text for each wallet. */
+  /** Payer and `payTo` as `Network.normalizeAddress` spells them: one text for each wallet. */
   readonly wallets?: { readonly payer: string; readonly payee: string }
   /** Decimals of an asset whose unit is worth one US dollar; null or absent if its worth is not counted. */
   readonly dollarDecimals?: number | null

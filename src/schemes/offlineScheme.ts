@@ -1,4 +1,5 @@
 import type { Payment } from '../protocol/payment.js'
+import type { Token } from './network.js'
 import type { Authorized, Kind, Refusal, Scheme } from './scheme.js'
 
 /**
@@ -6,17 +7,23 @@ import type { Authorized, Kind, Refusal, Scheme } from './scheme.js'
  * the payer's own key. Balances, nonces and contract wallets are unknown to it. The sandbox settles by it.
  */
 export interface OfflineScheme
-  extends Pick<
-    Scheme,
-    'isAddress' | 'isAsset' | 'listTokens' | 'describeAsset' | 'findRouter' | 'identify' | 'vouchers'
-  > {
+  extends Pick<Scheme, 'describeAsset' | 'findRouter' | 'identify' | 'vouchers'> {
   readonly kind: Kind
-  /** Address that the sandbox announces as signer, spender or fee payer; no key exists for it. */
-  readonly signers: readonly string[]
-  readonly forms: NetworkForms
+  /** That of `kind`; the network's schemes share it. */
+  readonly network: OfflineNetwork
   /** The payer in the place where clients of the scheme name it, unproven; null if it is unreadable. Never throws. */
   findPayer(payment: Payment): string | null
   read(payment: Payment, phase: OfflinePhase): Promise<OfflineAuthorization | Refusal>
+}
+
+/** What is known of a network without its chain. */
+export interface OfflineNetwork {
+  /** CAIP-2 identifier. */
+  readonly id: string
+  /** Address that the sandbox announces as signer, spender or fee payer; no key exists for it. */
+  readonly signers: readonly string[]
+  readonly forms: NetworkForms
+  listTokens(): readonly Token[]
 }
 
 export interface OfflinePhase {

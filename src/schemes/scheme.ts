@@ -1,10 +1,11 @@
 import type { Requester } from '../ports/requester.js'
 import type { Promisee } from '../ports/reservations.js'
-import type { BlockReference, Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
+import type { Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
 import type { JsonObject } from '../protocol/fields.js'
 import type { Payment, PaymentRequirements } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { PaymentDemands } from '../protocol/recipients.js'
+import type { Network } from './network.js'
 
 export interface Kind {
   readonly scheme: string
@@ -85,12 +86,6 @@ export interface Refusal {
 /** `pending`: sent, outcome unknown. `failed`: proven that no funds moved and none can move. */
 export type Outcome = Closing | { readonly state: 'pending'; readonly transaction: string }
 
-/**
- * `canonical`: on the chain, not final. `orphaned`: another block has its height. `unknown`: nodes fail or
- * disagree.
- */
-export type BlockStatus = 'final' | 'canonical' | 'orphaned' | 'unknown'
-
 export interface VerifyOptions {
   /** Before a settlement: also refuses what would expire before it can be settled. */
   readonly isForSettle?: boolean
@@ -146,24 +141,6 @@ export interface AssetTerms {
   readonly overruled?: Readonly<Record<string, string>>
 }
 
-/** A token that a network settles. */
-export interface Token {
-  readonly asset: string
-  /** As its issuer writes it, such as `USDC`; tokens with one symbol are one currency. */
-  readonly symbol: string
-  readonly decimals: number
-  /** Whether one unit is meant to be worth one US dollar. */
-  readonly isDollar: boolean
-}
-
-/** What one settlement costs at the network's current price, in the smallest unit of its native coin. */
-export interface SettlementFee {
-  readonly amount: bigint
-  readonly symbol: string
-  readonly decimals: number
-  readonly paidBy: 'facilitator' | 'payer'
-}
-
 /** What a payer agrees to owe in a stream so far. */
 export interface Voucher {
   readonly streamId: string
@@ -214,44 +191,15 @@ export interface RowContradiction {
 
 export interface Scheme {
   readonly kind: Kind
-  /** Our addresses that may send or co-sign on this network. */
-  readonly signers: readonly string[]
-  /** Lowest payments by asset, in smallest units; they may follow the price of gas. */
-  listMinimums?(): Readonly<Record<string, string>>
+  /** That of `kind`; the network's schemes share it. */
+  readonly network: Network
   /**
    * Whether payments of the amount are refused as `cross_check_unavailable`; decimals of the asset, null if unknown. Who
    * sends the transfer itself must know it before. Absent: none are.
    */
   isTooLarge?(amount: bigint, decimals: number | null): boolean
-  /** Whether a text has the form of an address of the network; `payTo` must. */
-  isAddress(text: string): boolean
-  /**
-   * The one spelling of an address by which wallets are compared: that of payers in the journal, with hex in lower case.
-   * Null if the text is no address. Absent: `foldAddress`.
-   */
-  normalizeAddress?(text: string): string | null
-  /** Absent: false. */
-  readonly isTestnet?: boolean
-  /** Tokens with a known symbol, the preferred one first. Absent: none. */
-  listTokens?(): readonly Token[]
-  /**
-   * Of any address of the network, in smallest units. Throws only if the chain is unavailable: ends with the timeouts of
-   * its nodes, and has no deadline of its own. Absent: unknown.
-   */
-  readBalance?(asset: string, owner: string): Promise<bigint>
-  /** As `readBalance`. */
-  estimateFee?(): Promise<SettlementFee>
-  /** Usual time from settle until the outcome is known. Absent: unknown. */
-  readonly secondsToSettle?: number
-  /**
-   * How many promised settlements the network takes in a second, each in a transaction of its own. Absent: enough for
-   * whatever ends at the same time.
-   */
-  settlementsPerSecond?(): number
   /** Absent: payers cannot sign what they owe in a stream. */
   readonly vouchers?: Vouchers
-  /** Whether a text has the form of an asset of the network. Absent: assets are addresses. */
-  isAsset?(text: string): boolean
   /**
    * A sentence if the requirements contradict themselves, so that clients would pay in vain; else null. Null asset: the
    * network's first token.
@@ -280,6 +228,4 @@ export interface Scheme {
   resolve(settlement: Settlement, signal: AbortSignal, options?: ResolveOptions): Promise<Outcome>
   /** Pure; in every state. Absent: the recorded bytes bind the columns. */
   findRowContradiction?(settlement: Settlement): RowContradiction | null
-  /** Status of the block of an `Outcome`. Networks without reorgs return `final`. */
-  getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }

@@ -1,10 +1,13 @@
 import { foldAddress } from '../protocol/foldAddress.js'
-import type { Scheme } from './scheme.js'
+import type { Network } from './network.js'
 
-/** One spelling of an address or asset of the scheme's network, for comparisons. */
-export const normalizeWith = (scheme: Pick<Scheme, 'normalizeAddress'>, text: string): string =>
-  scheme.normalizeAddress?.(text) ?? foldAddress(text)
+/** One spelling of an address or asset of the network, for comparisons. */
+export const normalizeWith = (network: Pick<Network, 'normalizeAddress'>, text: string): string =>
+  network.normalizeAddress(text) ?? foldAddress(text)
 
-/** Whether two spellings are one address or asset of the scheme's network. */
-export const isSameText = (scheme: Scheme, left: string, right: string): boolean =>
-  normalizeWith(scheme, left) === normalizeWith(scheme, right)
+/** Whether two spellings are one address or asset of the network. */
+export const isSameText = (
+  network: Pick<Network, 'normalizeAddress'>,
+  left: string,
+  right: string,
+): boolean => normalizeWith(network, left) === normalizeWith(network, right)

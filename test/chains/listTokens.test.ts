@@ -99,17 +99,17 @@ describe('the currencies of a network', () => {
     ],
   ])('%s: %s', async (_what, network, environment, symbols) => {
     const scheme = await open(network, environment)
-    const tokens = scheme.listTokens?.() ?? []
+    const tokens = scheme.network.listTokens()
     expect(tokens.map(({ symbol }) => symbol)).toEqual(symbols)
     for (const { asset } of tokens) {
-      expect(scheme.isAsset?.(asset) ?? scheme.isAddress(asset)).toBe(true)
+      expect(scheme.network.isAsset(asset)).toBe(true)
     }
   })
 
   it('of TON are named by the raw address of their master', async () => {
     const environment = { ...tonKey, TON_RPC_URL_mainnet: nowhere }
     const scheme = await open('ton:mainnet', environment)
-    expect(scheme.listTokens?.()).toMatchObject([{ asset: usdtOnTon, isDollar: true, decimals: 6 }])
+    expect(scheme.network.listTokens()).toMatchObject([{ asset: usdtOnTon, isDollar: true, decimals: 6 }])
   })
 })
 
@@ -138,7 +138,7 @@ describe('whether money of a network is worthless', () => {
     ],
     ['eip155:84532', { SANDBOX: 'true' }, true],
   ])('%s', async (network, environment, isTestnet) => {
-    expect((await open(network, environment)).isTestnet).toBe(isTestnet)
+    expect((await open(network, environment)).network.isTestnet).toBe(isTestnet)
   })
 })
 
@@ -148,14 +148,13 @@ describe('the time until a settlement is known', () => {
     ['10', 20],
   ])('grows with the confirmations: %s', async (confirmations, seconds) => {
     const environment = { ...evmKey, EVM_RPC_URL_8453: nowhere, EVM_CONFIRMATIONS_8453: confirmations }
-    expect((await open('eip155:8453', environment)).secondsToSettle).toBe(seconds)
+    expect((await open('eip155:8453', environment)).network.secondsToSettle).toBe(seconds)
   })
 
   it('and its fee are not stated where blocks and coin of the network are unknown', async () => {
     const scheme = await open('eip155:777', { ...evmKey, EVM_RPC_URL_777: nowhere })
-    expect(scheme.secondsToSettle).toBeUndefined()
-    expect(scheme.estimateFee).toBeUndefined()
-    expect(scheme.readBalance).toBeDefined()
+    expect(scheme.network).toMatchObject({ secondsToSettle: null, fees: null })
+    expect(scheme.network.balances).not.toBeNull()
   })
 })
 
@@ -169,11 +168,10 @@ describe('the sandbox', () => {
       'tron:nile',
     ]) {
       const scheme = await open(network, environment)
-      const [first] = scheme.listTokens?.() ?? []
+      const [first] = scheme.network.listTokens()
       expect(first).toMatchObject({ isDollar: true, decimals: 6 })
       expect((await scheme.describeAsset(first?.asset ?? '', null))?.decimals).toBe(6)
-      expect(scheme.readBalance).toBeUndefined()
-      expect(scheme.estimateFee).toBeUndefined()
+      expect(scheme.network).toMatchObject({ balances: null, fees: null })
       await opened?.close()
     }
   })

@@ -120,12 +120,13 @@ describe.each(Object.entries(worlds))('%s', (family, openWorld) => {
   }
 
   const assetOf = (scheme: Scheme): string => {
-    const [first] = scheme.listTokens?.() ?? []
+    const [first] = scheme.network.listTokens()
     if (first === undefined) throw new Error(`${family}: lists no token`)
     return first.asset
   }
 
-  const read = async (scheme: Scheme, owner: string) => await scheme.readBalance?.(assetOf(scheme), owner)
+  const read = async (scheme: Scheme, owner: string) =>
+    await scheme.network.balances?.read(assetOf(scheme), owner)
 
   const setFault = (fault: Parameters<RpcProxy['setFault']>[1]) => {
     for (const proxy of proxies) proxy.setFault('*', fault)
@@ -134,7 +135,7 @@ describe.each(Object.entries(worlds))('%s', (family, openWorld) => {
 
   it('lists its tokens, whose terms it can describe', async () => {
     for (const scheme of await open()) {
-      const tokens = scheme.listTokens?.() ?? []
+      const tokens = scheme.network.listTokens()
       const { symbol, isDollar } = facts
       expect(tokens[0]).toEqual({ asset: expect.any(String), symbol, decimals: 6, isDollar })
       for (const { asset, decimals } of tokens) {
@@ -142,19 +143,19 @@ describe.each(Object.entries(worlds))('%s', (family, openWorld) => {
         if (terms === null) throw new Error(`${asset} has no terms`)
         expect(canonicalAsset(world.network, terms.asset)).toBe(asset)
         expect(terms.decimals ?? decimals).toBe(decimals)
-        expect(scheme.isAsset?.(asset) ?? scheme.isAddress(asset)).toBe(true)
+        expect(scheme.network.isAsset(asset)).toBe(true)
       }
-      expect(scheme.isTestnet).toBe(facts.isTestnet)
-      expect(scheme.secondsToSettle).toBeGreaterThan(0)
-      expect(scheme.secondsToSettle).toBeLessThanOrEqual(120)
+      expect(scheme.network.isTestnet).toBe(facts.isTestnet)
+      expect(scheme.network.secondsToSettle).toBeGreaterThan(0)
+      expect(scheme.network.secondsToSettle).toBeLessThanOrEqual(120)
     }
   })
 
   it('names payers in the journal as it normalizes their addresses', async () => {
     for (const scheme of await open()) {
-      const normal = scheme.normalizeAddress?.(world.customer) ?? ''
+      const normal = scheme.network.normalizeAddress(world.customer) ?? ''
       expect(normal.toLowerCase()).toBe(world.customer.toLowerCase())
-      expect(scheme.normalizeAddress?.(normal)).toBe(normal)
+      expect(scheme.network.normalizeAddress(normal)).toBe(normal)
     }
   })
 
@@ -174,15 +175,15 @@ describe.each(Object.entries(worlds))('%s', (family, openWorld) => {
     const before = countRequests()
     for (const scheme of schemes) {
       expect(await read(scheme, 'no wallet!')).toBe(0n)
-      expect(await scheme.readBalance?.('no token!', world.customer)).toBe(0n)
+      expect(await scheme.network.balances?.read('no token!', world.customer)).toBe(0n)
     }
     expect(countRequests()).toBe(before)
   })
 
   it('estimates the cost of a settlement in the coin that pays it', async () => {
     for (const scheme of await open()) {
-      const fee = await scheme.estimateFee?.()
-      if (facts.fee === null) expect(fee).toBeUndefined()
+      const fee = await scheme.network.fees?.estimate()
+      if (facts.fee === null) expect(scheme.network.fees).toBeNull()
       else {
         expect(fee).toEqual({ ...facts.fee, amount: expect.any(BigInt) })
         expect(fee?.amount).toBeGreaterThan(0n)
@@ -207,8 +208,8 @@ describe.each(Object.entries(worlds))('%s', (family, openWorld) => {
     for (const nonsense of ['nonsense', { result: [], value: null }, '0x', -1]) {
       setFault({ kind: 'tamper', change: () => nonsense })
       expect(await rejectionOf(read(scheme, world.customer))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-      if (facts.asksForPrice === false || scheme.estimateFee === undefined) continue
-      const estimating = scheme.estimateFee()
+      if (facts.asksForPrice === false || scheme.network.fees === null) continue
+      const estimating = scheme.network.fees.estimate()
       expect(await rejectionOf(estimating)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     }
   })
@@ -218,8 +219,8 @@ describe.each(Object.entries(worlds))('%s', (family, openWorld) => {
     if (scheme === undefined) throw new Error('No scheme was opened')
     await Promise.all(proxies.map((proxy) => proxy.stop()))
     expect(await rejectionOf(read(scheme, world.customer))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-    if (facts.asksForPrice === false || scheme.estimateFee === undefined) return
-    const estimating = scheme.estimateFee()
+    if (facts.asksForPrice === false || scheme.network.fees === null) return
+    const estimating = scheme.network.fees.estimate()
     expect(await rejectionOf(estimating)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 
@@ -228,7 +229,7 @@ describe.each(Object.entries(worlds))('%s', (family, openWorld) => {
     if (scheme === undefined) throw new Error('No scheme was opened')
     setFault({ kind: 'hang' })
     expect(await rejectionOf(read(scheme, world.customer))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-    if (facts.asksForPrice === false || scheme.estimateFee === undefined) return
-    expect(await rejectionOf(scheme.estimateFee())).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    if (facts.asksForPrice === false || scheme.network.fees === null) return
+    expect(await rejectionOf(scheme.network.fees.estimate())).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 })

@@ -13,7 +13,7 @@ describe.each(Object.entries(walletForms))('wallets of %s', (_family, forms) => 
   afterAll(() => opened.close())
 
   const normalizeByAll = (text: string): string | null => {
-    const all = opened.schemes.map((scheme) => scheme.normalizeAddress?.(text))
+    const all = opened.schemes.map((scheme) => scheme.network.normalizeAddress(text))
     const [first = null] = all
     expect(all, 'schemes of one network agree').toEqual(all.map(() => first))
     return first
@@ -67,7 +67,7 @@ describe.each(Object.entries(walletForms))('wallets of %s', (_family, forms) => 
     fc.assert(
       fc.property(texts, (text) => {
         const normal = normalizeByAll(text)
-        for (const scheme of opened.schemes) expect(scheme.isAddress(text)).toBe(normal !== null)
+        for (const scheme of opened.schemes) expect(scheme.network.isAddress(text)).toBe(normal !== null)
         if (normal !== null) expect(normalizeByAll(normal)).toBe(normal)
       }),
     )

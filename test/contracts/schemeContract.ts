@@ -154,7 +154,7 @@ export const describeSchemeContract = (
 
       it('names the payer in one spelling, but for the letter case of hex', async () => {
         const { verdict } = await planValid()
-        const normal = scheme.normalizeAddress?.(verdict.payer) ?? foldAddress(verdict.payer)
+        const normal = scheme.network.normalizeAddress(verdict.payer) ?? foldAddress(verdict.payer)
         expect(normal).toBe(foldAddress(verdict.payer))
       })
 
@@ -367,7 +367,7 @@ export const describeSchemeContract = (
         const block = await settleInBlock()
         if (block === null) return
         expect(['canonical', 'final']).toContain(
-          await scheme.getBlockStatus(block, AbortSignal.timeout(waitLimitMs)),
+          await scheme.network.getBlockStatus(block, AbortSignal.timeout(waitLimitMs)),
         )
       })
 
@@ -375,10 +375,10 @@ export const describeSchemeContract = (
         const block = await settleInBlock()
         if (block === null) return
         const beyond = { number: block.number + 1_000_000n, hash: block.hash }
-        expect(await scheme.getBlockStatus(beyond, AbortSignal.timeout(waitLimitMs))).toBe('unknown')
+        expect(await scheme.network.getBlockStatus(beyond, AbortSignal.timeout(waitLimitMs))).toBe('unknown')
         harness.dropAllResponses()
         try {
-          const result = scheme.getBlockStatus(block, missedDeadline(500))
+          const result = scheme.network.getBlockStatus(block, missedDeadline(500))
           expect(['unknown', 'threw']).toContain(await result.catch(() => 'threw'))
         } finally {
           await restore()

@@ -24,8 +24,10 @@ const served = [
 const schemes = served.map(([network, form]) =>
   createToyScheme({
     kind: { scheme: 'exact', network },
-    isAddress: (address) => form.test(address),
-    listTokens: () => [{ asset: 'usdc', symbol: 'USDC', decimals: 6, isDollar: true }],
+    network: {
+      isAddress: (address) => form.test(address),
+      listTokens: () => [{ asset: 'usdc', symbol: 'USDC', decimals: 6, isDollar: true }],
+    },
   }),
 )
 

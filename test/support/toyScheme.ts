@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { Recorder } from '../../src/ports/settlementJournal.js'
+import { foldAddress } from '../../src/protocol/foldAddress.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
+import type { Network } from '../../src/schemes/network.js'
 import type { Authorized, Outcome, Scheme, SettleOptions } from '../../src/schemes/scheme.js'
 
 const proof = z.object({ nonce: z.string(), from: z.string() })
@@ -22,7 +24,8 @@ export const toyBody = (nonce = 'nonce-1', network = 'toy:1') => {
 
 export type ToySettle = (payment: Payment, recorder: Recorder, options: SettleOptions) => Promise<Outcome>
 
-export interface ToyScript extends Partial<Scheme> {
+export interface ToyScript extends Partial<Omit<Scheme, 'network'>> {
+  readonly network?: Partial<Network>
   readonly settle?: ToySettle
 }
 
@@ -42,8 +45,32 @@ export const toyAuthorized = (payment: Payment, changes: Partial<Authorized> = {
   }
 }
 
+/** Every text is an address, and no token is known. */
+export const createToyNetwork = (script: Partial<Network> = {}): Network => ({
+  id: 'toy:1',
+  isTestnet: false,
+  signers: ['toy-signer'],
+  secondsToSettle: null,
+  settlementsPerSecond: () => null,
+  isAddress: () => true,
+  normalizeAddress: (text) => ((script.isAddress?.(text) ?? true) ? foldAddress(text) : null),
+  assetForm: script.isAsset === undefined ? 'an address' : 'an asset',
+  isAsset: script.isAddress ?? (() => true),
+  listTokens: () => [],
+  listMinimums: () => ({}),
+  balances: null,
+  fees: null,
+  getBlockStatus: async () => 'canonical',
+  ...script,
+})
+
 /** A scheme without a chain; scriptable, successful by default. */
-export const createToyScheme = ({ settle, ...script }: ToyScript = {}): Scheme => {
+export const createToyScheme = ({
+  settle,
+  kind = { scheme: 'exact', network: 'toy:1' },
+  network,
+  ...script
+}: ToyScript = {}): Scheme => {
   let sent = 0
   const sendOnce: ToySettle = async (_payment, recorder) => {
     sent += 1
@@ -52,9 +79,8 @@ export const createToyScheme = ({ settle, ...script }: ToyScript = {}): Scheme =
     return { state: 'confirmed', transaction }
   }
   return {
-    kind: { scheme: 'exact', network: 'toy:1' },
-    signers: ['toy-signer'],
-    isAddress: () => true,
+    kind,
+    network: createToyNetwork({ id: kind.network, ...network }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify: (payment) => {
       const parsed = proof.safeParse(payment.proof)
@@ -65,7 +91,6 @@ export const createToyScheme = ({ settle, ...script }: ToyScript = {}): Scheme =
         settle: (recorder, options) => (settle ?? sendOnce)(payment, recorder, options),
       }),
     resolve: async ({ transaction }) => ({ state: 'confirmed', transaction: transaction ?? '' }),
-    getBlockStatus: async () => 'canonical',
     ...script,
   }
 }

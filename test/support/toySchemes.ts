@@ -3,9 +3,11 @@ import { sleep, withSignal } from '../../src/concurrency/deadline.js'
 import type { BlockReference } from '../../src/ports/settlementJournal.js'
 import { readUint256 } from '../../src/protocol/amount.js'
 import type { Payment } from '../../src/protocol/payment.js'
-import type { BlockStatus, Outcome, Refusal, Scheme } from '../../src/schemes/scheme.js'
+import type { BlockStatus, Network } from '../../src/schemes/network.js'
+import type { Outcome, Refusal, Scheme } from '../../src/schemes/scheme.js'
 import { waitLimitMs } from './pollUntil.js'
 import { type ToyChain, type ToyTransfer, writeOrder } from './toyChain.js'
+import { createToyNetwork } from './toyScheme.js'
 
 const network = 'toy:1'
 const pollMs = 5
@@ -28,6 +30,11 @@ const getToyBlockStatus = async (
   if (number > (await chain.getHead(signal))) return 'unknown'
   return hash === `hash-${number}` ? 'canonical' : 'orphaned'
 }
+
+const createGetBlockStatus =
+  (chain: ToyChain): Network['getBlockStatus'] =>
+  (block, signal) =>
+    withSignal(getToyBlockStatus(chain, block, signal), signal)
 
 const confirm = ({ transaction, amount, block }: ToyTransfer): Outcome => ({
   state: 'confirmed',
@@ -58,8 +65,7 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
 
   return {
     kind: { scheme: 'upto', network },
-    signers: ['toy-signer'],
-    isAddress: () => true,
+    network: createToyNetwork({ getBlockStatus: createGetBlockStatus(chain) }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify,
 
@@ -109,8 +115,6 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
       if (!isReadOnly) await chain.send(bytes, signal)
       return { state: 'pending', transaction }
     },
-
-    getBlockStatus: (block, signal) => withSignal(getToyBlockStatus(chain, block, signal), signal),
   }
 }
 
@@ -131,8 +135,7 @@ export const createToyDirect = (chain: ToyChain): Scheme => {
 
   return {
     kind: { scheme: 'exact-direct', network },
-    signers: [],
-    isAddress: () => true,
+    network: createToyNetwork({ signers: [], getBlockStatus: createGetBlockStatus(chain) }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify: (payment) => {
       const proof = readProof(payment)
@@ -168,7 +171,5 @@ export const createToyDirect = (chain: ToyChain): Scheme => {
       const found = await chain.find(transaction, signal)
       return found === null ? { state: 'pending', transaction } : confirm(found)
     },
-
-    getBlockStatus: (block, signal) => withSignal(getToyBlockStatus(chain, block, signal), signal),
   }
 }

@@ -1,4 +1,4 @@
-import type { Token } from '../../schemes/scheme.js'
+import type { Token } from '../../schemes/network.js'
 
 export interface TokenFacts {
   readonly asset: string

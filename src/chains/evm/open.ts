@@ -14,7 +14,9 @@ import { createExactScheme } from './exact/scheme.js'
 import { createTransferBatch } from './exact/transferBatch.js'
 import { createPermit2Method, createPermit2Presence } from './exactPermit2/scheme.js'
 import { createMonitoredNetwork, WrongChainError } from './monitoredNetwork.js'
+import { createEvmNetwork } from './network.js'
 import { createOffer } from './offer.js'
+import { createEvmMinimum } from './paymentMethod.js'
 import { createContractReader } from './rpc/contractReader.js'
 import { isPresent } from './rpc/presence.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
@@ -192,7 +194,9 @@ const openNetwork = async (
     builderCode,
     highestGasCap: gasPerSettlement,
   })
-  const dependencies = { family, network, rpc, tokens, engine, clock: chainClock, minPaymentGasShare }
+  const minimum = createEvmMinimum({ network, minPaymentGasShare })
+  const opened = createEvmNetwork({ settings: network, rpc, tokens, engine, minimum })
+  const dependencies = { family, network, opened, rpc, tokens, engine, clock: chainClock, minPaymentGasShare }
   const exact = combineExactMethods({
     eip3009: createExactScheme(dependencies),
     permit2: createPermit2Method({ ...dependencies, router: routers.shared }),

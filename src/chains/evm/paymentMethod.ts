@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { Clock } from '../../ports/clock.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
+import type { Network } from '../../schemes/network.js'
 import type { Authorized, Hold, Outcome, Refusal, Scheme, VerifyOptions } from '../../schemes/scheme.js'
 import { createMinimumPayment, type MinimumPayment } from '../common/minimumPayment.js'
 import { larger } from './abi/bigints.js'
@@ -30,6 +31,11 @@ export interface MethodDependencies {
   readonly engine: TransactionEngine
   readonly clock: Clock
   readonly minPaymentGasShare: number
+}
+
+export interface SchemeDependencies extends MethodDependencies {
+  /** Shared by the network's schemes. */
+  readonly opened: Network
 }
 
 /** What a way to authorize payments decides itself. */

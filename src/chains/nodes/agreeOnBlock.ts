@@ -1,4 +1,4 @@
-import type { BlockStatus } from '../../schemes/scheme.js'
+import type { BlockStatus } from '../../schemes/network.js'
 import type { Endpoint } from './endpoint.js'
 
 /**

@@ -11,7 +11,7 @@ const maxLength = 100
  */
 export const listNamedPayers = (
   payment: Payment,
-  { findPayer, forms }: Pick<OfflineScheme, 'findPayer' | 'forms'>,
+  { findPayer, network: { forms } }: Pick<OfflineScheme, 'findPayer' | 'network'>,
 ): readonly string[] => {
   const { proof, statedPayer } = payment
   const { authorization, payer } = proof

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { namespaceOf } from '../../protocol/network.js'
-import type { OfflineScheme } from '../../schemes/offlineScheme.js'
+import type { Network } from '../../schemes/network.js'
+import type { OfflineNetwork, OfflineScheme } from '../../schemes/offlineScheme.js'
 import type { AnyChainFamily, ChainContext, ChainModule, NetworkHealth, Sandbox } from '../chain.js'
 import { listFixedPayers } from './fixedPayers.js'
 import { type AddressGroup, listAddresses } from './listAddresses.js'
+import { createSandboxNetwork } from './network.js'
 import { createSandboxScheme } from './scheme.js'
 import type { SandboxSettings } from './settings.js'
 import { createRequestWriter } from './writeRequest.js'
@@ -18,6 +20,12 @@ export const createOpen =
     if (missing.length > 0) throw new Error(`No family reads payments of ${missing.join(', ')}`)
     const groups = createGroups(offline)
     const writeRequest = await createRequestWriter(offline)
+    const opened = new Map<string, Network>()
+    const openNetwork = (each: OfflineNetwork): Network => {
+      const network = opened.get(each.id) ?? createSandboxNetwork(each, scenarios)
+      opened.set(each.id, network)
+      return network
+    }
     logger.warn(
       { networks, hint: 'payments are simulated, and no request reaches a chain' },
       'sandbox.simulates_networks',
@@ -25,14 +33,20 @@ export const createOpen =
     return {
       schemes: offline.map((each) => {
         const { scheme, network } = each.kind
-        const fixed = listFixedPayers(namespaceOf(network), scheme, each.forms)
-        return createSandboxScheme({ offline: each, fixed, scenarios, clock })
+        const fixed = listFixedPayers(namespaceOf(network), scheme, each.network.forms)
+        return createSandboxScheme({
+          offline: each,
+          network: openNetwork(each.network),
+          fixed,
+          scenarios,
+          clock,
+        })
       }),
       sandbox: {
         networks,
         listAddresses: (now) => listAddresses(groups, writeRequest, now),
         hasReorgs: (network) =>
-          offline.some(({ kind, forms }) => kind.network === network && forms.blocks !== null),
+          offline.some((each) => each.network.id === network && each.network.forms.blocks !== null),
         newPayer: createNewPayer(offline),
         findFixedPayer: (network, name) =>
           groups
@@ -55,7 +69,7 @@ const createGroups = (offline: readonly OfflineScheme[]): readonly AddressGroup[
       namespace,
       networks: [...new Set(own.map(({ kind }) => kind.network))],
       schemes: [...new Set(own.map(({ kind }) => kind.scheme))],
-      payers: listFixedPayers(namespace, 'exact', exact.forms),
+      payers: listFixedPayers(namespace, 'exact', exact.network.forms),
     }
   })
 }
@@ -65,7 +79,7 @@ const createNewPayer =
   (network) => {
     const scheme = offline.find(({ kind }) => kind.network === network)
     if (scheme === undefined) throw new Error(`${network} is not a network of the sandbox`)
-    return scheme.forms.formatAddress(randomBytes(32))
+    return scheme.network.forms.formatAddress(randomBytes(32))
   }
 
 const reportHealth = (network: string): NetworkHealth => ({

@@ -1,13 +1,12 @@
 import { withSignal } from '../../concurrency/deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { SandboxScenarios } from '../../ports/sandbox.js'
-import type { BlockReference, Settlement } from '../../ports/settlementJournal.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
+import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
+import type { Network } from '../../schemes/network.js'
 import type { OfflineScheme } from '../../schemes/offlineScheme.js'
 import type {
   Authorized,
-  BlockStatus,
   Outcome,
   Refusal,
   Scheme,
@@ -15,8 +14,7 @@ import type {
   VerifyOptions,
 } from '../../schemes/scheme.js'
 import { readSettleAmount, type SettleAmount } from '../../schemes/settleAmount.js'
-import { heightAt, readBlock } from './blocks.js'
-import { type Course, findOrphanHeight, findOutcome, formatCourse, readCourse } from './course.js'
+import { type Course, findOutcome, formatCourse, readCourse } from './course.js'
 import { createFindScript, type Scripted } from './findScript.js'
 import type { FixedPayer } from './fixedPayers.js'
 import { identifyKeyless } from './identifyKeyless.js'
@@ -25,6 +23,7 @@ import { createTransactionHash } from './transactionHash.js'
 
 export interface SandboxDependencies {
   readonly offline: OfflineScheme
+  readonly network: Network
   readonly fixed: readonly FixedPayer[]
   readonly scenarios: SandboxScenarios | undefined
   readonly clock: Clock
@@ -33,9 +32,8 @@ export interface SandboxDependencies {
 /** A scheme without a chain: scripts decide the payments of payers without keys, an offline reader all others. */
 export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme => {
   const { offline, fixed, scenarios, clock } = dependencies
-  const { kind, signers, forms, isAddress, isAsset, listTokens, describeAsset, findRouter, vouchers } =
-    offline
-  const { network } = kind
+  const { kind, describeAsset, findRouter, vouchers } = offline
+  const { id: network, forms, signers } = offline.network
   const findScript = createFindScript({ network, fixed, scenarios, clock })
   const isFixed = (payer: string): boolean => fixed.some(({ address }) => address === payer)
 
@@ -141,34 +139,9 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     return decide(course, { ...settlement, transaction, atMs: await readClock(course.scenarioId) })
   }
 
-  const getBlockStatus = async (block: BlockReference): Promise<BlockStatus> => {
-    if (forms.blocks === null) return 'final'
-    const read = readBlock(block, network, forms.blocks)
-    if (read === null) return 'unknown'
-    if (read.orphanedBy === null) return 'final'
-    if (scenarios === undefined) return 'unknown'
-    const scenario = await scenarios.find(read.orphanedBy)
-    // Once it expired, everything in its script has happened.
-    if (scenario === null) return 'orphaned'
-    const { reorg } = scenario.script
-    if (reorg === null) return 'final'
-    const orphanHeight = findOrphanHeight(read.height, reorg.afterBlocks)
-    return heightAt(scenario.clockMs) < orphanHeight ? 'canonical' : 'orphaned'
-  }
-
   return {
     kind,
-    signers,
-    isAddress,
-    normalizeAddress: (text) => {
-      const address = forms.readAddress(text)
-      return address === null ? null : foldAddress(address)
-    },
-    // Nothing moves, whatever the network.
-    isTestnet: true,
-    secondsToSettle: 1,
-    ...(listTokens === undefined ? {} : { listTokens }),
-    ...(isAsset === undefined ? {} : { isAsset }),
+    network: dependencies.network,
     // There is no chain that knows which nonces are used.
     isClaimedByJournal: true,
     describeAsset,
@@ -182,7 +155,6 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
         : await verifyScripted(payment, scripted, options)
     },
     resolve: (settlement, signal) => withSignal(resolve(settlement), signal),
-    getBlockStatus: (block, signal) => withSignal(getBlockStatus(block), signal),
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { namespaceOf } from '../../protocol/network.js'
 import type { SandboxPayment } from '../../protocol/sandbox.js'
-import type { OfflineScheme } from '../../schemes/offlineScheme.js'
+import type { NetworkForms, OfflineScheme } from '../../schemes/offlineScheme.js'
 import type { AssetTerms } from '../../schemes/scheme.js'
 import type { Sandbox } from '../chain.js'
 import { createRecipient } from './fixedPayers.js'
@@ -12,7 +12,7 @@ const maxTimeoutSeconds = 300
 interface Terms {
   readonly terms: AssetTerms
   readonly payTo: string
-  readonly readAddress: OfflineScheme['forms']['readAddress']
+  readonly readAddress: NetworkForms['readAddress']
 }
 
 /** Unsigned payments of the scheme exact in the first token of a network, to a recipient without a known key. */
@@ -20,12 +20,13 @@ export const createRequestWriter = async (
   offline: readonly OfflineScheme[],
 ): Promise<Sandbox['writeRequest']> => {
   const byNetwork = new Map<string, Terms>()
-  for (const { kind, forms, describeAsset } of offline) {
+  for (const { kind, network, describeAsset } of offline) {
     if (kind.scheme !== 'exact') continue
+    const { id, forms } = network
     const terms = await describeAsset(null, null)
-    if (terms === null) throw new Error(`The scheme exact has no asset on ${kind.network}`)
-    const payTo = createRecipient(namespaceOf(kind.network), forms)
-    byNetwork.set(kind.network, { terms, payTo, readAddress: forms.readAddress })
+    if (terms === null) throw new Error(`The scheme exact has no asset on ${id}`)
+    const payTo = createRecipient(namespaceOf(id), forms)
+    byNetwork.set(id, { terms, payTo, readAddress: forms.readAddress })
   }
   return (network, payer, now) => {
     const known = byNetwork.get(network)

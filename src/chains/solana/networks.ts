@@ -14,6 +14,8 @@ export interface KnownNetwork {
   readonly tokens: readonly KnownToken[]
 }
 
+export const coinDecimals = 9
+
 /** Mints: as published by Circle, Tether and Paxos. */
 export const knownNetworks: readonly KnownNetwork[] = [
   {

@@ -1,4 +1,5 @@
 import type { ChainContext, OpenChain } from '../chain.js'
+import { createMinimumPayment } from '../common/minimumPayment.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { requireToken } from '../common/requireToken.js'
@@ -9,6 +10,8 @@ import { createPrepare } from './exact/prepare.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createSimulate } from './exact/simulate.js'
 import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
+import { createSolanaNetwork } from './network.js'
+import { coinDecimals } from './networks.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from './settings.js'
 import { createFeePayerBalances } from './transactions/feePayerBalances.js'
@@ -76,20 +79,33 @@ const openNetwork = async (
     feePayers: feePayers.addresses,
     findAssociatedAccount,
   })
+  const minimum = createMinimumPayment({
+    network: network.network,
+    settings: network.minimumPayment,
+    gasShare: minPaymentGasShare,
+    coinDecimals,
+  })
+  const opened = createSolanaNetwork({
+    settings: network,
+    rpc,
+    findAssociatedAccount,
+    signers: feePayers.addresses,
+    minimum,
+  })
   const statuses = createStatusWatcher(rpc, network.pollIntervalMs)
   const scheme = createExactScheme({
     family,
     network,
+    opened,
     rpc,
     feePayers,
     prepare,
-    findAssociatedAccount,
     simulate: createSimulate(rpc),
     submit: createSubmit(rpc, feePayers, statuses),
     limiter,
     clock,
     canPay: balances.canPay,
-    minPaymentGasShare,
+    minimum,
   })
   const { crossCheckAmount } = family
   return { scheme: requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger }), monitor }

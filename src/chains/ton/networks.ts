@@ -17,6 +17,8 @@ export interface KnownNetwork {
   readonly tokens: readonly KnownToken[]
 }
 
+export const coinDecimals = 9
+
 /** Jetton masters: as published by Tether. */
 export const knownNetworks: readonly KnownNetwork[] = [
   {

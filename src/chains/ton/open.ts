@@ -1,5 +1,6 @@
 import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
 import { createHourlyBudget } from '../common/hourlyBudget.js'
+import { createMinimumPayment } from '../common/minimumPayment.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { requireToken } from '../common/requireToken.js'
@@ -10,6 +11,8 @@ import { readAddress } from './encoding/cells.js'
 import { createFindRequests } from './exact/findRequests.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
+import { createTonNetwork } from './network.js'
+import { coinDecimals } from './networks.js'
 import { createRpc } from './rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
 import { createJettonRegistry } from './tokens/jettonRegistry.js'
@@ -112,9 +115,18 @@ const openNetwork = async (
   const maintenance = createRelayMaintenance(relaying)
   const queue = createRelayQueue(relaying)
   const judging = { rpc, jettons, findRequests: createFindRequests(rpc), witnesses }
+  const minimum = createMinimumPayment({
+    network: network.network,
+    settings: network.minimumPayment,
+    gasShare: minPaymentGasShare,
+    coinDecimals,
+  })
+  const signers = wallets.map(({ signer }) => signer)
+  const opened = createTonNetwork({ settings: network, jettons, signers, minimum })
   const scheme = createExactScheme({
     family,
     network,
+    opened,
     ...judging,
     wallets,
     queue,
@@ -122,7 +134,7 @@ const openNetwork = async (
     canPay,
     findLowestBalance,
     sponsoring,
-    minPaymentGasShare,
+    minimum,
   })
   const close = async () => {
     await Promise.all([monitor.close(), maintenance.close(), queue.close()])

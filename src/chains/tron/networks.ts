@@ -14,6 +14,8 @@ export interface KnownNetwork {
   readonly tokens: readonly KnownToken[]
 }
 
+export const coinDecimals = 6
+
 /** Contracts: Tether's on mainnet, and common test tokens. */
 export const knownNetworks: readonly KnownNetwork[] = [
   {

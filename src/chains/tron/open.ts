@@ -1,14 +1,19 @@
 import type { ChainContext, OpenChain } from '../chain.js'
+import { createMinimumPayment } from '../common/minimumPayment.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { requireToken } from '../common/requireToken.js'
 import { sponsoredForms } from '../common/sponsoredRecipients.js'
 import { createSponsoring } from '../common/sponsoring.js'
 import { formatAddress, readAddress } from './encoding/address.js'
+import { createDelegationCost } from './energy/delegationCost.js'
 import { createEnergyDelegator } from './energy/energyDelegator.js'
 import { createExactScheme } from './exact/scheme.js'
 import { isRecoveryNative } from './exact/signature.js'
 import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
+import { createTronNetwork } from './network.js'
+import { coinDecimals } from './networks.js'
+import { createPriceCache } from './rpc/prices.js'
 import { hasToken } from './rpc/readBalance.js'
 import { createRpc } from './rpc/rpc.js'
 import type { TronNetworkSettings, TronSettings } from './settings.js'
@@ -73,15 +78,27 @@ const openNetwork = async (family: TronSettings, network: TronNetworkSettings, c
   const monitor = createNetworkMonitor(monitored, logger)
   await monitor.check()
   const { expiryMarginSeconds, crossCheckAmount } = family
+  const minimum = createMinimumPayment({
+    network: network.network,
+    settings: network.minimumPayment,
+    gasShare: minPaymentGasShare,
+    coinDecimals,
+  })
+  const readPrices = createPriceCache(rpc, clock)
+  const delegationCost = createDelegationCost()
+  const opened = createTronNetwork({ settings: network, rpc, sponsor, readPrices, delegationCost, minimum })
   const scheme = createExactScheme({
     network,
+    opened,
+    readPrices,
+    delegationCost,
     rpc,
     sponsor,
     sponsoring,
     expiryMarginSeconds,
     crossCheckAmount,
     clock,
-    minPaymentGasShare,
+    minimum,
   })
   const { endpoints } = rpc
   return {

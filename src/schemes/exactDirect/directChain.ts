@@ -1,5 +1,6 @@
 import type { Fields } from '../../protocol/fields.js'
-import type { AssetTerms, SettlementFee, Token } from '../scheme.js'
+import type { SettlementFee, Token } from '../network.js'
+import type { AssetTerms } from '../scheme.js'
 
 /**
  * What one network contributes to `exact-direct`. Normal forms: one text for all spellings of an address, an asset or a

@@ -10,10 +10,10 @@ import { formatAuthorizationId } from './authorizationId.js'
 import { findClaimProblem } from './claim.js'
 import { findLater, findSearchStart, type Inquiry, readDetails, toDetails } from './details.js'
 import type { DirectChain } from './directChain.js'
+import { createDirectNetwork } from './directNetwork.js'
 import { findRowContradiction } from './findRowContradiction.js'
 import { type Judgement, judge } from './judge.js'
 import { hashMemo, isMemoPreimage } from './memo.js'
-import { describeNetworkFacts } from './networkFacts.js'
 import { type DirectProof, readDirectProof } from './payload.js'
 
 // The specification's bound, whatever the requirements allow.
@@ -175,15 +175,12 @@ export const createExactDirectScheme = (
 
   return {
     kind: { scheme: 'exact-direct', network, extra: chain.extra },
-    signers: chain.signers,
+    network: createDirectNetwork(chain),
     isClaimedByJournal: true,
     publicProof: {
       carriesMemo: chain.carriesMemo !== false,
       ...(isSignedBy === undefined ? {} : { isSignedBy }),
     },
-    isAddress: (text) => chain.readAddress(text) !== null,
-    ...describeNetworkFacts(chain),
-    isAsset: (text) => chain.readAsset(text) !== null,
     findContradiction: (asset, extra) => {
       const contradiction = findMemoContradiction(chain, extra)
       if (contradiction !== null) return contradiction
@@ -244,9 +241,6 @@ export const createExactDirectScheme = (
       }
       return { state: 'pending', transaction }
     },
-
-    // Only final transactions are confirmed.
-    getBlockStatus: async () => 'final',
   }
 }
 

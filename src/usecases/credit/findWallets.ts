@@ -1,8 +1,6 @@
 import { AppError } from '../../errors.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
 import { canonicalNetwork, namespaceOf } from '../../protocol/network.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Scheme } from '../../schemes/scheme.js'
 
 export interface WalletQuery {
   readonly wallet: string
@@ -29,7 +27,7 @@ export const findWallets = (
     throw new AppError('INVALID_REQUEST', 'network: this facilitator does not support it')
   const found = new Map<string, Wallet>()
   for (const scheme of schemes) {
-    const address = normalize(scheme, text)
+    const address = scheme.network.normalizeAddress(text)
     if (address === null) continue
     const namespace = namespaceOf(scheme.kind.network)
     const key = `${namespace}:${address}`
@@ -45,9 +43,4 @@ export const findWallets = (
 export const readWalletKey = (key: string): Pick<Wallet, 'namespace' | 'address'> => {
   const end = key.indexOf(':')
   return { namespace: key.slice(0, end), address: key.slice(end + 1) }
-}
-
-const normalize = (scheme: Scheme, text: string): string | null => {
-  if (scheme.normalizeAddress !== undefined) return scheme.normalizeAddress(text)
-  return scheme.isAddress(text) ? foldAddress(text) : null
 }

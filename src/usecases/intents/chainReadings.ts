@@ -1,11 +1,12 @@
 import { withinDeadline } from '../../concurrency/deadline.js'
 import { createSlots, type Slots } from '../../concurrency/slots.js'
 import type { Clock } from '../../ports/clock.js'
-import type { AssetTerms, Scheme, SettlementFee } from '../../schemes/scheme.js'
+import type { SettlementFee } from '../../schemes/network.js'
+import type { AssetTerms, Scheme } from '../../schemes/scheme.js'
 import { normalizeWith } from '../../schemes/spelling.js'
 import { cacheFor } from '../cacheFor.js'
 
-/** Throw if the network does not answer in time. Null: the scheme cannot read it. */
+/** Throw if the network does not answer in time. Null: the network cannot be asked for it. */
 export interface ChainReadings {
   describeAsset(scheme: Scheme, asset: string | null, payTo: string | null): Promise<AssetTerms | null>
   readBalance(scheme: Scheme, asset: string, owner: string): Promise<bigint | null>
@@ -57,20 +58,22 @@ export const createChainReadings = ({
     describeAsset: (scheme, asset, payTo) => read(scheme, () => scheme.describeAsset(asset, payTo)),
 
     readBalance: async (scheme, asset, owner) => {
-      const { readBalance, kind } = scheme
-      if (readBalance === undefined) return null
+      const { network } = scheme
+      const { balances: reader } = network
+      if (reader === null) return null
       return await readCached(
         balances,
-        [kind.network, normalizeWith(scheme, asset), normalizeWith(scheme, owner)],
-        () => cacheFor(clock, balanceAgeMs, () => read(scheme, () => readBalance(asset, owner))),
+        [network.id, normalizeWith(network, asset), normalizeWith(network, owner)],
+        () => cacheFor(clock, balanceAgeMs, () => read(scheme, () => reader.read(asset, owner))),
       )
     },
 
     estimateFee: async (scheme) => {
-      const { estimateFee, kind } = scheme
-      if (estimateFee === undefined) return null
-      return await readCached(fees, [kind.network, kind.scheme], () =>
-        cacheFor(clock, feeAgeMs, () => read(scheme, () => estimateFee())),
+      const { kind, network } = scheme
+      const { fees: estimator } = network
+      if (estimator === null) return null
+      return await readCached(fees, [network.id, kind.scheme], () =>
+        cacheFor(clock, feeAgeMs, () => read(scheme, () => estimator.estimate())),
       )
     },
   }

@@ -152,7 +152,7 @@ const findForeignPayer = (
   { payer }: Authorized,
 ): Refusal | null => {
   const scheme = findScheme(registry, payment)
-  if (typeof scheme !== 'string' && isSameText(scheme, payer, route.payer)) return null
+  if (typeof scheme !== 'string' && isSameText(scheme.network, payer, route.payer)) return null
   return {
     isValid: false,
     payer,

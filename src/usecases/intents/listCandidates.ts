@@ -3,7 +3,8 @@ import type { IntentTerms } from '../../ports/intentStore.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import { type RouteProblem, routeProblems, type UnavailableRoute } from '../../protocol/intents.js'
 import { canonicalNetwork } from '../../protocol/network.js'
-import type { Scheme, Token } from '../../schemes/scheme.js'
+import type { Token } from '../../schemes/network.js'
+import type { Scheme } from '../../schemes/scheme.js'
 import { isSameText } from '../../schemes/spelling.js'
 import { createFindWallet, type FindWallet } from './wallets.js'
 
@@ -41,7 +42,7 @@ export const listCandidates = (
     payer: createFindWallet('payer', terms.payer, offered),
     payee: createFindWallet('payee', terms.payee, offered),
   }
-  const isOnlyTestnets = schemes.every(({ isTestnet }) => isTestnet === true)
+  const isOnlyTestnets = schemes.every(({ network }) => network.isTestnet)
 
   const candidates: Candidate[] = []
   const unavailable: UnavailableRoute[] = networks.problem === null ? [] : [networks.problem]
@@ -54,7 +55,7 @@ export const listCandidates = (
     if (networks.problem !== null || !networks.admits(network)) continue
     const problem = findProblem(scheme, {
       isAvailable: isServing(network) && scheme.isOffered?.() !== false,
-      isTestMoney: scheme.isTestnet === true && !isOnlyTestnets && !networks.named.includes(network),
+      isTestMoney: scheme.network.isTestnet && !isOnlyTestnets && !networks.named.includes(network),
       hasAsset: findAssets(scheme).length > 0,
       parties,
     })
@@ -93,7 +94,7 @@ const findProblem = (
   if (payer.state === 'ambiguous' || payee.state === 'ambiguous') return 'ambiguous_address'
   if (payer.state === 'missing') return 'no_payer_address'
   if (payee.state === 'missing') return 'no_payee_address'
-  if (isSameText(scheme, payer.address, payee.address)) return 'self_payment'
+  if (isSameText(scheme.network, payer.address, payee.address)) return 'self_payment'
   return { payer: payer.address, payTo: payee.address }
 }
 
@@ -133,20 +134,22 @@ type FindAssets = (scheme: Scheme) => readonly Pick<Candidate, 'asset' | 'token'
 
 /** A text that is a symbol on one network is a symbol on all: it may have the form of an asset on another. */
 const createFindAssets = (text: string, schemes: readonly Scheme[]): FindAssets => {
-  const listTokens = ({ listTokens: list }: Scheme): readonly Token[] => list?.() ?? []
-  const isSymbol = schemes.some((scheme) => listTokens(scheme).some(({ symbol }) => symbol === text))
+  const isSymbol = schemes.some((scheme) => scheme.network.listTokens().some(({ symbol }) => symbol === text))
   if (isSymbol) {
     return (scheme) =>
-      listTokens(scheme)
+      scheme.network
+        .listTokens()
         .filter(({ symbol }) => symbol === text)
         .map((token) => ({ asset: token.asset, token }))
   }
   const findAsset: FindAssets = (scheme) => {
     const asset = canonicalAsset(scheme.kind.network, text)
-    return (scheme.isAsset ?? scheme.isAddress)(asset) ? [{ asset, token: null }] : []
+    return scheme.network.isAsset(asset) ? [{ asset, token: null }] : []
   }
   if (schemes.every((scheme) => findAsset(scheme).length === 0)) {
-    const symbols = new Set(schemes.flatMap((scheme) => listTokens(scheme).map(({ symbol }) => symbol)))
+    const symbols = new Set(
+      schemes.flatMap((scheme) => scheme.network.listTokens().map(({ symbol }) => symbol)),
+    )
     throw new AppError(
       'INVALID_REQUEST',
       `asset: is neither an asset of a network that is served nor one of the symbols ${[...symbols].sort().join(', ')}`,

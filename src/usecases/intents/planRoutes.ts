@@ -10,8 +10,9 @@ import {
   intentLimits,
   type UnavailableRoute,
 } from '../../protocol/intents.js'
+import type { Network, SettlementFee, Token } from '../../schemes/network.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { AssetTerms, Scheme, SettlementFee, Token } from '../../schemes/scheme.js'
+import type { AssetTerms } from '../../schemes/scheme.js'
 import { isSameText, normalizeWith } from '../../schemes/spelling.js'
 import type { ClaimRules } from '../core/verify/claimRules.js'
 import type { ChainReadings } from './chainReadings.js'
@@ -128,7 +129,7 @@ const assess = async (
   const asset = canonicalAsset(network, token.asset)
   const amount = readAmount(terms, candidate.token, token)
   if (amount === null) return describeProblem('amount_not_exact', place)
-  const minimum = findMinimum(scheme, asset)
+  const minimum = findMinimum(scheme.network, asset)
   if (amount < minimum) return describeProblem('payment_below_minimum', place, `${minimum} smallest units`)
   if (scheme.isTooLarge?.(amount, token.decimals) === true) {
     return describeProblem('cross_check_unavailable', place)
@@ -143,15 +144,15 @@ const assess = async (
   if (balance !== null && balance < amount) {
     return describeProblem('insufficient_balance', place, `${balance} of ${amount} smallest units`)
   }
-  const seconds = scheme.secondsToSettle ?? null
+  const seconds = scheme.network.secondsToSettle
   return {
     preference,
     route: {
-      id: routeId({ scheme: name, network, asset: normalizeWith(scheme, asset) }),
+      id: routeId({ scheme: name, network, asset: normalizeWith(scheme.network, asset) }),
       scheme: name,
       network,
       asset,
-      symbol: candidate.token?.symbol ?? findSymbol(scheme, asset),
+      symbol: candidate.token?.symbol ?? findSymbol(scheme.network, asset),
       decimals: token.decimals,
       amount: amount.toString(),
       payer,
@@ -188,14 +189,14 @@ const readAmount = (
   return token.decimals === null ? null : convertAmount(BigInt(amount), asked, token.decimals)
 }
 
-const findMinimum = (scheme: Scheme, asset: string): bigint => {
-  const minimums = Object.entries(scheme.listMinimums?.() ?? {})
-  const [, minimum = '0'] = minimums.find(([each]) => isSameText(scheme, each, asset)) ?? []
+const findMinimum = (network: Network, asset: string): bigint => {
+  const minimums = Object.entries(network.listMinimums())
+  const [, minimum = '0'] = minimums.find(([each]) => isSameText(network, each, asset)) ?? []
   return BigInt(minimum)
 }
 
-const findSymbol = (scheme: Scheme, asset: string): string | null =>
-  scheme.listTokens?.().find((token) => isSameText(scheme, token.asset, asset))?.symbol ?? null
+const findSymbol = (network: Network, asset: string): string | null =>
+  network.listTokens().find((token) => isSameText(network, token.asset, asset))?.symbol ?? null
 
 const viewFee = ({ amount, ...fee }: SettlementFee) => ({ ...fee, amount: amount.toString() })
 

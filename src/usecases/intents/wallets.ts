@@ -47,11 +47,12 @@ const couldBeOf = (namespace: string, address: string): boolean => {
 }
 
 const isAddressOf = (scheme: Scheme, address: string): boolean =>
-  couldBeOf(namespaceOf(scheme.kind.network), address) && scheme.isAddress(address)
+  couldBeOf(namespaceOf(scheme.kind.network), address) && scheme.network.isAddress(address)
 
 /** Also without its `0x`: 64 digits are an account of NEAR, and may be the rest of an address of another chain. */
 const hasFormOf = (scheme: Scheme, address: string): boolean =>
-  isAddressOf(scheme, address) || (/^[0-9a-f]{64}$/i.test(address) && scheme.isAddress(`0x${address}`))
+  isAddressOf(scheme, address) ||
+  (/^[0-9a-f]{64}$/i.test(address) && scheme.network.isAddress(`0x${address}`))
 
 const findByForm = (party: Party, address: string, { schemes, admits }: ServedSchemes): FindWallet => {
   const namespaces = new Set(

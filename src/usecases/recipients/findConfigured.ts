@@ -20,14 +20,14 @@ export const createFindConfigured = (
       logger.warn({ network, payTo }, 'exact_direct.recipient_of_unserved_network')
       continue
     }
-    if (!scheme.isAddress(payTo)) throw new Error(`${payTo} is not an address of ${network}`)
+    if (!scheme.network.isAddress(payTo)) throw new Error(`${payTo} is not an address of ${network}`)
     if (demands.memo && scheme.publicProof?.carriesMemo === false) {
       throw new Error(`transfers of ${network} carry no memo`)
     }
     if (demands.signedClaim && scheme.publicProof?.isSignedBy === undefined) {
       throw new Error(`wallets of ${network} sign no messages`)
     }
-    const recipient = { network, payTo: normalizeWith(scheme, payTo) }
+    const recipient = { network, payTo: normalizeWith(scheme.network, payTo) }
     statements.set(keyOf(recipient), { ...recipient, demands, accountId })
   }
   return (recipient) => statements.get(keyOf(recipient)) ?? null

@@ -148,10 +148,10 @@ export const findRecipient = (
   if (scheme?.publicProof === undefined) {
     throw new AppError('INVALID_REQUEST', 'network: this instance serves no exact-direct there')
   }
-  if (!scheme.isAddress(payTo)) {
+  if (!scheme.network.isAddress(payTo)) {
     throw new AppError('INVALID_REQUEST', 'payTo: must be an address of the network')
   }
-  return { scheme, proof: scheme.publicProof, payTo: normalizeWith(scheme, payTo) }
+  return { scheme, proof: scheme.publicProof, payTo: normalizeWith(scheme.network, payTo) }
 }
 
 const messageLifetimeMs = 600_000

@@ -155,7 +155,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
         }
         const describeOpening = () =>
           ({ stream, event: { type: 'stream.opened', data: viewStream(stream) } }) as const
-        const perSecond = scheme.settlementsPerSecond?.()
+        const perSecond = scheme.network.settlementsPerSecond()
         const secondsOf = (count: number) => count / Math.max(perSecond ?? 0, leastPerSecond)
         const place = ({ others, own }: { readonly others: number; readonly own: number }) => {
           if (secondsOf(own) * 1_000 >= maxOwnMs) return null
@@ -168,7 +168,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
           ...describeOpening(),
           payment: stored,
           quota: limitOf(quota),
-          ...(perSecond === undefined || getMarginMs(stream) >= streamLimits.maxMarginMs
+          ...(perSecond === null || getMarginMs(stream) >= streamLimits.maxMarginMs
             ? {}
             : {
                 pace: {

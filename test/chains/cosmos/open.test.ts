@@ -64,7 +64,7 @@ describe('a Cosmos network', () => {
       network: 'cosmos:grand-1',
       extra: { assetDenom: 'uusdc', assetSymbol: 'USDC', assetDecimals: 6 },
     })
-    expect(scheme.signers).toEqual([signer])
+    expect(scheme.network.signers).toEqual([signer])
     expect(await scheme.describeAsset(null, null)).toMatchObject({ asset: 'uusdc', decimals: 6 })
     expect(await scheme.describeAsset(voucher, null)).toMatchObject({
       decimals: null,

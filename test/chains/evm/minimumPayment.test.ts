@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/platform/clock.js'
 import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import { waitLimitMs } from '../../support/pollUntil.js'
+import { createToyNetwork } from '../../support/toyScheme.js'
 import { openEngine } from './engineScene.js'
 import { openScene, type Scene } from './scene.js'
 
@@ -104,6 +105,7 @@ describe('a payment of dust on EVM', () => {
     const scheme = createExactScheme({
       family,
       network: { ...network, minimumPayment: { fixed: null, coinUsd: 3_000, stablecoins } },
+      opened: createToyNetwork(),
       rpc,
       tokens: createTokenRegistry(network, rpc),
       engine: { ...engine, findTypicalCost: () => cost, settle: async () => confirmed },

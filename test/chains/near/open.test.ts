@@ -59,7 +59,7 @@ describe('a NEAR network', () => {
       network: 'near:testnet',
       extra: { assetSymbol: 'USDC', assetDecimals: 6 },
     })
-    expect(scheme.signers).toEqual(['facilitator.testnet'])
+    expect(scheme.network.signers).toEqual(['facilitator.testnet'])
     expect(await scheme.describeAsset(null, null)).toMatchObject({ asset: 'usdc.testnet', decimals: 6 })
     expect(await scheme.describeAsset('other-usd.testnet', null)).toMatchObject({ decimals: null })
     expect(await scheme.describeAsset('usdt.testnet', null)).toBeNull()

@@ -106,7 +106,7 @@ describe.each(withReorgs)('a reorg after two blocks on %s', (network) => {
     const { scenario, body } = play(network, { reorg })
     const { outcome, row, scheme } = await scene.settle(body)
     const block = blockOf(outcome)
-    const status = (of: BlockReference) => scheme.getBlockStatus(of, never)
+    const status = (of: BlockReference) => scheme.network.getBlockStatus(of, never)
     expect(await status(block)).toBe('canonical')
     scene.scenarios.advance(scenario.id, 3_999)
     expect(await status(block)).toBe('canonical')
@@ -129,7 +129,7 @@ describe.each(withReorgs)('a reorg after two blocks on %s', (network) => {
       ({ kind }) => kind.network === network && kind.scheme === scheme.kind.scheme,
     )
     if (other === undefined) throw new Error('The network is missing')
-    expect(await other.getBlockStatus(blockOf(outcome), never)).toBe('orphaned')
+    expect(await other.network.getBlockStatus(blockOf(outcome), never)).toBe('orphaned')
     expect(await resolve(other, row)).toEqual(await resolve(scheme, row))
   })
 
@@ -149,7 +149,7 @@ describe.each(withReorgs)('a reorg after two blocks on %s', (network) => {
     const { scenario, body } = play(network, { reorg })
     const { outcome, row, scheme } = await scene.settle(body)
     scene.scenarios.expire(scenario.id)
-    expect(await scheme.getBlockStatus(blockOf(outcome), never)).toBe('orphaned')
+    expect(await scheme.network.getBlockStatus(blockOf(outcome), never)).toBe('orphaned')
     expect(blockOf(await resolve(scheme, row))).not.toEqual(blockOf(outcome))
   })
 
@@ -158,17 +158,17 @@ describe.each(withReorgs)('a reorg after two blocks on %s', (network) => {
     const { row, scheme } = await scene.settle(body)
     scene.scenarios.advance(scenario.id, 45_000)
     const block = blockOf(await resolve(scheme, row))
-    expect(await scheme.getBlockStatus(block, never)).toBe('canonical')
+    expect(await scheme.network.getBlockStatus(block, never)).toBe('canonical')
     scene.scenarios.advance(scenario.id, 4_000)
-    expect(await scheme.getBlockStatus(block, never)).toBe('orphaned')
+    expect(await scheme.network.getBlockStatus(block, never)).toBe('orphaned')
   })
 
   it('does not orphan a block of another hash or number', async () => {
     const { body } = play(network, { reorg })
     const { outcome, scheme } = await scene.settle(body)
     const { number, hash } = blockOf(outcome)
-    expect(await scheme.getBlockStatus({ number: number + 1n, hash }, never)).toBe('unknown')
-    expect(await scheme.getBlockStatus({ number, hash: 'another' }, never)).toBe('unknown')
+    expect(await scheme.network.getBlockStatus({ number: number + 1n, hash }, never)).toBe('unknown')
+    expect(await scheme.network.getBlockStatus({ number, hash: 'another' }, never)).toBe('unknown')
   })
 })
 
@@ -206,7 +206,7 @@ describe('the payer of a scenario', () => {
   it.each(networks)('is an address of %s, and each is another', (network) => {
     const scheme = scene.find('exact', network)
     const payers = [scene.sandbox.newPayer(network), scene.sandbox.newPayer(network)]
-    expect(payers.map((payer) => scheme.isAddress(payer))).toEqual([true, true])
+    expect(payers.map((payer) => scheme.network.isAddress(payer))).toEqual([true, true])
     expect(new Set(payers).size).toBe(2)
   })
 

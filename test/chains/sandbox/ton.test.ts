@@ -147,9 +147,9 @@ describe('exact on the TON testnet', () => {
       expect(outcome).toEqual({ state: 'confirmed', transaction: row.transaction })
       expect(row.transaction).toMatch(/^5a4db0[0-9a-f]{58}$/)
       expect(await resolve(scheme, row)).toEqual(outcome)
-      expect(await scheme.getBlockStatus({ number: 1n, hash: 'any' }, AbortSignal.timeout(waitLimitMs))).toBe(
-        'final',
-      )
+      expect(
+        await scheme.network.getBlockStatus({ number: 1n, hash: 'any' }, AbortSignal.timeout(waitLimitMs)),
+      ).toBe('final')
     },
   )
 

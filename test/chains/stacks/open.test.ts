@@ -62,7 +62,7 @@ describe('at the start', () => {
       network: 'stacks:2147483648',
       extra: { assetSymbol: 'USD', assetDecimals: 6, contractAddress: token, networkName: 'testnet' },
     })
-    expect(scheme.signers).toEqual([signer])
+    expect(scheme.network.signers).toEqual([signer])
     expect(health()).toMatchObject([{ isServing: true }])
     expect(new Set(keys)).toEqual(new Set(['key']))
     await close()

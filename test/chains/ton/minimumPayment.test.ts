@@ -72,7 +72,7 @@ describe('a payment of dust on TON', () => {
     const { scheme, close } = await openLikeMainnet()
     try {
       // 0.045 TON at 2 USD is 0.09 USD, of which a tenth.
-      expect(scheme.listMinimums?.()).toEqual({ [scene.chain.token.master.toRawString()]: '9000' })
+      expect(scheme.network.listMinimums()).toEqual({ [scene.chain.token.master.toRawString()]: '9000' })
       const verify = async (body: TonPaymentBody) => await scheme.verify(readBody(body), { isAwaited })
       expect(await verify(await plan(8_999n))).toMatchObject({
         isValid: false,

@@ -76,7 +76,7 @@ describe('a payment of dust on TRON', () => {
     try {
       const payer = createTronKey()
       // 600 bytes at 1,000 sun are 0.6 TRX, at 0.3 USD 0.18 USD, of which a tenth.
-      expect(scheme.listMinimums?.()).toEqual({ [scene.token]: '18000' })
+      expect(scheme.network.listMinimums()).toEqual({ [scene.token]: '18000' })
       const verify = async (amount: bigint, sun: number, isForSettle = false) =>
         await scheme.verify(readBody(await plan(amount, sun, payer)), { isAwaited, isForSettle })
       expect(await verify(17_999n, 0)).toMatchObject({
@@ -119,7 +119,7 @@ describe('a payment of dust on TRON', () => {
   it('is settled on mainnet where we delegate no energy', async () => {
     const { scheme, close } = await openLikeMainnet({})
     try {
-      expect(scheme.listMinimums?.()).toEqual({})
+      expect(scheme.network.listMinimums()).toEqual({})
       expect(await scheme.verify(readBody(await plan(1n)), { isAwaited })).toMatchObject({ isValid: true })
     } finally {
       await close()

@@ -587,7 +587,7 @@ describe('exact-direct', () => {
     })
 
     it('needs no block: only final transactions are confirmed', async () => {
-      expect(await scheme.getBlockStatus({ number: 1n, hash: 'h' }, never)).toBe('final')
+      expect(await scheme.network.getBlockStatus({ number: 1n, hash: 'h' }, never)).toBe('final')
     })
   })
 
@@ -599,8 +599,8 @@ describe('exact-direct', () => {
     })
     expect(await scheme.describeAsset('GOLD', null)).toMatchObject({ asset: 'gold' })
     expect(await scheme.describeAsset(null, null)).toMatchObject({ asset: 'gold' })
-    expect(scheme.isAsset?.('copper')).toBe(false)
-    expect(scheme.isAddress('B0B')).toBe(false)
+    expect(scheme.network.isAsset('copper')).toBe(false)
+    expect(scheme.network.isAddress('B0B')).toBe(false)
   })
 
   it('calls requirements whose extra names another asset a contradiction', () => {

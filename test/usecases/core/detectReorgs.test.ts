@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BlockReference, ConfirmedBlock, Settlement } from '../../../src/ports/settlementJournal.js'
+import type { BlockStatus } from '../../../src/schemes/network.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { BlockStatus } from '../../../src/schemes/scheme.js'
 import { createDetectReorgs } from '../../../src/usecases/core/recover/detectReorgs.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryConfirmedBlocks } from '../../support/memoryConfirmedBlocks.js'
@@ -22,9 +22,11 @@ const setup = (getStatus: Judge = () => 'canonical', deadlineMs = 5_000) => {
   const schemeOn = (network: string) =>
     createToyScheme({
       kind: { scheme: 'exact', network },
-      getBlockStatus: async (block) => {
-        queried.push(block.hash)
-        return await getStatus(block)
+      network: {
+        getBlockStatus: async (block) => {
+          queried.push(block.hash)
+          return await getStatus(block)
+        },
       },
     })
   const detectReorgs = createDetectReorgs({
@@ -212,10 +214,12 @@ describe('detectReorgs', () => {
     const detectReorgs = createDetectReorgs({
       registry: createSchemeRegistry([
         createToyScheme({
-          getBlockStatus: (_block, signal) =>
-            new Promise((_resolve, reject) => {
-              signal.addEventListener('abort', () => reject(signal.reason))
-            }),
+          network: {
+            getBlockStatus: (_block, signal) =>
+              new Promise((_resolve, reject) => {
+                signal.addEventListener('abort', () => reject(signal.reason))
+              }),
+          },
         }),
       ]),
       blocks: { ...createMemoryConfirmedBlocks(journal), list: async () => [block] },

@@ -1,19 +1,23 @@
 import { Address } from '@ton/core'
 import { describe, expect, it } from 'vitest'
+import type { Network, Token } from '../../../src/schemes/network.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { Scheme, Token } from '../../../src/schemes/scheme.js'
+import type { Scheme } from '../../../src/schemes/scheme.js'
 import { findDollarDecimals } from '../../../src/usecases/core/settle/spendingLimits.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 const dollar = (asset: string): Token => ({ asset, symbol: 'USDC', decimals: 6, isDollar: true })
 
-const ton: Pick<Scheme, 'normalizeAddress'> = {
+const ton: Pick<Network, 'normalizeAddress'> = {
   normalizeAddress: (text) =>
     Address.isRaw(text) || Address.isFriendly(text) ? Address.parse(text).toRawString() : null,
 }
 
-const schemeOf = (asset: string, changes: Partial<Scheme> = {}, network = 'toy:1'): Scheme =>
-  createToyScheme({ kind: { scheme: 'exact', network }, listTokens: () => [dollar(asset)], ...changes })
+const schemeOf = (asset: string, facts: Partial<Network> = {}, network = 'toy:1'): Scheme =>
+  createToyScheme({
+    kind: { scheme: 'exact', network },
+    network: { listTokens: () => [dollar(asset)], ...facts },
+  })
 
 const usdtOnTon = '0:b113a994b5024a16719f69139328eb759596c38a25f59028b146fecdc3621dfe'
 

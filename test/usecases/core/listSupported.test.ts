@@ -7,7 +7,7 @@ import { createListSupported } from '../../../src/usecases/core/describe/listSup
 import { createToyScheme } from '../../support/toyScheme.js'
 
 const scheme = (network: string, signers: readonly string[], more: Partial<Scheme['kind']> = {}) =>
-  createToyScheme({ kind: { scheme: 'exact', network, ...more }, signers })
+  createToyScheme({ kind: { scheme: 'exact', network, ...more }, network: { signers } })
 
 const list = (schemes: readonly Scheme[], isServing: (network: string) => boolean = () => true) =>
   createListSupported(createSchemeRegistry(schemes), isServing)()
@@ -63,7 +63,7 @@ describe('listSupported', () => {
     let isOffered = false
     const upto = createToyScheme({
       kind: { scheme: 'upto', network: 'eip155:1' },
-      signers: ['0xUpto'],
+      network: { signers: ['0xUpto'] },
       extensions: ['gasSponsoring'],
       isOffered: () => isOffered,
     })
@@ -115,8 +115,11 @@ describe('listSupported', () => {
 
   it('names minimum payments beside `extra`, in both versions, and not where there are none', () => {
     const minimums = { '0xUSDC': '309' }
-    const base = { ...scheme('eip155:8453', []), listMinimums: () => minimums }
-    const none = { ...scheme('eip155:1', []), listMinimums: () => ({}) }
+    const base = createToyScheme({
+      kind: { scheme: 'exact', network: 'eip155:8453' },
+      network: { listMinimums: () => minimums },
+    })
+    const none = scheme('eip155:1', [])
     expect(list([base, none]).kinds).toEqual([
       { ...entry(2, 'eip155:8453'), minimumPayments: minimums },
       entry(2, 'eip155:1'),

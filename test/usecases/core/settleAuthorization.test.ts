@@ -437,8 +437,10 @@ describe('a refused payment', () => {
   it('records one spelling for each wallet, and decimals of a dollar', async () => {
     const { plain, attempt } = setup({
       scheme: {
-        normalizeAddress: (address) => address.toUpperCase(),
-        listTokens: () => [{ asset: 'gold', symbol: 'USDC', decimals: 6, isDollar: true }],
+        network: {
+          normalizeAddress: (address) => address.toUpperCase(),
+          listTokens: () => [{ asset: 'gold', symbol: 'USDC', decimals: 6, isDollar: true }],
+        },
       },
     })
     await attempt()
@@ -449,16 +451,16 @@ describe('a refused payment', () => {
     ['an unknown token', { asset: 'silver' }, {}],
     ['a token that is no dollar', { isDollar: false }, {}],
     ['a testnet beside a mainnet', {}, { isTestnet: true }],
-  ])('records no worth of %s', (_, token, scheme) => {
+  ])('records no worth of %s', (_, token, facts) => {
     const dollar = { asset: 'gold', symbol: 'USDC', decimals: 6, isDollar: true, ...token }
-    const testnet = createToyScheme({ listTokens: () => [dollar], ...scheme })
+    const testnet = createToyScheme({ network: { listTokens: () => [dollar], ...facts } })
     const mainnet = createToyScheme({ kind: { scheme: 'exact', network: 'toy:2' } })
     expect(findDollarDecimals(createSchemeRegistry([testnet, mainnet]), testnet, 'gold')).toBeNull()
   })
 
   it('records the worth on a testnet where there is nothing else', () => {
     const gold = { asset: '0xAA', symbol: 'USDC', decimals: 18, isDollar: true }
-    const testnet = createToyScheme({ listTokens: () => [gold], isTestnet: true })
+    const testnet = createToyScheme({ network: { listTokens: () => [gold], isTestnet: true } })
     expect(findDollarDecimals(createSchemeRegistry([testnet]), testnet, '0xaa')).toBe(18)
   })
 

@@ -13,7 +13,7 @@ import { createToyScheme, type ToyScript } from '../../support/toyScheme.js'
 const upto = (script: ToyScript = {}): Scheme =>
   createToyScheme({
     kind: { scheme: 'upto', network: 'eip155:84532' },
-    isAddress: (text) => text.startsWith('0x'),
+    network: { isAddress: (text) => text.startsWith('0x') },
     describeAsset: async (asset, payTo) => ({
       asset: asset ?? '0xgold',
       decimals: 6,

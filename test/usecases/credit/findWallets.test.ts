@@ -32,7 +32,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
 const schemeOf = (network: string): Scheme =>
   createToyScheme({
     kind: { scheme: 'exact', network },
-    isAddress: (text) => (readers[network]?.(text) ?? null) !== null,
+    network: { isAddress: (text) => (readers[network]?.(text) ?? null) !== null },
   })
 const registry = createSchemeRegistry(Object.keys(readers).map(schemeOf))
 const only = (network: string) => createSchemeRegistry([schemeOf(network)])
@@ -108,8 +108,7 @@ describe('a wallet', () => {
 
   it('is spelled as the family spells it', () => {
     const scheme = createToyScheme({
-      isAddress: () => true,
-      normalizeAddress: (text) => (text.startsWith('no') ? null : `normal ${text}`),
+      network: { normalizeAddress: (text) => (text.startsWith('no') ? null : `normal ${text}`) },
     })
     const toys = createSchemeRegistry([scheme])
     expect(findWallets(toys, { wallet: 'a' })).toEqual([

@@ -11,12 +11,16 @@ const slowScheme = (network: string) => {
   let running = 0
   const scheme: Scheme = createToyScheme({
     kind: { scheme: 'exact', network },
-    readBalance: async () => {
-      running += 1
-      most = Math.max(most, running)
-      await new Promise<void>((resolve) => answers.push(resolve))
-      running -= 1
-      return 1n
+    network: {
+      balances: {
+        read: async () => {
+          running += 1
+          most = Math.max(most, running)
+          await new Promise<void>((resolve) => answers.push(resolve))
+          running -= 1
+          return 1n
+        },
+      },
     },
   })
   const answerAll = async () => {

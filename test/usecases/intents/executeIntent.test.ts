@@ -523,7 +523,9 @@ describe('an intent', () => {
 
   it('whose route vanished is pending again', async () => {
     let balance = 10_000n
-    const { route, execute, useCases, clock } = await open({ toy: { readBalance: async () => balance } })
+    const { route, execute, useCases, clock } = await open({
+      toy: { network: { balances: { read: async () => balance } } },
+    })
     const { intent, paymentRequirements } = await route()
     balance = 0n
     await clock.advance(2_000)
@@ -1063,7 +1065,7 @@ describe('an intent', () => {
     })
 
     it('is created by a later request if the first one failed', async () => {
-      const { createUnder } = await open({ toy: { isAsset: (text) => text === 'gold' } })
+      const { createUnder } = await open({ toy: { network: { isAsset: (text) => text === 'gold' } } })
       expect(await rejectionOf(createUnder('order-4', { asset: 'lead' }))).toMatchObject({
         code: 'INVALID_REQUEST',
       })
@@ -1082,7 +1084,7 @@ describe('an intent', () => {
 
   it('names its payer in any spelling of the network', async () => {
     const toy: ToyScript = {
-      normalizeAddress: (text) => text.toLowerCase(),
+      network: { normalizeAddress: (text) => text.toLowerCase() },
       verify: async (payment) =>
         toyAuthorized(payment, {
           payer: 'ALICE',

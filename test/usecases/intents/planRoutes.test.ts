@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createFailureLog } from '../../../src/failureLog.js'
 import type { IntentTerms } from '../../../src/ports/intentStore.js'
 import type { RouteProblem } from '../../../src/protocol/intents.js'
+import type { Token } from '../../../src/schemes/network.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { Scheme, Token } from '../../../src/schemes/scheme.js'
+import type { Scheme } from '../../../src/schemes/scheme.js'
 import { noClaimRules } from '../../../src/usecases/core/verify/claimRules.js'
 import { createChainReadings } from '../../../src/usecases/intents/chainReadings.js'
 import { createPlanRoutes, rankRoutes } from '../../../src/usecases/intents/planRoutes.js'
@@ -11,17 +12,20 @@ import { routeOf } from '../../support/intentOf.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
-import { createToyScheme } from '../../support/toyScheme.js'
+import { createToyScheme, type ToyScript } from '../../support/toyScheme.js'
 
 const gold: Token = { asset: 'gold', symbol: 'GOLD', decimals: 6, isDollar: true }
 
-const schemeOf = (network: string, changes: Partial<Scheme> = {}): Scheme =>
+const schemeOf = (network: string, { network: facts, ...changes }: ToyScript = {}): Scheme =>
   createToyScheme({
     kind: { scheme: 'exact', network },
-    listTokens: () => [gold],
-    readBalance: async () => 50_000n,
-    estimateFee: async () => ({ amount: 7n, symbol: 'COIN', decimals: 18, paidBy: 'facilitator' }),
-    secondsToSettle: 2,
+    network: {
+      listTokens: () => [gold],
+      balances: { read: async () => 50_000n },
+      fees: { estimate: async () => ({ amount: 7n, symbol: 'COIN', decimals: 18, paidBy: 'facilitator' }) },
+      secondsToSettle: 2,
+      ...facts,
+    },
     ...changes,
   })
 
@@ -104,7 +108,7 @@ describe('the routes of an intent', () => {
   it('are every token with the symbol, under every scheme but metered ones', async () => {
     const silver: Token = { ...gold, asset: 'gold-2' }
     const other: Token = { ...gold, asset: 'lead', symbol: 'LEAD' }
-    const tokens = { listTokens: () => [gold, other, silver] }
+    const tokens = { network: { listTokens: () => [gold, other, silver] } }
     const kinds = ['exact', 'exact-direct', 'upto']
     const schemes = kinds.map((scheme) =>
       schemeOf('toy:1', { ...tokens, kind: { scheme, network: 'toy:1' } }),
@@ -120,8 +124,8 @@ describe('the routes of an intent', () => {
 
   it('are those of one asset where the request names one', async () => {
     const schemes = [
-      schemeOf('toy:1', { isAsset: (text) => text === 'gold' }),
-      schemeOf('toy:2', { isAsset: () => false }),
+      schemeOf('toy:1', { network: { isAsset: (text) => text === 'gold' } }),
+      schemeOf('toy:2', { network: { isAsset: () => false } }),
     ]
     expect(await problemsOf({ schemes, terms: { asset: 'gold' } })).toEqual([
       'toy:1 ok',
@@ -130,13 +134,16 @@ describe('the routes of an intent', () => {
   })
 
   it('take a text that is a symbol anywhere for a symbol everywhere', async () => {
-    const schemes = [schemeOf('toy:1'), schemeOf('toy:2', { listTokens: () => [], isAsset: () => true })]
+    const schemes = [
+      schemeOf('toy:1'),
+      schemeOf('toy:2', { network: { listTokens: () => [], isAsset: () => true } }),
+    ]
     expect(await problemsOf({ schemes })).toEqual(['toy:1 ok', 'toy:2 unsupported_asset'])
   })
 
-  it.each<[string, Partial<Scheme>, Partial<IntentTerms>, RouteProblem]>([
+  it.each<[string, ToyScript, Partial<IntentTerms>, RouteProblem]>([
     ['a network that is not offered', { isOffered: () => false }, {}, 'network_unavailable'],
-    ['a network without the token', { listTokens: () => [] }, {}, 'unsupported_asset'],
+    ['a network without the token', { network: { listTokens: () => [] } }, {}, 'unsupported_asset'],
     [
       'an asset that the network does not settle',
       { describeAsset: async () => null },
@@ -151,35 +158,45 @@ describe('the routes of an intent', () => {
       'network_unavailable',
     ],
     ['an amount that one host cannot confirm', { isTooLarge: () => true }, {}, 'cross_check_unavailable'],
-    ['an amount below the minimum', { listMinimums: () => ({ gold: '10001' }) }, {}, 'payment_below_minimum'],
+    [
+      'an amount below the minimum',
+      { network: { listMinimums: () => ({ gold: '10001' }) } },
+      {},
+      'payment_below_minimum',
+    ],
     [
       'a token with too few decimals',
-      { listTokens: () => [{ ...gold, decimals: 2 }] },
+      { network: { listTokens: () => [{ ...gold, decimals: 2 }] } },
       { amount: '10001' },
       'amount_not_exact',
     ],
-    ['a balance that cannot be read', { readBalance: failing }, {}, 'balance_unknown'],
-    ['a balance that is too low', { readBalance: async () => 9_999n }, {}, 'insufficient_balance'],
+    ['a balance that cannot be read', { network: { balances: { read: failing } } }, {}, 'balance_unknown'],
+    [
+      'a balance that is too low',
+      { network: { balances: { read: async () => 9_999n } } },
+      {},
+      'insufficient_balance',
+    ],
     [
       'a payer without an address there',
-      { isAddress: (text) => text === 'bob' },
+      { network: { isAddress: (text) => text === 'bob' } },
       { payer: 'carol' },
       'no_payer_address',
     ],
     [
       'a payee without an address there',
-      { isAddress: (text) => text === 'alice' },
+      { network: { isAddress: (text) => text === 'alice' } },
       { payee: 'carol' },
       'no_payee_address',
     ],
     ['a payer who is the payee', {}, { payee: 'alice' }, 'self_payment'],
     [
       'a payer who is the payee in another spelling',
-      { normalizeAddress: (text) => text.toLowerCase() },
+      { network: { normalizeAddress: (text) => text.toLowerCase() } },
       { payee: 'Alice' },
       'self_payment',
     ],
-    ['a testnet that is not named', { isTestnet: true }, {}, 'testnet'],
+    ['a testnet that is not named', { network: { isTestnet: true } }, {}, 'testnet'],
   ])('exclude %s', async (_name, changes, terms, problem) => {
     // The second network keeps the request sensible.
     const schemes = [schemeOf('toy:1', changes), schemeOf('toy:2')]
@@ -204,7 +221,9 @@ describe('the routes of an intent', () => {
   })
 
   it('name the balance that is too low', async () => {
-    const { unavailable } = await plan({ schemes: [schemeOf('toy:1', { readBalance: async () => 5n })] })
+    const { unavailable } = await plan({
+      schemes: [schemeOf('toy:1', { network: { balances: { read: async () => 5n } } })],
+    })
     expect(unavailable[0]?.message).toBe('The payer has too little: 5 of 10000 smallest units')
   })
 
@@ -225,7 +244,7 @@ describe('the routes of an intent', () => {
     ],
     ['a testnet by name', { sourceNetworks: ['test:1'] }, ['test:1 ok']],
   ])('keep to %s', async (_name, terms, expected) => {
-    const testnet = schemeOf('test:1', { isTestnet: true })
+    const testnet = schemeOf('test:1', { network: { isTestnet: true } })
     const schemes = [schemeOf('toy:1'), schemeOf('toy:2'), schemeOf('toy:3'), testnet]
     const wallets = { payer: { toy: 'alice', test: 'alice' }, payee: { toy: 'bob', test: 'bob' } }
     expect(await problemsOf({ schemes, terms: { ...wallets, ...terms } })).toEqual(expected)
@@ -237,7 +256,9 @@ describe('the routes of an intent', () => {
   })
 
   it('include testnets where there is nothing else', async () => {
-    expect(await problemsOf({ schemes: [schemeOf('toy:1', { isTestnet: true })] })).toEqual(['toy:1 ok'])
+    expect(await problemsOf({ schemes: [schemeOf('toy:1', { network: { isTestnet: true } })] })).toEqual([
+      'toy:1 ok',
+    ])
   })
 
   it.each([
@@ -247,27 +268,32 @@ describe('the routes of an intent', () => {
     ['6 decimals, named by its address: its own smallest units', {}, { asset: 'gold' }, '10000'],
     ['6 decimals, named by its address, of an amount with 8', {}, { asset: 'gold', decimals: 8 }, '100'],
   ])('convert the amount exactly for a token with %s', async (_name, token, terms, amount) => {
-    const tokens = { listTokens: () => [{ ...gold, ...token }], readBalance: async () => 10n ** 30n }
-    const { routes } = await plan({ schemes: [schemeOf('toy:1', tokens)], terms })
+    const network = {
+      listTokens: () => [{ ...gold, ...token }],
+      balances: { read: async () => 10n ** 30n },
+    }
+    const { routes } = await plan({ schemes: [schemeOf('toy:1', { network })], terms })
     expect(routes[0]?.amount).toBe(amount)
   })
 
   it('know nothing of balance, fee and time where the scheme does not', async () => {
-    const bare = createToyScheme({ listTokens: () => [gold] })
+    const bare = createToyScheme({ network: { listTokens: () => [gold] } })
     const { routes } = await plan({ schemes: [bare] })
     expect(routes[0]).toMatchObject({ balance: null, fee: null, estimatedSeconds: null, score: 0.25 })
   })
 
   it('are offered without a fee if it cannot be read', async () => {
-    const { routes } = await plan({ schemes: [schemeOf('toy:1', { estimateFee: failing })] })
+    const { routes } = await plan({
+      schemes: [schemeOf('toy:1', { network: { fees: { estimate: failing } } })],
+    })
     expect(routes[0]?.fee).toBeNull()
   })
 
   it('do not wait for a network that hangs beyond the deadline', async () => {
     const schemes = [
       schemeOf('toy:1'),
-      schemeOf('toy:2', { readBalance: hanging }),
-      schemeOf('toy:3', { estimateFee: hanging }),
+      schemeOf('toy:2', { network: { balances: { read: hanging } } }),
+      schemeOf('toy:3', { network: { fees: { estimate: hanging } } }),
       schemeOf('toy:4', { describeAsset: hanging }),
     ]
     expect(await problemsOf({ schemes, deadlineMs: 100 })).toEqual([
@@ -279,7 +305,7 @@ describe('the routes of an intent', () => {
   })
 
   it('of other networks are there although more requests than it may have at once wait for one that hangs', async () => {
-    const schemes = [schemeOf('toy:1', { readBalance: hanging }), schemeOf('toy:2')]
+    const schemes = [schemeOf('toy:1', { network: { balances: { read: hanging } } }), schemeOf('toy:2')]
     const { plan: again } = setup({ schemes, deadlineMs: 100 })
     for (let round = 0; round < 2; round++) {
       const payers = Array.from({ length: 20 }, (_, at) => `payer-${round}-${at}`)
@@ -299,11 +325,13 @@ describe('the routes of an intent', () => {
 
   it('read one balance once for requests of the same moment', async () => {
     let readings = 0
-    const readBalance = async () => {
+    const read = async () => {
       readings += 1
       return 50_000n
     }
-    const { plan: again, clock } = setup({ schemes: [schemeOf('toy:1', { readBalance })] })
+    const { plan: again, clock } = setup({
+      schemes: [schemeOf('toy:1', { network: { balances: { read } } })],
+    })
     await Promise.all([again(), again(), again()])
     await again({ terms: { payee: 'carol' } })
     expect(readings).toBe(1)
@@ -322,14 +350,16 @@ describe('the routes of an intent', () => {
   })
 
   it('log a network that does not answer once', async () => {
-    const { plan: again, logger } = setup({ schemes: [schemeOf('toy:1', { readBalance: failing })] })
+    const { plan: again, logger } = setup({
+      schemes: [schemeOf('toy:1', { network: { balances: { read: failing } } })],
+    })
     await again()
     await again()
     expect(logger.lines.filter(({ message }) => message === 'intents.network_unavailable')).toHaveLength(1)
   })
 
   it('refuse an asset that is neither a symbol nor an asset of any network', async () => {
-    const schemes = [schemeOf('toy:1', { isAsset: () => false })]
+    const schemes = [schemeOf('toy:1', { network: { isAsset: () => false } })]
     const refusal = await rejectionOf(plan({ schemes, terms: { asset: 'LEAD' } }))
     expect(refusal).toMatchObject({ code: 'INVALID_REQUEST' })
     expect(refusal.message).toBe(

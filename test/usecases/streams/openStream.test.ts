@@ -24,10 +24,10 @@ const bodyOf = (nonce: string) => ({
 const setup = (perSecond: number) => {
   const clock = createManualClock(start)
   const store = createMemoryStreams({})
-  const scheme = {
-    ...createToyScheme({ kind: { scheme: 'upto', network: 'toy:1' } }),
-    settlementsPerSecond: () => perSecond,
-  }
+  const scheme = createToyScheme({
+    kind: { scheme: 'upto', network: 'toy:1' },
+    network: { settlementsPerSecond: () => perSecond },
+  })
   let end = minutes(60)
   const openStream = createOpenStream({
     store,

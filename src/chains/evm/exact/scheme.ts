@@ -1,15 +1,15 @@
 import type { Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
-import { describeNetwork, domainOf } from '../describeNetwork.js'
-import { createEvmMinimum, createPaymentMethod, type MethodDependencies } from '../paymentMethod.js'
+import { createEvmMinimum, createPaymentMethod, type SchemeDependencies } from '../paymentMethod.js'
+import { createDescribeToken, domainOf } from '../tokens/describeToken.js'
+import { builderCodeExtension } from '../transactions/builderCodes.js'
 import { readJudge } from './judge.js'
 import { formatAuthorizationId, readExactProof } from './payload.js'
 import { createPreparer, type Prepared } from './prepare.js'
 
-export const createExactScheme = (dependencies: MethodDependencies): Scheme => {
+export const createExactScheme = (dependencies: SchemeDependencies): Scheme => {
   const { network, tokens } = dependencies
-  const minimum = createEvmMinimum(dependencies)
-  const method = createPaymentMethod<Prepared>(dependencies, minimum, {
+  const method = createPaymentMethod<Prepared>(dependencies, createEvmMinimum(dependencies), {
     ...createPreparer(dependencies),
     identify: (payment) => {
       const reading = readExactProof(payment.proof)
@@ -43,6 +43,8 @@ export const createExactScheme = (dependencies: MethodDependencies): Scheme => {
         return describeDefaultDomain()
       },
     },
-    ...describeNetwork(dependencies, minimum),
+    network: dependencies.opened,
+    extensions: [builderCodeExtension],
+    describeAsset: createDescribeToken(network, tokens),
   }
 }

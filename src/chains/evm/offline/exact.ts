@@ -10,19 +10,12 @@ import { findFailedCheck } from '../exactPermit2/checks.js'
 import { hashPermit } from '../exactPermit2/typedData.js'
 import { toDate, toRefusal } from '../paymentMethod.js'
 import { formatPermitId, readPermitProof } from '../permit2/payload.js'
-import {
-  evmForms,
-  type OfflineNetwork,
-  type OfflineReading,
-  offlineSigner,
-  phaseOf,
-  refuseSignature,
-} from './offlineNetwork.js'
+import { type EvmOfflineNetwork, type OfflineReading, phaseOf, refuseSignature } from './offlineNetwork.js'
 import { createOfflinePermit2 } from './permit2.js'
 
 /** `exact` by EIP-3009 and by Permit2. */
-export const createOfflineExact = (offline: OfflineNetwork): OfflineScheme => {
-  const { network, chainId, tokens } = offline
+export const createOfflineExact = (offline: EvmOfflineNetwork): OfflineScheme => {
+  const { id: network, chainId, tokens } = offline
   const readPermit2 = createOfflinePermit2(offline, {
     read: readPermitProof,
     hash: hashPermit,
@@ -59,10 +52,7 @@ export const createOfflineExact = (offline: OfflineNetwork): OfflineScheme => {
       network,
       extra: { ...tokens.describe(null)?.extra, assetTransferMethods: bothMethods.names },
     },
-    signers: [offlineSigner],
-    forms: evmForms,
-    isAddress: (text) => readAddress(text) !== null,
-    listTokens: tokens.list,
+    network: offline,
     describeAsset: async (asset) => tokens.describe(asset),
     identify: (payment) => {
       if (isPermit2(payment)) {

@@ -1,25 +1,24 @@
 import type { Hex } from 'viem'
-import type { NetworkForms, OfflineAuthorization } from '../../../schemes/offlineScheme.js'
+import type { NetworkForms, OfflineAuthorization, OfflineNetwork } from '../../../schemes/offlineScheme.js'
 import type { Refusal } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
 import { toRefusal } from '../paymentMethod.js'
 import type { PayerSignature } from '../signatures/signature.js'
 import { createOfflineTokens, type OfflineTokens } from './tokens.js'
 
-export interface OfflineNetwork {
-  /** CAIP-2 identifier. */
-  readonly network: string
+export interface EvmOfflineNetwork extends OfflineNetwork {
   readonly chainId: number
   readonly tokens: OfflineTokens
 }
 
 /** Null for a network without known tokens. */
-export const readOfflineNetwork = (network: string): OfflineNetwork | null => {
+export const readOfflineNetwork = (network: string): EvmOfflineNetwork | null => {
   const [, digits] = /^eip155:([0-9]{1,12})$/.exec(network) ?? []
   if (digits === undefined) return null
   const chainId = Number(digits)
   const tokens = createOfflineTokens(chainId)
-  return tokens === null ? null : { network, chainId, tokens }
+  if (tokens === null) return null
+  return { id: network, signers: [offlineSigner], forms: evmForms, listTokens: tokens.list, chainId, tokens }
 }
 
 /** The account of the sandbox; no key of it is known. */
@@ -58,7 +57,7 @@ const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex'
 
 const blockHash = /^0x[0-9a-f]{64}$/
 
-export const evmForms: NetworkForms = {
+const evmForms: NetworkForms = {
   readAddress,
   formatAddress: (bytes) => readAddress(toHex(bytes.subarray(0, 20))) ?? toHex(bytes.subarray(0, 20)),
   formatTransaction: (bytes) => toHex(bytes.subarray(0, 32)),

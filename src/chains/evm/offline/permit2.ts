@@ -4,7 +4,7 @@ import { toDate, toRefusal } from '../paymentMethod.js'
 import { readSponsoring } from '../permit2/gasSponsoring.js'
 import { formatPermitId, type Permit } from '../permit2/payload.js'
 import { createReadCandidate, type SignedForm } from '../permit2/readCandidate.js'
-import { type OfflineNetwork, type OfflineReading, phaseOf, refuseSignature } from './offlineNetwork.js'
+import { type EvmOfflineNetwork, type OfflineReading, phaseOf, refuseSignature } from './offlineNetwork.js'
 
 interface PermitFacts<P extends Permit> extends SignedForm<P> {
   /** What settlement would move. */
@@ -14,7 +14,7 @@ interface PermitFacts<P extends Permit> extends SignedForm<P> {
 
 /** Payments by Permit2. */
 export const createOfflinePermit2 =
-  <P extends Permit>({ network, chainId, tokens }: OfflineNetwork, facts: PermitFacts<P>) =>
+  <P extends Permit>({ id, chainId, tokens }: EvmOfflineNetwork, facts: PermitFacts<P>) =>
   async (payment: Payment, { now, isForSettle }: OfflinePhase): Promise<OfflineReading> => {
     const read = createReadCandidate({ chainId, findToken: tokens.find, clock: { now: () => now } }, facts)
     const reading = await read(payment, phaseOf(isForSettle))
@@ -28,7 +28,7 @@ export const createOfflinePermit2 =
     return {
       isValid: true,
       payer: permit.from,
-      authorizationId: formatPermitId(network, permit),
+      authorizationId: formatPermitId(id, permit),
       authorizedAmount: permit.amount,
       amount: facts.amountOf(permit, payment),
       // Valid up to and including the deadline.

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
-import type { AssetTerms, Token as ListedToken } from '../../../schemes/scheme.js'
+import type { Token as ListedToken } from '../../../schemes/network.js'
+import type { AssetTerms } from '../../../schemes/scheme.js'
 import { listKnownTokens } from '../../common/tokens.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import { findKnownNetwork } from '../networks.js'

@@ -15,8 +15,7 @@ import { chargeOf, createFindFailedCheck } from '../uptoPermit2/checks.js'
 import { readUptoProof as readPermit2Proof } from '../uptoPermit2/payload.js'
 import { hashUptoPermit } from '../uptoPermit2/typedData.js'
 import {
-  evmForms,
-  type OfflineNetwork,
+  type EvmOfflineNetwork,
   type OfflineReading,
   offlineSigner,
   phaseOf,
@@ -38,8 +37,8 @@ const contracts = {
 }
 
 /** `upto` by a permit of the token and by Permit2. */
-export const createOfflineUpto = (offline: OfflineNetwork): OfflineScheme => {
-  const { network, chainId, tokens } = offline
+export const createOfflineUpto = (offline: EvmOfflineNetwork): OfflineScheme => {
+  const { id: network, chainId, tokens } = offline
   const isPermit2 = ({ proof }: Payment): boolean => proof.permit2Authorization !== undefined
   const readPermit2 = createOfflinePermit2(offline, {
     read: readPermit2Proof,
@@ -83,11 +82,8 @@ export const createOfflineUpto = (offline: OfflineNetwork): OfflineScheme => {
       network,
       extra: { assetTransferMethods: ['eip2612', 'permit2'], facilitatorAddress: shared },
     },
-    signers: [offlineSigner],
+    network: offline,
     vouchers: createVouchers({ chainId, contracts: null }),
-    forms: evmForms,
-    isAddress: (text) => readAddress(text) !== null,
-    listTokens: tokens.list,
     describeAsset: async (asset, payTo) => {
       const terms = tokens.describe(asset)
       if (terms === null) return null

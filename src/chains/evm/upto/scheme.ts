@@ -4,18 +4,19 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Scheme } from '../../../schemes/scheme.js'
 import type { ContractReader } from '../../chain.js'
 import { readAddress } from '../abi/address.js'
-import { describeNetwork } from '../describeNetwork.js'
-import { createEvmMinimum, type MethodDependencies, type PaymentMethod, toRefusal } from '../paymentMethod.js'
+import { type PaymentMethod, type SchemeDependencies, toRefusal } from '../paymentMethod.js'
 import { isPermitRow } from '../permit2/judge.js'
 import { listProxyExtensions } from '../permit2/presence.js'
 import type { ContractPresence } from '../rpc/presence.js'
+import { createDescribeToken } from '../tokens/describeToken.js'
+import { builderCodeExtension } from '../transactions/builderCodes.js'
 import { createUptoPermit2Method } from '../uptoPermit2/scheme.js'
 import { createPermitMethod } from './method.js'
 import { createFindPermitProblem } from './permitSupport.js'
 import type { Routers } from './routers.js'
 import { createVouchers } from './vouchers.js'
 
-export interface UptoDependencies extends MethodDependencies {
+export interface UptoDependencies extends SchemeDependencies {
   readonly routers: Routers
   /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */
   readonly accounts: readonly Hex[]
@@ -30,12 +31,12 @@ export interface UptoDependencies extends MethodDependencies {
  * journal row.
  */
 export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
-  const { network, rpc, routers, accounts, presence, contracts } = dependencies
+  const { network, opened, rpc, tokens, routers, accounts, presence, contracts } = dependencies
   const { takesSharedRouterPermits } = dependencies.family
   const findPermitProblem = createFindPermitProblem(rpc)
   const permit = createPermitMethod({ ...dependencies, findPermitProblem })
   const permit2 = createUptoPermit2Method({ ...dependencies, facilitators: accounts, router: routers.shared })
-  const facts = describeNetwork(dependencies, createEvmMinimum(dependencies))
+  const describeToken = createDescribeToken(network, tokens)
   const methodOf = ({ proof }: Payment): PaymentMethod =>
     proof.permit2Authorization === undefined ? permit : permit2
 
@@ -47,7 +48,7 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
   }
 
   return {
-    ...facts,
+    network: opened,
     kind: {
       scheme: 'upto',
       network: network.network,
@@ -63,7 +64,7 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       },
     },
     get extensions() {
-      return [...(facts.extensions ?? []), ...listProxyExtensions(presence)]
+      return [builderCodeExtension, ...listProxyExtensions(presence)]
     },
     isOffered: () => routers.presence.peek() === true || presence.peek() === true,
     vouchers: createVouchers({ chainId: network.chainId, contracts }),
@@ -84,7 +85,7 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       (isPermitRow(settlement) ? permit2 : permit).resolve(settlement, signal, options),
 
     describeAsset: async (asset, payTo) => {
-      const terms = await facts.describeAsset(asset, payTo)
+      const terms = await describeToken(asset)
       const token = terms === null ? null : readAddress(terms.asset)
       if (terms === null || token === null) return null
       const [hasRouter, hasProxy] = await Promise.all([routers.presence.ask(), presence.ask()])

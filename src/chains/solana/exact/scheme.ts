@@ -2,18 +2,14 @@ import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
+import type { Network } from '../../../schemes/network.js'
 import type { Authorized, Outcome, Refusal, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { createHourlyBudget } from '../../common/hourlyBudget.js'
-import { createMinimumPayment } from '../../common/minimumPayment.js'
+import type { MinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
-import { listKnownTokens } from '../../common/tokens.js'
-import type { FindAssociatedAccount } from '../encoding/associatedAccount.js'
-import { readAddress } from '../encoding/base58.js'
-import { findKnownNetwork, isKnownMint } from '../networks.js'
-import { readBalance } from '../rpc/readBalance.js'
+import { isKnownMint } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from '../settings.js'
-import { getBlockStatus } from '../transactions/blockStatus.js'
 import type { FeePayers } from '../transactions/feePayers.js'
 import { baseFee, countFee } from '../transactions/fees.js'
 import type { Submit } from '../transactions/submit.js'
@@ -27,23 +23,18 @@ import type { Simulate, Simulated } from './simulate.js'
 export interface ExactDependencies {
   readonly family: SolanaSettings
   readonly network: SolanaNetworkSettings
+  readonly opened: Network
   readonly rpc: Rpc
   readonly feePayers: FeePayers
   readonly prepare: Prepare
-  readonly findAssociatedAccount: FindAssociatedAccount
   readonly simulate: Simulate
   readonly submit: Submit
   readonly limiter: RateLimiter
   readonly clock: Clock
   /** Whether a fee payer can pay for the next settlement. */
   readonly canPay: (address: string) => boolean
-  readonly minPaymentGasShare: number
+  readonly minimum: MinimumPayment
 }
-
-const coinDecimals = 9
-
-// A confirmed block follows after some slots of 0.4 s each.
-const secondsToSettle = 2
 
 // Longer after the verification, a settlement is simulated again.
 const maxReuseMs = 1_000
@@ -54,19 +45,13 @@ const claimWithinMs = 15_000
 
 /** Transactions that the payer signed; we add the fee payer's signature. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
-  const { family, network, rpc, feePayers, prepare, simulate, submit, limiter, clock, canPay } = dependencies
-  const { findAssociatedAccount } = dependencies
+  const { family, network, rpc, feePayers, prepare, simulate, submit, limiter, clock, canPay, minimum } =
+    dependencies
   const budget = createHourlyBudget(limiter, {
     network: network.network,
     purpose: 'fee',
     key: `fees:${network.network}`,
     limit: network.feeBudgetLamportsPerHour,
-  })
-  const minimum = createMinimumPayment({
-    network: network.network,
-    settings: network.minimumPayment,
-    gasShare: dependencies.minPaymentGasShare,
-    coinDecimals,
   })
   let nextFeePayer = 0
 
@@ -155,31 +140,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     get kind() {
       return { scheme: 'exact', network: network.network, extra: { feePayer: chooseFeePayer() } }
     },
-    signers: feePayers.addresses,
-    listMinimums: () => minimum.list(network.tokens, baseFee),
-
-    isAddress: (text) => readAddress(text) !== null,
-    // Base58 has one spelling for each key.
-    normalizeAddress: readAddress,
-    isTestnet: findKnownNetwork(network.reference)?.isTestnet ?? false,
-    secondsToSettle,
-
-    listTokens: () => listKnownTokens(network.tokenFacts),
-
-    readBalance: async (asset, holder) => {
-      const [mint, owner] = [readAddress(asset), readAddress(holder)]
-      if (mint === null || owner === null) return 0n
-      const reader = { network: network.network, rpc, findAssociatedAccount }
-      return await readBalance(reader, { mint, owner })
-    },
-
-    // Without the priority fee, which clients choose.
-    estimateFee: async () => ({
-      amount: baseFee,
-      symbol: 'SOL',
-      decimals: coinDecimals,
-      paidBy: 'facilitator',
-    }),
+    network: dependencies.opened,
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]
@@ -220,8 +181,6 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const policy = { isCrossChecked, now: clock.now(), isReadOnly }
       return withSignal(resolveSettlement(rpc, settlement, policy), signal)
     },
-
-    getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
   }
 }
 

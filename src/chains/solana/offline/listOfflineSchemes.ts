@@ -37,10 +37,12 @@ const createOfflineExact = (network: string, { reference, tokens }: KnownNetwork
   }
   return {
     kind: { scheme: 'exact', network, extra: { feePayer } },
-    signers: [feePayer],
-    forms,
-    isAddress: (text) => readAddress(text) !== null,
-    listTokens: () => listKnownTokens(tokens.map(({ mint: asset, ...facts }) => ({ ...facts, asset }))),
+    network: {
+      id: network,
+      signers: [feePayer],
+      forms,
+      listTokens: () => listKnownTokens(tokens.map(({ mint: asset, ...facts }) => ({ ...facts, asset }))),
+    },
     describeAsset: async (asset) => describe(asset),
     identify: ({ proof }) => {
       const transaction = decode(proof.transaction)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { BlockReference } from '../../../ports/settlementJournal.js'
-import type { BlockStatus } from '../../../schemes/scheme.js'
+import type { BlockStatus } from '../../../schemes/network.js'
 import { agreeOnBlock } from '../../nodes/agreeOnBlock.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import { blockOptions } from '../rpc/rpc.js'

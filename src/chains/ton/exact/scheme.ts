@@ -3,13 +3,13 @@ import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
+import type { Network } from '../../../schemes/network.js'
 import type { Authorized, Outcome, ResolveOptions, Scheme, SettleOptions } from '../../../schemes/scheme.js'
-import { createMinimumPayment } from '../../common/minimumPayment.js'
+import type { MinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { type Sponsoring, sponsoredMark } from '../../common/sponsoring.js'
-import { completeTokenFacts, listKnownTokens } from '../../common/tokens.js'
 import { readAddress } from '../encoding/cells.js'
-import { findKnownNetwork, knownNetworks } from '../networks.js'
+import { knownNetworks } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
 import type { JettonRegistry } from '../tokens/jettonRegistry.js'
@@ -28,6 +28,7 @@ import { waitForOutcome } from './waitForOutcome.js'
 export interface ExactDependencies {
   readonly family: TonSettings
   readonly network: TonNetworkSettings
+  readonly opened: Network
   readonly rpc: Rpc
   readonly jettons: JettonRegistry
   readonly findRequests: FindRequests
@@ -41,7 +42,7 @@ export interface ExactDependencies {
   /** The relay wallet with the lowest balance; receives excess TON. */
   readonly findLowestBalance: () => string | null
   readonly sponsoring: Sponsoring
-  readonly minPaymentGasShare: number
+  readonly minimum: MinimumPayment
 }
 
 interface Sent {
@@ -65,18 +66,11 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     clock,
     canPay,
     sponsoring,
+    minimum,
   } = dependencies
   const prepare = createPrepare({ ...dependencies, relays: wallets.map(({ address }) => address) })
   const tracing = { rpc, jettons, findRequests, witnesses, crossCheckAmount: family.crossCheckAmount }
   const watching = { ...tracing, clock, pollIntervalMs: network.pollIntervalMs }
-  const minimum = createMinimumPayment({
-    network: network.network,
-    settings: network.minimumPayment,
-    gasShare: dependencies.minPaymentGasShare,
-    coinDecimals,
-  })
-  const known = findKnownNetwork(network.name)
-  const builtInTokens = known?.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset })) ?? []
   /** Settlements in progress: a second settlement of one authorization shares its outcome. */
   const underWay = new Map<string, Promise<Outcome>>()
 
@@ -209,43 +203,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
         return describeKind()
       },
     },
-    signers: wallets.map(({ signer }) => signer),
-    // Only relayed payments have one: for the others the payer pays.
-    listMinimums: () =>
-      minimum.list(
-        network.tokens.map((token) => readAddress(token)?.toRawString() ?? token),
-        typicalNanoTon,
-      ),
-    isAddress: (text) => readAddress(text) !== null,
-    normalizeAddress: (text) => readAddress(text)?.toRawString() ?? null,
-    isTestnet: known?.isTestnet ?? false,
-    secondsToSettle,
-
-    listTokens: () =>
-      listKnownTokens(
-        network.tokenFacts.map((token) =>
-          completeTokenFacts(
-            { ...token, asset: readAddress(token.asset)?.toRawString() ?? token.asset },
-            builtInTokens,
-          ),
-        ),
-      ),
-
-    readBalance: async (asset, holder) => {
-      const [master, owner] = [readAddress(asset), readAddress(holder)]
-      if (master === null || owner === null) return 0n
-      const balance = await jettons.findBalance(master, owner)
-      if (balance !== null) return balance
-      throw networkUnavailable(network.network, new Error(`${asset} did not answer as a jetton does`))
-    },
-
-    // It is for a relayed payment; otherwise the payer's wallet pays about the same.
-    estimateFee: async () => ({
-      amount: typicalNanoTon,
-      symbol: 'TON',
-      decimals: coinDecimals,
-      paidBy: 'facilitator',
-    }),
+    network: dependencies.opened,
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]
@@ -283,13 +241,5 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     },
 
     resolve: (settlement, signal, options = {}) => withSignal(resolve(settlement, options), signal),
-
-    // A block in the masterchain is final, and nodes report no others.
-    getBlockStatus: async () => 'final',
   }
 }
-
-const coinDecimals = 9
-
-// A payment takes up to four blocks, of the wallet, the two jetton wallets and the masterchain, about 5 s apart.
-const secondsToSettle = 20

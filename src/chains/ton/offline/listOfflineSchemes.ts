@@ -69,14 +69,16 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
 
   return {
     kind: { scheme: 'exact', network, extra },
-    signers: [relay.toRawString()],
-    forms,
-    isAddress: (text) => readAddress(text) !== null,
-    listTokens: () =>
-      listKnownTokens([
-        { asset: readAddress(testDollars)?.toRawString() ?? testDollars, symbol: 'USDT', decimals: 6 },
-        ...known.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset })),
-      ]),
+    network: {
+      id: network,
+      signers: [relay.toRawString()],
+      forms,
+      listTokens: () =>
+        listKnownTokens([
+          { asset: readAddress(testDollars)?.toRawString() ?? testDollars, symbol: 'USDT', decimals: 6 },
+          ...known.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset })),
+        ]),
+    },
     describeAsset: async (asset) => describe(asset),
     identify: (payment) => {
       const decoded = decode(payment)

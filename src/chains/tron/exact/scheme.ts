@@ -1,23 +1,16 @@
 import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
+import type { Network } from '../../../schemes/network.js'
 import type { Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
-import { createMinimumPayment } from '../../common/minimumPayment.js'
+import type { MinimumPayment } from '../../common/minimumPayment.js'
 import { type Sponsoring, sponsoredMark } from '../../common/sponsoring.js'
-import { listKnownTokens } from '../../common/tokens.js'
 import { formatAddress, readAddress } from '../encoding/address.js'
-import {
-  countDelegationCost,
-  type EnergyDelegator,
-  typicalEnergyPerPayment,
-} from '../energy/energyDelegator.js'
-import { findKnownNetwork } from '../networks.js'
-import { createPriceCache } from '../rpc/prices.js'
-import { readBalance } from '../rpc/readBalance.js'
+import type { DelegationCost } from '../energy/delegationCost.js'
+import type { EnergyDelegator } from '../energy/energyDelegator.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Prices } from '../rpc/wireShapes.js'
 import type { TronNetworkSettings } from '../settings.js'
-import { getBlockStatus } from '../transactions/blockStatus.js'
 import { type ChainState, readChainState } from './chainState.js'
 import { type FailedCheck, hasNotExpired } from './checks.js'
 import type { SignedTransfer } from './decode.js'
@@ -30,66 +23,39 @@ import { findFailedStateCheck, findShortfall } from './stateChecks.js'
 
 export interface ExactDependencies {
   readonly network: TronNetworkSettings
+  readonly opened: Network
   readonly rpc: Rpc
   /** Null: payers use their own energy and TRX. */
   readonly sponsor: EnergyDelegator | null
   readonly sponsoring: Sponsoring
+  readonly readPrices: () => Promise<Prices>
+  readonly delegationCost: DelegationCost
   readonly expiryMarginSeconds: number
   /** From this amount, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
   readonly clock: Clock
-  readonly minPaymentGasShare: number
+  readonly minimum: MinimumPayment
 }
-
-const coinDecimals = 6
-
-// A block takes 3 s; the transfer waits for one, and before it for one with the delegation.
-const blockSeconds = 3
-
-// A signed transfer with its result has this size.
-const transferBytes = 345
-
-// In sun per byte, since 2021; until the first payment is verified.
-const usualBandwidthPrice = 1_000
 
 /** TRC-20 transfers that the payer signed and we broadcast. */
 export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
-  const { network, rpc, sponsor, sponsoring, clock, crossCheckAmount } = dependencies
+  const { network, rpc, sponsor, sponsoring, clock, crossCheckAmount, minimum } = dependencies
+  const { readPrices, delegationCost } = dependencies
   const marginMs = dependencies.expiryMarginSeconds * 1_000
   const offered = new Set(network.tokens.map(readAddress).filter((token) => token !== null))
   const prepare = createPrepare(network, offered, clock)
-  const readPrices = createPriceCache(rpc, clock)
-  const minimum = createMinimumPayment({
-    network: network.network,
-    settings: network.minimumPayment,
-    gasShare: dependencies.minPaymentGasShare,
-    coinDecimals,
-  })
-  let bandwidthPrice = usualBandwidthPrice
-
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
   const withEnergy = (state: ChainState) => ({ ...state, maxDelegable: sponsor?.maxDelegable() ?? 0 })
   const withoutEnergy = (state: ChainState) => ({ ...state, maxDelegable: 0 })
-
-  /** Without energy of the payer's own. */
-  const estimateCost = ({ energyPrice, bandwidthPrice: price }: Prices) =>
-    sponsor === null
-      ? {
-          amount: BigInt(typicalEnergyPerPayment * energyPrice + transferBytes * price),
-          paidBy: 'payer' as const,
-        }
-      : { amount: BigInt(countDelegationCost(2, price)), paidBy: 'facilitator' as const }
-
-  // A delegation, and the undelegation that follows.
-  const findDelegationCost = () => (sponsor === null ? null : BigInt(countDelegationCost(2, bandwidthPrice)))
 
   /**
    * The energy itself comes back within a day. Callers without a key cost nothing to become: their payments count it at the
    * network's price.
    */
   const findSponsoredCost = (state: ChainState, caller: string | null): bigint | null => {
-    const delegation = findDelegationCost()
-    if (delegation === null || caller !== 'anonymous') return delegation
+    if (sponsor === null) return null
+    const delegation = delegationCost.find()
+    if (caller !== 'anonymous') return delegation
     return delegation + BigInt(findShortfall(state)) * BigInt(state.prices.energyPrice)
   }
 
@@ -185,31 +151,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 
   return {
     kind: { scheme: 'exact', network: network.network, extra: describeKind(network, sponsor) },
-    signers: sponsor === null ? [] : [sponsor.address],
-    // They apply to payments that need our energy, unless the operator sets one for all.
-    listMinimums: () => minimum.list(network.tokens, findDelegationCost()),
-
-    isAddress: (text) => readAddress(text) !== null,
-    normalizeAddress: (text) => {
-      const address = readAddress(text)
-      return address === null ? null : formatAddress(address)
-    },
-    isTestnet: findKnownNetwork(network.name)?.isTestnet ?? false,
-    secondsToSettle: sponsor === null ? blockSeconds : 2 * blockSeconds,
-
-    listTokens: () => listKnownTokens(network.tokenFacts),
-
-    readBalance: async (asset, holder) => {
-      const [contract, owner] = [readAddress(asset), readAddress(holder)]
-      if (contract === null || owner === null) return 0n
-      return await readBalance({ rpc, network: network.network }, { contract, owner })
-    },
-
-    estimateFee: async () => ({
-      ...estimateCost(await readPrices()),
-      symbol: 'TRX',
-      decimals: coinDecimals,
-    }),
+    network: dependencies.opened,
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]
@@ -233,7 +175,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const state = await readChainState(rpc, transfer, readPrices)
       const broken = findFailedStateCheck(withEnergy(state))
       if (broken !== null) return toRefusal(transfer.owner, broken)
-      bandwidthPrice = state.prices.bandwidthPrice
+      delegationCost.notePrice(state.prices.bandwidthPrice)
       const needsEnergy = needsDelegation(state)
       const unsponsored = needsEnergy ? await refuseSponsoring(state, { caller, isForSettle }) : null
       // A payer that is not sponsored pays its own fees where it can.
@@ -255,8 +197,6 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       const policy = { crossCheckAmount, isReadOnly, onOver: isReadOnly ? () => undefined : undelegateEnergy }
       return withSignal(resolveSettlement(rpc, settlement, policy), signal)
     },
-
-    getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
   }
 }
 

@@ -50,10 +50,12 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
               gasSponsor: sponsor,
             },
     },
-    signers: [sponsor],
-    forms,
-    isAddress: (text) => readAddress(text) !== null,
-    listTokens: () => listKnownTokens(tokens.map(({ contract: asset, ...facts }) => ({ ...facts, asset }))),
+    network: {
+      id: network,
+      signers: [sponsor],
+      forms,
+      listTokens: () => listKnownTokens(tokens.map(({ contract: asset, ...facts }) => ({ ...facts, asset }))),
+    },
     describeAsset: async (asset) => describe(asset),
     identify: ({ proof }) => {
       const reading = readExactProof(proof)

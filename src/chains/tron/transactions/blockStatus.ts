@@ -1,5 +1,5 @@
 import type { BlockReference } from '../../../ports/settlementJournal.js'
-import type { BlockStatus } from '../../../schemes/scheme.js'
+import type { BlockStatus } from '../../../schemes/network.js'
 import { agreeOnBlock } from '../../nodes/agreeOnBlock.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { headerShape } from '../rpc/wireShapes.js'

@@ -20,7 +20,7 @@ export const createListSupported =
       .list()
       .filter(({ kind, isOffered }) => isServing(kind.network) && isOffered?.() !== false)
     // The same under every name.
-    const listed = schemes.map(({ kind, listMinimums }) => ({ kind, minimums: listMinimums?.() ?? {} }))
+    const listed = schemes.map(({ kind, network }) => ({ kind, minimums: network.listMinimums() }))
     return {
       kinds: [
         ...listed.map(({ kind, minimums }) => entry(2, kind, minimums)),
@@ -63,10 +63,10 @@ const aliasEntries = ({ kind, minimums }: Listed, version: 1 | 2) =>
 /** By the namespaces of all CAIP-2 forms: `tvm:*` beside `ton:*`. */
 const collectSigners = (schemes: readonly Scheme[]): Record<string, string[]> => {
   const signers: Record<string, string[]> = {}
-  for (const { kind, signers: own } of schemes) {
-    const aliases = listNetworkAliases(kind.network).filter(({ version }) => version === 2)
-    for (const family of new Set([kind.network, ...aliases.map(({ name }) => name)].map(toFamily))) {
-      signers[family] = [...new Set([...(signers[family] ?? []), ...own])]
+  for (const { network } of schemes) {
+    const aliases = listNetworkAliases(network.id).filter(({ version }) => version === 2)
+    for (const family of new Set([network.id, ...aliases.map(({ name }) => name)].map(toFamily))) {
+      signers[family] = [...new Set([...(signers[family] ?? []), ...network.signers])]
     }
   }
   return signers
@@ -107,7 +107,7 @@ export const createFindRouter =
     if (scheme?.findRouter === undefined) {
       throw new AppError('NOT_FOUND', 'network: this instance has no router there; see /supported for upto')
     }
-    if (!scheme.isAddress(payTo)) {
+    if (!scheme.network.isAddress(payTo)) {
       throw new AppError('INVALID_REQUEST', 'payTo: must be an address of the network')
     }
     const { findRouter } = scheme

@@ -5,8 +5,8 @@ import type { Clock } from '../../../ports/clock.js'
 import type { SettlementCounter } from '../../../ports/counters.js'
 import type { Logger } from '../../../ports/logger.js'
 import type { ConfirmedBlock, ConfirmedBlocks } from '../../../ports/settlementJournal.js'
+import type { BlockStatus } from '../../../schemes/network.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
-import type { BlockStatus } from '../../../schemes/scheme.js'
 import { describeSettlement } from '../settle/settlementContext.js'
 
 interface DetectReorgsDependencies {
@@ -53,7 +53,7 @@ export const createDetectReorgs = (dependencies: DetectReorgsDependencies) => {
     // The network is no longer configured; it is checked again once it is.
     if (implementation === null) return 'unknown'
     return await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
-      implementation.getBlockStatus(block, signal),
+      implementation.network.getBlockStatus(block, signal),
     )
   }
 

@@ -238,8 +238,8 @@ export const createSettleAuthorization = ({
       payTo,
       payer: authorized.payer,
       wallets: {
-        payer: normalizeWith(context.scheme, authorized.payer),
-        payee: normalizeWith(context.scheme, payTo),
+        payer: normalizeWith(context.scheme.network, authorized.payer),
+        payee: normalizeWith(context.scheme.network, payTo),
       },
       dollarDecimals: findDollarDecimals(registry, context.scheme, asset),
       amount: authorized.amount,

@@ -112,8 +112,9 @@ export const findDollarDecimals = (
   asset: string,
 ): number | null => {
   // Assets that are addresses have all spellings of one.
-  const token = scheme.listTokens?.().find((each) => isSameText(scheme, each.asset, asset))
+  const { network } = scheme
+  const token = network.listTokens().find((each) => isSameText(network, each.asset, asset))
   if (token?.isDollar !== true) return null
-  const isTestMoney = scheme.isTestnet === true && registry.list().some(({ isTestnet }) => isTestnet !== true)
+  const isTestMoney = network.isTestnet && registry.list().some((each) => !each.network.isTestnet)
   return isTestMoney ? null : token.decimals
 }

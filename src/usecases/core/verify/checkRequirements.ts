@@ -44,14 +44,14 @@ export const checkTerms = (
   { asset, payTo, extra }: Terms,
   { path, callerNetwork }: Caller,
 ): void => {
-  const bare = asset === null ? null : canonicalAsset(scheme.kind.network, asset)
-  if (bare !== null && !(scheme.isAsset ?? scheme.isAddress)(bare)) {
-    const form = scheme.isAsset === undefined ? 'an address' : 'an asset'
-    throw new AppError('INVALID_REQUEST', `${path}asset: must be ${form} of ${callerNetwork}`)
+  const { network } = scheme
+  const bare = asset === null ? null : canonicalAsset(network.id, asset)
+  if (bare !== null && !network.isAsset(bare)) {
+    throw new AppError('INVALID_REQUEST', `${path}asset: must be ${network.assetForm} of ${callerNetwork}`)
   }
   const contradiction = scheme.findContradiction?.(bare, extra) ?? null
   if (contradiction !== null) throw new AppError('INVALID_REQUEST', `${path}${contradiction}`)
-  if (!scheme.isAddress(payTo)) {
+  if (!network.isAddress(payTo)) {
     throw new AppError('INVALID_REQUEST', `${path}payTo: must be an address of ${callerNetwork}`)
   }
 }

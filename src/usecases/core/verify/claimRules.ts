@@ -58,7 +58,7 @@ export const createClaimRules = ({
 }: ClaimRulesDependencies): ClaimRules => {
   const find = async (scheme: Scheme, payTo: string): Promise<RecipientStatement | null> => {
     if (scheme.publicProof === undefined) return null
-    return await findStatement({ network: scheme.kind.network, payTo: normalizeWith(scheme, payTo) })
+    return await findStatement({ network: scheme.kind.network, payTo: normalizeWith(scheme.network, payTo) })
   }
 
   const findForbidden = (

@@ -9,8 +9,8 @@ export const digestOffer = (offer: string): Buffer => createHash('sha256').updat
 
 export const findPurse = (scheme: Scheme, payTo: string, asset: string): Purse => ({
   network: scheme.kind.network,
-  payTo: normalizeWith(scheme, payTo),
-  asset: normalizeWith(scheme, canonicalAsset(scheme.kind.network, asset)),
+  payTo: normalizeWith(scheme.network, payTo),
+  asset: normalizeWith(scheme.network, canonicalAsset(scheme.kind.network, asset)),
 })
 
 /** The offer that requirements carry; null if they carry none, or not this amount. */

@@ -6,6 +6,7 @@ import type { Payment } from '../../../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import type { Scheme } from '../../../../src/schemes/scheme.js'
 import type { ExactPaymentBody } from '../../../support/evm/payment.js'
+import { createToyNetwork } from '../../../support/toyScheme.js'
 import { type EngineOptions, openEngine, type Sending, withScheme } from '../engineScene.js'
 import type { PlannedPayment, Scene } from '../scene.js'
 
@@ -25,7 +26,15 @@ export const openSending = async (scene: Scene, options: EngineOptions = {}): Pr
   const { family, network, rpc, engine } = open
   const tokens = createTokenRegistry(network, rpc)
   const clock = options.clock ?? systemClock
-  const dependencies = { family, network, rpc, tokens, clock, minPaymentGasShare: 0.1 }
+  const dependencies = {
+    family,
+    network,
+    opened: createToyNetwork({ id: network.network }),
+    rpc,
+    tokens,
+    clock,
+    minPaymentGasShare: 0.1,
+  }
   const scheme = createExactScheme({ ...dependencies, engine })
   // What the chain would refuse must reach the send, so verification skips the simulation.
   const sending = createExactScheme({

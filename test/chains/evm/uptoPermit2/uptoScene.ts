@@ -19,6 +19,7 @@ import {
 import { deployUptoRouter } from '../../../support/evm/uptoRouter.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
 import { waitLimitMs } from '../../../support/pollUntil.js'
+import { createToyNetwork } from '../../../support/toyScheme.js'
 import { createSigner, type EngineOptions, type OpenEngine, openEngine } from '../engineScene.js'
 import type { Scene } from '../scene.js'
 
@@ -76,10 +77,8 @@ export const openUpto = async (scene: Scene, options: UptoOptions = {}): Promise
   const scheme: Scheme = {
     ...create(engine),
     kind: { scheme: 'upto', network: network.network },
-    signers: engine.signers,
-    isAddress: () => true,
+    network: createToyNetwork({ id: network.network, getBlockStatus: engine.getBlockStatus }),
     describeAsset: async () => null,
-    getBlockStatus: engine.getBlockStatus,
   }
 
   const verify: UptoScene['verify'] = (body, { isForSettle = false } = {}) =>

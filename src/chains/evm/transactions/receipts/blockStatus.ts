@@ -1,7 +1,7 @@
 import { type Hex, hexToBigInt, numberToHex } from 'viem'
 import { z } from 'zod'
 import type { BlockReference } from '../../../../ports/settlementJournal.js'
-import type { BlockStatus } from '../../../../schemes/scheme.js'
+import type { BlockStatus } from '../../../../schemes/network.js'
 import { agreeOnBlock } from '../../../nodes/agreeOnBlock.js'
 import type { Endpoint } from '../../../nodes/endpoint.js'
 
