@@ -1,4 +1,5 @@
 import type { BlockReference } from '../ports/settlementJournal.js'
+import type { JsonObject } from '../protocol/fields.js'
 
 /**
  * What one network is, whatever scheme pays on it. Its family makes one, which the network's schemes share. Texts are
@@ -33,6 +34,15 @@ export interface Network {
   readonly balances: Balances | null
   /** Null: its nodes name no price, or its coin is unknown. */
   readonly fees: Fees | null
+  /**
+   * Whether payments of the amount are refused as `cross_check_unavailable`; decimals of the asset, null if unknown. Who
+   * sends the transfer itself must know it before.
+   */
+  isTooLarge(amount: bigint, decimals: number | null): boolean
+  /** Null: payers cannot sign what they owe in a stream. */
+  readonly vouchers: Vouchers | null
+  /** Null: no contract executes payments. */
+  readonly routers: RecipientRouters | null
   /** Status of the block of an `Outcome`. Networks without reorgs return `final`. */
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }
@@ -72,4 +82,34 @@ export interface SettlementFee {
   readonly symbol: string
   readonly decimals: number
   readonly paidBy: 'facilitator' | 'payer'
+}
+
+/** What a payer agrees to owe in a stream so far. */
+export interface Voucher {
+  readonly streamId: string
+  /** Cumulative, in smallest units. */
+  readonly amount: bigint
+  readonly sequence: bigint
+}
+
+/** Vouchers of payers on one network. */
+export interface Vouchers {
+  /** EIP-712 typed data for a wallet, with numbers as decimal texts. */
+  describe(voucher: Voucher): JsonObject
+  /** Whether the payer signed it. Throws only if the chain is needed and unavailable. */
+  isSigned(voucher: Voucher, payer: string, signature: string, signal: AbortSignal): Promise<boolean>
+}
+
+export interface RecipientRouters {
+  /** Null if the network has no router for the recipient. Throws only if the chain is unavailable. */
+  find(payTo: string): Promise<RecipientRouter | null>
+}
+
+/** The contract that executes payments to one recipient. */
+export interface RecipientRouter {
+  readonly address: string
+  /** False: it is deployed by the first settlement, and its address is already final. */
+  readonly isDeployed: boolean
+  /** Router for any recipient: the facilitator chooses the recipient at settlement. Null if there is none. */
+  readonly shared: string | null
 }

@@ -1,13 +1,12 @@
 import type { Payment } from '../protocol/payment.js'
-import type { Token } from './network.js'
+import type { Network, Token } from './network.js'
 import type { Authorized, Kind, Refusal, Scheme } from './scheme.js'
 
 /**
  * A scheme on one network, judged by what needs no chain: structure, recipient, asset, amount, times and signatures of
  * the payer's own key. Balances, nonces and contract wallets are unknown to it. The sandbox settles by it.
  */
-export interface OfflineScheme
-  extends Pick<Scheme, 'describeAsset' | 'findRouter' | 'identify' | 'vouchers'> {
+export interface OfflineScheme extends Pick<Scheme, 'describeAsset' | 'identify'> {
   readonly kind: Kind
   /** That of `kind`; the network's schemes share it. */
   readonly network: OfflineNetwork
@@ -17,7 +16,7 @@ export interface OfflineScheme
 }
 
 /** What is known of a network without its chain. */
-export interface OfflineNetwork {
+export interface OfflineNetwork extends Pick<Network, 'vouchers' | 'routers'> {
   /** CAIP-2 identifier. */
   readonly id: string
   /** Address that the sandbox announces as signer, spender or fee payer; no key exists for it. */

@@ -141,31 +141,6 @@ export interface AssetTerms {
   readonly overruled?: Readonly<Record<string, string>>
 }
 
-/** What a payer agrees to owe in a stream so far. */
-export interface Voucher {
-  readonly streamId: string
-  /** Cumulative, in smallest units. */
-  readonly amount: bigint
-  readonly sequence: bigint
-}
-
-/** Vouchers of payers on one network. */
-export interface Vouchers {
-  /** EIP-712 typed data for a wallet, with numbers as decimal texts. */
-  describe(voucher: Voucher): JsonObject
-  /** Whether the payer signed it. Throws only if the chain is needed and unavailable. */
-  isSigned(voucher: Voucher, payer: string, signature: string, signal: AbortSignal): Promise<boolean>
-}
-
-/** The contract that executes payments to one recipient. */
-export interface RecipientRouter {
-  readonly address: string
-  /** False: it is deployed by the first settlement, and its address is already final. */
-  readonly isDeployed: boolean
-  /** Router for any recipient: the facilitator chooses the recipient at settlement. Null if there is none. */
-  readonly shared: string | null
-}
-
 /** A proof that every observer of the chain can present: the recipient states what claims must show besides. */
 export interface PublicProof {
   /** Whether transfers can carry a memo. */
@@ -194,13 +169,6 @@ export interface Scheme {
   /** That of `kind`; the network's schemes share it. */
   readonly network: Network
   /**
-   * Whether payments of the amount are refused as `cross_check_unavailable`; decimals of the asset, null if unknown. Who
-   * sends the transfer itself must know it before. Absent: none are.
-   */
-  isTooLarge?(amount: bigint, decimals: number | null): boolean
-  /** Absent: payers cannot sign what they owe in a stream. */
-  readonly vouchers?: Vouchers
-  /**
    * A sentence if the requirements contradict themselves, so that clients would pay in vain; else null. Null asset: the
    * network's first token.
    */
@@ -218,8 +186,6 @@ export interface Scheme {
    * Throws only if the chain is unavailable.
    */
   describeAsset(asset: string | null, payTo: string | null): Promise<AssetTerms | null>
-  /** Null if the network has no router for the recipient. Throws only if the chain is unavailable. */
-  findRouter?(payTo: string): Promise<RecipientRouter | null>
   /** Authorization id, from the payload alone; null if the payload is unreadable. */
   identify(payment: Payment): string | null
   /** Throws only if the chain is unavailable or `isAwaited` is false. Has no deadline of its own. */

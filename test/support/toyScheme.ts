@@ -60,6 +60,9 @@ export const createToyNetwork = (script: Partial<Network> = {}): Network => ({
   listMinimums: () => ({}),
   balances: null,
   fees: null,
+  isTooLarge: () => false,
+  vouchers: null,
+  routers: null,
   getBlockStatus: async () => 'canonical',
   ...script,
 })

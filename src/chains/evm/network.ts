@@ -12,7 +12,9 @@ import type { TransactionEngine } from './transactions/engine.js'
 // Networks whose pace is not known have that of Ethereum.
 const slowBlockSeconds = 12
 
-interface NetworkDependencies extends Pick<MethodDependencies, 'rpc' | 'tokens' | 'engine'> {
+interface NetworkDependencies
+  extends Pick<MethodDependencies, 'rpc' | 'tokens' | 'engine'>,
+    Pick<Network, 'isTooLarge' | 'vouchers' | 'routers'> {
   readonly settings: EvmNetworkSettings
   readonly minimum: MinimumPayment
 }
@@ -23,6 +25,9 @@ export const createEvmNetwork = ({
   tokens,
   engine,
   minimum,
+  isTooLarge,
+  vouchers,
+  routers,
 }: NetworkDependencies): Network => {
   const { network: id, chainId, confirmations } = settings
   const { isTestnet, blockSeconds } = findChainFacts(chainId)
@@ -51,6 +56,9 @@ export const createEvmNetwork = ({
       },
     },
     fees: createFees(chainId, engine),
+    isTooLarge,
+    vouchers,
+    routers,
     getBlockStatus: engine.getBlockStatus,
   }
 }

@@ -1,8 +1,8 @@
 import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
 import { createChainClock, notableLagMs } from '../common/chainClock.js'
+import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
 import { createPromisedCost } from '../common/promisedCost.js'
-import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { requireToken } from '../common/requireToken.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { combineExactMethods } from './combineExactMethods.js'
@@ -34,8 +34,9 @@ import { createNoncePool } from './transactions/lanes/noncePool.js'
 import { createReceiptWatcher } from './transactions/receipts/receiptWatcher.js'
 import { createSigners, type Signers } from './transactions/signers.js'
 import { createRouterBatch } from './upto/routerBatch.js'
-import { createRouters } from './upto/routers.js'
+import { createRecipientRouters, createRouters } from './upto/routers.js'
 import { createUptoScheme } from './upto/scheme.js'
+import { createVouchers } from './upto/vouchers.js'
 import { createUptoPermit2Presence } from './uptoPermit2/scheme.js'
 
 /**
@@ -195,7 +196,20 @@ const openNetwork = async (
     highestGasCap: gasPerSettlement,
   })
   const minimum = createEvmMinimum({ network, minPaymentGasShare })
-  const opened = createEvmNetwork({ settings: network, rpc, tokens, engine, minimum })
+  const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
+  const opened = createEvmNetwork({
+    settings: network,
+    rpc,
+    tokens,
+    engine,
+    minimum,
+    isTooLarge: limit.isTooLarge,
+    vouchers: createVouchers({
+      chainId: network.chainId,
+      contracts: createContractReader(network.network, payerCalls, 'settle'),
+    }),
+    routers: createRecipientRouters(rpc, routers, family.takesSharedRouterPermits),
+  })
   const dependencies = { family, network, opened, rpc, tokens, engine, clock: chainClock, minPaymentGasShare }
   const exact = combineExactMethods({
     eip3009: createExactScheme(dependencies),
@@ -211,12 +225,10 @@ const openNetwork = async (
       routers,
       accounts: signers.addresses,
       presence: proxies.upto,
-      contracts: createContractReader(network.network, payerCalls, 'settle'),
     }),
   ]
-  const crossCheck = { endpoints, crossCheckAmount, isRequired, logger }
   return {
-    schemes: schemes.map((scheme) => requireCrossCheck(scheme, crossCheck)),
+    schemes: schemes.map(limit.apply),
     contracts,
     monitor,
     maintenance,

@@ -9,7 +9,7 @@ import { findOrphanHeight } from './course.js'
 
 /** A network without a chain: blocks are orphaned as scenarios say. */
 export const createSandboxNetwork = (
-  { id, signers, forms, listTokens }: OfflineNetwork,
+  { id, signers, forms, listTokens, vouchers, routers }: OfflineNetwork,
   scenarios: SandboxScenarios | undefined,
 ): Network => {
   const getBlockStatus = async (block: BlockReference): Promise<BlockStatus> => {
@@ -47,6 +47,9 @@ export const createSandboxNetwork = (
     listMinimums: () => ({}),
     balances: null,
     fees: null,
+    isTooLarge: () => false,
+    vouchers,
+    routers,
     getBlockStatus: (block, signal) => withSignal(getBlockStatus(block), signal),
   }
 }

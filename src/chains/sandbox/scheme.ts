@@ -32,7 +32,7 @@ export interface SandboxDependencies {
 /** A scheme without a chain: scripts decide the payments of payers without keys, an offline reader all others. */
 export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme => {
   const { offline, fixed, scenarios, clock } = dependencies
-  const { kind, describeAsset, findRouter, vouchers } = offline
+  const { kind, describeAsset } = offline
   const { id: network, forms, signers } = offline.network
   const findScript = createFindScript({ network, fixed, scenarios, clock })
   const isFixed = (payer: string): boolean => fixed.some(({ address }) => address === payer)
@@ -145,8 +145,6 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     // There is no chain that knows which nonces are used.
     isClaimedByJournal: true,
     describeAsset,
-    ...(findRouter === undefined ? {} : { findRouter }),
-    ...(vouchers === undefined ? {} : { vouchers }),
     identify,
     verify: async (payment, options) => {
       const scripted = await findScript(listNamedPayers(payment, offline))

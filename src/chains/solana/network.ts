@@ -14,7 +14,7 @@ import { baseFee } from './transactions/fees.js'
 // A confirmed block follows after some slots of 0.4 s each.
 const secondsToSettle = 2
 
-interface NetworkDependencies {
+interface NetworkDependencies extends Pick<Network, 'isTooLarge'> {
   readonly settings: SolanaNetworkSettings
   readonly rpc: Rpc
   readonly findAssociatedAccount: FindAssociatedAccount
@@ -28,6 +28,7 @@ export const createSolanaNetwork = ({
   findAssociatedAccount,
   signers,
   minimum,
+  isTooLarge,
 }: NetworkDependencies): Network => {
   const { network: id } = settings
   const isAddress = (text: string): boolean => readAddress(text) !== null
@@ -60,6 +61,9 @@ export const createSolanaNetwork = ({
         paidBy: 'facilitator',
       }),
     },
+    isTooLarge,
+    vouchers: null,
+    routers: null,
     getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
   }
 }

@@ -1,7 +1,7 @@
 import type { ChainContext, OpenChain } from '../chain.js'
+import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
 import { createMinimumPayment } from '../common/minimumPayment.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
-import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { requireToken } from '../common/requireToken.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createAssociatedAccounts } from './encoding/associatedAccount.js'
@@ -85,12 +85,15 @@ const openNetwork = async (
     gasShare: minPaymentGasShare,
     coinDecimals,
   })
+  const { crossCheckAmount } = family
+  const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
   const opened = createSolanaNetwork({
     settings: network,
     rpc,
     findAssociatedAccount,
     signers: feePayers.addresses,
     minimum,
+    isTooLarge: limit.isTooLarge,
   })
   const statuses = createStatusWatcher(rpc, network.pollIntervalMs)
   const scheme = createExactScheme({
@@ -107,8 +110,7 @@ const openNetwork = async (
     canPay: balances.canPay,
     minimum,
   })
-  const { crossCheckAmount } = family
-  return { scheme: requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger }), monitor }
+  return { scheme: limit.apply(scheme), monitor }
 }
 
 const hasMint = async (rpc: Pick<Rpc, 'getAccounts'>, mint: string): Promise<boolean> => {

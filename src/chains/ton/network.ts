@@ -11,14 +11,20 @@ import { typicalNanoTon } from './transactions/relayMessage.js'
 // A payment takes up to four blocks, of the wallet, the two jetton wallets and the masterchain, about 5 s apart.
 const secondsToSettle = 20
 
-interface NetworkDependencies {
+interface NetworkDependencies extends Pick<Network, 'isTooLarge'> {
   readonly settings: TonNetworkSettings
   readonly jettons: JettonRegistry
   readonly signers: readonly string[]
   readonly minimum: MinimumPayment
 }
 
-export const createTonNetwork = ({ settings, jettons, signers, minimum }: NetworkDependencies): Network => {
+export const createTonNetwork = ({
+  settings,
+  jettons,
+  signers,
+  minimum,
+  isTooLarge,
+}: NetworkDependencies): Network => {
   const { network: id } = settings
   const known = findKnownNetwork(settings.name)
   const builtInTokens = known?.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset })) ?? []
@@ -64,6 +70,9 @@ export const createTonNetwork = ({ settings, jettons, signers, minimum }: Networ
         paidBy: 'facilitator',
       }),
     },
+    isTooLarge,
+    vouchers: null,
+    routers: null,
     // A block in the masterchain is final, and nodes report no others.
     getBlockStatus: async () => 'final',
   }

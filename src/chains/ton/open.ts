@@ -1,8 +1,8 @@
 import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
+import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
 import { createHourlyBudget } from '../common/hourlyBudget.js'
 import { createMinimumPayment } from '../common/minimumPayment.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
-import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { requireToken } from '../common/requireToken.js'
 import { sponsoredForms } from '../common/sponsoredRecipients.js'
 import { createSponsoring } from '../common/sponsoring.js'
@@ -122,7 +122,10 @@ const openNetwork = async (
     coinDecimals,
   })
   const signers = wallets.map(({ signer }) => signer)
-  const opened = createTonNetwork({ settings: network, jettons, signers, minimum })
+  const { crossCheckAmount } = family
+  const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
+  const { isTooLarge } = limit
+  const opened = createTonNetwork({ settings: network, jettons, signers, minimum, isTooLarge })
   const scheme = createExactScheme({
     family,
     network,
@@ -139,9 +142,7 @@ const openNetwork = async (
   const close = async () => {
     await Promise.all([monitor.close(), maintenance.close(), queue.close()])
   }
-  const { crossCheckAmount } = family
-  const checked = requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger })
-  return { scheme: checked, monitor, maintenance, close }
+  return { scheme: limit.apply(scheme), monitor, maintenance, close }
 }
 
 const reportHealth = ({ monitor, maintenance }: Awaited<ReturnType<typeof openNetwork>>): NetworkHealth => {

@@ -22,7 +22,7 @@ const blockSeconds = 3
 // A signed transfer with its result has this size.
 const transferBytes = 345
 
-interface NetworkDependencies {
+interface NetworkDependencies extends Pick<Network, 'isTooLarge'> {
   readonly settings: TronNetworkSettings
   readonly rpc: Rpc
   /** Null: payers use their own energy and TRX. */
@@ -39,6 +39,7 @@ export const createTronNetwork = ({
   readPrices,
   delegationCost,
   minimum,
+  isTooLarge,
 }: NetworkDependencies): Network => {
   const { network: id, name, tokens, tokenFacts } = settings
   const isAddress = (text: string): boolean => readAddress(text) !== null
@@ -72,6 +73,9 @@ export const createTronNetwork = ({
         decimals: coinDecimals,
       }),
     },
+    isTooLarge,
+    vouchers: null,
+    routers: null,
     getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
   }
 }

@@ -1,7 +1,7 @@
 import type { ChainContext, OpenChain } from '../chain.js'
+import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
 import { createMinimumPayment } from '../common/minimumPayment.js'
 import { createNetworkMonitor } from '../common/networkMonitor.js'
-import { requireCrossCheck } from '../common/requireCrossCheck.js'
 import { requireToken } from '../common/requireToken.js'
 import { sponsoredForms } from '../common/sponsoredRecipients.js'
 import { createSponsoring } from '../common/sponsoring.js'
@@ -86,7 +86,17 @@ const openNetwork = async (family: TronSettings, network: TronNetworkSettings, c
   })
   const readPrices = createPriceCache(rpc, clock)
   const delegationCost = createDelegationCost()
-  const opened = createTronNetwork({ settings: network, rpc, sponsor, readPrices, delegationCost, minimum })
+  const { endpoints } = rpc
+  const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
+  const opened = createTronNetwork({
+    settings: network,
+    rpc,
+    sponsor,
+    readPrices,
+    delegationCost,
+    minimum,
+    isTooLarge: limit.isTooLarge,
+  })
   const scheme = createExactScheme({
     network,
     opened,
@@ -100,9 +110,8 @@ const openNetwork = async (family: TronSettings, network: TronNetworkSettings, c
     clock,
     minimum,
   })
-  const { endpoints } = rpc
   return {
-    scheme: requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger }),
+    scheme: limit.apply(scheme),
     monitor,
     sponsor,
   }

@@ -3,7 +3,10 @@ import type { Network } from '../network.js'
 import type { DirectChain } from './directChain.js'
 
 /** The network of a chain on which payers pay themselves. */
-export const createDirectNetwork = (chain: DirectChain): Network => {
+export const createDirectNetwork = (
+  chain: DirectChain,
+  isTooLarge: Network['isTooLarge'] = () => false,
+): Network => {
   const { network: id, signers, isTestnet, secondsToFinality, readAddress, readAsset, estimateFee } = chain
   return {
     id,
@@ -32,6 +35,9 @@ export const createDirectNetwork = (chain: DirectChain): Network => {
       estimateFee === undefined
         ? null
         : { estimate: async () => ({ ...(await estimateFee()), paidBy: 'payer' }) },
+    isTooLarge,
+    vouchers: null,
+    routers: null,
     // Only final transactions are confirmed.
     getBlockStatus: async () => 'final',
   }

@@ -5,12 +5,12 @@ import { canonicalAsset } from '../../protocol/assetId.js'
 import type { Payment, PaymentRequirements } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { PaymentDemands } from '../../protocol/recipients.js'
+import type { Network } from '../network.js'
 import type { Authorized, Outcome, Refusal, Scheme, VerifyOptions } from '../scheme.js'
 import { formatAuthorizationId } from './authorizationId.js'
 import { findClaimProblem } from './claim.js'
 import { findLater, findSearchStart, type Inquiry, readDetails, toDetails } from './details.js'
 import type { DirectChain } from './directChain.js'
-import { createDirectNetwork } from './directNetwork.js'
 import { findRowContradiction } from './findRowContradiction.js'
 import { type Judgement, judge } from './judge.js'
 import { hashMemo, isMemoPreimage } from './memo.js'
@@ -29,6 +29,8 @@ const maxMemoLength = 256
 const noDemands: PaymentDemands = { memo: false, signedClaim: false, exactSince: null }
 
 interface ExactDirectOptions {
+  /** That of the chain. */
+  readonly network: Network
   readonly clock: Clock
   /** How long verify waits for a transaction that is known and not final: clients ask as soon as they have paid. */
   readonly verifyWaitMs?: number
@@ -42,7 +44,7 @@ interface ExactDirectOptions {
  */
 export const createExactDirectScheme = (
   chain: DirectChain,
-  { clock, verifyWaitMs = 0, acceptsUnverified = false }: ExactDirectOptions,
+  { network: opened, clock, verifyWaitMs = 0, acceptsUnverified = false }: ExactDirectOptions,
 ): Scheme => {
   const { network, isSignedBy } = chain
 
@@ -175,7 +177,7 @@ export const createExactDirectScheme = (
 
   return {
     kind: { scheme: 'exact-direct', network, extra: chain.extra },
-    network: createDirectNetwork(chain),
+    network: opened,
     isClaimedByJournal: true,
     publicProof: {
       carriesMemo: chain.carriesMemo !== false,

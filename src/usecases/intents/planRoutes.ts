@@ -131,7 +131,7 @@ const assess = async (
   if (amount === null) return describeProblem('amount_not_exact', place)
   const minimum = findMinimum(scheme.network, asset)
   if (amount < minimum) return describeProblem('payment_below_minimum', place, `${minimum} smallest units`)
-  if (scheme.isTooLarge?.(amount, token.decimals) === true) {
+  if (scheme.network.isTooLarge(amount, token.decimals)) {
     return describeProblem('cross_check_unavailable', place)
   }
 

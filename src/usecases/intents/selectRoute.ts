@@ -95,7 +95,7 @@ const completeRoute = async (
     memoPreimage: deriveMemoPreimage(intent, route),
     path: '',
   })
-  if (terms === null || (!isSent && terms.isTooLarge?.(BigInt(amount)) === true)) {
+  if (terms === null || (!isSent && terms.isTooLarge(BigInt(amount)))) {
     throw new AppError('ROUTE_EXPIRED', 'The route cannot be settled at the moment; refresh the intent')
   }
   const extra = completeExtra(drafted, terms)

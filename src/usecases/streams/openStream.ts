@@ -71,7 +71,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
 
   const describe = (stream: Stream): StreamOpened => {
     const scheme = registry.find(stream.scheme, stream.network)
-    const voucher = scheme?.vouchers?.describe({ streamId: stream.id, amount: 0n, sequence: 0n })
+    const voucher = scheme?.network.vouchers?.describe({ streamId: stream.id, amount: 0n, sequence: 0n })
     return {
       stream: viewStream(stream),
       ...(voucher === undefined ? {} : { voucherTypedData: { ...voucher } }),

@@ -2,8 +2,8 @@ import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Stream, StreamStore } from '../../ports/streamStore.js'
+import type { Voucher } from '../../schemes/network.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Voucher } from '../../schemes/scheme.js'
 import { decideFor, getDecided, getOwnStream } from './control.js'
 import { decide } from './decide.js'
 import type { StreamUseCases } from './useCases.js'
@@ -24,8 +24,8 @@ export const createUpdateStream = ({
   clock,
 }: UpdateStreamDependencies): StreamUseCases['updateStream'] => {
   const verifyVoucher = async (stream: Stream, voucher: Voucher, signature: string): Promise<void> => {
-    const vouchers = registry.find(stream.scheme, stream.network)?.vouchers
-    if (vouchers === undefined) {
+    const vouchers = registry.find(stream.scheme, stream.network)?.network.vouchers ?? null
+    if (vouchers === null) {
       throw new AppError('INVALID_VOUCHER', `Payers cannot sign vouchers on ${stream.network}`)
     }
     let isSigned: boolean

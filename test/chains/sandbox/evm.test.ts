@@ -192,7 +192,7 @@ describe('upto', () => {
   it('announces a facilitator, and the router of each recipient', async () => {
     const scheme = scene.find('upto', base.network)
     const payTo = randomAddress()
-    const router = await scheme.findRouter?.(payTo)
+    const router = await scheme.network.routers?.find(payTo)
     expect(router).toEqual({
       address: findRecipientRouter(routerOf(), payTo),
       isDeployed: true,

@@ -4,6 +4,7 @@ import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import type { Payment } from '../../../src/protocol/payment.js'
 import type { PaymentDemands } from '../../../src/protocol/recipients.js'
 import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
+import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import type { Authorized, Scheme } from '../../../src/schemes/scheme.js'
 import { createManualClock } from '../../support/manualClock.js'
@@ -55,7 +56,11 @@ describe('exact-direct', () => {
 
   const open = (changes: Partial<DirectChain> = {}, verifyWaitMs = 0) => {
     toy = createToyDirectChain(changes)
-    scheme = createExactDirectScheme(toy.chain, { clock, verifyWaitMs })
+    scheme = createExactDirectScheme(toy.chain, {
+      network: createDirectNetwork(toy.chain),
+      clock,
+      verifyWaitMs,
+    })
   }
   beforeEach(() => open())
 

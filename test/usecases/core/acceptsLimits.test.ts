@@ -17,7 +17,7 @@ const findTerms = (isLimited: boolean) =>
       createToyScheme({
         kind: { scheme: 'exact', network: 'toy:1' },
         describeAsset: async () => ({ asset: 'gold', decimals: 6, extra: { unit: 'gram' } }),
-        ...(isLimited ? { isTooLarge: (amount: bigint) => amount >= limit } : {}),
+        network: isLimited ? { isTooLarge: (amount) => amount >= limit } : {},
       }),
     ]),
     isServing: () => true,

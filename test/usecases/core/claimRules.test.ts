@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RecipientStatement, UniqueAmounts } from '../../../src/ports/recipients.js'
 import type { ClaimDemands, ClaimPolicy } from '../../../src/protocol/recipients.js'
+import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createOffers } from '../../../src/usecases/core/describe/offers.js'
@@ -19,7 +20,8 @@ interface Situation {
 
 const setup = ({ stated = null, policy = 'open' }: Situation = {}) => {
   const clock = createManualClock()
-  const scheme = createExactDirectScheme(createToyDirectChain().chain, { clock })
+  const { chain } = createToyDirectChain()
+  const scheme = createExactDirectScheme(chain, { clock, network: createDirectNetwork(chain) })
   const issued = new Map<bigint, { readonly digest: string; readonly issuedAt: Date }>()
   const uniqueAmounts: UniqueAmounts = {
     issue: async ({ base, maxTail, digest, issuedAt }) => {

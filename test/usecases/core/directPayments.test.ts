@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { requireCrossCheck } from '../../../src/chains/common/requireCrossCheck.js'
+import { createCrossCheckLimit } from '../../../src/chains/common/crossCheckLimit.js'
 import { acceptsRequest, isPriceRequest } from '../../../src/protocol/accepts.js'
 import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { DirectChain, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
+import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createCompleteAccepts } from '../../../src/usecases/core/describe/completeAccepts.js'
@@ -59,7 +60,9 @@ const setup = (changes: Partial<DirectChain> = {}) => {
   const journal = createMemoryJournal()
   const logger = createMemoryLogger()
   const toy = createToyDirectChain(changes)
-  const scheme = requireCrossCheck(createExactDirectScheme(toy.chain, { clock }), { ...limit, logger })
+  const { isTooLarge, apply } = createCrossCheckLimit({ ...limit, logger })
+  const network = createDirectNetwork(toy.chain, isTooLarge)
+  const scheme = apply(createExactDirectScheme(toy.chain, { clock, network }))
   const registry = createSchemeRegistry([scheme])
   const paid: LookUp = {
     state: 'successful',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AppError } from '../../../src/errors.js'
 import { acceptsRequest, isPriceRequest } from '../../../src/protocol/accepts.js'
+import type { RecipientRouters } from '../../../src/schemes/network.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createCompleteAccepts } from '../../../src/usecases/core/describe/completeAccepts.js'
@@ -151,11 +152,15 @@ describe('POST /accepts under upto', () => {
 
 describe('GET /v1/router', () => {
   const found = { address: '0xrouter', isDeployed: false, shared: null }
-  const find = (findRouter?: Scheme['findRouter'], query = {}) =>
+  const find = (findOne?: RecipientRouters['find'], query = {}) =>
     createFindRouter(
       createSchemeRegistry([
-        createToyScheme({ kind: { scheme: 'exact', network: 'eip155:84532' } }),
-        upto(findRouter === undefined ? {} : { findRouter }),
+        upto({
+          network: {
+            isAddress: (text) => text.startsWith('0x'),
+            routers: findOne === undefined ? null : { find: findOne },
+          },
+        }),
       ]),
     )({ network: 'base-sepolia', payTo: '0xbob', ...query })
   const refusalOf = async (finding: Promise<unknown>): Promise<Partial<AppError>> => {

@@ -6,6 +6,7 @@ import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { IntentRequest, IntentRequirements } from '../../../src/protocol/intents.js'
 import { specificationTiers } from '../../../src/protocol/tiers.js'
 import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
+import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
 import { hashMemo } from '../../../src/schemes/exactDirect/memo.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
@@ -101,7 +102,9 @@ describe('an intent', () => {
     const registry = createSchemeRegistry([
       createToyScheme({ settle: sendOnce, ...toy }),
       ...schemes,
-      ...(direct === undefined ? [] : [createExactDirectScheme(direct, { clock })]),
+      ...(direct === undefined
+        ? []
+        : [createExactDirectScheme(direct, { clock, network: createDirectNetwork(direct) })]),
     ])
     const logger = createMemoryLogger()
     const settleAuthorization = createUnlimitedSettle({
@@ -503,7 +506,7 @@ describe('an intent', () => {
     ['above that amount', 1n, 'ROUTE_EXPIRED'],
   ])('of which the route was planned before the limit is %s', async (_, limit, selected) => {
     let isLimited = false
-    const toy = { isTooLarge: (amount: bigint) => isLimited && amount >= limit }
+    const toy = { network: { isTooLarge: (amount: bigint) => isLimited && amount >= limit } }
     const { create, execute, useCases, statusOf } = await open({ toy })
     const { intent, recommendedRoute } = await create()
     isLimited = true
@@ -898,7 +901,12 @@ describe('an intent', () => {
           lookUp: async () => ({ state: 'missing' }),
         })
         const { useCases, create, execute, clock, find } = await openDirectBeside(
-          [createExactDirectScheme(chain, { clock: createManualClock() })],
+          [
+            createExactDirectScheme(chain, {
+              clock: createManualClock(),
+              network: createDirectNetwork(chain),
+            }),
+          ],
           { state: 'missing' },
         )
         const { intent, availableRoutes, intentToken = null } = await create({ expiresIn: 600 })

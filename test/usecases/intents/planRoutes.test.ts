@@ -157,7 +157,12 @@ describe('the routes of an intent', () => {
       { asset: 'lead' },
       'network_unavailable',
     ],
-    ['an amount that one host cannot confirm', { isTooLarge: () => true }, {}, 'cross_check_unavailable'],
+    [
+      'an amount that one host cannot confirm',
+      { network: { isTooLarge: () => true } },
+      {},
+      'cross_check_unavailable',
+    ],
     [
       'an amount below the minimum',
       { network: { listMinimums: () => ({ gold: '10001' }) } },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Stream } from '../../../src/ports/streamStore.js'
+import type { Vouchers } from '../../../src/schemes/network.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { Vouchers } from '../../../src/schemes/scheme.js'
 import { createUpdateStream } from '../../../src/usecases/streams/updateStream.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryStreams } from '../../support/memoryStreams.js'
@@ -15,11 +15,13 @@ const setup = (isSigned: Vouchers['isSigned'], change: Partial<Stream> = {}) => 
   const asked: bigint[] = []
   const scheme = createToyScheme({
     kind: { scheme: 'upto', network: 'toy:1' },
-    vouchers: {
-      describe: () => ({ domain: {}, types: {}, primaryType: 'Voucher', message: {} }),
-      isSigned: async (voucher, ...rest) => {
-        asked.push(voucher.sequence)
-        return await isSigned(voucher, ...rest)
+    network: {
+      vouchers: {
+        describe: () => ({ domain: {}, types: {}, primaryType: 'Voucher', message: {} }),
+        isSigned: async (voucher, ...rest) => {
+          asked.push(voucher.sequence)
+          return await isSigned(voucher, ...rest)
+        },
       },
     },
   })

@@ -1,10 +1,11 @@
 import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'
 import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
+import { createDirectNetwork } from '../../../schemes/exactDirect/directNetwork.js'
 import { createExactDirectScheme } from '../../../schemes/exactDirect/scheme.js'
 import type { ChainContext, OpenChain } from '../../chain.js'
+import { createCrossCheckLimit } from '../crossCheckLimit.js'
 import { createNetworkMonitor, type MonitoredNetwork } from '../networkMonitor.js'
-import { requireCrossCheck } from '../requireCrossCheck.js'
 import { requireToken } from '../requireToken.js'
 import type { DirectNode } from './node.js'
 import type { DirectNetworkSettings, DirectSettings } from './settings.js'
@@ -60,10 +61,15 @@ export const openDirectFamily = async <Own>(
       })
       const monitor = createNetworkMonitor(monitored, logger)
       await monitor.check()
-      const scheme = createExactDirectScheme(chain, { clock, verifyWaitMs, acceptsUnverified: !isRequired })
       const { endpoints } = node
-      const checked = requireCrossCheck(scheme, { endpoints, crossCheckAmount, isRequired, logger })
-      return { chain, monitor, close, scheme: checked }
+      const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
+      const scheme = createExactDirectScheme(chain, {
+        network: createDirectNetwork(chain, limit.isTooLarge),
+        clock,
+        verifyWaitMs,
+        acceptsUnverified: !isRequired,
+      })
+      return { chain, monitor, close, scheme: limit.apply(scheme) }
     }),
   )
   return {

@@ -2,8 +2,11 @@ import type { Hex } from 'viem'
 import type { NetworkForms, OfflineAuthorization, OfflineNetwork } from '../../../schemes/offlineScheme.js'
 import type { Refusal } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
+import { findRecipientRouter } from '../contracts/findRecipientRouter.js'
+import { locateUptoRouter } from '../contracts/locateUptoRouter.js'
 import { toRefusal } from '../paymentMethod.js'
 import type { PayerSignature } from '../signatures/signature.js'
+import { createVouchers } from '../upto/vouchers.js'
 import { createOfflineTokens, type OfflineTokens } from './tokens.js'
 
 export interface EvmOfflineNetwork extends OfflineNetwork {
@@ -18,11 +21,35 @@ export const readOfflineNetwork = (network: string): EvmOfflineNetwork | null =>
   const chainId = Number(digits)
   const tokens = createOfflineTokens(chainId)
   if (tokens === null) return null
-  return { id: network, signers: [offlineSigner], forms: evmForms, listTokens: tokens.list, chainId, tokens }
+  return {
+    id: network,
+    signers: [offlineSigner],
+    forms: evmForms,
+    listTokens: tokens.list,
+    vouchers: createVouchers({ chainId, contracts: null }),
+    routers: {
+      find: async (payTo) => {
+        const recipient = readAddress(payTo)
+        if (recipient === null) return null
+        return { address: offlineRouters.findFor(recipient), isDeployed: true, shared: null }
+      },
+    },
+    chainId,
+    tokens,
+  }
 }
 
 /** The account of the sandbox; no key of it is known. */
 export const offlineSigner: Hex = '0x00000000000000000000000000000000005A4db0'
+
+const { address: shared } = locateUptoRouter([offlineSigner])
+
+/** As if the router of the sandbox's account were deployed. */
+export const offlineRouters = {
+  shared,
+  findFor: (payTo: Hex) => findRecipientRouter(shared, payTo),
+  presence: { ask: async () => true },
+}
 
 /** As `EVM_EXPIRY_MARGIN_SECONDS` by default. */
 const expiryMarginSeconds = 6

@@ -3,38 +3,31 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { OfflinePhase, OfflineScheme } from '../../../schemes/offlineScheme.js'
 import { readAddress } from '../abi/address.js'
 import { readOwner } from '../combineExactMethods.js'
-import { findRecipientRouter } from '../contracts/findRecipientRouter.js'
-import { locateUptoRouter } from '../contracts/locateUptoRouter.js'
 import { toDate, toRefusal } from '../paymentMethod.js'
 import { formatPermitId as formatPermit2Id } from '../permit2/payload.js'
 import { formatPermitId, readUptoProof } from '../upto/payload.js'
 import { createReadCandidate } from '../upto/readCandidate.js'
 import { foreignMessage, isTransferAuthorization, nameRouter } from '../upto/scheme.js'
-import { createVouchers } from '../upto/vouchers.js'
 import { chargeOf, createFindFailedCheck } from '../uptoPermit2/checks.js'
 import { readUptoProof as readPermit2Proof } from '../uptoPermit2/payload.js'
 import { hashUptoPermit } from '../uptoPermit2/typedData.js'
 import {
   type EvmOfflineNetwork,
   type OfflineReading,
+  offlineRouters,
   offlineSigner,
   phaseOf,
   refuseSignature,
 } from './offlineNetwork.js'
 import { createOfflinePermit2 } from './permit2.js'
 
-const shared = locateUptoRouter([offlineSigner]).address
-
-/** As if the router of the sandbox's account were deployed, and every listed token had a permit. */
+/** As if every listed token had a permit. */
 const contracts = {
-  routers: {
-    shared,
-    findFor: (payTo: `0x${string}`) => findRecipientRouter(shared, payTo),
-    presence: { ask: async () => true },
-  },
+  routers: offlineRouters,
   takesSharedRouterPermits: false,
   findPermitProblem: async () => null,
 }
+const { shared } = offlineRouters
 
 /** `upto` by a permit of the token and by Permit2. */
 export const createOfflineUpto = (offline: EvmOfflineNetwork): OfflineScheme => {
@@ -83,7 +76,6 @@ export const createOfflineUpto = (offline: EvmOfflineNetwork): OfflineScheme => 
       extra: { assetTransferMethods: ['eip2612', 'permit2'], facilitatorAddress: shared },
     },
     network: offline,
-    vouchers: createVouchers({ chainId, contracts: null }),
     describeAsset: async (asset, payTo) => {
       const terms = tokens.describe(asset)
       if (terms === null) return null
@@ -93,11 +85,6 @@ export const createOfflineUpto = (offline: EvmOfflineNetwork): OfflineScheme => 
         extra: { ...terms.extra, ...router, facilitatorAddress: shared },
         overruled: { routerAddress: shared },
       }
-    },
-    findRouter: async (payTo) => {
-      const recipient = readAddress(payTo)
-      if (recipient === null) return null
-      return { address: contracts.routers.findFor(recipient), isDeployed: true, shared: null }
     },
     identify: (payment) => {
       if (isPermit2(payment)) {

@@ -1,4 +1,6 @@
 import type { Hex } from 'viem'
+import type { RecipientRouters } from '../../../schemes/network.js'
+import { readAddress } from '../abi/address.js'
 import { createContractPresence } from '../contracts/contractPresence.js'
 import { findRecipientRouter } from '../contracts/findRecipientRouter.js'
 import { locateUptoRouter } from '../contracts/locateUptoRouter.js'
@@ -23,3 +25,18 @@ export const createRouters = (rpc: Pick<Rpc, 'getCode'>, signers: readonly Hex[]
     presence: createContractPresence(rpc, contract),
   }
 }
+
+/** For servers that write requirements; whether a recipient's router is deployed already is asked each time. */
+export const createRecipientRouters = (
+  rpc: Pick<Rpc, 'getCode'>,
+  { shared, findFor, presence }: Routers,
+  takesSharedRouterPermits: boolean,
+): RecipientRouters => ({
+  find: async (payTo) => {
+    const recipient = readAddress(payTo)
+    if (recipient === null || !(await presence.ask())) return null
+    const address = findFor(recipient)
+    const isDeployed = (await rpc.getCode(address)) !== '0x'
+    return { address, isDeployed, shared: takesSharedRouterPermits ? shared : null }
+  },
+})

@@ -2,7 +2,6 @@ import type { Hex } from 'viem'
 import { isFields } from '../../../protocol/fields.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Scheme } from '../../../schemes/scheme.js'
-import type { ContractReader } from '../../chain.js'
 import { readAddress } from '../abi/address.js'
 import { type PaymentMethod, type SchemeDependencies, toRefusal } from '../paymentMethod.js'
 import { isPermitRow } from '../permit2/judge.js'
@@ -14,7 +13,6 @@ import { createUptoPermit2Method } from '../uptoPermit2/scheme.js'
 import { createPermitMethod } from './method.js'
 import { createFindPermitProblem } from './permitSupport.js'
 import type { Routers } from './routers.js'
-import { createVouchers } from './vouchers.js'
 
 export interface UptoDependencies extends SchemeDependencies {
   readonly routers: Routers
@@ -22,8 +20,6 @@ export interface UptoDependencies extends SchemeDependencies {
   readonly accounts: readonly Hex[]
   /** Whether the network has Permit2 and x402's proxy. */
   readonly presence: ContractPresence
-  /** Asks wallet contracts whether they signed a voucher. */
-  readonly contracts: ContractReader
 }
 
 /**
@@ -31,7 +27,7 @@ export interface UptoDependencies extends SchemeDependencies {
  * journal row.
  */
 export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
-  const { network, opened, rpc, tokens, routers, accounts, presence, contracts } = dependencies
+  const { network, opened, rpc, tokens, routers, accounts, presence } = dependencies
   const { takesSharedRouterPermits } = dependencies.family
   const findPermitProblem = createFindPermitProblem(rpc)
   const permit = createPermitMethod({ ...dependencies, findPermitProblem })
@@ -67,7 +63,6 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
       return [builderCodeExtension, ...listProxyExtensions(presence)]
     },
     isOffered: () => routers.presence.peek() === true || presence.peek() === true,
-    vouchers: createVouchers({ chainId: network.chainId, contracts }),
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
       if (!(await presence.ask()) && !(await routers.presence.ask())) {
@@ -102,14 +97,6 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
         },
         ...(takesSharedRouterPermits ? {} : { overruled: { routerAddress: routers.shared } }),
       }
-    },
-
-    findRouter: async (payTo) => {
-      const recipient = readAddress(payTo)
-      if (recipient === null || !(await routers.presence.ask())) return null
-      const address = routers.findFor(recipient)
-      const isDeployed = (await rpc.getCode(address)) !== '0x'
-      return { address, isDeployed, shared: takesSharedRouterPermits ? routers.shared : null }
     },
   }
 }

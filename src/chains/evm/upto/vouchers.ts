@@ -1,6 +1,6 @@
 import { hashTypedData } from 'viem'
 import { withSignal } from '../../../concurrency/deadline.js'
-import type { Vouchers } from '../../../schemes/scheme.js'
+import type { Vouchers } from '../../../schemes/network.js'
 import type { ContractReader } from '../../chain.js'
 import { readAddress } from '../abi/address.js'
 import { readSignature } from '../signatures/signature.js'

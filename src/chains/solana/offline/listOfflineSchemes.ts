@@ -41,6 +41,8 @@ const createOfflineExact = (network: string, { reference, tokens }: KnownNetwork
       id: network,
       signers: [feePayer],
       forms,
+      vouchers: null,
+      routers: null,
       listTokens: () => listKnownTokens(tokens.map(({ mint: asset, ...facts }) => ({ ...facts, asset }))),
     },
     describeAsset: async (asset) => describe(asset),

@@ -73,6 +73,8 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
       id: network,
       signers: [relay.toRawString()],
       forms,
+      vouchers: null,
+      routers: null,
       listTokens: () =>
         listKnownTokens([
           { asset: readAddress(testDollars)?.toRawString() ?? testDollars, symbol: 'USDT', decimals: 6 },

@@ -54,6 +54,8 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
       id: network,
       signers: [sponsor],
       forms,
+      vouchers: null,
+      routers: null,
       listTokens: () => listKnownTokens(tokens.map(({ contract: asset, ...facts }) => ({ ...facts, asset }))),
     },
     describeAsset: async (asset) => describe(asset),

@@ -25,8 +25,8 @@ interface Draft {
 }
 
 export interface DraftTerms extends AssetTerms {
-  /** As in `Scheme`. Absent: no amount is. */
-  readonly isTooLarge?: (amount: bigint) => boolean
+  /** As in `Network`. */
+  readonly isTooLarge: (amount: bigint) => boolean
 }
 
 /** Null if this instance does not settle such payments now. Throws INVALID_REQUEST for a malformed address. */
@@ -68,9 +68,7 @@ export const createFindTerms =
       (scheme.publicProof !== undefined && isMemoPreimage(extra?.memoPreimage))
     return {
       ...terms,
-      ...(scheme.isTooLarge === undefined
-        ? {}
-        : { isTooLarge: (amount: bigint) => scheme.isTooLarge?.(amount, terms.decimals) === true }),
+      isTooLarge: (amount) => scheme.network.isTooLarge(amount, terms.decimals),
       extra: {
         ...terms.extra,
         ...(statement?.demands.signedClaim === true ? { requireSignedClaim: true } : {}),

@@ -101,17 +101,15 @@ export const createFindRouter =
   (registry: SchemeRegistry): CoreUseCases['findRouter'] =>
   async ({ network, payTo }) => {
     const canonical = canonicalNetwork(network)
-    const scheme = registry
-      .list()
-      .find(({ kind, findRouter }) => kind.network === canonical && findRouter !== undefined)
-    if (scheme?.findRouter === undefined) {
+    const scheme = registry.list().find((each) => each.network.id === canonical)
+    const routers = scheme?.network.routers ?? null
+    if (scheme === undefined || routers === null) {
       throw new AppError('NOT_FOUND', 'network: this instance has no router there; see /supported for upto')
     }
     if (!scheme.network.isAddress(payTo)) {
       throw new AppError('INVALID_REQUEST', 'payTo: must be an address of the network')
     }
-    const { findRouter } = scheme
-    const router = await readTerms(scheme, () => findRouter(payTo))
+    const router = await readTerms(scheme, () => routers.find(payTo))
     if (router === null) throw new AppError('NOT_FOUND', 'payTo: this instance has no router for it')
     return {
       network,

@@ -110,7 +110,7 @@ interface OfferedTerms {
 /** Issues what the recipient asks for. Null: the amount, as drafted or as issued, is too large for the network's nodes. */
 export const offerWithinLimit = async (
   offers: Offers,
-  { isTooLarge = () => false, ...terms }: DraftTerms,
+  { isTooLarge, ...terms }: DraftTerms,
   draft: Draft,
 ): Promise<OfferedTerms | null> => {
   const maxTimeoutSeconds = draft.maxTimeoutSeconds ?? defaultTimeoutSeconds

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requireCrossCheck } from '../../../src/chains/common/requireCrossCheck.js'
+import { createCrossCheckLimit } from '../../../src/chains/common/crossCheckLimit.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { readDirectBody } from '../../support/directScheme.js'
 import { createToyScheme, toyAuthorized, toyBody } from '../../support/toyScheme.js'
@@ -26,12 +26,12 @@ const reasonOf = async ({
     verify: async (payment) => toyAuthorized(payment, { amount }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals, extra: {} }),
   })
-  const checked = requireCrossCheck(scheme, {
+  const checked = createCrossCheckLimit({
     endpoints,
     crossCheckAmount: 1_000n,
     isRequired,
     logger: silentLogger,
-  })
+  }).apply(scheme)
   const verdict = await checked.verify(readDirectBody(toyBody()), {
     isAwaited: () => true,
     ...(isAdmitted === undefined ? {} : { isAdmitted }),
@@ -63,12 +63,12 @@ describe('the amount that two hosts must confirm', () => {
         return { scheme: 'exact', network: 'toy:1', extra: { reads } }
       },
     })
-    const checked = requireCrossCheck(scripted, {
+    const checked = createCrossCheckLimit({
       endpoints: alone,
       crossCheckAmount: 1n,
       isRequired: true,
       logger: silentLogger,
-    })
+    }).apply(scripted)
     expect(checked.kind.extra).not.toEqual(checked.kind.extra)
     expect(checked.resolve).toBe(scheme.resolve)
   })
