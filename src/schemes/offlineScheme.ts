@@ -1,6 +1,6 @@
 import type { Payment } from '../protocol/payment.js'
 import type { Network, Token } from './network.js'
-import type { Authorized, Kind, Refusal, Scheme } from './scheme.js'
+import type { Authorized, Kind, KindTerms, Refusal, Scheme } from './scheme.js'
 
 /**
  * A scheme on one network, judged by what needs no chain: structure, recipient, asset, amount, times and signatures of
@@ -8,6 +8,8 @@ import type { Authorized, Kind, Refusal, Scheme } from './scheme.js'
  */
 export interface OfflineScheme extends Pick<Scheme, 'describeAsset' | 'identify'> {
   readonly kind: Kind
+  /** As in `KindTerms`. */
+  readonly extra: KindTerms['extra']
   /** That of `kind`; the network's schemes share it. */
   readonly network: OfflineNetwork
   /** The payer in the place where clients of the scheme name it, unproven; null if it is unreadable. Never throws. */

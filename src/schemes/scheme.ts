@@ -10,8 +10,14 @@ import type { Network } from './network.js'
 export interface Kind {
   readonly scheme: string
   readonly network: string
-  /** What clients need in order to sign, such as the fee payer. */
-  readonly extra?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What /supported says of a kind beside its names. */
+export interface KindTerms {
+  /** What clients need in order to sign, such as the fee payer. Undefined: nothing. */
+  readonly extra: Readonly<Record<string, unknown>> | undefined
+  /** Identifiers of the protocol extensions that work here. */
+  readonly extensions: readonly string[]
 }
 
 /** A payer's mistake is a value, never an exception. */
@@ -177,10 +183,8 @@ export interface Scheme {
   readonly publicProof?: PublicProof
   /** Payers move the funds, so that the chain cannot know what is spent: verify asks the journal. */
   readonly isClaimedByJournal?: boolean
-  /** False: not listed in /supported at the moment. Absent: listed. */
-  isOffered?(): boolean
-  /** Identifiers of the protocol extensions that work here, for /supported. */
-  readonly extensions?: readonly string[]
+  /** At the moment. Null: /supported does not list it now. */
+  describeKind(): KindTerms | null
   /**
    * Null asset: the network's first token. Null `payTo`: the terms for any recipient. Null if the asset is not settled.
    * Throws only if the chain is unavailable.

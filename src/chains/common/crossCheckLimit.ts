@@ -66,9 +66,7 @@ export const createCrossCheckLimit = ({
         message: `From ${crossCheckAmount} on (millionths of a token), two nodes must confirm a payment, and ${network} has one`,
       }
     }
-    // Inherits: a copy would freeze the scheme's getters.
-    const checked: Scheme = Object.create(scheme, { verify: { value: verify, enumerable: true } })
-    return checked
+    return { ...scheme, verify }
   }
 
   return { isTooLarge, apply }

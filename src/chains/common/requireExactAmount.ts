@@ -17,7 +17,5 @@ export const requireExactAmount = (scheme: Scheme): Scheme => {
       message: `The payment is of ${verdict.amount}, and this facilitator settles exactly the required ${amount} only`,
     }
   }
-  // Inherits: a copy would freeze the scheme's getters.
-  const exact: Scheme = Object.create(scheme, { verify: { value: verify, enumerable: true } })
-  return exact
+  return { ...scheme, verify }
 }

@@ -30,19 +30,15 @@ export const combineExactMethods = ({
   presence,
 }: ExactMethods): Scheme => {
   const methodOf = (payment: Payment): PaymentMethod => (isPermit2(payment) ? permit2 : eip3009)
-  const { scheme, network } = eip3009.kind
   return {
     ...eip3009,
-    kind: {
-      scheme,
-      network,
-      get extra() {
-        const { names } = presence.peek() === true ? bothMethods : eip3009Only
-        return { ...eip3009.kind.extra, assetTransferMethods: names }
-      },
-    },
-    get extensions() {
-      return [...(eip3009.extensions ?? []), ...listProxyExtensions(presence)]
+    describeKind: () => {
+      const { names } = presence.peek() === true ? bothMethods : eip3009Only
+      const terms = eip3009.describeKind()
+      return {
+        extra: { ...terms?.extra, assetTransferMethods: names },
+        extensions: [...(terms?.extensions ?? []), ...listProxyExtensions(presence)],
+      }
     },
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {

@@ -142,6 +142,7 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
   return {
     kind,
     network: dependencies.network,
+    describeKind: () => ({ extra: offline.extra, extensions: [] }),
     // There is no chain that knows which nonces are used.
     isClaimedByJournal: true,
     describeAsset,

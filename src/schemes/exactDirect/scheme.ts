@@ -176,8 +176,9 @@ export const createExactDirectScheme = (
   }
 
   return {
-    kind: { scheme: 'exact-direct', network, extra: chain.extra },
+    kind: { scheme: 'exact-direct', network },
     network: opened,
+    describeKind: () => ({ extra: chain.extra, extensions: [] }),
     isClaimedByJournal: true,
     publicProof: {
       carriesMemo: chain.carriesMemo !== false,

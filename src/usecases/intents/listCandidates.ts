@@ -54,7 +54,7 @@ export const listCandidates = (
     const { network, scheme: name } = scheme.kind
     if (networks.problem !== null || !networks.admits(network)) continue
     const problem = findProblem(scheme, {
-      isAvailable: isServing(network) && scheme.isOffered?.() !== false,
+      isAvailable: isServing(network) && scheme.describeKind() !== null,
       isTestMoney: scheme.network.isTestnet && !isOnlyTestnets && !networks.named.includes(network),
       hasAsset: findAssets(scheme).length > 0,
       parties,

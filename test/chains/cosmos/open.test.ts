@@ -59,9 +59,10 @@ describe('a Cosmos network', () => {
   it('announces the default denomination, and the address of the operator', async () => {
     const signer = await scene.addMerchant()
     const { scheme } = await open(scene.chain.url, { COSMOS_SIGNER_grand: signer })
-    expect(scheme.kind).toEqual({
+    expect({ ...scheme.kind, ...scheme.describeKind() }).toEqual({
       scheme: 'exact-direct',
       network: 'cosmos:grand-1',
+      extensions: [],
       extra: { assetDenom: 'uusdc', assetSymbol: 'USDC', assetDecimals: 6 },
     })
     expect(scheme.network.signers).toEqual([signer])

@@ -54,9 +54,10 @@ describe('a NEAR network', () => {
 
   it('announces the default token, and the address of the operator', async () => {
     const { scheme } = await open(scene.chain.url, { NEAR_SIGNER_testnet: 'facilitator.testnet' })
-    expect(scheme.kind).toEqual({
+    expect({ ...scheme.kind, ...scheme.describeKind() }).toEqual({
       scheme: 'exact-direct',
       network: 'near:testnet',
+      extensions: [],
       extra: { assetSymbol: 'USDC', assetDecimals: 6 },
     })
     expect(scheme.network.signers).toEqual(['facilitator.testnet'])

@@ -47,9 +47,10 @@ describe('at the start', () => {
   it('a network is served, with the first token in its kind', async () => {
     const { url, methods } = await startNode()
     const { scheme, health, close } = await openAt(url)
-    expect(scheme.kind).toEqual({
+    expect({ ...scheme.kind, ...scheme.describeKind() }).toEqual({
       scheme: 'exact-direct',
       network: 'polkadot:67f9723393ef76214df0118c34bbbd3d',
+      extensions: [],
       extra: { assetSymbol: 'USDT', assetDecimals: 6, assetId: 1984, networkName: 'westend' },
     })
     expect(health()).toMatchObject([{ isServing: true, problem: null }])

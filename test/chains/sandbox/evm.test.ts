@@ -185,7 +185,8 @@ describe('exact by Permit2', () => {
 })
 
 describe('upto', () => {
-  const routerOf = (): Hex => scene.find('upto', base.network).kind.extra?.facilitatorAddress as Hex
+  const routerOf = (): Hex =>
+    scene.find('upto', base.network).describeKind()?.extra?.facilitatorAddress as Hex
   const upto = (options: Partial<UptoPaymentOptions> = {}) =>
     uptoPayment({ chain: base, wallet: createEoa(), router: routerOf(), ...options })
 
@@ -198,7 +199,7 @@ describe('upto', () => {
       isDeployed: true,
       shared: null,
     })
-    expect(scheme.kind.extra).toEqual({
+    expect(scheme.describeKind()?.extra).toEqual({
       assetTransferMethods: ['eip2612', 'permit2'],
       facilitatorAddress: routerOf(),
     })

@@ -23,7 +23,7 @@ interface Plan {
   readonly extra?: object
 }
 
-const feePayerOf = () => String(scene.find('exact', network).kind.extra?.feePayer)
+const feePayerOf = () => String(scene.find('exact', network).describeKind()?.extra?.feePayer)
 
 /** As the published client builds it, with the fee payer that /supported announces. */
 const pay = (plan: Plan = {}) => {

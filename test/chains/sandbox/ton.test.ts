@@ -116,7 +116,7 @@ const clientPaid = (plan: Plan = {}) => {
 const sponsored = (plan: Plan = {}) => {
   const facts = complete(plan)
   const { wallet, jettonMaster, requirements } = facts
-  const responseDestination = String(scene.find('exact', network).kind.extra?.responseDestination)
+  const responseDestination = String(scene.find('exact', network).describeKind()?.extra?.responseDestination)
   const body = signBody(plan, facts, true, Address.parse(responseDestination))
   const message = internal({ to: wallet.address, value: 0n, body, init: wallet.init })
   return bodyOf(

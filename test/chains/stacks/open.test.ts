@@ -57,9 +57,10 @@ describe('at the start', () => {
       STACKS_SIGNER_testnet: signer,
       STACKS_API_KEY_testnet: 'key',
     })
-    expect(scheme.kind).toEqual({
+    expect({ ...scheme.kind, ...scheme.describeKind() }).toEqual({
       scheme: 'exact-direct',
       network: 'stacks:2147483648',
+      extensions: [],
       extra: { assetSymbol: 'USD', assetDecimals: 6, contractAddress: token, networkName: 'testnet' },
     })
     expect(scheme.network.signers).toEqual([signer])

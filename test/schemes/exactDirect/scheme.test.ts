@@ -597,9 +597,10 @@ describe('exact-direct', () => {
   })
 
   it('repeats what servers need in /supported, and describes assets', async () => {
-    expect(scheme.kind).toEqual({
+    expect({ ...scheme.kind, ...scheme.describeKind() }).toEqual({
       scheme: 'exact-direct',
       network: 'toy:1',
+      extensions: [],
       extra: { assetSymbol: 'GOLD', assetDecimals: 6 },
     })
     expect(await scheme.describeAsset('GOLD', null)).toMatchObject({ asset: 'gold' })

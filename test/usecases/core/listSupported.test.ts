@@ -2,12 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { canonicalNetwork, networkAliases } from '../../../src/protocol/network.js'
 import { supported } from '../../../src/protocol/results.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import type { Scheme } from '../../../src/schemes/scheme.js'
+import type { KindTerms, Scheme } from '../../../src/schemes/scheme.js'
 import { createListSupported } from '../../../src/usecases/core/describe/listSupported.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
-const scheme = (network: string, signers: readonly string[], more: Partial<Scheme['kind']> = {}) =>
-  createToyScheme({ kind: { scheme: 'exact', network, ...more }, network: { signers } })
+const scheme = (
+  network: string,
+  signers: readonly string[],
+  { name = 'exact', extra }: { readonly name?: string; readonly extra?: KindTerms['extra'] } = {},
+) =>
+  createToyScheme({
+    kind: { scheme: name, network },
+    network: { signers },
+    describeKind: () => ({ extra, extensions: [] }),
+  })
 
 const list = (schemes: readonly Scheme[], isServing: (network: string) => boolean = () => true) =>
   createListSupported(createSchemeRegistry(schemes), isServing)()
@@ -32,7 +40,7 @@ describe('listSupported', () => {
   })
 
   it('lists upto in version 2 only', () => {
-    const { kinds } = list([scheme('eip155:8453', ['0xA'], { scheme: 'upto' })])
+    const { kinds } = list([scheme('eip155:8453', ['0xA'], { name: 'upto' })])
     expect(kinds).toEqual([{ ...entry(2, 'eip155:8453'), scheme: 'upto' }])
   })
 
@@ -64,8 +72,7 @@ describe('listSupported', () => {
     const upto = createToyScheme({
       kind: { scheme: 'upto', network: 'eip155:1' },
       network: { signers: ['0xUpto'] },
-      extensions: ['gasSponsoring'],
-      isOffered: () => isOffered,
+      describeKind: () => (isOffered ? { extra: undefined, extensions: ['gasSponsoring'] } : null),
     })
     const schemes = [scheme('eip155:1', ['0xA']), upto]
     expect(list(schemes)).toMatchObject({ signers: { 'eip155:*': ['0xA'] }, extensions: [] })
@@ -77,7 +84,10 @@ describe('listSupported', () => {
 
   it('lists the extensions of all schemes that serve, sorted, each once', () => {
     const withExtensions = (network: string, extensions: readonly string[]) =>
-      createToyScheme({ kind: { scheme: 'exact', network }, extensions })
+      createToyScheme({
+        kind: { scheme: 'exact', network },
+        describeKind: () => ({ extra: undefined, extensions }),
+      })
     const schemes = [
       withExtensions('eip155:1', ['b', 'a']),
       withExtensions('eip155:2', ['c', 'a']),

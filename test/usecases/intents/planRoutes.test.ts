@@ -142,7 +142,7 @@ describe('the routes of an intent', () => {
   })
 
   it.each<[string, ToyScript, Partial<IntentTerms>, RouteProblem]>([
-    ['a network that is not offered', { isOffered: () => false }, {}, 'network_unavailable'],
+    ['a network that is not offered', { describeKind: () => null }, {}, 'network_unavailable'],
     ['a network without the token', { network: { listTokens: () => [] } }, {}, 'unsupported_asset'],
     [
       'an asset that the network does not settle',

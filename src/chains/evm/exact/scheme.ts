@@ -36,15 +36,9 @@ export const createExactScheme = (dependencies: SchemeDependencies): Scheme => {
 
   return {
     ...method,
-    kind: {
-      scheme: 'exact',
-      network: network.network,
-      get extra() {
-        return describeDefaultDomain()
-      },
-    },
+    kind: { scheme: 'exact', network: network.network },
     network: dependencies.opened,
-    extensions: [builderCodeExtension],
+    describeKind: () => ({ extra: describeDefaultDomain(), extensions: [builderCodeExtension] }),
     describeAsset: createDescribeToken(network, tokens),
   }
 }

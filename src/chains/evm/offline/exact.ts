@@ -47,11 +47,8 @@ export const createOfflineExact = (offline: EvmOfflineNetwork): OfflineScheme =>
   }
 
   return {
-    kind: {
-      scheme: 'exact',
-      network,
-      extra: { ...tokens.describe(null)?.extra, assetTransferMethods: bothMethods.names },
-    },
+    kind: { scheme: 'exact', network },
+    extra: { ...tokens.describe(null)?.extra, assetTransferMethods: bothMethods.names },
     network: offline,
     describeAsset: async (asset) => tokens.describe(asset),
     identify: (payment) => {

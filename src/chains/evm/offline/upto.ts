@@ -70,11 +70,8 @@ export const createOfflineUpto = (offline: EvmOfflineNetwork): OfflineScheme => 
   }
 
   return {
-    kind: {
-      scheme: 'upto',
-      network,
-      extra: { assetTransferMethods: ['eip2612', 'permit2'], facilitatorAddress: shared },
-    },
+    kind: { scheme: 'upto', network },
+    extra: { assetTransferMethods: ['eip2612', 'permit2'], facilitatorAddress: shared },
     network: offline,
     describeAsset: async (asset, payTo) => {
       const terms = tokens.describe(asset)

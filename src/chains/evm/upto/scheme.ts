@@ -45,24 +45,21 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
 
   return {
     network: opened,
-    kind: {
-      scheme: 'upto',
-      network: network.network,
-      get extra() {
-        const hasRouter = routers.presence.peek() === true
-        const hasProxy = presence.peek() === true
-        return {
+    kind: { scheme: 'upto', network: network.network },
+    describeKind: () => {
+      const hasRouter = routers.presence.peek() === true
+      const hasProxy = presence.peek() === true
+      if (!hasRouter && !hasProxy) return null
+      return {
+        extra: {
           assetTransferMethods: [...(hasRouter ? ['eip2612'] : []), ...(hasProxy ? ['permit2'] : [])],
           // The router that payers sign for is that of the recipient.
           ...(hasRouter && takesSharedRouterPermits ? { routerAddress: routers.shared } : {}),
           ...(hasProxy ? describeFacilitator(hasRouter) : {}),
-        }
-      },
+        },
+        extensions: [builderCodeExtension, ...listProxyExtensions(presence)],
+      }
     },
-    get extensions() {
-      return [builderCodeExtension, ...listProxyExtensions(presence)]
-    },
-    isOffered: () => routers.presence.peek() === true || presence.peek() === true,
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
       if (!(await presence.ask()) && !(await routers.presence.ask())) {

@@ -137,10 +137,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   }
 
   return {
-    get kind() {
-      return { scheme: 'exact', network: network.network, extra: { feePayer: chooseFeePayer() } }
-    },
+    kind: { scheme: 'exact', network: network.network },
     network: dependencies.opened,
+    describeKind: () => ({ extra: { feePayer: chooseFeePayer() }, extensions: [] }),
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]

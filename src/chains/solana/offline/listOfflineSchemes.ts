@@ -36,7 +36,8 @@ const createOfflineExact = (network: string, { reference, tokens }: KnownNetwork
     return { asset: named, decimals: isKnownMint(reference, named) ? 6 : null, extra: { feePayer } }
   }
   return {
-    kind: { scheme: 'exact', network, extra: { feePayer } },
+    kind: { scheme: 'exact', network },
+    extra: { feePayer },
     network: {
       id: network,
       signers: [feePayer],

@@ -74,7 +74,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   /** Settlements in progress: a second settlement of one authorization shares its outcome. */
   const underWay = new Map<string, Promise<Outcome>>()
 
-  const describeKind = () => ({
+  /** With the response destination for the excess of the TON that we attach. */
+  const describeTerms = () => ({
     areFeesSponsored: true,
     responseDestination: dependencies.findLowestBalance(),
   })
@@ -195,22 +196,16 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   }
 
   return {
-    kind: {
-      scheme: 'exact',
-      network: network.network,
-      // Response destinations for the excess of the TON that we attach.
-      get extra() {
-        return describeKind()
-      },
-    },
+    kind: { scheme: 'exact', network: network.network },
     network: dependencies.opened,
+    describeKind: () => ({ extra: describeTerms(), extensions: [] }),
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]
       const master = named === undefined ? null : readAddress(named)
       if (named === undefined || master === null || !jettons.isOffered(master)) return null
       const decimals = isKnownJetton(master) ? 6 : null
-      return { asset: named, decimals, extra: describeKind() }
+      return { asset: named, decimals, extra: describeTerms() }
     },
 
     identify,

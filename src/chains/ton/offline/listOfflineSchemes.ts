@@ -68,7 +68,8 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
   }
 
   return {
-    kind: { scheme: 'exact', network, extra },
+    kind: { scheme: 'exact', network },
+    extra,
     network: {
       id: network,
       signers: [relay.toRawString()],

@@ -44,6 +44,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const marginMs = dependencies.expiryMarginSeconds * 1_000
   const offered = new Set(network.tokens.map(readAddress).filter((token) => token !== null))
   const prepare = createPrepare(network, offered, clock)
+  const extra = describeTerms(network, sponsor)
+
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
   const withEnergy = (state: ChainState) => ({ ...state, maxDelegable: sponsor?.maxDelegable() ?? 0 })
   const withoutEnergy = (state: ChainState) => ({ ...state, maxDelegable: 0 })
@@ -150,8 +152,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   }
 
   return {
-    kind: { scheme: 'exact', network: network.network, extra: describeKind(network, sponsor) },
+    kind: { scheme: 'exact', network: network.network },
     network: dependencies.opened,
+    describeKind: () => ({ extra, extensions: [] }),
 
     describeAsset: async (asset) => {
       const named = asset ?? network.tokens[0]
@@ -200,7 +203,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   }
 }
 
-const describeKind = ({ tokens, knownTokens }: TronNetworkSettings, sponsor: EnergyDelegator | null) => {
+const describeTerms = ({ tokens, knownTokens }: TronNetworkSettings, sponsor: EnergyDelegator | null) => {
   const [defaultAsset] = tokens
   const known = knownTokens.find(({ contract }) => contract === defaultAsset)
   return {

@@ -37,19 +37,16 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
       : { asset: named, decimals: known.decimals, extra: {} }
   }
   return {
-    kind: {
-      scheme: 'exact',
-      network,
-      extra:
-        first === undefined
-          ? {}
-          : {
-              defaultAsset: first.contract,
-              symbol: first.symbol,
-              decimals: first.decimals,
-              gasSponsor: sponsor,
-            },
-    },
+    kind: { scheme: 'exact', network },
+    extra:
+      first === undefined
+        ? {}
+        : {
+            defaultAsset: first.contract,
+            symbol: first.symbol,
+            decimals: first.decimals,
+            gasSponsor: sponsor,
+          },
     network: {
       id: network,
       signers: [sponsor],

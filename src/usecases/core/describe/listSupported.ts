@@ -4,7 +4,7 @@ import type { ReadinessCheck } from '../../../ports/readinessCheck.js'
 import { canonicalNetwork, listNetworkAliases } from '../../../protocol/network.js'
 import type { Readiness, Supported } from '../../../protocol/results.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
-import type { Kind, Scheme } from '../../../schemes/scheme.js'
+import type { KindTerms, Scheme } from '../../../schemes/scheme.js'
 import { cacheFor } from '../../cacheFor.js'
 import type { CoreUseCases } from '../useCases.js'
 import { readTerms } from './completeRequirements.js'
@@ -16,34 +16,32 @@ import { readTerms } from './completeRequirements.js'
 export const createListSupported =
   (registry: SchemeRegistry, isServing: (network: string) => boolean, extensions: readonly string[] = []) =>
   (): Supported => {
-    const schemes = registry
-      .list()
-      .filter(({ kind, isOffered }) => isServing(kind.network) && isOffered?.() !== false)
     // The same under every name.
-    const listed = schemes.map(({ kind, network }) => ({ kind, minimums: network.listMinimums() }))
+    const listed = registry.list().flatMap((scheme): readonly Listed[] => {
+      const { kind, network } = scheme
+      const terms = isServing(kind.network) ? scheme.describeKind() : null
+      return terms === null ? [] : [{ kind, network, terms, minimums: network.listMinimums() }]
+    })
     return {
       kinds: [
-        ...listed.map(({ kind, minimums }) => entry(2, kind, minimums)),
+        ...listed.map((each) => entry(2, each)),
         ...listed.flatMap((each) => aliasEntries(each, 2)),
         // Clients of version 1 have no `upto`.
         ...listed.flatMap((each) => (each.kind.scheme === 'upto' ? [] : aliasEntries(each, 1))),
       ],
-      extensions: [...new Set([...extensions, ...schemes.flatMap(({ extensions: own = [] }) => own)])].sort(),
-      signers: collectSigners(schemes),
+      extensions: [...new Set([...extensions, ...listed.flatMap(({ terms }) => terms.extensions)])].sort(),
+      signers: collectSigners(listed),
     }
   }
 
-type Minimums = Readonly<Record<string, string>>
-
-interface Listed {
-  readonly kind: Kind
-  readonly minimums: Minimums
+interface Listed extends Pick<Scheme, 'kind' | 'network'> {
+  readonly terms: KindTerms
+  readonly minimums: Readonly<Record<string, string>>
 }
 
 const entry = (
   version: 1 | 2,
-  { scheme, network, extra }: Kind,
-  minimums: Minimums,
+  { kind: { scheme, network }, terms: { extra }, minimums }: Omit<Listed, 'network'>,
 ): Supported['kinds'][number] => ({
   payVersion: version,
   x402Version: version,
@@ -55,15 +53,15 @@ const entry = (
   ...(Object.keys(minimums).length === 0 ? {} : { minimumPayments: minimums }),
 })
 
-const aliasEntries = ({ kind, minimums }: Listed, version: 1 | 2) =>
-  listNetworkAliases(kind.network)
+const aliasEntries = (listed: Listed, version: 1 | 2) =>
+  listNetworkAliases(listed.kind.network)
     .filter((alias) => alias.version === version)
-    .map(({ name }) => entry(version, { ...kind, network: name }, minimums))
+    .map(({ name }) => entry(version, { ...listed, kind: { ...listed.kind, network: name } }))
 
 /** By the namespaces of all CAIP-2 forms: `tvm:*` beside `ton:*`. */
-const collectSigners = (schemes: readonly Scheme[]): Record<string, string[]> => {
+const collectSigners = (listed: readonly Listed[]): Record<string, string[]> => {
   const signers: Record<string, string[]> = {}
-  for (const { network } of schemes) {
+  for (const { network } of listed) {
     const aliases = listNetworkAliases(network.id).filter(({ version }) => version === 2)
     for (const family of new Set([network.id, ...aliases.map(({ name }) => name)].map(toFamily))) {
       signers[family] = [...new Set([...(signers[family] ?? []), ...network.signers])]
