@@ -2,10 +2,11 @@ import type { Requester } from '../ports/requester.js'
 import type { Promisee } from '../ports/reservations.js'
 import type { Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
 import type { JsonObject } from '../protocol/fields.js'
-import type { Payment, PaymentRequirements } from '../protocol/payment.js'
+import type { Payment } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { PaymentDemands } from '../protocol/recipients.js'
 import type { Network } from './network.js'
+import type { JournalClaims } from './publicProof.js'
 
 export interface Kind {
   readonly scheme: string
@@ -147,42 +148,13 @@ export interface AssetTerms {
   readonly overruled?: Readonly<Record<string, string>>
 }
 
-/** A proof that every observer of the chain can present: the recipient states what claims must show besides. */
-export interface PublicProof {
-  /** Whether transfers can carry a memo. */
-  readonly carriesMemo: boolean
-  /**
-   * Whether the account's own key signed the text, as the wallets of the network sign messages. Throws only if the chain is
-   * unavailable. Absent: wallets of the network sign no messages.
-   */
-  isSignedBy?(claim: {
-    readonly account: string
-    readonly text: string
-    readonly signature: string
-    readonly publicKey: string | null
-  }): Promise<boolean>
-}
-
-/** A column of a settlement that contradicts what its row records of the same payment elsewhere. */
-export interface RowContradiction {
-  readonly column: string
-  readonly expected: string
-  readonly actual: string
-}
-
+/** Judges and moves one payment. What is true of its network whatever scheme pays there is on `Network`. */
 export interface Scheme {
   readonly kind: Kind
   /** That of `kind`; the network's schemes share it. */
   readonly network: Network
-  /**
-   * A sentence if the requirements contradict themselves, so that clients would pay in vain; else null. Null asset: the
-   * network's first token.
-   */
-  findContradiction?(asset: string | null, extra: PaymentRequirements['extra']): string | null
-  /** Absent: the payment carries the payer's signature, which binds it. */
-  readonly publicProof?: PublicProof
-  /** Payers move the funds, so that the chain cannot know what is spent: verify asks the journal. */
-  readonly isClaimedByJournal?: boolean
+  /** Null: the chain knows what is spent. Otherwise verify asks the journal. */
+  readonly journalClaims: JournalClaims | null
   /** At the moment. Null: /supported does not list it now. */
   describeKind(): KindTerms | null
   /**
@@ -196,6 +168,4 @@ export interface Scheme {
   verify(payment: Payment, options: VerifyOptions): Promise<Verification>
   /** Determines the outcome of a recorded settlement from its row alone: after a crash, nothing else is left. */
   resolve(settlement: Settlement, signal: AbortSignal, options?: ResolveOptions): Promise<Outcome>
-  /** Pure; in every state. Absent: the recorded bytes bind the columns. */
-  findRowContradiction?(settlement: Settlement): RowContradiction | null
 }

@@ -84,6 +84,7 @@ export const createToyScheme = ({
   return {
     kind,
     network: createToyNetwork({ id: kind.network, ...network }),
+    journalClaims: null,
     describeKind: () => ({ extra: undefined, extensions: [] }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify: (payment) => {

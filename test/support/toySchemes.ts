@@ -66,6 +66,7 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
   return {
     kind: { scheme: 'upto', network },
     network: createToyNetwork({ getBlockStatus: createGetBlockStatus(chain) }),
+    journalClaims: null,
     describeKind: () => ({ extra: undefined, extensions: [] }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify,
@@ -137,6 +138,7 @@ export const createToyDirect = (chain: ToyChain): Scheme => {
   return {
     kind: { scheme: 'exact-direct', network },
     network: createToyNetwork({ signers: [], getBlockStatus: createGetBlockStatus(chain) }),
+    journalClaims: null,
     describeKind: () => ({ extra: undefined, extensions: [] }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify: (payment) => {

@@ -1,6 +1,7 @@
 import type { Logger } from '../../ports/logger.js'
 import { limited } from '../../schemes/exactDirect/details.js'
 import type { Network } from '../../schemes/network.js'
+import { findPublicProof } from '../../schemes/publicProof.js'
 import type { Authorized, Scheme, Verification } from '../../schemes/scheme.js'
 import { canCrossCheck } from '../nodes/crossCheck.js'
 import type { Endpoint } from '../nodes/endpoint.js'
@@ -58,7 +59,7 @@ export const createCrossCheckLimit = ({
         return verdict
       }
       // The transfer is sent: its surplus must not keep what is required from counting.
-      if (scheme.publicProof !== undefined && !(await isLarge(amount, asset))) return limitTo(amount, verdict)
+      if (findPublicProof(scheme) !== null && !(await isLarge(amount, asset))) return limitTo(amount, verdict)
       return {
         isValid: false,
         payer: verdict.payer,

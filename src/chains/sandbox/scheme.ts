@@ -144,7 +144,7 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     network: dependencies.network,
     describeKind: () => ({ extra: offline.extra, extensions: [] }),
     // There is no chain that knows which nonces are used.
-    isClaimedByJournal: true,
+    journalClaims: { publicProof: null },
     describeAsset,
     identify,
     verify: async (payment, options) => {

@@ -1,5 +1,5 @@
 import type { Settlement } from '../../ports/settlementJournal.js'
-import type { RowContradiction } from '../scheme.js'
+import type { RowContradiction } from '../publicProof.js'
 import { formatAuthorizationId } from './authorizationId.js'
 import { type Inquiry, readDetails } from './details.js'
 import type { DirectChain } from './directChain.js'

@@ -179,17 +179,19 @@ export const createExactDirectScheme = (
     kind: { scheme: 'exact-direct', network },
     network: opened,
     describeKind: () => ({ extra: chain.extra, extensions: [] }),
-    isClaimedByJournal: true,
-    publicProof: {
-      carriesMemo: chain.carriesMemo !== false,
-      ...(isSignedBy === undefined ? {} : { isSignedBy }),
-    },
-    findContradiction: (asset, extra) => {
-      const contradiction = findMemoContradiction(chain, extra)
-      if (contradiction !== null) return contradiction
-      const named = asset ?? chain.describeAsset(null)?.asset ?? null
-      const normal = named === null ? null : chain.readAsset(canonicalAsset(network, named))
-      return normal === null ? null : (chain.findContradiction?.(normal, extra) ?? null)
+    journalClaims: {
+      publicProof: {
+        carriesMemo: chain.carriesMemo !== false,
+        signatures: isSignedBy === undefined ? null : { isSignedBy },
+        findContradiction: (asset, extra) => {
+          const contradiction = findMemoContradiction(chain, extra)
+          if (contradiction !== null) return contradiction
+          const named = asset ?? chain.describeAsset(null)?.asset ?? null
+          const normal = named === null ? null : chain.readAsset(canonicalAsset(network, named))
+          return normal === null ? null : (chain.findContradiction?.(normal, extra) ?? null)
+        },
+        findRowContradiction: (settlement) => findRowContradiction(chain, settlement),
+      },
     },
     describeAsset: async (asset) => chain.describeAsset(asset === null ? null : chain.readAsset(asset)),
 
@@ -226,8 +228,6 @@ export const createExactDirectScheme = (
       if (judgement.state === 'unknown' && !isAwaitable) return refuse(payer, judgement.reason)
       return authorize(inquiry, judgement)
     },
-
-    findRowContradiction: (settlement) => findRowContradiction(chain, settlement),
 
     resolve: async (settlement, _signal, { isReadOnly = false } = {}) => {
       const inquiry = readRow(settlement)

@@ -7,8 +7,9 @@ import type { SignInNonces } from '../../ports/walletSignatures.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { ClaimDemands, RecipientDraft, RecipientView } from '../../protocol/recipients.js'
 import { type SignInReason, signInReasons } from '../../protocol/siwx.js'
+import { type ClaimSignatures, findPublicProof, type PublicProof } from '../../schemes/publicProof.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { PublicProof, Scheme } from '../../schemes/scheme.js'
+import type { Scheme } from '../../schemes/scheme.js'
 import { normalizeWith } from '../../schemes/spelling.js'
 import type { Nonces } from '../siwx/nonces.js'
 import type { FindConfigured } from './findConfigured.js'
@@ -86,12 +87,12 @@ export const createStateRecipient =
   }
 
 const isSigned = async (
-  { isSignedBy }: PublicProof,
-  claim: Parameters<NonNullable<PublicProof['isSignedBy']>>[0],
+  { signatures }: PublicProof,
+  claim: Parameters<ClaimSignatures['isSignedBy']>[0],
 ): Promise<boolean> => {
-  if (isSignedBy === undefined) return false
+  if (signatures === null) return false
   try {
-    return await withSignal(isSignedBy(claim), AbortSignal.timeout(walletDeadlineMs))
+    return await withSignal(signatures.isSignedBy(claim), AbortSignal.timeout(walletDeadlineMs))
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', 'The network cannot be read at the moment', {
       cause,
@@ -131,7 +132,7 @@ const readDraft = (registry: SchemeRegistry, draft: RecipientDraft): ReadDraft =
   if (memo && !proof.carriesMemo) {
     throw new AppError('INVALID_REQUEST', 'claims.memo: transfers of the network carry no memo')
   }
-  if (signedClaim && proof.isSignedBy === undefined) {
+  if (signedClaim && proof.signatures === null) {
     throw new AppError('INVALID_REQUEST', 'claims.signedClaim: wallets of the network sign no messages')
   }
   const { network } = scheme.kind
@@ -144,14 +145,15 @@ export const findRecipient = (
   { network, payTo }: Recipient,
 ): { readonly scheme: Scheme; readonly proof: PublicProof; readonly payTo: string } => {
   const canonical = canonicalNetwork(network)
-  const scheme = registry.list().find((each) => each.kind.network === canonical && each.publicProof)
-  if (scheme?.publicProof === undefined) {
+  const scheme = registry.list().find((each) => each.kind.network === canonical && findPublicProof(each))
+  const proof = scheme === undefined ? null : findPublicProof(scheme)
+  if (scheme === undefined || proof === null) {
     throw new AppError('INVALID_REQUEST', 'network: this instance serves no exact-direct there')
   }
   if (!scheme.network.isAddress(payTo)) {
     throw new AppError('INVALID_REQUEST', 'payTo: must be an address of the network')
   }
-  return { scheme, proof: scheme.publicProof, payTo: normalizeWith(scheme.network, payTo) }
+  return { scheme, proof, payTo: normalizeWith(scheme.network, payTo) }
 }
 
 const messageLifetimeMs = 600_000

@@ -2,8 +2,9 @@ import { withinDeadline } from '../../concurrency/deadline.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import type { ChainCheck, Difference } from '../../protocol/reconciliation.js'
+import { findPublicProof, type PublicProof } from '../../schemes/publicProof.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Outcome, Scheme } from '../../schemes/scheme.js'
+import type { Outcome } from '../../schemes/scheme.js'
 
 export interface ChainComparison {
   readonly check: ChainCheck
@@ -23,7 +24,8 @@ export const createCompareWithChain =
   ({ registry, journal, deadlineMs }: CompareWithChainDependencies): CompareWithChain =>
   async (settlement, stopped) => {
     const scheme = registry.find(settlement.scheme, settlement.network)
-    const contradiction = scheme?.findRowContradiction?.(settlement) ?? null
+    const proof = scheme === null ? null : findPublicProof(scheme)
+    const contradiction = proof === null ? null : proof.findRowContradiction(settlement)
     if (contradiction !== null) {
       const { column, expected, actual } = contradiction
       return differs(settlement, 'payment_differs', {
@@ -33,10 +35,10 @@ export const createCompareWithChain =
       })
     }
     if (settlement.state === 'claimed' || settlement.state === 'pending') return without('open')
-    if (isUnsent(settlement, scheme)) return without('unsent')
+    if (isUnsent(settlement, proof)) return without('unsent')
     if (scheme === null) return without('unavailable')
     // What the payer sent itself is recorded only while it is not final.
-    if (settlement.broadcasts.length === 0 && scheme.isClaimedByJournal !== true) {
+    if (settlement.broadcasts.length === 0 && scheme.journalClaims === null) {
       return differs(settlement, 'payment_missing', {
         message: 'The journal says that it is confirmed; it has no transaction that was sent',
         expected: settlement.transaction ?? '',
@@ -60,8 +62,8 @@ export const createCompareWithChain =
   }
 
 /** A direct payment was made before it was claimed: unless the claim was abandoned, the row names its transaction. */
-const isUnsent = ({ state, broadcasts, transaction }: Settlement, scheme: Scheme | null): boolean =>
-  state === 'failed' && broadcasts.length === 0 && (scheme?.publicProof === undefined || transaction === null)
+const isUnsent = ({ state, broadcasts, transaction }: Settlement, proof: PublicProof | null): boolean =>
+  state === 'failed' && broadcasts.length === 0 && (proof === null || transaction === null)
 
 const without = (check: ChainCheck): ChainComparison => ({ check, difference: null })
 

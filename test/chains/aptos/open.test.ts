@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import { startAptosChain } from '../../support/aptos/aptosChain.js'
 import { usdt } from '../../support/aptos/payment.js'
 import type { DirectScheme } from '../../support/directScheme.js'
@@ -150,8 +151,9 @@ describe('an Aptos network', () => {
 
   it('calls requirements contradictory whose extra names another asset', async () => {
     const { scheme } = await open(testnetEnvironment(scene.chain.url))
-    const contradict = (metadataAddress: unknown) => scheme.findContradiction?.(usdt, { metadataAddress })
-    expect(scheme.findContradiction?.(usdt, {})).toBeNull()
+    const contradict = (metadataAddress: unknown) =>
+      findPublicProof(scheme)?.findContradiction(usdt, { metadataAddress })
+    expect(findPublicProof(scheme)?.findContradiction(usdt, {})).toBeNull()
     expect(contradict(null)).toBeNull()
     expect(contradict(usdt)).toBeNull()
     for (const other of [`0x${'7'.repeat(64)}`, 7]) expect(contradict(other)).toContain('metadataAddress')

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import { checkRequirements } from '../../../src/usecases/core/verify/checkRequirements.js'
 import { startCosmosChain } from '../../support/cosmos/cosmosChain.js'
 import { cosmosBody, createWallet, send, sendMessage } from '../../support/cosmos/payment.js'
@@ -87,9 +88,9 @@ describe('a Cosmos network', () => {
     check('uusdc', { [field]: 'uusdc' })
     check(voucher, { [field]: voucher })
     // The caller leaves the asset to the network's first token.
-    expect(scheme.findContradiction?.(null, { [field]: voucher })).toContain(`extra.${field}`)
-    expect(scheme.findContradiction?.(null, { [field]: 'uusdc' })).toBeNull()
-    expect(scheme.findContradiction?.(null, { [field]: null })).toBeNull()
+    expect(findPublicProof(scheme)?.findContradiction(null, { [field]: voucher })).toContain(`extra.${field}`)
+    expect(findPublicProof(scheme)?.findContradiction(null, { [field]: 'uusdc' })).toBeNull()
+    expect(findPublicProof(scheme)?.findContradiction(null, { [field]: null })).toBeNull()
   })
 
   it('can be another bank chain, by chain id, prefix and denomination', async () => {

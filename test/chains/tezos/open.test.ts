@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import type { DirectScheme } from '../../support/directScheme.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
@@ -194,7 +195,7 @@ describe('a Tezos network', () => {
   it('calls requirements contradictory whose extra names another contract or token', async () => {
     const { scheme } = await open(tzktAt(scene.chain.tzktUrl))
     const contradict = (extra: Readonly<Record<string, unknown>>) =>
-      scheme.findContradiction?.(`${usdt}:0`, extra)
+      findPublicProof(scheme)?.findContradiction(`${usdt}:0`, extra)
     for (const same of [
       {},
       { contractAddress: usdt },

@@ -6,6 +6,7 @@ import type { PaymentDemands } from '../../../src/protocol/recipients.js'
 import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
 import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
+import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import type { Authorized, Scheme } from '../../../src/schemes/scheme.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { settlement } from '../../support/memoryJournal.js'
@@ -65,7 +66,7 @@ describe('exact-direct', () => {
   beforeEach(() => open())
 
   const contradictionOf = ({ requirements: { asset, extra } }: Payment) =>
-    scheme.findContradiction?.(asset, extra)
+    findPublicProof(scheme)?.findContradiction(asset, extra)
   const secondsAgo = (seconds: number) => new Date(clock.now().getTime() - seconds * 1_000)
   const found = (transfers: readonly DirectTransfer[] = [paid], ageSeconds = 10): LookUp => ({
     state: 'successful',
@@ -550,7 +551,7 @@ describe('exact-direct', () => {
       const spelled = { ...complete, asset: 'GOLD', payTo: 'BOB' }
       const settled: Settlement = { ...complete, state: 'confirmed', settledAmount: 150n }
       for (const row of [waiting, complete, spelled, settled]) {
-        expect(scheme.findRowContradiction?.(row)).toBeNull()
+        expect(findPublicProof(scheme)?.findRowContradiction(row)).toBeNull()
       }
     })
 
@@ -567,7 +568,9 @@ describe('exact-direct', () => {
       ['settledAmount', { settledAmount: 99n }],
       ['expiresAt', { expiresAt: new Date(0) }],
     ])('finds that %s contradicts the rest of its row', async (column, changes) => {
-      expect(scheme.findRowContradiction?.({ ...(await openRow()), ...changes })).toMatchObject({ column })
+      expect(
+        findPublicProof(scheme)?.findRowContradiction({ ...(await openRow()), ...changes }),
+      ).toMatchObject({ column })
     })
 
     it('fails a transaction that no node knows for an hour: its proof can be claimed again', async () => {

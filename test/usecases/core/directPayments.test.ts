@@ -7,6 +7,7 @@ import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { DirectChain, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
 import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
+import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createCompleteAccepts } from '../../../src/usecases/core/describe/completeAccepts.js'
 import { createFindTerms } from '../../../src/usecases/core/describe/completeRequirements.js'
@@ -140,7 +141,7 @@ describe('where one host attests payments', () => {
     expect(JSON.stringify(result)).not.toContain('5000')
     const [row] = journal.list()
     if (row === undefined) throw new Error('It has no row')
-    expect(scheme.findRowContradiction?.(row)).toBeNull()
+    expect(findPublicProof(scheme)?.findRowContradiction(row)).toBeNull()
     const compared = await scheme.resolve(row, new AbortController().signal, { isReadOnly: true })
     expect(compared).toMatchObject({ state: 'confirmed', settledAmount: 100n })
     expect(await verify({ requirements: { amount: '101' }, txHash: 'tx-2' })).toMatchObject({

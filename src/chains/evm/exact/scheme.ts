@@ -38,6 +38,7 @@ export const createExactScheme = (dependencies: SchemeDependencies): Scheme => {
     ...method,
     kind: { scheme: 'exact', network: network.network },
     network: dependencies.opened,
+    journalClaims: null,
     describeKind: () => ({ extra: describeDefaultDomain(), extensions: [builderCodeExtension] }),
     describeAsset: createDescribeToken(network, tokens),
   }

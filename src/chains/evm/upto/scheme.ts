@@ -45,6 +45,7 @@ export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
 
   return {
     network: opened,
+    journalClaims: null,
     kind: { scheme: 'upto', network: network.network },
     describeKind: () => {
       const hasRouter = routers.presence.peek() === true

@@ -139,6 +139,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   return {
     kind: { scheme: 'exact', network: network.network },
     network: dependencies.opened,
+    journalClaims: null,
     describeKind: () => ({ extra: { feePayer: chooseFeePayer() }, extensions: [] }),
 
     describeAsset: async (asset) => {

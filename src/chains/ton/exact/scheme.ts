@@ -198,6 +198,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   return {
     kind: { scheme: 'exact', network: network.network },
     network: dependencies.opened,
+    journalClaims: null,
     describeKind: () => ({ extra: describeTerms(), extensions: [] }),
 
     describeAsset: async (asset) => {

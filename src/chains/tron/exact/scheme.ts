@@ -154,6 +154,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   return {
     kind: { scheme: 'exact', network: network.network },
     network: dependencies.opened,
+    journalClaims: null,
     describeKind: () => ({ extra, extensions: [] }),
 
     describeAsset: async (asset) => {

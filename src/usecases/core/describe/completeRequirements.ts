@@ -3,6 +3,7 @@ import { canonicalAsset } from '../../../protocol/assetId.js'
 import { foldAddress } from '../../../protocol/foldAddress.js'
 import { canonicalNetwork } from '../../../protocol/network.js'
 import { createMemoPreimage, hashMemo, isMemoPreimage } from '../../../schemes/exactDirect/memo.js'
+import { findPublicProof } from '../../../schemes/publicProof.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { AssetTerms, Scheme } from '../../../schemes/scheme.js'
 import { checkTerms, checkUnit } from '../verify/checkRequirements.js'
@@ -65,7 +66,7 @@ export const createFindTerms =
     const statement = await claimRules.findStatement(scheme, payTo)
     const isMemoHashed =
       statement?.demands.memo === true ||
-      (scheme.publicProof !== undefined && isMemoPreimage(extra?.memoPreimage))
+      (findPublicProof(scheme) !== null && isMemoPreimage(extra?.memoPreimage))
     return {
       ...terms,
       isTooLarge: (amount) => scheme.network.isTooLarge(amount, terms.decimals),

@@ -3,6 +3,7 @@ import { canonicalAsset } from '../../../protocol/assetId.js'
 import type { Payment, PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { findUnitProblem } from '../../../protocol/usage.js'
+import { findPublicProof } from '../../../schemes/publicProof.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { Scheme } from '../../../schemes/scheme.js'
 
@@ -49,7 +50,7 @@ export const checkTerms = (
   if (bare !== null && !network.isAsset(bare)) {
     throw new AppError('INVALID_REQUEST', `${path}asset: must be ${network.assetForm} of ${callerNetwork}`)
   }
-  const contradiction = scheme.findContradiction?.(bare, extra) ?? null
+  const contradiction = findPublicProof(scheme)?.findContradiction(bare, extra) ?? null
   if (contradiction !== null) throw new AppError('INVALID_REQUEST', `${path}${contradiction}`)
   if (!network.isAddress(payTo)) {
     throw new AppError('INVALID_REQUEST', `${path}payTo: must be an address of ${callerNetwork}`)

@@ -2,6 +2,7 @@ import type { Recipient, RecipientStatement, UniqueAmounts } from '../../../port
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { ClaimPolicy, PaymentDemands } from '../../../protocol/recipients.js'
+import { findPublicProof } from '../../../schemes/publicProof.js'
 import type { Scheme } from '../../../schemes/scheme.js'
 import { normalizeWith } from '../../../schemes/spelling.js'
 import { findOffer } from './findOffer.js'
@@ -57,7 +58,7 @@ export const createClaimRules = ({
   policy,
 }: ClaimRulesDependencies): ClaimRules => {
   const find = async (scheme: Scheme, payTo: string): Promise<RecipientStatement | null> => {
-    if (scheme.publicProof === undefined) return null
+    if (findPublicProof(scheme) === null) return null
     return await findStatement({ network: scheme.kind.network, payTo: normalizeWith(scheme.network, payTo) })
   }
 
@@ -73,7 +74,7 @@ export const createClaimRules = ({
 
   return {
     judge: async (scheme, attempt) => {
-      if (scheme.publicProof === undefined) return {}
+      if (findPublicProof(scheme) === null) return {}
       const { requirements } = attempt
       const statement = await find(scheme, requirements.payTo)
       const forbidden = findForbidden(statement, attempt)
@@ -91,7 +92,7 @@ export const createClaimRules = ({
       const statement = await find(scheme, payTo)
       // The amount of an intent is fixed when it is created.
       if (statement?.demands.uniqueAmount === true) return false
-      if (scheme.publicProof === undefined) return true
+      if (findPublicProof(scheme) === null) return true
       return findForbidden(statement, { caller, isForSettle: true }) === null
     },
 

@@ -5,6 +5,7 @@ import type { Settlement, SettlementJournal } from '../../../ports/settlementJou
 import { findClaimedPayer, isRefused, readPayment } from '../../../protocol/legacy.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { refusalFields, type VerifyResult } from '../../../protocol/results.js'
+import { findPublicProof } from '../../../schemes/publicProof.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { Scheme, Verification } from '../../../schemes/scheme.js'
 import { fingerprintRequest } from '../idempotency/fingerprint.js'
@@ -86,7 +87,7 @@ export const createVerifyPayment = ({
     payment: Payment,
     { caller, requester, isAwaited }: Pick<VerifyRequest, 'caller' | 'requester' | 'isAwaited'>,
   ): Promise<Verification> => {
-    if (scheme.publicProof === undefined)
+    if (findPublicProof(scheme) === null)
       return await scheme.verify(payment, { isAwaited, caller, requester })
     const { requirements } = payment
     const attempt = { requirements, caller, isForSettle: false }
@@ -148,7 +149,7 @@ export const createVerifyPayment = ({
     )
     // The chain knows what is spent, except where payers move the funds, and except a settlement of 0 that sent
     // nothing: schemes with holds have those, and can consume what another scheme presents.
-    const isSpentOnChain = scheme.isClaimedByJournal !== true
+    const isSpentOnChain = scheme.journalClaims === null
     if (verdict.isValid && !canBeHeld(verdict) && isSpentOnChain) {
       return { isValid: true, payer: verdict.payer }
     }

@@ -78,6 +78,7 @@ export const openUpto = async (scene: Scene, options: UptoOptions = {}): Promise
     ...create(engine),
     kind: { scheme: 'upto', network: network.network },
     network: createToyNetwork({ id: network.network, getBlockStatus: engine.getBlockStatus }),
+    journalClaims: null,
     describeKind: () => null,
     describeAsset: async () => null,
   }
