@@ -18,6 +18,10 @@ export const paddedBytes = (digits: string): string => digits.padEnd(Math.ceil(d
 // Journal columns hold hex that this service wrote.
 export const asHex = (text: string): Hex => `0x${text.replace(/^0x/, '')}`
 
+/** A returned word; null for a failed call and for a contract that returns nothing. */
+export const readWord = (data: Hex | null | undefined): bigint | null =>
+  data == null || data.length < 66 ? null : BigInt(data.slice(0, 66))
+
 /** An argument of calldata, after the selector. */
 export const wordOf = (calldata: Hex, index: number): string => {
   const at = 10 + index * 64

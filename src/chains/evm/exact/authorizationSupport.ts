@@ -1,6 +1,7 @@
 import { type Hex, zeroAddress, zeroHash } from 'viem'
+import { readWord } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { encodeStateCall, readWord } from './authorizationState.js'
+import { encodeStateCall } from './authorizationState.js'
 
 // Tokens come from requirements; one more than these is asked again.
 const maxTokens = 1_000

@@ -3,14 +3,10 @@ import { multicallAbi, multicallAddress, tokenAbi } from '../abi/contracts.js'
 import { addressWord, numberWord } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { PayerSignature } from '../signatures/signature.js'
+import { decodeCredit, planCreditProbe } from '../tokens/credits.js'
 import type { Token } from '../tokens/tokenRegistry.js'
 import type { ContractCall, SettlementCall } from '../transactions/settlementCall.js'
-import {
-  decodeAuthorizationState,
-  decodeCredit,
-  planCreditProbe,
-  planStateReads,
-} from './authorizationState.js'
+import { decodeAuthorizationState, planStateReads } from './authorizationState.js'
 import { explainRevert, findContradiction, isNotYetValid } from './explainRevert.js'
 import { createJudge } from './judge.js'
 import { type Authorization, formatAuthorizationId } from './payload.js'

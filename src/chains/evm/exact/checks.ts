@@ -2,7 +2,7 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { type Check, runChecks } from '../../../schemes/checks.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
-import type { Token, TokenDomain } from '../tokens/tokenRegistry.js'
+import type { Token } from '../tokens/tokenRegistry.js'
 import type { ExactProof } from './payload.js'
 
 export interface Candidate extends ExactProof {
@@ -70,15 +70,3 @@ const checks: readonly Rule[] = [
 ]
 
 export const findFailedCheck = (candidate: Candidate): Reason | null => runChecks(checks, candidate)
-
-/** The EIP-712 domain that the payer must have signed: from the requirements, else the token's own. */
-export const signedDomain = ({
-  payment,
-  token,
-}: Pick<Candidate, 'payment' | 'token'>): Pick<TokenDomain, 'name' | 'version'> => {
-  const { name, version } = payment.requirements.extra
-  return {
-    name: typeof name === 'string' ? name : (token.domain?.name ?? ''),
-    version: typeof version === 'string' ? version : (token.domain?.version ?? ''),
-  }
-}

@@ -1,11 +1,9 @@
-import { decodeErrorResult, type Hex, parseAbi } from 'viem'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { CallFailure } from '../rpc/rpc.js'
+import { readRevertText } from '../tokens/revertText.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import type { AuthorizationState } from './authorizationState.js'
 import type { Authorization } from './payload.js'
-
-const standardErrors = parseAbi(['error Error(string message)', 'error Panic(uint256 code)'])
 
 const notYetValid = /not yet valid/i
 
@@ -56,23 +54,3 @@ export const findContradiction = (
 
 /** Whether the call only fails because the block time has not passed `validAfter`. */
 export const isNotYetValid = (failure: CallFailure): boolean => notYetValid.test(readRevertText(failure))
-
-/** From the revert data, else from the node's message; one short line. */
-export const readRevertText = ({ data, message }: CallFailure): string => {
-  const text = (data === null ? null : decodeRevertData(data)) ?? message
-  // Untrusted text of a contract or a node: printable, short, without URLs.
-  return text
-    .replace(/[^\x20-\x7e]/g, ' ')
-    .replace(/https?:\/\/\S+/g, '')
-    .slice(0, 160)
-    .trim()
-}
-
-const decodeRevertData = (data: Hex): string | null => {
-  try {
-    const { errorName, args } = decodeErrorResult({ abi: standardErrors, data })
-    return errorName === 'Error' ? String(args[0]) : `panic ${args[0]}`
-  } catch {
-    return null
-  }
-}

@@ -1,10 +1,11 @@
-import { encodeEventTopics, type Hex, hexToBigInt, pad } from 'viem'
+import { encodeEventTopics, type Hex, pad } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { isSameAddress } from '../abi/address.js'
 import { tokenAbi } from '../abi/contracts.js'
-import { addressWord, asHex, wordOf } from '../abi/words.js'
+import { addressWord, asHex, readWord, wordOf } from '../abi/words.js'
 import type { Log, Receipt, Rpc } from '../rpc/rpc.js'
+import { type ExpectedTransfer, isTransfer, judgeReceipt, transferTopic } from '../tokens/transfers.js'
 import { findLog } from '../transactions/receipts/findLog.js'
 import { findReceipt } from '../transactions/receipts/findReceipt.js'
 import type {
@@ -14,16 +15,8 @@ import type {
   Judgement,
   SettlementJudge,
 } from '../transactions/settlementCall.js'
-import { encodeStateCall, readWord } from './authorizationState.js'
+import { encodeStateCall } from './authorizationState.js'
 
-export interface ExpectedTransfer {
-  readonly asset: Hex
-  readonly from: Hex
-  readonly to: Hex
-  readonly value: bigint
-}
-
-const [transferTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'Transfer' })
 const [usedTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationUsed' })
 const [cancelledTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationCanceled' })
 
@@ -82,12 +75,6 @@ const findExecution = async (
     : { state: 'void' }
 }
 
-/** A transaction of ours that carries only this payment: its status and the token's Transfer decide. */
-export const judgeReceipt = (receipt: Receipt, expected: ExpectedTransfer): Judgement => {
-  if (!receipt.status) return 'reverted'
-  return receipt.logs.some((log) => isTransfer(log, expected)) ? 'paid' : 'unpaid'
-}
-
 /**
  * A transaction of another sender. It may use several authorizations beside one payment, so the transfer
  * must be this authorization's own: the token's next event after its use (EIP-3009).
@@ -128,11 +115,3 @@ const isUse = ({ topics }: Log, nonce: Hex, { from }: ExpectedTransfer): boolean
   topics[0] === usedTopic &&
   topics[1]?.toLowerCase() === pad(from).toLowerCase() &&
   topics[2]?.toLowerCase() === nonce.toLowerCase()
-
-export const isTransfer = (log: Log, { asset, from, to, value }: ExpectedTransfer): boolean =>
-  isSameAddress(log.address, asset) &&
-  log.topics[0] === transferTopic &&
-  log.topics[1]?.toLowerCase() === pad(from).toLowerCase() &&
-  log.topics[2]?.toLowerCase() === pad(to).toLowerCase() &&
-  log.data.length === 66 &&
-  hexToBigInt(log.data) === value

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { readWord } from '../exact/authorizationState.js'
+import { readWord } from '../abi/words.js'
 import type { Receipt, Rpc } from '../rpc/rpc.js'
 import { tryCall } from '../rpc/tryCall.js'
 import { permit2Address } from './contracts.js'

@@ -2,8 +2,8 @@ import { encodeEventTopics, encodeFunctionData, type Hex } from 'viem'
 import { isSameAddress } from '../abi/address.js'
 import { keccak } from '../abi/keccak.js'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
-import { type ExpectedTransfer, isTransfer } from '../exact/judge.js'
 import type { Receipt } from '../rpc/rpc.js'
+import { type ExpectedTransfer, isTransfer } from '../tokens/transfers.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 
 const [executedTopic] = encodeEventTopics({ abi: uptoRouterAbi, eventName: 'Executed' })

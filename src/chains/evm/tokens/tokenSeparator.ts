@@ -1,5 +1,6 @@
 import { domainSeparator, type Hex } from 'viem'
-import type { TokenDomain } from './tokenRegistry.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { Token, TokenDomain } from './tokenRegistry.js'
 
 export interface SigningDomain extends Pick<TokenDomain, 'name' | 'version'> {
   readonly chainId: number
@@ -20,4 +21,19 @@ export const separatorOf = ({ name, version, chainId, asset }: SigningDomain): H
   if (separators.size >= maxSeparators) separators.clear()
   separators.set(key, separator)
   return separator
+}
+
+/** The EIP-712 domain that the payer must have signed: from the requirements, else the token's own. */
+export const signedDomain = ({
+  payment,
+  token,
+}: {
+  readonly payment: Payment
+  readonly token: Token
+}): Pick<TokenDomain, 'name' | 'version'> => {
+  const { name, version } = payment.requirements.extra
+  return {
+    name: typeof name === 'string' ? name : (token.domain?.name ?? ''),
+    version: typeof version === 'string' ? version : (token.domain?.version ?? ''),
+  }
 }

@@ -1,6 +1,6 @@
 import { type Hex, toFunctionSelector } from 'viem'
-import { addressWord } from '../abi/words.js'
-import { encodeBalanceCall, readWord } from '../exact/authorizationState.js'
+import { addressWord, readWord } from '../abi/words.js'
+import { encodeBalanceCall } from '../tokens/readBalance.js'
 import type { ContractCall, ReadAnswers } from '../transactions/settlementCall.js'
 import type { TokenPermit } from './payload.js'
 

@@ -1,5 +1,5 @@
 import { encodeFunctionData, type Hex } from 'viem'
-import { readWord } from '../exact/authorizationState.js'
+import { readWord } from '../abi/words.js'
 import type { Candidate } from '../permit2/checks.js'
 import { explainRevert, findContradiction, isNotYetValid } from '../permit2/explainRevert.js'
 import { gasCapOf, permit2ReorgGas } from '../permit2/gasCap.js'

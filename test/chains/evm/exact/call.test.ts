@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { encodeFunctionData, getAddress, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { encodeBalanceCall, encodeStateCall } from '../../../../src/chains/evm/exact/authorizationState.js'
+import { encodeStateCall } from '../../../../src/chains/evm/exact/authorizationState.js'
 import { encodeTransfer } from '../../../../src/chains/evm/exact/call.js'
+import { encodeBalanceCall } from '../../../../src/chains/evm/tokens/readBalance.js'
 
 const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import {
   createJudge,
   judgeForeignReceipt,
-  judgeReceipt,
   judgeSharedReceipt,
   readJudge,
 } from '../../../../src/chains/evm/exact/judge.js'
@@ -15,6 +14,7 @@ import {
   type Receipt,
   type Rpc,
 } from '../../../../src/chains/evm/rpc/rpc.js'
+import { judgeReceipt } from '../../../../src/chains/evm/tokens/transfers.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 import { usdcAbi } from '../../../support/evm/localChain.js'
