@@ -151,3 +151,6 @@ export const bodyLimits = {
   /** Every other route; the largest body has two lists of 100 addresses and host names. */
   account: 8_192,
 } as const
+
+/** How long a request is known by its Idempotency-Key. */
+export const keyKeptMs = 86_400_000

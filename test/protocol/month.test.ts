@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { secondsUntilNextMonth, startOfMonth, startOfNextMonth } from '../../src/protocol/month.js'
+import { secondsUntilNextMonth, startOfMonth, startOfNextMonth } from '../../src/protocol/tiers.js'
 
 describe('a month', () => {
   it.each([

@@ -6,8 +6,7 @@ import { nameDataFolder } from '../openDatabase.js'
 import type { StoreSettings } from '../stores.js'
 import { openPool } from './database/pool.js'
 import { findSandboxDatabase } from './database/sandboxDatabase.js'
-import { findRunningPostgres } from './embedded/findRunningPostgres.js'
-import { startEmbeddedPostgres } from './embedded/startEmbeddedPostgres.js'
+import { findRunningPostgres, startEmbeddedPostgres } from './embedded/startEmbeddedPostgres.js'
 
 /** Operator-facing: the configured place holds no data of the service. Nothing was created. */
 export class NoDataError extends Error {}

@@ -2,17 +2,27 @@ import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import { writeT402Message } from '../../extensions/siwx/messages.js'
 import type { Clock } from '../../ports/clock.js'
-import type { Recipient, RecipientStatements, StoredStatement } from '../../ports/recipients.js'
+import type { Logger } from '../../ports/logger.js'
+import type {
+  Recipient,
+  RecipientStatement,
+  RecipientStatements,
+  StoredStatement,
+} from '../../ports/recipients.js'
 import type { SignInNonces } from '../../ports/walletSignatures.js'
 import { canonicalNetwork } from '../../protocol/network.js'
-import type { ClaimDemands, RecipientDraft, RecipientView } from '../../protocol/recipients.js'
+import type {
+  ClaimDemands,
+  ConfiguredRecipient,
+  RecipientDraft,
+  RecipientView,
+} from '../../protocol/recipients.js'
 import { type SignInReason, signInReasons } from '../../protocol/siwx.js'
 import { type ClaimSignatures, findPublicProof, type PublicProof } from '../../schemes/publicProof.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { normalizeWith } from '../../schemes/spelling.js'
 import type { Nonces } from '../siwx/nonces.js'
-import type { FindConfigured } from './findConfigured.js'
 import type { RecipientUseCases, ServiceAddress } from './useCases.js'
 
 export interface StateRecipientDependencies {
@@ -198,3 +208,35 @@ const listDemands = ({ memo, signedClaim, uniqueAmount, ownKey }: ClaimDemands):
   ...(uniqueAmount ? ['a unique amount'] : []),
   ...(ownKey ? ['an API key of the account'] : []),
 ]
+
+/** What the operator's configuration states; null: nothing. */
+export type FindConfigured = (recipient: Recipient) => RecipientStatement | null
+
+/** Throws for an entry that its network contradicts; the message is for operators. */
+export const createFindConfigured = (
+  configured: readonly ConfiguredRecipient[],
+  registry: SchemeRegistry,
+  logger: Logger,
+): FindConfigured => {
+  const statements = new Map<string, RecipientStatement>()
+  for (const { network, payTo, demands, accountId } of configured) {
+    const scheme = registry.list().find((each) => each.kind.network === network && findPublicProof(each))
+    const proof = scheme === undefined ? null : findPublicProof(scheme)
+    if (scheme === undefined || proof === null) {
+      logger.warn({ network, payTo }, 'exact_direct.recipient_of_unserved_network')
+      continue
+    }
+    if (!scheme.network.isAddress(payTo)) throw new Error(`${payTo} is not an address of ${network}`)
+    if (demands.memo && !proof.carriesMemo) {
+      throw new Error(`transfers of ${network} carry no memo`)
+    }
+    if (demands.signedClaim && proof.signatures === null) {
+      throw new Error(`wallets of ${network} sign no messages`)
+    }
+    const recipient = { network, payTo: normalizeWith(scheme.network, payTo) }
+    statements.set(keyOf(recipient), { ...recipient, demands, accountId })
+  }
+  return (recipient) => statements.get(keyOf(recipient)) ?? null
+}
+
+const keyOf = ({ network, payTo }: Recipient): string => `${network} ${payTo}`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RequestBatch, RequestTotals, Statistics } from '../../../src/ports/statistics.js'
-import { createReadStatistics } from '../../../src/usecases/stats/readStatistics.js'
+import { createReadStatistics } from '../../../src/usecases/stats/index.js'
 import { createRequestTally } from '../../../src/usecases/stats/tallyRequests.js'
 import { createManualClock } from '../../support/manualClock.js'
 

@@ -1,4 +1,4 @@
-import { startOfMonth } from '../../../protocol/month.js'
+import { startOfMonth } from '../../../protocol/tiers.js'
 
 // Postgres text cannot contain NUL; it rejects the statement.
 const nul = '\0'

@@ -1,4 +1,4 @@
-import { chown, stat } from 'node:fs/promises'
+import { chown, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Client } from 'pg'
 import { hasErrorCode } from './binaries.js'
@@ -145,6 +145,30 @@ async function createDatabase(
     throw new Error(`The database rejects the password in ${passwordFile}. Restore the file from a backup.`, {
       cause,
     })
+  } finally {
+    await client.end()
+  }
+}
+
+export const findRunningPostgres = async (folder: string): Promise<string | null> => {
+  try {
+    const [, , , port] = (await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')
+    const password = (await readFile(join(folder, 'password'), 'utf8')).trim()
+    const url = `postgres://${databaseName}:${password}@127.0.0.1:${port}/${databaseName}?sslmode=disable`
+    await connectOnce(url)
+    return url
+  } catch (error) {
+    // Never started, or a killed server left its files behind.
+    if (hasErrorCode(error, 'ENOENT', 'ECONNREFUSED')) return null
+    throw error
+  }
+}
+
+const connectOnce = async (url: string): Promise<void> => {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
   } finally {
     await client.end()
   }

@@ -5,11 +5,11 @@ import type {
   IdempotencyStore,
   IdempotentRequest,
 } from '../../../ports/idempotencyStore.js'
-import { keyKeptMs } from '../../../protocol/idempotency.js'
 import { type Reason, readReason } from '../../../protocol/reasons.js'
+import { keyKeptMs } from '../../../protocol/requestLimits.js'
 import { type Instance, isOwned } from '../database/instance.js'
 import { purgeInBatches } from '../database/purgeExpired.js'
-import { retryInBackground } from '../database/retryInBackground.js'
+import { retryInBackground } from '../database/transaction.js'
 
 const isExpired = `r.created_at < now() - interval '${keyKeptMs} milliseconds'`
 const isRunning = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`

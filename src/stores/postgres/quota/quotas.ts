@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { Quotas } from '../../../ports/quotas.js'
-import { startOfMonth } from '../../../protocol/month.js'
+import { startOfMonth } from '../../../protocol/tiers.js'
 import { toDay, toMonth } from '../database/columnValues.js'
 
 const use = z.object({ used: z.coerce.number() })

@@ -5,8 +5,7 @@ import type { UniqueAmounts } from '../../../ports/recipients.js'
 import { canonicalNetwork } from '../../../protocol/network.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { AssetTerms } from '../../../schemes/scheme.js'
-import type { ClaimRules } from '../verify/claimRules.js'
-import { digestOffer, findPurse } from '../verify/findOffer.js'
+import { type ClaimRules, digestOffer, findPurse } from '../verify/claimRules.js'
 import type { DraftTerms } from './completeRequirements.js'
 
 export interface OfferDraft {

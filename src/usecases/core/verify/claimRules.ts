@@ -1,11 +1,18 @@
-import type { Recipient, RecipientStatement, UniqueAmounts } from '../../../ports/recipients.js'
+import { createHash } from 'node:crypto'
+import type {
+  OfferedAmount,
+  Purse,
+  Recipient,
+  RecipientStatement,
+  UniqueAmounts,
+} from '../../../ports/recipients.js'
+import { canonicalAsset } from '../../../protocol/assetId.js'
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { ClaimPolicy, PaymentDemands } from '../../../protocol/recipients.js'
 import { findPublicProof } from '../../../schemes/publicProof.js'
 import type { Scheme } from '../../../schemes/scheme.js'
 import { normalizeWith } from '../../../schemes/spelling.js'
-import { findOffer } from './findOffer.js'
 
 /** Null where the recipient has stated nothing. */
 type FindStatement = (recipient: Recipient) => Promise<RecipientStatement | null>
@@ -108,3 +115,26 @@ const messages = {
 } as const
 
 const refuse = (reason: Reason, message: string): ClaimJudgement => ({ refusal: { reason, message } })
+
+export const digestOffer = (offer: string): Buffer => createHash('sha256').update(offer).digest()
+
+export const findPurse = (scheme: Scheme, payTo: string, asset: string): Purse => ({
+  network: scheme.kind.network,
+  payTo: normalizeWith(scheme.network, payTo),
+  asset: normalizeWith(scheme.network, canonicalAsset(scheme.kind.network, asset)),
+})
+
+/** The offer that requirements carry; null if they carry none, or not this amount. */
+const findOffer = async (
+  uniqueAmounts: Pick<UniqueAmounts, 'find'>,
+  scheme: Scheme,
+  { payTo, asset, amount, extra }: Pick<PaymentRequirements, 'payTo' | 'asset' | 'amount' | 'extra'>,
+): Promise<OfferedAmount | null> => {
+  const { offer } = extra
+  if (typeof offer !== 'string') return null
+  return await uniqueAmounts.find({
+    purse: findPurse(scheme, payTo, asset),
+    amount,
+    digest: digestOffer(offer),
+  })
+}

@@ -4,7 +4,7 @@ import { createFailureLog } from '../../../failureLog.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'
 import type { QuotaClaim, Quotas } from '../../../ports/quotas.js'
-import { secondsUntilNextMonth } from '../../../protocol/month.js'
+import { secondsUntilNextMonth } from '../../../protocol/tiers.js'
 import { cacheFor } from '../../cacheFor.js'
 
 /** Returns QUOTA_EXCEEDED if the month was used up at the last (cached) read, else null. */
