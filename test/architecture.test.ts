@@ -11,14 +11,18 @@ const source = readSourceFiles('src')
 const byPath = new Map(source.map((file) => [file.path, file]))
 const guide = readText('src/README.md')
 
-const layerOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\.ts$/, '')
-
 const layers = new Map(
   readTable(guide, 'may import').map(({ layer = '', 'may import': allowed = '' }) => [
     readCodeSpans(layer)[0] ?? '',
     readCodeSpans(allowed),
   ]),
 )
+/** A folder of a layer is one itself if it has a row. */
+const layerOf = (path: string): string => {
+  const [, layer = '', part = ''] = path.split('/')
+  return layers.has(`${layer}/${part}`) ? `${layer}/${part}` : layer.replace(/\.ts$/, '')
+}
+
 const packages = new Map(
   readTable(guide, 'only in').map(({ package: name = '', 'only in': places = '' }) => [
     readCodeSpans(name)[0] ?? '',
