@@ -5,12 +5,12 @@ import { readAddress } from '../abi/address.js'
 import { readOwner } from '../combineExactMethods.js'
 import { toDate, toRefusal } from '../paymentMethod.js'
 import { formatPermitId as formatPermit2Id } from '../permit2/payload.js'
+import { chargeOf, createFindFailedCheck } from '../permit2/upto/checks.js'
+import { readUptoProof as readPermit2Proof } from '../permit2/upto/payload.js'
+import { hashUptoPermit } from '../permit2/upto/typedData.js'
 import { formatPermitId, readUptoProof } from '../upto/payload.js'
 import { createReadCandidate } from '../upto/readCandidate.js'
-import { foreignMessage, isTransferAuthorization, nameRouter } from '../upto/scheme.js'
-import { chargeOf, createFindFailedCheck } from '../uptoPermit2/checks.js'
-import { readUptoProof as readPermit2Proof } from '../uptoPermit2/payload.js'
-import { hashUptoPermit } from '../uptoPermit2/typedData.js'
+import { foreignMessage, isTransferAuthorization, nameRouter } from '../uptoScheme.js'
 import {
   type EvmOfflineNetwork,
   type OfflineReading,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { addressField, wholeNumberField } from '../abi/journalFields.js'
 import { readWord } from '../abi/words.js'
+import { hasExecuted, judgeExecuted } from '../contracts/routerCall.js'
 import type { Receipt, Rpc } from '../rpc/rpc.js'
 import { judgeReceipt } from '../tokens/transfers.js'
 import { findReceipt, type ReceiptPolicy } from '../transactions/receipts/findReceipt.js'
@@ -12,7 +13,6 @@ import type { PermitExecution } from './execution.js'
 import { findUse } from './findUse.js'
 import type { Permit } from './payload.js'
 import { encodeBitmapCall, hasNonce } from './permitState.js'
-import { hasExecuted, judgeExecuted } from './routerCall.js'
 
 /** Judges a payment by Permit2 from the token's Transfer, the nonce bitmap and what carried the permit. */
 export const createPermitJudge = (rpc: Rpc, execution: PermitExecution): SettlementJudge => {

@@ -1,4 +1,5 @@
 import { readAddress } from '../abi/address.js'
+import type { Routers } from '../contracts/routers.js'
 import {
   createEvmMinimum,
   createPaymentMethod,
@@ -10,7 +11,6 @@ import { formatPermitId, readUptoProof } from './payload.js'
 import { decodePermitState } from './permitState.js'
 import type { FindPermitProblem } from './permitSupport.js'
 import { createPreparer, type Prepared } from './prepare.js'
-import type { Routers } from './routers.js'
 
 /** `upto` by an EIP-2612 permit: the router transfers what was used, at most what the payer permitted. */
 export const createPermitMethod = (

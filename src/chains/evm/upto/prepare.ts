@@ -1,5 +1,6 @@
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
+import type { Routers } from '../contracts/routers.js'
 import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
 import { createPrepareAgain } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -11,7 +12,6 @@ import { createUptoCall } from './call.js'
 import { type Candidate, findFailedCheck } from './checks.js'
 import type { FindPermitProblem } from './permitSupport.js'
 import { createReadCandidate } from './readCandidate.js'
-import type { Routers } from './routers.js'
 
 /** Passed every check that needs no simulation. */
 export interface Prepared {

@@ -7,7 +7,7 @@ import type { WireRequirements } from '../../../support/evm/payment.js'
 import { permit2Address, setUsdcAllowance } from '../../../support/evm/permit2.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
 import { openScene, type Scene } from '../scene.js'
-import { deployRouter, openUpto, type UptoScene } from '../uptoPermit2/uptoScene.js'
+import { deployRouter, openUpto, type UptoScene } from './upto/uptoScene.js'
 
 let scene: Scene
 let router: Address

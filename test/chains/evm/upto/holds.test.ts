@@ -5,7 +5,7 @@ import { uptoPayment as uptoPermit2Payment } from '../../../support/evm/uptoPerm
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
-import { planPermit } from '../exactPermit2/scene.js'
+import { planPermit } from '../permit2/exact/scene.js'
 import { openScene, type Scene } from '../scene.js'
 import { openUpto, type UptoService } from './scene.js'
 

@@ -13,7 +13,7 @@ import {
   deployWallet,
   type PayerWallet,
 } from '../../../support/evm/wallets.js'
-import { planPermit } from '../exactPermit2/scene.js'
+import { planPermit } from '../permit2/exact/scene.js'
 import { openScene, openSlowly, quickFinality, readOneBlockLater, type Scene } from '../scene.js'
 import { openUpto, type PlannedUpto, type UptoService } from './scene.js'
 

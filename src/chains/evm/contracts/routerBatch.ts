@@ -1,0 +1,90 @@
+import { decodeFunctionData, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
+import { isSameAddress } from '../abi/address.js'
+import { tokenAbi } from '../abi/contracts.js'
+import { exactProxyAddress } from '../permit2/exact/contracts.js'
+import { isPresent } from '../rpc/presence.js'
+import type { BatchContract, BatchedCall, CarriedCall } from '../transactions/batching/batchContract.js'
+import type { ContractCall } from '../transactions/settlementCall.js'
+import { hashCallId } from './routerCall.js'
+import type { Routers } from './routers.js'
+import { uptoRouterAbi } from './uptoRouterAbi.js'
+
+/** What the router makes in one transaction, of all schemes: permits, Permit2 by x402's proxies, and EIP-3009. */
+export const createRouterBatch = ({ shared, presence }: Routers): BatchContract => ({
+  address: shared,
+  isDeployed: () => isPresent(presence),
+  canCarry: (call) => isOwnCall(call, shared) || isProxyCall(call) || isTransfer(call),
+  plan: (calls) => {
+    if (calls.length === 0 || calls.length > maxCalls) throw new Error('The batch has a wrong size')
+    return {
+      to: shared,
+      data: encodeFunctionData({
+        abi: uptoRouterAbi,
+        functionName: 'execute',
+        args: [calls.map((call) => unwrap(call, shared))],
+      }),
+      readResults: (answer) => {
+        if (!/^0x[0-9a-fA-F]{64}$/.test(answer)) return null
+        const executed = BigInt(answer)
+        return calls.map((_, index) => ((executed >> BigInt(index)) & 1n) === 1n)
+      },
+    }
+  },
+  isBatch: (data) => data.startsWith(executeSelector),
+  listCalls: (data) => decodeCalls(data).map((call) => separate(call, shared)),
+})
+
+const selectorOf = (name: string): string =>
+  uptoRouterAbi.flatMap((item) =>
+    item.type === 'function' && item.name === name ? [toFunctionSelector(item)] : [],
+  )[0] ?? ''
+
+const maxCalls = 255
+const noId: Hex = `0x${'00'.repeat(32)}`
+const settleSelector = selectorOf('settle')
+const executeSelector = selectorOf('execute')
+const executeOneSelector = selectorOf('executeOne')
+const [vrsForm, bytesForm] = tokenAbi
+const transferSelectors = [toFunctionSelector(vrsForm), toFunctionSelector(bytesForm)]
+
+const isOwnCall = ({ to, data }: ContractCall, router: Hex): boolean =>
+  isSameAddress(to, router) && (data.startsWith(settleSelector) || data.startsWith(executeOneSelector))
+
+/** A call that already goes through the router is made directly. */
+const unwrap = ({ id, to, data }: BatchedCall, router: Hex) => {
+  if (isSameAddress(to, router) && data.startsWith(executeOneSelector)) {
+    const { args } = decodeFunctionData({ abi: uptoRouterAbi, data })
+    const [call] = args ?? []
+    if (typeof call === 'object' && 'target' in call) return call
+  }
+  // Permits and EIP-3009 have events of their own.
+  return { target: to, id: isProxyCall({ to }) ? hashCallId(id) : noId, data }
+}
+
+interface RouterCall {
+  readonly target: Hex
+  readonly id: Hex
+  readonly data: Hex
+}
+
+const decodeCalls = (data: Hex): readonly RouterCall[] => {
+  try {
+    const decoded = decodeFunctionData({ abi: uptoRouterAbi, data })
+    return decoded.functionName === 'execute' ? decoded.args[0] : []
+  } catch {
+    return []
+  }
+}
+
+/** The router stays the caller of what its event names: the proxy takes some calls from it alone. */
+const separate = (call: RouterCall, router: Hex): CarriedCall => {
+  const made = { to: call.target, data: call.data }
+  if (call.id === noId) return { made, alone: made }
+  const data = encodeFunctionData({ abi: uptoRouterAbi, functionName: 'executeOne', args: [call] })
+  return { made, alone: { to: router, data } }
+}
+
+const isProxyCall = ({ to }: Pick<ContractCall, 'to'>): boolean => isSameAddress(to, exactProxyAddress)
+
+const isTransfer = ({ data }: ContractCall): boolean =>
+  transferSelectors.some((selector) => data.startsWith(selector))

@@ -1,0 +1,85 @@
+import { encodeFunctionData, type Hex } from 'viem'
+import { readWord } from '../../abi/words.js'
+import { encodeExecuteOne, planRouterRead } from '../../contracts/routerCall.js'
+import type { Rpc } from '../../rpc/rpc.js'
+import { type DeployedSignature, encodeSignature } from '../../signatures/unwrapSignature.js'
+import type { SettlementCall } from '../../transactions/settlementCall.js'
+import type { Candidate } from '../checks.js'
+import { explainRevert, findContradiction, isNotYetValid } from '../explainRevert.js'
+import { gasCapOf, permit2ReorgGas } from '../gasCap.js'
+import type { TokenPermit } from '../gasSponsoring.js'
+import { formatPermitId } from '../payload.js'
+import { decodePermitState, planStateReads } from '../permitState.js'
+import type { PermitSignatures } from '../prepare.js'
+import { chargeOf, type Facilitators, findFacilitator } from './checks.js'
+import { uptoProxyAbi, uptoProxyAddress } from './contracts.js'
+import { createJudge } from './judge.js'
+import type { UptoPermit } from './payload.js'
+
+/**
+ * The proxy takes the call only from the witness's facilitator: through our router, which any account of ours may call,
+ * or from the one account that it names.
+ */
+export const createChargeCall = (
+  { rpc, network, ours }: { readonly rpc: Rpc; readonly network: string; readonly ours: Facilitators },
+  { permit, payment }: Pick<Candidate<UptoPermit>, 'permit' | 'payment'>,
+  { signature, tokenPermit }: PermitSignatures,
+): SettlementCall => {
+  const { from, to, deadline } = permit
+  const charge = chargeOf(payment)
+  const id = formatPermitId(network, permit)
+  const facilitator = findFacilitator(permit, ours)
+  if (facilitator === null) throw new Error('The permit names another facilitator')
+  const router = 'router' in facilitator ? facilitator.router : null
+  const direct = { to: uptoProxyAddress, data: encodeCharge(permit, charge, signature, tokenPermit) } as const
+  const call = router === null ? direct : { to: router, data: encodeExecuteOne(id, direct) }
+  const stateReads = planStateReads(permit)
+  const needs = { amount: charge, payment, tokenPermit }
+
+  const hasRouter = (reads: readonly (Hex | null)[]): boolean =>
+    router === null || readWord(reads[stateReads.length]) !== null
+
+  return {
+    ...call,
+    id,
+    payer: from,
+    payTo: to,
+    amount: charge,
+    gasCap: gasCapOf(signature),
+    reorgGas: permit2ReorgGas,
+    deadline: deadline + 1n,
+    batchedBy: signature.kind === 'ecdsa' ? router : null,
+    runsPayerCode: signature.kind !== 'ecdsa',
+    sender: 'account' in facilitator ? facilitator.account : null,
+    reads: [...stateReads, ...(router === null ? [] : [planRouterRead(router, to)])],
+    probe: null,
+    explainRevert: (failure, reads) =>
+      hasRouter(reads)
+        ? explainRevert(failure, decodePermitState(reads, permit), needs)
+        : { reason: 'router_not_deployed' },
+    findContradiction: (reads) =>
+      hasRouter(reads)
+        ? findContradiction(decodePermitState(reads, permit), needs)
+        : { reason: 'router_not_deployed' },
+    isTooEarly: isNotYetValid,
+    judge: createJudge(rpc, { id, permit, charge, router }),
+  }
+}
+
+/** Calldata of the proxy's `settle`, or of `settleWithPermit`. */
+export const encodeCharge = (
+  { from, token, amount, nonce, deadline, to, facilitator, validAfter }: UptoPermit,
+  charge: bigint,
+  signature: DeployedSignature,
+  tokenPermit: TokenPermit | null = null,
+): Hex => {
+  const permit = { permitted: { token, amount }, nonce, deadline }
+  const args = [permit, charge, from, { to, facilitator, validAfter }, encodeSignature(signature)] as const
+  return tokenPermit === null
+    ? encodeFunctionData({ abi: uptoProxyAbi, functionName: 'settle', args })
+    : encodeFunctionData({
+        abi: uptoProxyAbi,
+        functionName: 'settleWithPermit',
+        args: [tokenPermit, ...args],
+      })
+}

@@ -1,0 +1,121 @@
+import type { Hex } from 'viem'
+import { isFields } from '../../protocol/fields.js'
+import type { Payment } from '../../protocol/payment.js'
+import type { Scheme } from '../../schemes/scheme.js'
+import { readAddress } from './abi/address.js'
+import type { Routers } from './contracts/routers.js'
+import { type PaymentMethod, type SchemeDependencies, toRefusal } from './paymentMethod.js'
+import { isPermitRow } from './permit2/judge.js'
+import { listProxyExtensions } from './permit2/presence.js'
+import { createUptoPermit2Method } from './permit2/upto/method.js'
+import type { ContractPresence } from './rpc/presence.js'
+import { createDescribeToken } from './tokens/describeToken.js'
+import { builderCodeExtension } from './transactions/builderCodes.js'
+import { createPermitMethod } from './upto/method.js'
+import { createFindPermitProblem } from './upto/permitSupport.js'
+
+export interface UptoDependencies extends SchemeDependencies {
+  readonly routers: Routers
+  /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */
+  readonly accounts: readonly Hex[]
+  /** Whether the network has Permit2 and x402's proxy. */
+  readonly presence: ContractPresence
+}
+
+/**
+ * `upto` on one network, by a permit of the token and by Permit2. The form of the payload decides; after a crash, the
+ * journal row.
+ */
+export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
+  const { network, opened, rpc, tokens, routers, accounts, presence } = dependencies
+  const { takesSharedRouterPermits } = dependencies.family
+  const findPermitProblem = createFindPermitProblem(rpc)
+  const permit = createPermitMethod({ ...dependencies, findPermitProblem })
+  const permit2 = createUptoPermit2Method({ ...dependencies, facilitators: accounts, router: routers.shared })
+  const describeToken = createDescribeToken(network, tokens)
+  const methodOf = ({ proof }: Payment): PaymentMethod =>
+    proof.permit2Authorization === undefined ? permit : permit2
+
+  /** The router, through which every account of ours can send, or the first of them where it is not deployed. */
+  const describeFacilitator = (hasRouter: boolean): Readonly<Record<string, unknown>> => {
+    const [first] = accounts
+    const facilitator = hasRouter ? routers.shared : first
+    return facilitator === undefined ? {} : { facilitatorAddress: facilitator }
+  }
+
+  return {
+    network: opened,
+    journalClaims: null,
+    kind: { scheme: 'upto', network: network.network },
+    describeKind: () => {
+      const hasRouter = routers.presence.peek() === true
+      const hasProxy = presence.peek() === true
+      if (!hasRouter && !hasProxy) return null
+      return {
+        extra: {
+          assetTransferMethods: [...(hasRouter ? ['eip2612'] : []), ...(hasProxy ? ['permit2'] : [])],
+          // The router that payers sign for is that of the recipient.
+          ...(hasRouter && takesSharedRouterPermits ? { routerAddress: routers.shared } : {}),
+          ...(hasProxy ? describeFacilitator(hasRouter) : {}),
+        },
+        extensions: [builderCodeExtension, ...listProxyExtensions(presence)],
+      }
+    },
+    identify: (payment) => methodOf(payment).identify(payment),
+    verify: async (payment, options) => {
+      if (!(await presence.ask()) && !(await routers.presence.ask())) {
+        return toRefusal(null, { reason: 'unsupported_scheme', message: unofferedMessage })
+      }
+      const foreign = isTransferAuthorization(payment.proof)
+        ? foreignMessage
+        : methodOf(payment) === permit2 && !(await presence.ask())
+          ? missingMessage
+          : null
+      if (foreign === null) return await methodOf(payment).verify(payment, options)
+      return toRefusal(null, { reason: 'unsupported_asset_transfer_method', message: foreign })
+    },
+    resolve: (settlement, signal, options) =>
+      (isPermitRow(settlement) ? permit2 : permit).resolve(settlement, signal, options),
+
+    describeAsset: async (asset, payTo) => {
+      const terms = await describeToken(asset)
+      const token = terms === null ? null : readAddress(terms.asset)
+      if (terms === null || token === null) return null
+      const [hasRouter, hasProxy] = await Promise.all([routers.presence.ask(), presence.ask()])
+      const takesPermit = hasRouter && (await findPermitProblem(token)) === null
+      if (!takesPermit && !hasProxy) return null
+      return {
+        ...terms,
+        extra: {
+          ...terms.extra,
+          ...(takesPermit
+            ? nameRouter(routers, readAddress(payTo), takesSharedRouterPermits)
+            : { assetTransferMethod: 'permit2' }),
+          ...(hasProxy ? describeFacilitator(hasRouter) : {}),
+        },
+        ...(takesSharedRouterPermits ? {} : { overruled: { routerAddress: routers.shared } }),
+      }
+    },
+  }
+}
+
+/** `extra.routerAddress` of requirements; none while the recipient is unknown, unless the shared one may be named. */
+export const nameRouter = (
+  { shared, findFor }: Pick<Routers, 'shared' | 'findFor'>,
+  recipient: Hex | null,
+  takesSharedRouterPermits: boolean,
+): Readonly<Record<string, string>> => {
+  if (recipient !== null) return { routerAddress: findFor(recipient) }
+  return takesSharedRouterPermits ? { routerAddress: shared } : {}
+}
+
+export const foreignMessage =
+  'payload: an EIP-3009 authorization moves a fixed amount; upto takes a permit of the token (EIP-2612) or Permit2'
+const unofferedMessage =
+  "upto: this network has neither the router nor Permit2 with x402's proxy for upto; /supported does not list it"
+const missingMessage =
+  "payload: a Permit2 authorization is not supported: this network lacks Permit2 or x402's proxy for upto"
+
+/** Whether it is the payload of `exact`. */
+export const isTransferAuthorization = ({ authorization }: Payment['proof']): boolean =>
+  isFields(authorization) && 'from' in authorization && !('owner' in authorization)
