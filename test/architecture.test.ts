@@ -123,6 +123,35 @@ describe('chain families', () => {
   })
 })
 
+describe('EVM schemes', () => {
+  const folder = 'src/chains/evm/'
+  const schemes = ['exact', 'permit2', 'upto']
+  const ways = ['permit2/exact', 'permit2/upto']
+  const findFolder = (path: string | null, folders: readonly string[]): string | null =>
+    folders.find((each) => path?.startsWith(`${folder}${each}/`)) ?? null
+
+  it.each([
+    ['of different folders', schemes],
+    ['by Permit2', ways],
+  ])('%s import none of each other', (_name, folders) => {
+    const own = listImports(source).filter(({ from }) => findFolder(from, folders) !== null)
+    expect(new Set(own.map(({ from }) => findFolder(from, folders)))).toEqual(new Set(folders))
+    const crossing = own.filter(({ from, target }) => {
+      const other = findFolder(target, folders)
+      return other !== null && other !== findFolder(from, folders)
+    })
+    expect(crossing.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
+  })
+
+  it('stand on folders that import none of them', () => {
+    const ground = ['abi', 'contracts', 'rpc', 'signatures', 'tokens', 'transactions']
+    const upward = listImports(source).filter(
+      ({ from, target }) => findFolder(from, ground) !== null && findFolder(target, schemes) !== null,
+    )
+    expect(upward.map(({ from, target }) => `${from} imports ${target}`)).toEqual([])
+  })
+})
+
 describe('the EVM transaction engine', () => {
   const folder = 'src/chains/evm/transactions/'
   const engine = source.filter(({ path }) => path.startsWith(folder))

@@ -18,6 +18,7 @@ import { createMonitoredNetwork, WrongChainError } from './monitoredNetwork.js'
 import { createEvmNetwork } from './network.js'
 import { createOffer } from './offer.js'
 import { createEvmMinimum } from './paymentMethod.js'
+import { exactProxyAddress } from './permit2/exact/contracts.js'
 import { createPermit2Method, createPermit2Presence } from './permit2/exact/method.js'
 import { createUptoPermit2Presence } from './permit2/upto/method.js'
 import { createContractReader } from './rpc/contractReader.js'
@@ -189,7 +190,7 @@ const openNetwork = async (
     signers,
     canPay,
     multicall,
-    batchContracts: [createTransferBatch(batchContract), createRouterBatch(routers)],
+    batchContracts: [createTransferBatch(batchContract), createRouterBatch(routers, [exactProxyAddress])],
     expiryMarginSeconds,
     crossCheckAmount,
     builderCode,

@@ -1,7 +1,6 @@
 import { decodeFunctionData, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { isSameAddress } from '../abi/address.js'
 import { tokenAbi } from '../abi/contracts.js'
-import { exactProxyAddress } from '../permit2/exact/contracts.js'
 import { isPresent } from '../rpc/presence.js'
 import type { BatchContract, BatchedCall, CarriedCall } from '../transactions/batching/batchContract.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
@@ -9,30 +8,41 @@ import { hashCallId } from './routerCall.js'
 import type { Routers } from './routers.js'
 import { uptoRouterAbi } from './uptoRouterAbi.js'
 
-/** What the router makes in one transaction, of all schemes: permits, Permit2 by x402's proxies, and EIP-3009. */
-export const createRouterBatch = ({ shared, presence }: Routers): BatchContract => ({
-  address: shared,
-  isDeployed: () => isPresent(presence),
-  canCarry: (call) => isOwnCall(call, shared) || isProxyCall(call) || isTransfer(call),
-  plan: (calls) => {
-    if (calls.length === 0 || calls.length > maxCalls) throw new Error('The batch has a wrong size')
-    return {
-      to: shared,
-      data: encodeFunctionData({
-        abi: uptoRouterAbi,
-        functionName: 'execute',
-        args: [calls.map((call) => unwrap(call, shared))],
-      }),
-      readResults: (answer) => {
-        if (!/^0x[0-9a-fA-F]{64}$/.test(answer)) return null
-        const executed = BigInt(answer)
-        return calls.map((_, index) => ((executed >> BigInt(index)) & 1n) === 1n)
-      },
-    }
-  },
-  isBatch: (data) => data.startsWith(executeSelector),
-  listCalls: (data) => decodeCalls(data).map((call) => separate(call, shared)),
-})
+/**
+ * What the router makes in one transaction, of all schemes: permits, EIP-3009, and calls of contracts that take any caller
+ * and whose events name no payment.
+ */
+export const createRouterBatch = (
+  { shared, presence }: Pick<Routers, 'shared' | 'presence'>,
+  openContracts: readonly Hex[],
+): BatchContract => {
+  const isOpenCall = ({ to }: Pick<ContractCall, 'to'>): boolean =>
+    openContracts.some((contract) => isSameAddress(to, contract))
+
+  return {
+    address: shared,
+    isDeployed: () => isPresent(presence),
+    canCarry: (call) => isOwnCall(call, shared) || isOpenCall(call) || isTransfer(call),
+    plan: (calls) => {
+      if (calls.length === 0 || calls.length > maxCalls) throw new Error('The batch has a wrong size')
+      return {
+        to: shared,
+        data: encodeFunctionData({
+          abi: uptoRouterAbi,
+          functionName: 'execute',
+          args: [calls.map((call) => unwrap(call, shared, isOpenCall(call)))],
+        }),
+        readResults: (answer) => {
+          if (!/^0x[0-9a-fA-F]{64}$/.test(answer)) return null
+          const executed = BigInt(answer)
+          return calls.map((_, index) => ((executed >> BigInt(index)) & 1n) === 1n)
+        },
+      }
+    },
+    isBatch: (data) => data.startsWith(executeSelector),
+    listCalls: (data) => decodeCalls(data).map((call) => separate(call, shared)),
+  }
+}
 
 const selectorOf = (name: string): string =>
   uptoRouterAbi.flatMap((item) =>
@@ -50,15 +60,15 @@ const transferSelectors = [toFunctionSelector(vrsForm), toFunctionSelector(bytes
 const isOwnCall = ({ to, data }: ContractCall, router: Hex): boolean =>
   isSameAddress(to, router) && (data.startsWith(settleSelector) || data.startsWith(executeOneSelector))
 
-/** A call that already goes through the router is made directly. */
-const unwrap = ({ id, to, data }: BatchedCall, router: Hex) => {
+/** A call that already goes through the router is made directly. `isNamed`: the router's event names the payment. */
+const unwrap = ({ id, to, data }: BatchedCall, router: Hex, isNamed: boolean) => {
   if (isSameAddress(to, router) && data.startsWith(executeOneSelector)) {
     const { args } = decodeFunctionData({ abi: uptoRouterAbi, data })
     const [call] = args ?? []
     if (typeof call === 'object' && 'target' in call) return call
   }
   // Permits and EIP-3009 have events of their own.
-  return { target: to, id: isProxyCall({ to }) ? hashCallId(id) : noId, data }
+  return { target: to, id: isNamed ? hashCallId(id) : noId, data }
 }
 
 interface RouterCall {
@@ -83,8 +93,6 @@ const separate = (call: RouterCall, router: Hex): CarriedCall => {
   const data = encodeFunctionData({ abi: uptoRouterAbi, functionName: 'executeOne', args: [call] })
   return { made, alone: { to: router, data } }
 }
-
-const isProxyCall = ({ to }: Pick<ContractCall, 'to'>): boolean => isSameAddress(to, exactProxyAddress)
 
 const isTransfer = ({ data }: ContractCall): boolean =>
   transferSelectors.some((selector) => data.startsWith(selector))
