@@ -5,7 +5,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAssociatedAccounts } from '../../../../src/chains/solana/encoding/associatedAccount.js'
 import { decodeBase58, encodeBase58, readAddress } from '../../../../src/chains/solana/encoding/base58.js'
-import { isOnCurve } from '../../../../src/chains/solana/encoding/programAddress.js'
 import {
   decodeTransaction,
   encodeTransaction,
@@ -241,18 +240,6 @@ describe('associated token accounts', () => {
         const tokens = { owner: owner.toBase58(), mint: mint.toBase58(), program }
         expect(find(tokens)).toBe(expected.toBase58())
       }
-    }
-  })
-
-  it('are no points of the curve, by the same rule as in the client library', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
-        expect(isOnCurve(bytes)).toBe(PublicKey.isOnCurve(bytes))
-      }),
-      { numRuns: 400 },
-    )
-    for (let run = 0; run < 50; run += 1) {
-      expect(isOnCurve(Keypair.generate().publicKey.toBytes())).toBe(true)
     }
   })
 })
