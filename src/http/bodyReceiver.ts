@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../errors.js'
+import { readClientNetworks } from '../platform/clientNetwork.js'
 import { stalls } from '../platform/stallDetector.js'
 import { stalledError } from './stalledRequests.js'
 
@@ -22,6 +23,8 @@ export type ReceiveBody = (request: FastifyRequest, stream: IncomingMessage) => 
 
 interface UnfinishedBody {
   readonly startedAtMs: number
+  /** IPv4 address or IPv6 /48 that it arrives from. */
+  readonly site: string
   bufferedBytes: number
   refuse(error: AppError): void
 }
@@ -37,11 +40,12 @@ const maxDelayMs = 500
 const maxChunks = 4_096
 
 /**
- * When the total is exceeded, the oldest bodies are refused, not the newest: normal bodies arrive within
- * milliseconds, so slow ones (slowloris) make room.
+ * When the total is exceeded, bodies of the site with the most bytes are refused, the oldest first: normal bodies arrive
+ * within milliseconds, so slow ones (slowloris) make room.
  */
 export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceiverLimits): ReceiveBody => {
   const unfinished = new Set<UnfinishedBody>()
+  const bytesBySite = new Map<string, number>()
   const sweepMs = deadlineMs / 20
   let bufferedBytes = 0
   let sweeper: NodeJS.Timeout | null = null
@@ -67,14 +71,29 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
     sweeper = null
   }
 
+  const count = ({ site }: UnfinishedBody, bytes: number): void => {
+    bufferedBytes += bytes
+    const left = (bytesBySite.get(site) ?? 0) + bytes
+    if (left === 0) bytesBySite.delete(site)
+    else bytesBySite.set(site, left)
+  }
+
   const reserve = (body: UnfinishedBody, bytes: number): void => {
-    bufferedBytes += bytes - body.bufferedBytes
+    count(body, bytes - body.bufferedBytes)
     body.bufferedBytes = bytes
-    for (const oldest of unfinished) {
-      if (bufferedBytes <= maxBufferedBytes) return
+    while (bufferedBytes > maxBufferedBytes) {
+      const oldest = findOldestOfLargestSite()
+      if (oldest === null) return
       const message = 'Too many bodies are arriving at once'
       oldest.refuse(new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 1 }))
     }
+  }
+
+  const findOldestOfLargestSite = (): UnfinishedBody | null => {
+    let largest = { site: '', bytes: 0 }
+    for (const [site, bytes] of bytesBySite) if (bytes > largest.bytes) largest = { site, bytes }
+    for (const body of unfinished) if (body.site === largest.site) return body
+    return null
   }
 
   const add = (body: UnfinishedBody): void => {
@@ -87,10 +106,10 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
   }
 
   const remove = (body: UnfinishedBody): void => {
-    if (unfinished.delete(body)) bufferedBytes -= body.bufferedBytes
+    if (unfinished.delete(body)) count(body, -body.bufferedBytes)
   }
 
-  return ({ headers, routeOptions: { bodyLimit } }, stream) =>
+  return ({ ip, headers, routeOptions: { bodyLimit } }, stream) =>
     new Promise((resolve, reject) => {
       const contentLength = headers['content-length']
       const declared = contentLength === undefined ? null : Number(contentLength)
@@ -142,7 +161,9 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
         }
       }
 
-      const body: UnfinishedBody = { startedAtMs: performance.now(), bufferedBytes: 0, refuse: fail }
+      const { network, site } = readClientNetworks(ip)
+      const startedAtMs = performance.now()
+      const body: UnfinishedBody = { startedAtMs, site: site ?? network, bufferedBytes: 0, refuse: fail }
       stream.on('data', onData).on('end', onEnd).on('error', fail)
       add(body)
     })
