@@ -145,6 +145,18 @@ describe('connections that arrive', () => {
     expect(begun).toEqual(['hostile', 'hostile'])
   })
 
+  it('are accepted before requests begin for 5 ms at most', async () => {
+    const { begun, take, pass, accept, spend } = open()
+    accept(null)
+    take(stranger('good'), 2)
+    for (let accepted = 0; accepted < 4; accepted += 1) {
+      await pass(1)
+      spend(3)
+      accept(null)
+    }
+    expect(begun).toEqual(['good', 'good'])
+  })
+
   it('let their requests take turns, also while there is one caller', async () => {
     const { begun, take, pass, accept } = open()
     accept(null)

@@ -28,8 +28,9 @@ const turnAfterConnectionsMs = 1
 /** Also what begins within it is bounded: more arrives after the first answers of nodes and database. */
 export const startsPerTurn = 16
 const contendedForMs = 1_000
-/** How many connections are accepted between two turns. */
+/** How many connections are accepted between two turns, and for how long where each takes long. */
 export const maxAcceptedBetween = 32
+const acceptingMs = 5
 
 export interface Contention {
   note(caller: Caller): void
@@ -72,6 +73,7 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
   let isScheduled = false
   let hasAccepted = false
   let acceptedBetween = 0
+  let acceptingSinceMs = 0
   let turnEndsAtMs = 0
   /** The request that was begun last: a body that arrived with it belongs to its turn. */
   let current: IncomingMessage | null = null
@@ -86,7 +88,9 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
   }
 
   const mustAcceptFirst = (): boolean => {
-    const isEarly = hasAccepted && acceptedBetween < maxAcceptedBetween
+    if (acceptedBetween === 0) acceptingSinceMs = now()
+    const isInTime = acceptedBetween < maxAcceptedBetween && now() - acceptingSinceMs < acceptingMs
+    const isEarly = hasAccepted && isInTime
     acceptedBetween = isEarly ? acceptedBetween + 1 : 0
     hasAccepted = false
     return isEarly
