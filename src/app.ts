@@ -128,7 +128,7 @@ const defaultRefusalDelayMs = 1_000
 const defaultUnreadTimeoutMs = 30_000
 
 /** Beside other callers, the requests that the limits allow in a minute take at least so long to begin. */
-const minuteTakesSeconds = 20
+const minuteTakesSeconds = 12
 const minPacePerSecond = 50
 
 const createFindRate = (limits: RateLimitsDependencies | null, tiers: Tiers): PaceOptions['findRate'] => {

@@ -25,8 +25,8 @@ export interface Pace {
 
 /** So many begin at once after a pause. */
 const burst = 8
-/** Bounds the wait: requests keep their place in time when their clients leave. */
-const maxDelayMs = 5_000
+/** Only what exceeds its limits would wait for longer. */
+const maxDelayMs = 15_000
 const maxBuckets = 20_000
 
 /** Requests that read chains cost several times as much as others. Proven keys of one site share this rate, too. */

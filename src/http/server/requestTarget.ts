@@ -6,10 +6,19 @@ type RequestLine = Pick<IncomingMessage, 'method' | 'url'>
 
 const originOfAbsoluteForm = /^https?:\/\/[^/]*(?=\/)/i
 
-/** The path by which Fastify finds the route, without the query; percent-encodings stay as they are. */
+/** The path by which Fastify finds the route, without the query, decoded. */
 export const readPath = ({ url = '' }: RequestLine): string => {
-  const [path = ''] = url.split(/[?#]/, 1)
-  return path.startsWith('/') ? path : path.replace(originOfAbsoluteForm, '')
+  const [target = ''] = url.split(/[?#]/, 1)
+  const path = target.startsWith('/') ? target : target.replace(originOfAbsoluteForm, '')
+  return path.includes('%') ? decodePath(path) : path
+}
+
+const decodePath = (path: string): string => {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
 }
 
 const probes = new Set(unlimitedPaths)
