@@ -39,7 +39,8 @@ export const gracefulShutdown = fastifyPlugin(
     app.addHook('preClose', async () => {
       isClosing = true
       for (const response of responses) response.shouldKeepAlive = false
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+      // One that is paused waits for its turn to be read, and may have sent a request.
+      for (const socket of sockets) if (socket.bytesRead === 0 && !socket.isPaused()) socket.destroy()
       const timer = setTimeout(closeUnansweredSockets, maxArrivalMs)
       app.server.once('close', () => clearTimeout(timer))
     })
