@@ -281,6 +281,18 @@ describe('a caller that is refused again and again', () => {
     expect(await answer).toBe('')
   })
 
+  it('of probes that one connection sends at once is closed at the second one that would wait', async () => {
+    const { port, flood } = await start({ refusalDelayMs: 50 })
+    await flood(maxRefusals, '/health')
+    const socket = await open(port)
+    const answers = readAll(socket)
+    socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(8))
+    expect([...(await answers).matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual([
+      '200',
+      '429',
+    ])
+  })
+
   it('of probes is answered after the delay, and never refused', async () => {
     const { flood } = await start({ refusalDelayMs: 50 })
     const last = await flood(maxRefusals + 3, '/health')

@@ -87,6 +87,28 @@ describe('one packet of pipelined requests', () => {
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
   })
 
+  it.each([
+    ['without a host', 'GET /health HTTP/1.1\r\n\r\n', 400, 1],
+    [
+      'with an unknown expectation',
+      'GET /health HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n',
+      200,
+      maxRequestsPerConnection + 1,
+    ],
+  ])(
+    'of requests %s, which Node would answer itself, is bounded as well',
+    async (_name, request, status, most) => {
+      const port = await start()
+      const socket = await open(port)
+      const answers = readAll(socket)
+      socket.write(request.repeat(1_000))
+      const statuses = statusesOf(await answers)
+      expect(statuses[0]).toBe(status)
+      expect(statuses.length).toBeLessThanOrEqual(most)
+      expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
+    },
+  )
+
   it('leaves nothing counted as in progress once its connection is closed', async () => {
     const held = heldVerify()
     const metrics = testMetrics()
@@ -130,6 +152,29 @@ describe('a client that does not read its responses', () => {
     }
     await pollUntil(isClosed, 'the end of the connection')
     socket.destroy()
+  })
+})
+
+describe('a body that arrives in chunks after its response', () => {
+  it('is not read, and its connection is closed', async () => {
+    const port = await start()
+    const accepted: Socket[] = []
+    app?.server.once('connection', (each: Socket) => accepted.push(each))
+    const socket = await open(port)
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+    })
+    socket.on('error', () => undefined)
+    socket.write('POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n')
+    await pollUntil(() => statusesOf(text).includes(404), 'the response')
+    const chunks = '1\r\na\r\n'.repeat(1_000)
+    await pollUntil(() => {
+      if (!socket.destroyed) socket.write(chunks)
+      return socket.destroyed
+    }, 'the end of the connection')
+    await pollUntil(() => accepted[0]?.destroyed, 'the end of the connection at the server')
+    expect(accepted[0]?.bytesRead).toBeLessThan(500_000)
   })
 })
 

@@ -37,6 +37,11 @@ export const sendTooManyOnConnection = prepareRefusal(
   ),
 )
 
+/** RFC 9112, section 3.2. */
+export const sendWithoutHost = prepareRefusal(
+  new AppError('INVALID_REQUEST', 'A request of HTTP/1.1 has a Host header'),
+)
+
 export const sendTooManyOfAddress = prepareRefusal(
   new AppError('RATE_LIMITED', 'Too many requests of this key or address are in progress', {
     operationalCode: 'SVC-2005',

@@ -14,9 +14,11 @@ import {
   sendTooManyOfAddress,
   sendTooManyOnConnection,
   sendTooManyRefusals,
+  sendWithoutHost,
 } from './preparedRefusals.js'
 import type { Refusals } from './refusals.js'
 import { describePace, isMetricsRequest, isProbeRequest } from './requestTarget.js'
+import { createSmallChunks } from './smallChunks.js'
 import type { Caller, Turns } from './turns.js'
 
 export interface RequestsInFlightOptions {
@@ -87,6 +89,7 @@ export const createRequestsInFlight = ({
 }: RequestsInFlightOptions): RequestsInFlight => {
   const connections = new WeakMap<Socket, Connection>()
   const busy = new Set<Connection>()
+  const smallChunks = createSmallChunks()
   const counts = new Map<string, number>()
   let sweeper: NodeJS.Timeout | null = null
 
@@ -246,6 +249,11 @@ export const createRequestsInFlight = ({
         sendTooManyOnConnection(response, { closes: true })
         return
       }
+      if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+        ignoreRest(socket)
+        sendWithoutHost(response, { closes: true })
+        return
+      }
       addresses.removePorts(request)
       // Read now: a closed socket has no peer address.
       const address = addresses.read(request)
@@ -261,19 +269,27 @@ export const createRequestsInFlight = ({
         return
       }
       const waits = isProbe && mustWait(connection, address)
+      if (waits && connection.inFlight.size > 0) {
+        refuse(connection, response, sendTooManyOnConnection)
+        return
+      }
       // What waits takes no place of other requests of its address, and its connection makes room first.
       begin(connection, response, waits ? [] : shares)
-      openConnections.setBusy(socket, !waits || connection.inFlight.size > 1)
-      response.once('close', () => refusals.record({ request, response, address }))
+      openConnections.setBusy(socket, !waits)
+      smallChunks.bound(request)
+      response.once('close', () => {
+        smallChunks.end(request)
+        refusals.record({ request, response, address })
+      })
       const start = () => handler(request, response)
+      const caller = findCaller(sender)
       if (waits) {
         startAfter(findProbeDelay(request), response, () => {
           openConnections.setBusy(socket, true)
-          start()
+          startInTurn(request, response, { caller, start })
         })
         return
       }
-      const caller = findCaller(sender)
       const delayMs = isProbe ? 0 : pace.findDelay(caller, describePace(request))
       if (delayMs === 0) startInTurn(request, response, { caller, start })
       else startAfter(delayMs, response, () => startInTurn(request, response, { caller, start }))
