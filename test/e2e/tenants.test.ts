@@ -9,6 +9,7 @@ import { silentLogger } from '../../src/platform/logger.js'
 import { createSettlementJournal } from '../../src/stores/postgres/journal/settlementJournal.js'
 import { claimOf } from '../support/claimOf.js'
 import { addInstance } from '../support/instances.js'
+import { inlineComponents } from '../support/openapi.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 
 const documented = z.looseObject({
@@ -104,7 +105,7 @@ describe('data of one account', () => {
 
   /** All dashboard parameters that take an identifier, from the OpenAPI document. */
   const listIdParameters = async () => {
-    const { paths } = documented.parse(app.swagger())
+    const { paths } = documented.parse(inlineComponents(app.swagger()))
     return Object.entries(paths)
       .filter(([path]) => path.startsWith('/dashboard/'))
       .flatMap(([path, operations]) =>
