@@ -156,7 +156,21 @@ describe('a client that does not read its responses', () => {
 })
 
 describe('a body that arrives in chunks after its response', () => {
-  it('is not read, and its connection is closed', async () => {
+  it('leaves its connection to the next request once it has ended', async () => {
+    const port = await start()
+    const socket = await open(port)
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+    })
+    socket.write('POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n')
+    await pollUntil(() => statusesOf(text).includes(404), 'the response')
+    socket.write(`${'1\r\na\r\n'.repeat(4_000)}0\r\n\r\n${get('/health')}`)
+    await pollUntil(() => statusesOf(text).includes(200), 'the response to the next request')
+    socket.destroy()
+  })
+
+  it('is read in part only where it does not end, and its connection is closed', async () => {
     const port = await start()
     const accepted: Socket[] = []
     app?.server.once('connection', (each: Socket) => accepted.push(each))

@@ -1,4 +1,4 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError, errorStatus } from '../../errors.js'
 import { toErrorBody } from '../errors.js'
@@ -15,7 +15,9 @@ const prepareRefusal = (error: AppError): SendRefusal => {
     'cache-control': 'no-store',
     'access-control-allow-origin': '*',
     'x-content-type-options': 'nosniff',
-    'retry-after': String(Math.ceil(error.retryAfterSeconds ?? 1)),
+    ...(error.retryAfterSeconds === null
+      ? {}
+      : { 'retry-after': String(Math.ceil(error.retryAfterSeconds)) }),
   }
   const closing = { ...headers, connection: 'close' }
   return (response, { closes }) => {
@@ -60,8 +62,15 @@ export const sendTooManyRefusals = prepareRefusal(
  * Node reads the rest of a packet after a refusal as well, up to 64 kB and a thousand requests, in 20 ms. Its parser stops
  * where it is told that the protocol changes, so it is told that of the next request.
  */
-export const ignoreRest = (socket: Socket & { parser?: { onIncoming?: () => number } | null }): void => {
+export const ignoreRest = (request: IncomingMessage): void => {
+  const socket: Socket & { parser?: { onIncoming?: () => number } | null } = request.socket
   if (socket.parser?.onIncoming) socket.parser.onIncoming = () => protocolChanges
+  // Its body would be kept until its response, in chunks of one byte 200 times its size.
+  let bytes = 0
+  request.push = (chunk) => {
+    bytes += chunk?.length ?? 0
+    return bytes < request.readableHighWaterMark
+  }
 }
 
 // As Node's own function returns for CONNECT.

@@ -47,7 +47,7 @@ export interface RequestsInFlight {
 /** How many times the cap of one customer's accepted keys all accepted keys of an address have. */
 export const keysFactor = 4
 
-// A response that is larger than this is sent all the same, but no further one is begun before it was read.
+/** A larger response is sent all the same, but no further one is begun before it was read. */
 const maxUnsentBytes = 1_048_576
 
 const sweepsPerTimeout = 10
@@ -147,6 +147,11 @@ export const createRequestsInFlight = ({
     response.once('close', () => end(connection, response))
   }
 
+  const boundChunks = (response: ServerResponse): void => {
+    smallChunks.bound(response.req)
+    response.once('close', () => smallChunks.end(response.req))
+  }
+
   /**
    * The connections of a proxy carry other clients as well: they stay open, and nothing is delayed on them. Others are not
    * busy while a refusal is delayed, so that they make room first.
@@ -155,10 +160,11 @@ export const createRequestsInFlight = ({
     if (addresses.isTrusted(connection.socket.remoteAddress)) {
       begin(connection, response, [])
       openConnections.setBusy(connection.socket, true)
+      boundChunks(response)
       send(response, { closes: false })
       return
     }
-    ignoreRest(connection.socket)
+    ignoreRest(response.req)
     delayedRefusals.add(response, send)
   }
 
@@ -245,12 +251,12 @@ export const createRequestsInFlight = ({
         connection.inFlight.size >= maxRequestsPerConnection ||
         (connection.inFlight.size > 0 && socket.writableLength > maxUnsentBytes)
       ) {
-        ignoreRest(socket)
+        ignoreRest(request)
         sendTooManyOnConnection(response, { closes: true })
         return
       }
       if (request.httpVersion === '1.1' && request.headers.host === undefined) {
-        ignoreRest(socket)
+        ignoreRest(request)
         sendWithoutHost(response, { closes: true })
         return
       }
@@ -276,11 +282,8 @@ export const createRequestsInFlight = ({
       // What waits takes no place of other requests of its address, and its connection makes room first.
       begin(connection, response, waits ? [] : shares)
       openConnections.setBusy(socket, !waits)
-      smallChunks.bound(request)
-      response.once('close', () => {
-        smallChunks.end(request)
-        refusals.record({ request, response, address })
-      })
+      boundChunks(response)
+      response.once('close', () => refusals.record({ request, response, address }))
       const start = () => handler(request, response)
       const caller = findCaller(sender)
       if (waits) {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 export interface SmallChunks {
   /** Closes the connection of a request whose body arrives in too many small chunks. */
   bound(request: IncomingMessage): void
-  /** Its response has ended. */
+  /** Its response has ended; of its body only what arrives within a second is read. */
   end(request: IncomingMessage): void
 }
 
@@ -29,11 +29,20 @@ export const createSmallChunks = (): SmallChunks => {
       const push = request.push
       let [chunks, bytes] = [0, 0]
       counts.set(request, 0)
+      // Otherwise Node discards what follows the response without asking this function.
+      request.read(0)
+      // Read from now on: nothing of it is kept.
+      request.once('resume', () => {
+        ofAll -= counts.get(request) ?? 0
+        counts.delete(request)
+      })
       request.push = (chunk, encoding) => {
+        if (chunk === null) return push.call(request, chunk, encoding)
         chunks += 1
-        bytes += chunk?.length ?? 0
-        if (counts.has(request)) {
-          counts.set(request, chunks)
+        bytes += chunk.length
+        const held = counts.get(request)
+        if (held !== undefined && request.readableFlowing !== true) {
+          counts.set(request, held + 1)
           ofAll += 1
         }
         const most = ofAll > maxOfAll ? few : maxOfRequest
@@ -48,10 +57,12 @@ export const createSmallChunks = (): SmallChunks => {
       ofAll -= counts.get(request) ?? 0
       counts.delete(request)
       if (request.complete || !isChunked(request)) return
-      // Node would read the rest for as long as it arrives. Closed at once, the client could lose the response.
+      // What is left of it, so that the connection serves the next request; not for as long as it arrives.
+      request.resume()
       const { socket } = request
-      socket.pause()
-      setTimeout(() => socket.destroy(), unreadBodyMs).unref()
+      setTimeout(() => {
+        if (!request.complete) socket.destroy()
+      }, unreadBodyMs).unref()
     },
   }
 }
