@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../errors.js'
-import { readClientNetworks } from '../platform/clientNetwork.js'
+import { readClientSite } from '../platform/clientNetwork.js'
 import { stalls } from '../platform/stallDetector.js'
 import { stalledError } from './stalledRequests.js'
 
@@ -161,9 +161,8 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
         }
       }
 
-      const { network, site } = readClientNetworks(ip)
-      const startedAtMs = performance.now()
-      const body: UnfinishedBody = { startedAtMs, site: site ?? network, bufferedBytes: 0, refuse: fail }
+      const [startedAtMs, site] = [performance.now(), readClientSite(ip)]
+      const body: UnfinishedBody = { startedAtMs, site, bufferedBytes: 0, refuse: fail }
       stream.on('data', onData).on('end', onEnd).on('error', fail)
       add(body)
     })

@@ -36,6 +36,12 @@ export const readClientNetworks = (address: string | undefined): ClientNetworks 
 
 export const readClientNetwork = (address: string | undefined): string => readClientNetworks(address).network
 
+/** The largest usual allocation of one customer: an IPv4 address, or an IPv6 /48. */
+export const readClientSite = (address: string | undefined): string => {
+  const { network, site } = readClientNetworks(address)
+  return site ?? network
+}
+
 const readIPv4 = (address: string): ClientNetworks => ({
   network: address,
   site: null,

@@ -1,11 +1,17 @@
-import { IncomingMessage } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ignoreRest } from '../../src/http/server/preparedRefusals.js'
-import { createSmallChunks } from '../../src/http/server/smallChunks.js'
+import { createSmallChunks, type SmallChunks } from '../../src/http/server/smallChunks.js'
 
 const requestOf = (headers: Record<string, string> = { 'transfer-encoding': 'chunked' }): IncomingMessage =>
   Object.assign(new IncomingMessage(new Socket()), { headers })
+
+const bound = (chunks: SmallChunks, request: IncomingMessage): ServerResponse => {
+  const response = new ServerResponse(request)
+  chunks.bound(response)
+  return response
+}
 
 /** Returns how many were taken before the connection was closed. */
 const pushChunks = (request: IncomingMessage, count: number, bytes: number): number => {
@@ -20,7 +26,7 @@ describe('small chunks of a body', () => {
   it('are taken up to 4,096, and larger ones without end', () => {
     const chunks = createSmallChunks()
     const [small, large, whole] = [requestOf(), requestOf(), requestOf({ 'content-length': '9000' })]
-    for (const request of [small, large, whole]) chunks.bound(request)
+    for (const request of [small, large, whole]) bound(chunks, request)
     expect(pushChunks(small, 9_000, 1)).toBe(4_096)
     expect(pushChunks(large, 9_000, 64)).toBe(9_000)
     expect(pushChunks(whole, 9_000, 1)).toBe(9_000)
@@ -28,7 +34,7 @@ describe('small chunks of a body', () => {
 
   it('do not count the end of the body', () => {
     const request = requestOf()
-    createSmallChunks().bound(request)
+    bound(createSmallChunks(), request)
     expect(pushChunks(request, 4_096, 1)).toBe(4_096)
     request.push(null)
     expect(request.socket.destroyed).toBe(false)
@@ -38,13 +44,13 @@ describe('small chunks of a body', () => {
     const chunks = createSmallChunks()
     for (let sent = 0; sent < 60; sent += 1) {
       const request = requestOf()
-      chunks.bound(request)
+      bound(chunks, request)
       request.resume()
       request.emit('resume')
       pushChunks(request, 4_000, 1)
     }
     const other = requestOf()
-    chunks.bound(other)
+    bound(chunks, other)
     expect(pushChunks(other, 4_000, 1)).toBe(4_000)
   })
 
@@ -59,16 +65,17 @@ describe('small chunks of a body', () => {
   it('of many requests at once are bounded together, until their responses end', () => {
     const chunks = createSmallChunks()
     const many = Array.from({ length: 50 }, () => requestOf())
-    for (const request of many) {
-      chunks.bound(request)
+    const responses = many.map((request) => {
+      const response = bound(chunks, request)
       expect(pushChunks(request, 4_000, 1)).toBe(4_000)
-    }
+      return response
+    })
     const late = requestOf()
-    chunks.bound(late)
+    bound(chunks, late)
     expect(pushChunks(late, 4_000, 1)).toBe(256)
-    for (const request of many) chunks.end(request)
+    for (const response of responses) response.emit('close')
     const later = requestOf()
-    chunks.bound(later)
+    bound(chunks, later)
     expect(pushChunks(later, 4_000, 1)).toBe(4_000)
   })
 })

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { createFairSlots } from '../../concurrency/fairSlots.js'
 import { AppError } from '../../errors.js'
-import { readClientNetworks } from '../../platform/clientNetwork.js'
+import { readClientSite } from '../../platform/clientNetwork.js'
 import { createAbandonment } from '../responseEnd.js'
 
 declare module 'fastify' {
@@ -34,9 +34,9 @@ export const readShares = fastifyPlugin<{ readonly connections: number }>(
     const acquire = async (request: FastifyRequest, reply: FastifyReply): Promise<() => void> => {
       const abandoned = createAbandonment(reply)
       const timer = setTimeout(() => abandoned.abort(), maxWaitMs)
-      const { network, site } = readClientNetworks(request.ip)
+      const owner = readClientSite(request.ip)
       try {
-        return await slots.acquire({ owner: site ?? network, isUrgent: false, signal: abandoned.signal })
+        return await slots.acquire({ owner, isUrgent: false, signal: abandoned.signal })
       } catch (error) {
         throw new AppError('RATE_LIMITED', 'Too many reads of this address are in progress', {
           cause: error,

@@ -26,17 +26,13 @@ const prepareRefusal = (error: AppError): SendRefusal => {
   }
 }
 
+const prepareTooMany = (message: string): SendRefusal =>
+  prepareRefusal(new AppError('RATE_LIMITED', message, { operationalCode: 'SVC-2005', retryAfterSeconds: 1 }))
+
 export const maxRequestsPerConnection = 8
 
-export const sendTooManyOnConnection = prepareRefusal(
-  new AppError(
-    'RATE_LIMITED',
-    `More than ${maxRequestsPerConnection} requests in progress on one connection`,
-    {
-      operationalCode: 'SVC-2005',
-      retryAfterSeconds: 1,
-    },
-  ),
+export const sendTooManyOnConnection = prepareTooMany(
+  `More than ${maxRequestsPerConnection} requests in progress on one connection`,
 )
 
 /** RFC 9112, section 3.2. */
@@ -44,23 +40,13 @@ export const sendWithoutHost = prepareRefusal(
   new AppError('INVALID_REQUEST', 'A request of HTTP/1.1 has a Host header'),
 )
 
-export const sendTooManyOfAddress = prepareRefusal(
-  new AppError('RATE_LIMITED', 'Too many requests of this key or address are in progress', {
-    operationalCode: 'SVC-2005',
-    retryAfterSeconds: 1,
-  }),
-)
+export const sendTooManyOfAddress = prepareTooMany('Too many requests of this key or address are in progress')
 
-export const sendTooManyRefusals = prepareRefusal(
-  new AppError('RATE_LIMITED', 'Too many refused requests', {
-    operationalCode: 'SVC-2005',
-    retryAfterSeconds: 1,
-  }),
-)
+export const sendTooManyRefusals = prepareTooMany('Too many refused requests')
 
 /**
  * Node reads the rest of a packet after a refusal as well, up to 64 kB and a thousand requests, in 20 ms. Its parser stops
- * where it is told that the protocol changes, so it is told that of the next request.
+ * at a request that changes the protocol, so the next one is taken for such a request.
  */
 export const ignoreRest = (request: IncomingMessage): void => {
   const socket: Socket & { parser?: { onIncoming?: () => number } | null } = request.socket

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { readClientNetworks } from '../../platform/clientNetwork.js'
+import { readClientNetworks, readClientSite } from '../../platform/clientNetwork.js'
 import type { AcceptedKeys, KeyCustomer } from '../auth/acceptedKeys.js'
 import { findKeyHash } from '../auth/credential.js'
 import { type ClientAddresses, siteFactor } from './clientAddresses.js'
@@ -147,11 +147,6 @@ export const createRequestsInFlight = ({
     response.once('close', () => end(connection, response))
   }
 
-  const boundChunks = (response: ServerResponse): void => {
-    smallChunks.bound(response.req)
-    response.once('close', () => smallChunks.end(response.req))
-  }
-
   /**
    * The connections of a proxy carry other clients as well: they stay open, and nothing is delayed on them. Others are not
    * busy while a refusal is delayed, so that they make room first.
@@ -160,7 +155,7 @@ export const createRequestsInFlight = ({
     if (addresses.isTrusted(connection.socket.remoteAddress)) {
       begin(connection, response, [])
       openConnections.setBusy(connection.socket, true)
-      boundChunks(response)
+      smallChunks.bound(response)
       send(response, { closes: false })
       return
     }
@@ -169,9 +164,8 @@ export const createRequestsInFlight = ({
   }
 
   const findCaller = ({ address, owner }: Sender): PacedCaller => {
-    const { network, site } = readClientNetworks(address)
     const { isProven = false, customer = null, tier = null } = owner ?? {}
-    return { isProven, site: site ?? network, customer, tier }
+    return { isProven, site: readClientSite(address), customer, tier }
   }
 
   const startInTurn = (
@@ -282,7 +276,7 @@ export const createRequestsInFlight = ({
       // What waits takes no place of other requests of its address, and its connection makes room first.
       begin(connection, response, waits ? [] : shares)
       openConnections.setBusy(socket, !waits)
-      boundChunks(response)
+      smallChunks.bound(response)
       response.once('close', () => refusals.record({ request, response, address }))
       const start = () => handler(request, response)
       const caller = findCaller(sender)

@@ -1,10 +1,11 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export interface SmallChunks {
-  /** Closes the connection of a request whose body arrives in too many small chunks. */
-  bound(request: IncomingMessage): void
-  /** Its response has ended; of its body only what arrives within a second is read. */
-  end(request: IncomingMessage): void
+  /**
+   * Closes the connection of the response's request if its body arrives in too many small chunks, or has not ended a second
+   * after the response.
+   */
+  bound(response: ServerResponse): void
 }
 
 /** Of one request: a payment of 4 kB may arrive byte by byte. */
@@ -23,25 +24,40 @@ export const createSmallChunks = (): SmallChunks => {
   const counts = new WeakMap<IncomingMessage, number>()
   let ofAll = 0
 
+  const forget = (request: IncomingMessage): void => {
+    ofAll -= counts.get(request) ?? 0
+    counts.delete(request)
+  }
+
+  const end = (request: IncomingMessage): void => {
+    forget(request)
+    if (request.complete) return
+    // What is left of it, so that the connection serves the next request; not for as long as it arrives.
+    request.resume()
+    const { socket } = request
+    setTimeout(() => {
+      if (!request.complete) socket.destroy()
+    }, unreadBodyMs).unref()
+  }
+
   return {
-    bound: (request) => {
-      if (!isChunked(request)) return
+    bound: (response) => {
+      const { req: request } = response
+      if (request.headers['transfer-encoding'] === undefined) return
+      response.once('close', () => end(request))
       const push = request.push
       let [chunks, bytes] = [0, 0]
       counts.set(request, 0)
       // Otherwise Node discards what follows the response without asking this function.
       request.read(0)
       // Read from now on: nothing of it is kept.
-      request.once('resume', () => {
-        ofAll -= counts.get(request) ?? 0
-        counts.delete(request)
-      })
+      request.once('resume', () => forget(request))
       request.push = (chunk, encoding) => {
         if (chunk === null) return push.call(request, chunk, encoding)
         chunks += 1
         bytes += chunk.length
         const held = counts.get(request)
-        if (held !== undefined && request.readableFlowing !== true) {
+        if (held !== undefined) {
           counts.set(request, held + 1)
           ofAll += 1
         }
@@ -53,18 +69,5 @@ export const createSmallChunks = (): SmallChunks => {
         return push.call(request, chunk, encoding)
       }
     },
-    end: (request) => {
-      ofAll -= counts.get(request) ?? 0
-      counts.delete(request)
-      if (request.complete || !isChunked(request)) return
-      // What is left of it, so that the connection serves the next request; not for as long as it arrives.
-      request.resume()
-      const { socket } = request
-      setTimeout(() => {
-        if (!request.complete) socket.destroy()
-      }, unreadBodyMs).unref()
-    },
   }
 }
-
-const isChunked = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined
