@@ -1,3 +1,4 @@
+import { setNewest } from '../../../concurrency/boundedMap.js'
 import type { Ask } from '../../common/direct/node.js'
 import { getMetadata, getRuntimeVersion } from '../rpc/rpc.js'
 import type { RuntimeVersion } from '../rpc/wireShapes.js'
@@ -26,10 +27,8 @@ export const createRuntimes = (): Runtimes => {
       const known = decoders.get(name)
       if (known !== undefined) return await known
       const loading = load(ask, parentHash, version)
-      decoders.set(name, loading)
+      setNewest(decoders, name, loading, maxVersions)
       loading.catch(() => decoders.delete(name))
-      const [oldest] = decoders.keys()
-      if (decoders.size > maxVersions && oldest !== undefined) decoders.delete(oldest)
       return await loading
     },
   }

@@ -1,4 +1,5 @@
 import type { Message, Transaction } from '@ton/core'
+import { setNewest } from '../../../concurrency/boundedMap.js'
 import { systemTime } from '../../nodes/systemTime.js'
 import {
   type Account,
@@ -65,10 +66,7 @@ export const createFindRequests = (rpc: Rpc): FindRequests => {
       attempts: 0,
       resumesAtMs: Number.NEGATIVE_INFINITY,
     }
-    searches.delete(key)
-    searches.set(key, search)
-    const [oldest] = searches.keys()
-    if (searches.size > maxSearches && oldest !== undefined) searches.delete(oldest)
+    setNewest(searches, key, search, maxSearches)
     return search
   }
 

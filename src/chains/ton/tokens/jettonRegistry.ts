@@ -1,4 +1,5 @@
 import { type Address, Cell } from '@ton/core'
+import { setNewest } from '../../../concurrency/boundedMap.js'
 import { readAddress, tryParse } from '../encoding/cells.js'
 import type { Rpc, StackEntry } from '../rpc/rpc.js'
 
@@ -32,9 +33,7 @@ export const createJettonRegistry = (rpc: Rpc, policy: JettonPolicy): JettonRegi
     const [entry] = (await rpc.runGetMethod(master, 'get_wallet_address', [owner])) ?? []
     const wallet = readAddressEntry(entry)
     if (wallet === null) return null
-    const [oldest] = cache.keys()
-    if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest)
-    cache.set(key, wallet)
+    setNewest(cache, key, wallet, maxCached)
     return wallet
   }
 
