@@ -83,7 +83,24 @@ export const compose = async (
 ): Promise<Service> => {
   const core = await composeCore(config, { clock: systemClock, logger })
   const stopJobs = core.startJobs()
-  const app = await buildApp({
+  const app = await composeApp(config, core, logger)
+  return {
+    app,
+    listNetworks: core.listNetworks,
+    close: async () => {
+      await app.close()
+      await stopJobs()
+      await core.close()
+    },
+  }
+}
+
+export const composeApp = async (
+  config: Config,
+  core: Pick<Core, 'metrics' | 'useCases' | 'limiter'>,
+  logger: Logger,
+) =>
+  await buildApp({
     settings: {
       ...config.server,
       metricsToken: config.metricsToken,
@@ -108,16 +125,6 @@ export const compose = async (
             tiers: config.tiers,
           },
   })
-  return {
-    app,
-    listNetworks: core.listNetworks,
-    close: async () => {
-      await app.close()
-      await stopJobs()
-      await core.close()
-    },
-  }
-}
 
 export const composeCore = async (config: Config, environment: Environment): Promise<Core> => {
   const { clock, logger, measuresProcess = true, webhookTransport } = environment

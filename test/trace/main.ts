@@ -3,12 +3,10 @@ import { Session } from 'node:inspector/promises'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startDatabase } from '../../bench/startDatabase.js'
-import { buildApp } from '../../src/app.js'
-import { composeCore } from '../../src/compose.js'
+import { composeApp, composeCore } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
-import { listRequestLimits } from '../../src/protocol/requestLimits.js'
 import { worlds } from '../demo/worlds/index.js'
 import { readArguments } from '../support/readArguments.js'
 
@@ -73,31 +71,7 @@ const openService = async (environment: Readonly<Record<string, string>>) => {
     logger: silentLogger,
     measuresProcess: false,
   })
-  const app = await buildApp({
-    settings: {
-      ...config.server,
-      metricsToken: config.metricsToken,
-      operatorToken: config.operatorToken,
-      accountOrigins: config.accounts.origins,
-      apiKeyRequired: config.accounts.apiKeyRequired,
-      isSandbox: false,
-      tiers: config.tiers,
-      settleWaitMs: config.settleWaitMs,
-      readConnections: config.stores.databaseReadPoolSize,
-    },
-    logger: silentLogger,
-    metrics: core.metrics,
-    useCases: core.useCases,
-    limits:
-      config.requestLimits === null
-        ? null
-        : {
-            limiter: core.limiter,
-            table: listRequestLimits(config.requestLimits),
-            clock: systemClock,
-            tiers: config.tiers,
-          },
-  })
+  const app = await composeApp(config, core, silentLogger)
   return {
     app,
     close: async () => {
