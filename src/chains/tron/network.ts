@@ -80,7 +80,7 @@ export const createTronNetwork = ({
   }
 }
 
-/** Where payers are not sponsored: without energy of their own. */
+/** Without sponsoring it is what a payer burns that has no energy of its own. */
 const estimateCost = (
   { energyPrice, bandwidthPrice }: Prices,
   isSponsored: boolean,

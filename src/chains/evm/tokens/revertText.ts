@@ -3,7 +3,7 @@ import type { CallFailure } from '../rpc/rpc.js'
 
 const standardErrors = parseAbi(['error Error(string message)', 'error Panic(uint256 code)'])
 
-/** From the revert data, else from the node's message; one short line. */
+/** Taken from the revert data, else from the node's message, as one short line. */
 export const readRevertText = ({ data, message }: CallFailure): string => {
   const text = (data === null ? null : decodeRevertData(data)) ?? message
   // Untrusted text of a contract or a node: printable, short, without URLs.
