@@ -17,7 +17,7 @@ import {
   rotatedKey,
   usage,
 } from '../src/protocol/accounts.js'
-import { isRefused, readPayment } from '../src/protocol/legacy.js'
+import { isRefused, readPayment } from '../src/protocol/readPayment.js'
 import { settlementPage, settlementView, settleResult, verifyResult } from '../src/protocol/results.js'
 import { tiers } from '../src/protocol/tiers.js'
 import { wirePaymentRequest } from '../src/protocol/wire.js'

@@ -8,8 +8,8 @@ import type {
   SignedTransaction,
 } from '../../src/ports/settlementJournal.js'
 import { foldAddress } from '../../src/protocol/foldAddress.js'
-import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { Payment } from '../../src/protocol/payment.js'
+import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import type { Authorized, Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
 import { missedDeadline } from '../support/missedDeadline.js'

@@ -9,8 +9,8 @@ import {
   paymentIdentifierExtension,
   readPaymentIdentifier,
 } from '../../src/extensions/paymentIdentifier/paymentIdentifier.js'
-import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { Payment } from '../../src/protocol/payment.js'
+import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
 import { toyBody } from '../support/toyScheme.js'
 
 interface Extensions {

@@ -5,7 +5,7 @@ import { accountRequests, accountResponses } from '../../src/http/schemas/accoun
 import { paymentRequests } from '../../src/http/schemas/examples.js'
 import { intentExamples } from '../../src/http/schemas/intentExamples.js'
 import { intentWithRoutes } from '../../src/protocol/intents.js'
-import { isRefused, readPayment } from '../../src/protocol/legacy.js'
+import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
 import type { VerifyRequest } from '../../src/usecases/core/useCases.js'
 import { listCandidates } from '../../src/usecases/intents/listCandidates.js'
 import { createToyScheme } from '../support/toyScheme.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findClaimedPayer } from '../../src/protocol/legacy.js'
+import { findClaimedPayer } from '../../src/protocol/readPayment.js'
 
 describe('the payer that a proof names', () => {
   it.each([

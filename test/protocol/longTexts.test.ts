@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isRefused, readPayment } from '../../src/protocol/legacy.js'
+import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import { paymentBody } from '../http/support/payment.js'
 

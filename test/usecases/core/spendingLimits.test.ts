@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isRefused, readPayment } from '../../../src/protocol/legacy.js'
+import { isRefused, readPayment } from '../../../src/protocol/readPayment.js'
 import type { Reason } from '../../../src/protocol/reasons.js'
 import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
 import { createSpendingLimits } from '../../../src/usecases/core/settle/spendingLimits.js'

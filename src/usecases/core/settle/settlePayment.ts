@@ -6,8 +6,8 @@ import {
 } from '../../../extensions/paymentIdentifier/paymentIdentifier.js'
 import type { IdempotencyStore, IdempotentRequest } from '../../../ports/idempotencyStore.js'
 import type { Logger } from '../../../ports/logger.js'
-import { findClaimedPayer, isRefused, readPayment } from '../../../protocol/legacy.js'
 import type { Payment } from '../../../protocol/payment.js'
+import { findClaimedPayer, isRefused, readPayment } from '../../../protocol/readPayment.js'
 import type { SettleResult } from '../../../protocol/results.js'
 import { fingerprintRequest } from '../idempotency/fingerprint.js'
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isRefused, readPayment } from '../../src/protocol/legacy.js'
 import type { Payment } from '../../src/protocol/payment.js'
+import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import { withoutExtensions } from '../support/plainPayment.js'
 import {
