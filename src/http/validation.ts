@@ -2,22 +2,16 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../errors.js'
 import { describeIssue } from '../protocol/describeIssue.js'
-import { isCommonRequest } from '../protocol/fastPath.js'
-import { wirePaymentRequest } from '../protocol/wire.js'
 import { describePath } from './json.js'
 
 const maxIssues = 3
-
-const shortcuts = new Map<z.ZodType, (input: unknown) => boolean>([[wirePaymentRequest, isCommonRequest]])
 
 export const compileValidator: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
   // Documentation only: required headers are checked before the body, in the route's own hook.
   if (httpPart === 'headers') return (headers: unknown) => ({ value: headers })
   if (!(schema instanceof z.ZodType)) throw new Error('Route schemas must be zod schemas')
   const whole = httpPart === 'body' ? 'The body' : 'The request'
-  const isCommon = shortcuts.get(schema)
   return (input: unknown) => {
-    if (isCommon?.(input) === true) return { value: input }
     const parsed = schema.safeParse(input)
     if (parsed.success) return { value: parsed.data }
     // Parsed again with messages only on failure: a custom error function slows down every parse.

@@ -247,7 +247,7 @@ const startSettling = (): Promise<number> => {
   return start({ core: { settlePayment } })
 }
 
-/** A settlement that misses the fast path (`mimeType`) and carries `extra`. */
+/** A settlement that carries `extra`. */
 const toyPayment = (extra: string): string => {
   const { paymentPayload, paymentRequirements } = toyBody()
   const requirements = { ...paymentRequirements, mimeType: 'text/html', extra: '…' }
