@@ -171,10 +171,8 @@ const chooseNetworks = (
 
 const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): TonNetworkSettings => {
   const offered = reading.TON_TOKENS?.offered ?? []
-  const usesDefaults =
-    reading.TON_TOKENS === undefined || (reading.TON_TOKENS.acceptsAny && offered.length === 0)
   const builtIn = known.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset }))
-  const tokens = usesDefaults ? builtIn : offered
+  const tokens = offered.length === 0 ? builtIn : offered
   return {
     network: `ton:${known.name}`,
     name: known.name,

@@ -31,6 +31,11 @@ describe('the TON settings', () => {
     ])
   })
 
+  it.each(['', '*'])('offer the known tokens of a network whose list names none: %j', (list) => {
+    const { networks } = readSettings({ ...withMnemonic, TON_TOKENS_mainnet: list })
+    expect(networks).toMatchObject([{ tokens: readSettings(withMnemonic).networks[0]?.tokens }])
+  })
+
   it('serve the networks with an endpoint, or those that are named', () => {
     const environment = { ...withMnemonic, TON_RPC_URL_testnet: 'http://node.example' }
     expect(readSettings(environment).networks.map(({ network }) => network)).toEqual(['ton:testnet'])
