@@ -1,4 +1,4 @@
-import type { Guard } from './guard.js'
+import { type Guard, guardsIn } from './guard.js'
 
 const transfers = 'src/chains/aptos/exactDirect/transfers.ts'
 const lookUp = 'src/chains/aptos/exactDirect/lookUp.ts'
@@ -11,166 +11,87 @@ const opening = ['test/chains/aptos/open.test.ts']
 const claims = ['test/chains/aptos/signedClaim.test.ts']
 
 export const guards: readonly Guard[] = [
-  {
-    name: 'an aborted transaction moved nothing',
-    file: lookUp,
-    from: 'return found.success',
-    to: 'return true',
-    tests: pitfalls,
-  },
-  {
-    name: 'a transaction that waits is not final',
-    file: lookUp,
-    from: "return { state: 'pending' }",
-    to: "return { state: 'failed' }",
-    tests: pitfalls,
-  },
-  {
-    name: 'the 404 of a gateway is not an unknown transaction',
-    file: lookUp,
-    from: " && message.includes('transaction_not_found')",
-    to: '',
-    tests: opening,
-  },
-  {
-    name: 'only primary stores count',
-    file: transfers,
-    from: ' && getPrimaryStore(owner, asset) === store',
-    to: '',
-    tests: [...pitfalls, ...evidence],
-  },
-  {
-    name: 'what the recipient gave back is subtracted',
-    file: transfers,
-    from: "kind === 'deposit' ? amount : -amount",
-    to: "kind === 'deposit' ? amount : 0n",
-    tests: [...pitfalls, ...evidence],
-  },
-  {
-    name: 'no more counts than the sender gave',
-    file: transfers,
-    from: 'left < right ? left : right',
-    to: 'left',
-    tests: [...pitfalls, ...evidence],
-  },
-  {
-    name: 'the credit decides, not the debit',
-    file: transfers,
-    from: 'left < right ? left : right',
-    to: 'left > 0n ? right : left',
-    tests: [...pitfalls, ...evidence],
-  },
-  {
-    name: 'only stores of the sender pay',
-    file: transfers,
-    from: 'if (store === from) ofSender += amount',
-    to: 'if (store !== to) ofSender += amount',
-    tests: pitfalls,
-  },
-  {
-    name: 'the sender is credited with what others gave last',
-    file: transfers,
-    from: 'const taken = smaller(amount, ofOthers)',
-    to: 'const taken = 0n',
-    tests: pitfalls,
-  },
-  {
-    name: 'another deposit takes from the sender first',
-    file: transfers,
-    from: 'const taken = smaller(amount, ofSender)',
-    to: 'const taken = 0n',
-    tests: pitfalls,
-  },
-  {
-    name: 'a minted deposit is no transfer',
-    file: transfers,
-    from: ' || changedSupplies.includes(credited)',
-    to: '',
-    tests: pitfalls,
-  },
-  {
-    name: 'the payer is the sender of the transaction',
-    file: transfers,
-    from: 'from: sender, to: owner',
-    to: 'from: accounts[0] ?? sender, to: owner',
-    tests: pitfalls,
-  },
-  {
-    name: 'deposits of other modules do not count',
-    file: shapes,
-    from: 'type: z.literal(depositType)',
-    to: "type: z.string().endsWith('::fungible_asset::Deposit')",
-    tests: [...pitfalls, ...evidence],
-  },
-  {
-    name: 'withdrawals of other modules do not count',
-    file: shapes,
-    from: 'type: z.literal(withdrawType)',
-    to: "type: z.string().endsWith('::fungible_asset::Withdraw')",
+  ...guardsIn(lookUp, pitfalls, {
+    'an aborted transaction moved nothing': ['return found.success', 'return true'],
+    'a transaction that waits is not final': ["return { state: 'pending' }", "return { state: 'failed' }"],
+  }),
+  ...guardsIn(lookUp, opening, {
+    'the 404 of a gateway is not an unknown transaction': [
+      " && message.includes('transaction_not_found')",
+      '',
+    ],
+  }),
+  ...guardsIn(transfers, [...pitfalls, ...evidence], {
+    'only primary stores count': [' && getPrimaryStore(owner, asset) === store', ''],
+    'what the recipient gave back is subtracted': [
+      "kind === 'deposit' ? amount : -amount",
+      "kind === 'deposit' ? amount : 0n",
+    ],
+    'no more counts than the sender gave': ['left < right ? left : right', 'left'],
+    'the credit decides, not the debit': ['left < right ? left : right', 'left > 0n ? right : left'],
+  }),
+  ...guardsIn(transfers, pitfalls, {
+    'only stores of the sender pay': [
+      'if (store === from) ofSender += amount',
+      'if (store !== to) ofSender += amount',
+    ],
+    'the sender is credited with what others gave last': [
+      'const taken = smaller(amount, ofOthers)',
+      'const taken = 0n',
+    ],
+    'another deposit takes from the sender first': [
+      'const taken = smaller(amount, ofSender)',
+      'const taken = 0n',
+    ],
+    'a minted deposit is no transfer': [' || changedSupplies.includes(credited)', ''],
+    'the payer is the sender of the transaction': [
+      'from: sender, to: owner',
+      'from: accounts[0] ?? sender, to: owner',
+    ],
+  }),
+  ...guardsIn(shapes, [...pitfalls, ...evidence], {
+    'deposits of other modules do not count': [
+      'type: z.literal(depositType)',
+      "type: z.string().endsWith('::fungible_asset::Deposit')",
+    ],
+  }),
+  ...guardsIn(shapes, ['test/chains/aptos/transfers.test.ts'], {
     // Hidden in whole payments: a deposit is taken from what others withdrew first.
-    tests: ['test/chains/aptos/transfers.test.ts'],
-  },
-  {
-    name: 'the answer is about the transaction that was asked for',
-    file: shapes,
-    from: 'transaction.hash === asked',
-    to: "transaction.hash !== ''",
-    tests: [...opening, ...evidence],
-  },
-  {
-    name: 'amounts are natural numbers',
-    file: shapes,
-    from: '/^\\d{1,20}$/',
-    to: '/^-?\\d{1,20}$/',
-    tests: evidence,
-  },
-  {
-    name: 'times are microseconds',
-    file: shapes,
-    from: 'microseconds / microsecondsPerMillisecond',
-    to: 'microseconds',
-    tests: evidence,
-  },
-  {
-    name: 'an address is hex',
-    file: 'src/chains/aptos/encoding/address.ts',
-    from: 'form.test(text)',
-    to: 'text.length <= 66',
-    tests: ['test/chains/aptos/encoding.test.ts'],
-  },
-  {
-    name: 'an endpoint of another chain is not used',
-    file: 'src/chains/aptos/rpc/endpoint.ts',
-    from: 'String(ledger.chain_id)',
-    to: "'2'",
-    tests: opening,
-  },
-  {
-    name: 'only configured assets are settled',
-    file: 'src/chains/common/direct/tokens.ts',
-    from: 'isOffered: (asset) => offered.has(asset)',
-    to: 'isOffered: () => true',
-    tests: pitfalls,
-  },
-  {
-    name: 'a malformed asset of the payload is refused',
-    file: chain,
-    from: " ?? 'invalid'",
-    to: ' ?? null',
-    tests: pitfalls,
-  },
-  {
-    name: 'a claim is signed',
-    file: claim,
-    from: 'isSigned && listAuthenticationKeys',
-    to: 'listAuthenticationKeys',
-    tests: claims,
-  },
-  {
-    name: 'the key of a claim is the one that the account has now',
-    file: claim,
-    from: 'isSigned && listAuthenticationKeys(key).includes(await getAuthenticationKey(account, ask))',
-    to: 'isSigned',
-    tests: claims,
-  },
+    'withdrawals of other modules do not count': [
+      'type: z.literal(withdrawType)',
+      "type: z.string().endsWith('::fungible_asset::Withdraw')",
+    ],
+  }),
+  ...guardsIn(shapes, [...opening, ...evidence], {
+    'the answer is about the transaction that was asked for': [
+      'transaction.hash === asked',
+      "transaction.hash !== ''",
+    ],
+  }),
+  ...guardsIn(shapes, evidence, {
+    'amounts are natural numbers': ['/^\\d{1,20}$/', '/^-?\\d{1,20}$/'],
+    'times are microseconds': ['microseconds / microsecondsPerMillisecond', 'microseconds'],
+  }),
+  ...guardsIn('src/chains/aptos/encoding/address.ts', ['test/chains/aptos/encoding.test.ts'], {
+    'an address is hex': ['form.test(text)', 'text.length <= 66'],
+  }),
+  ...guardsIn('src/chains/aptos/rpc/endpoint.ts', opening, {
+    'an endpoint of another chain is not used': ['String(ledger.chain_id)', "'2'"],
+  }),
+  ...guardsIn('src/chains/common/direct/tokens.ts', pitfalls, {
+    'only configured assets are settled': [
+      'isOffered: (asset) => offered.has(asset)',
+      'isOffered: () => true',
+    ],
+  }),
+  ...guardsIn(chain, pitfalls, {
+    'a malformed asset of the payload is refused': [" ?? 'invalid'", ' ?? null'],
+  }),
+  ...guardsIn(claim, claims, {
+    'a claim is signed': ['isSigned && listAuthenticationKeys', 'listAuthenticationKeys'],
+    'the key of a claim is the one that the account has now': [
+      'isSigned && listAuthenticationKeys(key).includes(await getAuthenticationKey(account, ask))',
+      'isSigned',
+    ],
+  }),
 ]

@@ -1,4 +1,4 @@
-import type { Guard } from './guard.js'
+import { type Guard, guardsIn } from './guard.js'
 
 const folder = 'src/chains/cosmos'
 const tests = 'test/chains/cosmos'
@@ -10,168 +10,96 @@ const opening = [`${tests}/open.test.ts`]
 const encoding = [`${tests}/encoding/encoding.test.ts`]
 
 export const guards: readonly Guard[] = [
-  {
-    name: 'the bytes have the hash',
-    file: `${folder}/rpc/wireShapes.ts`,
-    from: 'toHash(digest) !== hash',
-    to: 'false',
-    tests: pitfalls,
-  },
-  {
-    name: 'the header holds the root of the proof',
-    file: `${folder}/rpc/wireShapes.ts`,
-    from: 'data_hash: z.literal(expected.dataHash)',
-    to: 'data_hash: z.string()',
-    tests: pitfalls,
-  },
-  {
-    name: 'the header is of the chain',
-    file: `${folder}/rpc/wireShapes.ts`,
-    from: 'chain_id: z.literal(expected.chainId)',
-    to: 'chain_id: z.string()',
-    tests: pitfalls,
-  },
-  {
-    name: 'the header is of the height',
-    file: `${folder}/rpc/wireShapes.ts`,
+  ...guardsIn(`${folder}/rpc/wireShapes.ts`, pitfalls, {
+    'the bytes have the hash': ['toHash(digest) !== hash', 'false'],
+    'the header holds the root of the proof': [
+      'data_hash: z.literal(expected.dataHash)',
+      'data_hash: z.string()',
+    ],
+    'the header is of the chain': ['chain_id: z.literal(expected.chainId)', 'chain_id: z.string()'],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
-    from: 'height: z.literal(`${expected.height}`)',
-    to: 'height: z.string()',
-    tests: pitfalls,
-  },
-  {
-    name: 'a proof has as many aunts as its place needs',
-    file: `${folder}/encoding/inclusionProof.ts`,
-    from: 'return aunt === undefined ? leafHash : null',
-    to: 'return leafHash',
-    tests: pitfalls,
-  },
-  {
-    name: 'a leaf is hashed as a leaf',
-    file: `${folder}/encoding/inclusionProof.ts`,
-    from: 'const leafPrefix = Uint8Array.of(0)',
-    to: 'const leafPrefix = Uint8Array.of(1)',
-    tests: encoding,
-  },
-  {
-    name: 'the sender signed the transaction',
-    file: `${folder}/exactDirect/lookUp.ts`,
-    from: "signature === 'forged'",
-    to: '(await readAccountNumber(ask, from)) < 0n',
-    tests: signers,
-  },
-  {
-    name: 'the key of a signature is that of the sender',
-    file: `${folder}/exactDirect/transactionSigner.ts`,
-    from: 'addressOf(publicKey, prefix) === account',
-    to: 'publicKey !== undefined && prefix !== account',
-    tests: signers,
-  },
-  {
-    name: 'a multi-signature key has as many signatures as it requires',
-    file: `${folder}/exactDirect/transactionSigner.ts`,
-    from: 'signed.length < threshold ||',
-    to: '',
-    tests: signers,
-  },
-  {
-    name: 'a transaction with a code has failed',
-    file: `${folder}/exactDirect/lookUp.ts`,
-    from: "if (code !== 0) return { state: 'failed' }",
-    to: '',
-    tests: pitfalls,
-  },
-  {
-    name: 'messages inside others are left out',
-    file: `${folder}/exactDirect/transfers.ts`,
-    from: 'default:\n      return []',
-    to: 'default:\n      throw new Error(typeUrl)',
-    tests: pitfalls,
-  },
-  {
-    name: 'a message with several senders is no transfer',
-    file: `${folder}/exactDirect/transfers.ts`,
-    from: 'input === undefined || others.length > 0',
-    to: 'input === undefined',
-    tests: lookUp,
-  },
-  {
-    name: 'events confirm what a message sends',
-    file: `${folder}/exactDirect/transfers.ts`,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
-    from: 'credits(index, to, asset) >= (sent.get(`${to},${asset}`) ?? 0n)',
-    to: 'credits(index, to, asset) >= (sent.get(to) ?? 0n)',
-    tests: pitfalls,
-  },
-  {
-    name: 'an event of another message confirms nothing',
-    file: `${folder}/exactDirect/credits.ts`,
-    from: "readAttribute(event, 'msg_index')",
-    to: "'0'",
-    tests: lookUp,
-  },
-  {
-    name: 'only transfer events confirm',
-    file: `${folder}/exactDirect/credits.ts`,
-    from: "event.type !== 'transfer'",
-    to: 'false',
-    tests: lookUp,
-  },
-  {
-    name: 'a node without an index knows nothing about a transaction',
-    file: `${folder}/rpc/rpc.ts`,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
-    from: '.toUpperCase().includes(`TX (${transaction}) NOT FOUND`)',
-    to: '.length > 0',
-    tests: pitfalls,
-  },
-  {
-    name: 'a node that is catching up proves nothing',
-    file: `${folder}/rpc/rpc.ts`,
-    from: 'if (sync_info.catching_up)',
-    to: 'if (false)',
-    tests: opening,
-  },
-  {
-    name: 'a node without an index is not read from',
-    file: `${folder}/rpc/rpc.ts`,
-    from: "if (node_info.other?.tx_index === 'off')",
-    to: 'if (false)',
-    tests: opening,
-  },
-  {
-    name: 'an address has the prefix of the chain',
-    file: `${folder}/encoding/address.ts`,
-    from: 'decoded.prefix !== prefix ||',
-    to: '',
-    tests: encoding,
-  },
-  {
-    name: 'the denomination that the payload names is that of the requirements',
-    file: `${folder}/exactDirect/chain.ts`,
-    from: "return typeof denom === 'string' ? (readDenom(denom) ?? 'invalid') : 'invalid'",
-    to: 'return null',
-    tests: pitfalls,
-  },
-  {
-    name: "the key of a claim is the account's",
-    file: `${folder}/exactDirect/signedClaim.ts`,
-    from: 'if (formatAddress(hashKey(key), prefix) !== account) return false',
-    to: '',
-    tests: claims,
-  },
-  {
-    name: 'the claim is signed',
-    file: `${folder}/encoding/secp256k1.ts`,
-    from: "return verify('sha256', message, { key: keyObject, dsaEncoding: 'ieee-p1363' }, rs)",
-    to: 'return keyObject !== null',
-    tests: claims,
-  },
-  {
-    name: 'a claim has no second form',
-    file: `${folder}/encoding/secp256k1.ts`,
-    from: '> maxS) return false',
-    to: '< 0n) return false',
-    tests: claims,
-  },
+    'the header is of the height': ['height: z.literal(`${expected.height}`)', 'height: z.string()'],
+  }),
+  ...guardsIn(`${folder}/encoding/inclusionProof.ts`, pitfalls, {
+    'a proof has as many aunts as its place needs': [
+      'return aunt === undefined ? leafHash : null',
+      'return leafHash',
+    ],
+  }),
+  ...guardsIn(`${folder}/encoding/inclusionProof.ts`, encoding, {
+    'a leaf is hashed as a leaf': [
+      'const leafPrefix = Uint8Array.of(0)',
+      'const leafPrefix = Uint8Array.of(1)',
+    ],
+  }),
+  ...guardsIn(`${folder}/exactDirect/lookUp.ts`, signers, {
+    'the sender signed the transaction': [
+      "signature === 'forged'",
+      '(await readAccountNumber(ask, from)) < 0n',
+    ],
+  }),
+  ...guardsIn(`${folder}/exactDirect/transactionSigner.ts`, signers, {
+    'the key of a signature is that of the sender': [
+      'addressOf(publicKey, prefix) === account',
+      'publicKey !== undefined && prefix !== account',
+    ],
+    'a multi-signature key has as many signatures as it requires': ['signed.length < threshold ||', ''],
+  }),
+  ...guardsIn(`${folder}/exactDirect/lookUp.ts`, pitfalls, {
+    'a transaction with a code has failed': ["if (code !== 0) return { state: 'failed' }", ''],
+  }),
+  ...guardsIn(`${folder}/exactDirect/transfers.ts`, pitfalls, {
+    'messages inside others are left out': [
+      'default:\n      return []',
+      'default:\n      throw new Error(typeUrl)',
+    ],
+    'events confirm what a message sends': [
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
+      'credits(index, to, asset) >= (sent.get(`${to},${asset}`) ?? 0n)',
+      'credits(index, to, asset) >= (sent.get(to) ?? 0n)',
+    ],
+  }),
+  ...guardsIn(`${folder}/exactDirect/transfers.ts`, lookUp, {
+    'a message with several senders is no transfer': [
+      'input === undefined || others.length > 0',
+      'input === undefined',
+    ],
+  }),
+  ...guardsIn(`${folder}/exactDirect/credits.ts`, lookUp, {
+    'an event of another message confirms nothing': ["readAttribute(event, 'msg_index')", "'0'"],
+    'only transfer events confirm': ["event.type !== 'transfer'", 'false'],
+  }),
+  ...guardsIn(`${folder}/rpc/rpc.ts`, pitfalls, {
+    'a node without an index knows nothing about a transaction': [
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
+      '.toUpperCase().includes(`TX (${transaction}) NOT FOUND`)',
+      '.length > 0',
+    ],
+  }),
+  ...guardsIn(`${folder}/rpc/rpc.ts`, opening, {
+    'a node that is catching up proves nothing': ['if (sync_info.catching_up)', 'if (false)'],
+    'a node without an index is not read from': ["if (node_info.other?.tx_index === 'off')", 'if (false)'],
+  }),
+  ...guardsIn(`${folder}/encoding/address.ts`, encoding, {
+    'an address has the prefix of the chain': ['decoded.prefix !== prefix ||', ''],
+  }),
+  ...guardsIn(`${folder}/exactDirect/chain.ts`, pitfalls, {
+    'the denomination that the payload names is that of the requirements': [
+      "return typeof denom === 'string' ? (readDenom(denom) ?? 'invalid') : 'invalid'",
+      'return null',
+    ],
+  }),
+  ...guardsIn(`${folder}/exactDirect/signedClaim.ts`, claims, {
+    "the key of a claim is the account's": [
+      'if (formatAddress(hashKey(key), prefix) !== account) return false',
+      '',
+    ],
+  }),
+  ...guardsIn(`${folder}/encoding/secp256k1.ts`, claims, {
+    'the claim is signed': [
+      "return verify('sha256', message, { key: keyObject, dsaEncoding: 'ieee-p1363' }, rs)",
+      'return keyObject !== null',
+    ],
+    'a claim has no second form': ['> maxS) return false', '< 0n) return false'],
+  }),
 ]

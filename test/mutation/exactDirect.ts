@@ -1,4 +1,4 @@
-import type { Guard } from './guard.js'
+import { type Guard, guardsIn } from './guard.js'
 
 const judge = 'src/schemes/exactDirect/judge.ts'
 const scheme = 'src/schemes/exactDirect/scheme.ts'
@@ -10,277 +10,125 @@ const claimTests = ['test/usecases/core/claimRules.test.ts']
 const schemeTests = ['test/schemes/exactDirect/scheme.test.ts']
 
 export const guards: readonly Guard[] = [
-  {
-    name: 'a block of the future is not final',
-    file: judge,
-    from: 'includedAt.getTime() > now.getTime() + maxClockSkewMs',
-    to: 'false',
-    tests: judged,
-  },
-  {
-    name: 'old transactions are refused',
-    file: judge,
-    from: 'includedAt < terms.notBefore',
-    to: 'false',
-    tests: judged,
-  },
-  {
-    name: 'another payer is refused',
-    file: judge,
-    from: 'transfer.from === from && transfer.to === to',
-    to: 'transfer.to === to',
-    tests: judged,
-  },
-  {
-    name: 'another recipient is refused',
-    file: judge,
-    from: 'transfer.to === to && transfer.asset === asset',
-    to: 'transfer.asset === asset',
-    tests: judged,
-  },
-  {
-    name: 'another asset is refused',
-    file: judge,
-    from: ' && transfer.asset === asset',
-    to: '',
-    tests: judged,
-  },
-  {
-    name: 'refunds are subtracted',
-    file: judge,
-    from: 'sum(counted) - sum(returned)',
-    to: 'sum(counted)',
-    tests: judged,
-  },
-  {
-    name: 'a lower amount is refused',
-    file: judge,
-    from: ' || amount < terms.amount',
-    to: '',
-    tests: judged,
-  },
-  {
-    name: 'another memo is refused',
-    file: judge,
-    from: 'paid.filter(({ memo }) => memo === terms.memo)',
-    to: 'paid',
-    tests: judged,
-  },
-  {
-    name: 'a failed transaction is refused',
-    file: judge,
-    from: "return { state: 'refused', reason: 'transaction_failed' }",
-    to: "return { state: 'unknown', reason: 'transaction_not_final' }",
-    tests: judged,
-  },
-  {
-    name: 'an asset that is not settled is refused',
-    file: scheme,
-    from: 'asset === null || !chain.isOffered(asset)',
-    to: 'asset === null',
-    tests: schemeTests,
-  },
-  {
-    name: 'the asset of the payload must be the required one',
-    file: scheme,
-    from: 'claimed !== null && claimed !== asset',
-    to: 'false',
-    tests: schemeTests,
-  },
-  {
-    name: 'the recipient of the payload must be payTo',
-    file: scheme,
-    from: 'proof.to !== chain.readAddress(requirements.payTo)',
-    to: 'false',
-    tests: schemeTests,
-  },
-  {
-    name: 'a payment to oneself is refused',
-    file: scheme,
-    from: 'payer === proof.to',
-    to: 'false',
-    tests: schemeTests,
-  },
-  {
-    name: 'the age is bounded by an hour',
-    file: scheme,
-    from: 'Math.min(Math.max(maxTimeoutSeconds, chain.minAgeSeconds), longestAgeSeconds)',
-    to: 'Math.max(maxTimeoutSeconds, chain.minAgeSeconds)',
-    tests: schemeTests,
-  },
-  {
-    name: 'the claim is checked',
-    file: scheme,
-    from: 'problem !== null',
-    to: 'false',
-    tests: schemeTests,
-  },
-  {
-    name: 'a required claim must be there',
-    file: 'src/schemes/exactDirect/claim.ts',
-    from: 'requirements.extra.requireSignedClaim === true',
-    to: 'requirements.extra.requireSignedClaim === false',
-    tests: schemeTests,
-  },
-  {
-    name: 'the claim names the transaction',
-    file: 'src/schemes/exactDirect/claim.ts',
-    from: '{transaction}',
-    to: "{''}",
-    tests: schemeTests,
-  },
-  {
-    name: 'the claim names the resource',
-    file: 'src/schemes/exactDirect/claim.ts',
-    from: "resource ?? ''",
-    to: "''",
-    tests: schemeTests,
-  },
-  {
-    name: 'a transaction that is not final is recorded before settle waits for it',
-    file: scheme,
-    from: 'await recorder.record({ transaction: query.transaction, bytes: query.transaction })',
-    to: '',
-    tests: schemeTests,
-  },
-  {
-    name: 'no more is settled than was claimed',
-    file: scheme,
-    from: 'judgement.amount < claimedAmount ? judgement.amount : claimedAmount',
-    to: 'judgement.amount',
-    tests: schemeTests,
-  },
-  {
-    name: 'a transaction that nodes do not know fails only after an hour',
-    file: scheme,
-    from: ' && waitedMs > missingAfterMs',
-    to: '',
-    tests: schemeTests,
-  },
-  {
-    name: 'a pending transaction never fails by waiting',
-    file: scheme,
-    from: "judgement.reason === 'transaction_not_found' && waitedMs",
-    to: 'waitedMs',
-    tests: schemeTests,
-  },
-  {
-    name: 'the payer is part of the identity',
-    file: 'src/schemes/exactDirect/authorizationId.ts',
-    from: '[network, transaction, asset, from, to]',
-    to: '[network, transaction, asset, to]',
-    tests: schemeTests,
-  },
-  {
-    name: 'hash fields that name two transactions are refused',
-    file: payload,
-    from: 'others.every((other) => other === first) ? first : null',
-    to: 'first',
-    tests: schemeTests,
-  },
-  {
-    name: 'texts are bounded before a codec reads them',
-    file: payload,
-    from: "typeof hash === 'string' && hash.length <= maxTextLength",
-    to: "typeof hash === 'string'",
-    tests: schemeTests,
-  },
-  {
-    name: 'more than a unique amount is refused',
-    file: judge,
-    from: 'terms.isExact && amount !== terms.amount',
-    to: 'false',
-    tests: judged,
-  },
-  {
-    name: 'a demanded memo is shown by its preimage',
-    file: scheme,
-    from: 'memo && !isMemoPreimage(requirements.extra.memoPreimage)',
-    to: 'false',
-    tests: schemeTests,
-  },
-  {
-    name: 'a short preimage is none',
-    file: 'src/schemes/exactDirect/memo.ts',
-    from: '{32,128}',
-    to: '{1,128}',
-    tests: schemeTests,
-  },
-  {
-    name: 'a claim that the recipient demands must be there',
-    file: 'src/schemes/exactDirect/claim.ts',
-    from: "if (isRequired) return 'what the recipient has stated'",
-    to: '',
-    tests: schemeTests,
-  },
-  {
-    name: 'a transfer from before the offer is refused after a crash too',
-    file: 'src/schemes/exactDirect/details.ts',
-    from: 'findLater(paidAfter ?? notBefore, exactSince)',
-    to: 'paidAfter ?? notBefore',
-    tests: schemeTests,
-  },
-  {
-    name: 'only the keys of the stated account claim',
-    file: claimRules,
-    from: 'statement.demands.ownKey && caller !== statement.accountId',
-    to: 'false',
-    tests: claimTests,
-  },
-  {
-    name: 'callers without a key claim nothing under keyed',
-    file: claimRules,
-    from: "policy === 'keyed' && isForSettle && caller === 'anonymous'",
-    to: 'false',
-    tests: claimTests,
-  },
-  {
-    name: 'a unique amount is shown with its offer',
-    file: claimRules,
-    from: 'offer === null',
-    to: 'false',
-    tests: claimTests,
-  },
-  {
-    name: 'unique amounts are issued to the stated account only',
-    file: 'src/usecases/core/describe/offers.ts',
-    from: 'statement.accountId !== caller',
-    to: 'false',
-    tests: claimTests,
-  },
-  {
-    name: 'verify asks the journal what is claimed',
-    file: 'src/usecases/core/verify/verifyPayment.ts',
-    from: ' && isSpentOnChain',
-    to: '',
-    tests: ['test/usecases/core/directPayments.test.ts'],
-  },
-  {
-    name: 'contradictory requirements are refused',
-    file: 'src/usecases/core/verify/checkRequirements.ts',
-    from: 'contradiction !== null',
-    to: 'false',
-    tests: ['test/usecases/core/directPayments.test.ts'],
-  },
-  {
-    name: 'large payments need two endpoints',
-    file: crossCheck,
-    from: '!(await isAgreed(query, found))',
-    to: 'false',
-    tests: ['test/chains/common/direct/crossCheck.test.ts'],
-  },
-  {
-    name: 'endpoints must agree on the amount',
-    file: crossCheck,
-    from: 'describeAll(left.transfers) === describeAll(right.transfers)',
-    to: 'true',
-    tests: ['test/chains/common/direct/crossCheck.test.ts'],
-  },
-  {
-    name: 'lagging nodes do not say that a transaction is unknown',
-    file: crossCheck,
-    from: 'node.isFresh()',
-    to: 'true',
-    tests: ['test/chains/common/direct/crossCheck.test.ts'],
-  },
+  ...guardsIn(judge, judged, {
+    'a block of the future is not final': ['includedAt.getTime() > now.getTime() + maxClockSkewMs', 'false'],
+    'old transactions are refused': ['includedAt < terms.notBefore', 'false'],
+    'another payer is refused': ['transfer.from === from && transfer.to === to', 'transfer.to === to'],
+    'another recipient is refused': [
+      'transfer.to === to && transfer.asset === asset',
+      'transfer.asset === asset',
+    ],
+    'another asset is refused': [' && transfer.asset === asset', ''],
+    'refunds are subtracted': ['sum(counted) - sum(returned)', 'sum(counted)'],
+    'a lower amount is refused': [' || amount < terms.amount', ''],
+    'another memo is refused': ['paid.filter(({ memo }) => memo === terms.memo)', 'paid'],
+    'a failed transaction is refused': [
+      "return { state: 'refused', reason: 'transaction_failed' }",
+      "return { state: 'unknown', reason: 'transaction_not_final' }",
+    ],
+    'more than a unique amount is refused': ['terms.isExact && amount !== terms.amount', 'false'],
+  }),
+  ...guardsIn(scheme, schemeTests, {
+    'an asset that is not settled is refused': [
+      'asset === null || !chain.isOffered(asset)',
+      'asset === null',
+    ],
+    'the asset of the payload must be the required one': ['claimed !== null && claimed !== asset', 'false'],
+    'the recipient of the payload must be payTo': [
+      'proof.to !== chain.readAddress(requirements.payTo)',
+      'false',
+    ],
+    'a payment to oneself is refused': ['payer === proof.to', 'false'],
+    'the age is bounded by an hour': [
+      'Math.min(Math.max(maxTimeoutSeconds, chain.minAgeSeconds), longestAgeSeconds)',
+      'Math.max(maxTimeoutSeconds, chain.minAgeSeconds)',
+    ],
+    'the claim is checked': ['problem !== null', 'false'],
+    'a transaction that is not final is recorded before settle waits for it': [
+      'await recorder.record({ transaction: query.transaction, bytes: query.transaction })',
+      '',
+    ],
+    'no more is settled than was claimed': [
+      'judgement.amount < claimedAmount ? judgement.amount : claimedAmount',
+      'judgement.amount',
+    ],
+    'a transaction that nodes do not know fails only after an hour': [' && waitedMs > missingAfterMs', ''],
+    'a pending transaction never fails by waiting': [
+      "judgement.reason === 'transaction_not_found' && waitedMs",
+      'waitedMs',
+    ],
+    'a demanded memo is shown by its preimage': [
+      'memo && !isMemoPreimage(requirements.extra.memoPreimage)',
+      'false',
+    ],
+  }),
+  ...guardsIn('src/schemes/exactDirect/claim.ts', schemeTests, {
+    'a required claim must be there': [
+      'requirements.extra.requireSignedClaim === true',
+      'requirements.extra.requireSignedClaim === false',
+    ],
+    'the claim names the transaction': ['{transaction}', "{''}"],
+    'the claim names the resource': ["resource ?? ''", "''"],
+    'a claim that the recipient demands must be there': [
+      "if (isRequired) return 'what the recipient has stated'",
+      '',
+    ],
+  }),
+  ...guardsIn('src/schemes/exactDirect/authorizationId.ts', schemeTests, {
+    'the payer is part of the identity': [
+      '[network, transaction, asset, from, to]',
+      '[network, transaction, asset, to]',
+    ],
+  }),
+  ...guardsIn(payload, schemeTests, {
+    'hash fields that name two transactions are refused': [
+      'others.every((other) => other === first) ? first : null',
+      'first',
+    ],
+    'texts are bounded before a codec reads them': [
+      "typeof hash === 'string' && hash.length <= maxTextLength",
+      "typeof hash === 'string'",
+    ],
+  }),
+  ...guardsIn('src/schemes/exactDirect/memo.ts', schemeTests, {
+    'a short preimage is none': ['{32,128}', '{1,128}'],
+  }),
+  ...guardsIn('src/schemes/exactDirect/details.ts', schemeTests, {
+    'a transfer from before the offer is refused after a crash too': [
+      'findLater(paidAfter ?? notBefore, exactSince)',
+      'paidAfter ?? notBefore',
+    ],
+  }),
+  ...guardsIn(claimRules, claimTests, {
+    'only the keys of the stated account claim': [
+      'statement.demands.ownKey && caller !== statement.accountId',
+      'false',
+    ],
+    'callers without a key claim nothing under keyed': [
+      "policy === 'keyed' && isForSettle && caller === 'anonymous'",
+      'false',
+    ],
+    'a unique amount is shown with its offer': ['offer === null', 'false'],
+  }),
+  ...guardsIn('src/usecases/core/describe/offers.ts', claimTests, {
+    'unique amounts are issued to the stated account only': ['statement.accountId !== caller', 'false'],
+  }),
+  ...guardsIn('src/usecases/core/verify/verifyPayment.ts', ['test/usecases/core/directPayments.test.ts'], {
+    'verify asks the journal what is claimed': [' && isSpentOnChain', ''],
+  }),
+  ...guardsIn(
+    'src/usecases/core/verify/checkRequirements.ts',
+    ['test/usecases/core/directPayments.test.ts'],
+    {
+      'contradictory requirements are refused': ['contradiction !== null', 'false'],
+    },
+  ),
+  ...guardsIn(crossCheck, ['test/chains/common/direct/crossCheck.test.ts'], {
+    'large payments need two endpoints': ['!(await isAgreed(query, found))', 'false'],
+    'endpoints must agree on the amount': [
+      'describeAll(left.transfers) === describeAll(right.transfers)',
+      'true',
+    ],
+    'lagging nodes do not say that a transaction is unknown': ['node.isFresh()', 'true'],
+  }),
 ]

@@ -11,6 +11,13 @@ export interface Guard {
   readonly tests: readonly string[]
 }
 
+/** The guards of one file that the same tests must notice: by name, what is there and what replaces it. */
+export const guardsIn = (
+  file: string,
+  tests: readonly string[],
+  changes: Readonly<Record<string, readonly [from: string, to: string]>>,
+): readonly Guard[] => Object.entries(changes).map(([name, [from, to]]) => ({ name, file, from, to, tests }))
+
 /** Throws unless the guard occurs exactly once. */
 export const removeGuard = ({ name, file, from, to }: Guard, source: string): string => {
   const parts = source.split(from)

@@ -1,4 +1,4 @@
-import type { Guard } from './guard.js'
+import { type Guard, guardsIn } from './guard.js'
 
 const lookUp = 'src/chains/polkadot/exactDirect/lookUp.ts'
 const transfers = 'src/chains/polkadot/exactDirect/transfers.ts'
@@ -11,207 +11,95 @@ const decoded = ['test/chains/polkadot/decoder.test.ts']
 const indexed = ['test/chains/polkadot/blockIndex.test.ts']
 
 export const guards: readonly Guard[] = [
-  {
-    name: 'a failed extrinsic is no payment',
-    file: lookUp,
-    from: "outcome === 'failure'",
-    to: 'false',
-    tests: onChain,
-  },
-  {
-    name: 'a block above the finalized one proves nothing',
-    file: lookUp,
-    from: 'block.number > finalized.number',
-    to: 'false',
-    tests: onChain,
-  },
-  {
-    name: 'a block of another branch proves nothing',
-    file: lookUp,
-    from: 'hash !== block.hash',
-    to: 'false',
-    tests: onChain,
-  },
-  {
-    name: 'nodes must agree about the finalized block',
-    file: lookUp,
-    from: 'finalHash !== finalized.hash',
-    to: 'false',
-    tests: onChain,
-  },
-  {
-    name: 'a hash in two blocks is refused',
-    file: lookUp,
-    from: 'second !== undefined',
-    to: 'false',
-    tests: onChain,
-  },
-  {
-    name: 'one of several remarks is no memo',
-    file: lookUp,
-    from: 'own.length === 1 ? own : []',
-    to: 'own',
-    tests: onChain,
-  },
-  {
-    name: "another account's remark is no memo",
-    file: lookUp,
-    from: 'remarks.filter(({ sender }) => sender === signer)',
-    to: 'remarks',
-    tests: onChain,
-  },
-  {
-    name: 'only what the signer owned is paid',
-    file: transfers,
-    from: 'from === signer || isRefund',
-    to: 'true',
-    tests: onChain,
-  },
-  {
-    name: 'what comes back to the signer is listed',
-    file: transfers,
-    from: 'to === signer && transfer.from !== query.from',
-    to: 'false',
-    tests: onChain,
-  },
-  {
-    name: 'only the pallet assets numbers the asset',
-    file: decoder,
-    from: 'event.section === section && event.method === method',
-    to: 'event.method === method',
-    tests: decoded,
-  },
-  {
-    name: 'events that were decoded partly are an error',
-    file: decoder,
-    from: 'records.encodedLength !== (encoded.length - 2) / 2',
-    to: 'false',
-    tests: decoded,
-  },
-  {
-    name: 'events of other extrinsics do not count',
-    file: decoder,
-    from: 'phase.isApplyExtrinsic && phase.asApplyExtrinsic.eq(extrinsicIndex)',
-    to: 'phase.isApplyExtrinsic',
-    tests: decoded,
-  },
-  {
-    name: 'a remark must have the hash of the event',
-    file: decoder,
-    from: 'blake2AsHex(bytes, 256) === hash',
-    to: 'bytes.length > 0',
-    tests: decoded,
-  },
-  {
-    name: 'blocks of a node on another branch are not indexed',
-    file: index,
-    from: 'hashes.at(-1) !== finalized.hash',
-    to: 'false',
-    tests: indexed,
-  },
-  {
-    name: 'an index of another chain is emptied',
-    file: index,
-    from: 'hashes.at(-2) !== known.hash',
-    to: 'false',
-    tests: indexed,
-  },
-  {
-    name: 'a block is decoded as the runtime of its parent left it',
-    file: lookUp,
-    from: 'runtimes.getDecoder(ask, parentHash)',
-    to: 'runtimes.getDecoder(ask, hash)',
-    tests: onChain,
-  },
-  {
-    name: 'an index that is incomplete does not say that an extrinsic is missing',
-    file: index,
-    from: 'return lowest === 1',
-    to: 'return true',
-    tests: indexed,
-  },
-  {
-    name: 'the signer signed the extrinsic',
-    file: lookUp,
-    from: '!signed.isSignedBy(signer, await readSignedHashes(ask, signed, number))',
-    to: '(await readSignedHashes(ask, signed, number)) === null',
-    tests: signatures,
-  },
-  {
-    name: 'a genesis block of another network is signed for no payment here',
-    file: lookUp,
-    from: 'toReference(genesisHash) !== chainId',
-    to: 'false',
-    tests: signatures,
-  },
-  {
-    name: 'what cannot be verified is one word of a node',
-    file: lookUp,
-    from: 'if (signed === null) return { ...found, isUnverified: true }',
-    to: 'if (signed === null) return found',
-    tests: signatures,
-  },
-  {
-    name: 'events report no more than was signed',
-    file: lookUp,
-    from: 'return isVerified ? found',
-    to: 'return true ? found',
-    tests: signatures,
-  },
-  {
-    name: 'transfers that no signature shows need two hosts',
-    file: 'src/chains/common/direct/crossCheck.ts',
-    from: 'isUnverified || countAtStake',
-    to: 'countAtStake',
-    tests: signatures,
-  },
-  {
-    name: 'one host is not enough for transfers that no signature shows',
-    file: 'src/schemes/exactDirect/scheme.ts',
-    from: 'found.isUnverified === true && !acceptsUnverified',
-    to: 'false',
-    tests: signatures,
-  },
-  {
-    name: 'a signature that binds no network proves nothing',
-    file: signed,
-    from: 'signature === null || !isComplete',
-    to: 'signature === null',
-    tests: decoded,
-  },
-  {
-    name: 'a signature over an unknown hash of the metadata proves nothing',
-    file: signed,
-    from: 'value.length === 1 && value[0] === withoutMetadataHash',
-    to: 'value.length === 1',
-    tests: decoded,
-  },
-  {
-    name: 'a transfer to a name that needs a look-up is no order',
-    file: signed,
-    from: 'target[0] === accountId && target.length',
-    to: 'target.length',
-    tests: decoded,
-  },
-  {
-    name: 'a claim is signed between the marks of a message',
-    file: 'src/chains/polkadot/exactDirect/signedClaim.ts',
-    from: 'Buffer.from(`<Bytes>',
-    to: 'Buffer.from(`',
-    tests: ['test/chains/polkadot/signedClaim.test.ts'],
-  },
-  {
-    name: 'an asset id is written in one way',
-    file: 'src/chains/polkadot/encoding/assetId.ts',
-    from: 'Number(text) <= maxId',
-    to: 'true',
-    tests: ['test/chains/polkadot/encoding.test.ts'],
-  },
-  {
-    name: 'the extra that clients pay names the asset',
-    file: 'src/chains/polkadot/exactDirect/chain.ts',
-    from: 'readAssetId(assetId) === asset',
-    to: 'true',
-    tests: ['test/chains/polkadot/open.test.ts'],
-  },
+  ...guardsIn(lookUp, onChain, {
+    'a failed extrinsic is no payment': ["outcome === 'failure'", 'false'],
+    'a block above the finalized one proves nothing': ['block.number > finalized.number', 'false'],
+    'a block of another branch proves nothing': ['hash !== block.hash', 'false'],
+    'nodes must agree about the finalized block': ['finalHash !== finalized.hash', 'false'],
+    'a hash in two blocks is refused': ['second !== undefined', 'false'],
+    'one of several remarks is no memo': ['own.length === 1 ? own : []', 'own'],
+    "another account's remark is no memo": ['remarks.filter(({ sender }) => sender === signer)', 'remarks'],
+    'a block is decoded as the runtime of its parent left it': [
+      'runtimes.getDecoder(ask, parentHash)',
+      'runtimes.getDecoder(ask, hash)',
+    ],
+  }),
+  ...guardsIn(transfers, onChain, {
+    'only what the signer owned is paid': ['from === signer || isRefund', 'true'],
+    'what comes back to the signer is listed': ['to === signer && transfer.from !== query.from', 'false'],
+  }),
+  ...guardsIn(decoder, decoded, {
+    'only the pallet assets numbers the asset': [
+      'event.section === section && event.method === method',
+      'event.method === method',
+    ],
+    'events that were decoded partly are an error': [
+      'records.encodedLength !== (encoded.length - 2) / 2',
+      'false',
+    ],
+    'events of other extrinsics do not count': [
+      'phase.isApplyExtrinsic && phase.asApplyExtrinsic.eq(extrinsicIndex)',
+      'phase.isApplyExtrinsic',
+    ],
+    'a remark must have the hash of the event': ['blake2AsHex(bytes, 256) === hash', 'bytes.length > 0'],
+  }),
+  ...guardsIn(index, indexed, {
+    'blocks of a node on another branch are not indexed': ['hashes.at(-1) !== finalized.hash', 'false'],
+    'an index of another chain is emptied': ['hashes.at(-2) !== known.hash', 'false'],
+    'an index that is incomplete does not say that an extrinsic is missing': [
+      'return lowest === 1',
+      'return true',
+    ],
+  }),
+  ...guardsIn(lookUp, signatures, {
+    'the signer signed the extrinsic': [
+      '!signed.isSignedBy(signer, await readSignedHashes(ask, signed, number))',
+      '(await readSignedHashes(ask, signed, number)) === null',
+    ],
+    'a genesis block of another network is signed for no payment here': [
+      'toReference(genesisHash) !== chainId',
+      'false',
+    ],
+    'what cannot be verified is one word of a node': [
+      'if (signed === null) return { ...found, isUnverified: true }',
+      'if (signed === null) return found',
+    ],
+    'events report no more than was signed': ['return isVerified ? found', 'return true ? found'],
+  }),
+  ...guardsIn('src/chains/common/direct/crossCheck.ts', signatures, {
+    'transfers that no signature shows need two hosts': ['isUnverified || countAtStake', 'countAtStake'],
+  }),
+  ...guardsIn('src/schemes/exactDirect/scheme.ts', signatures, {
+    'one host is not enough for transfers that no signature shows': [
+      'found.isUnverified === true && !acceptsUnverified',
+      'false',
+    ],
+  }),
+  ...guardsIn(signed, decoded, {
+    'a signature that binds no network proves nothing': [
+      'signature === null || !isComplete',
+      'signature === null',
+    ],
+    'a signature over an unknown hash of the metadata proves nothing': [
+      'value.length === 1 && value[0] === withoutMetadataHash',
+      'value.length === 1',
+    ],
+    'a transfer to a name that needs a look-up is no order': [
+      'target[0] === accountId && target.length',
+      'target.length',
+    ],
+  }),
+  ...guardsIn(
+    'src/chains/polkadot/exactDirect/signedClaim.ts',
+    ['test/chains/polkadot/signedClaim.test.ts'],
+    {
+      'a claim is signed between the marks of a message': ['Buffer.from(`<Bytes>', 'Buffer.from(`'],
+    },
+  ),
+  ...guardsIn('src/chains/polkadot/encoding/assetId.ts', ['test/chains/polkadot/encoding.test.ts'], {
+    'an asset id is written in one way': ['Number(text) <= maxId', 'true'],
+  }),
+  ...guardsIn('src/chains/polkadot/exactDirect/chain.ts', ['test/chains/polkadot/open.test.ts'], {
+    'the extra that clients pay names the asset': ['readAssetId(assetId) === asset', 'true'],
+  }),
 ]

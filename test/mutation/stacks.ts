@@ -1,4 +1,4 @@
-import type { Guard } from './guard.js'
+import { type Guard, guardsIn } from './guard.js'
 
 const lookUp = 'src/chains/stacks/exactDirect/lookUp.ts'
 const transfers = 'src/chains/stacks/exactDirect/transfers.ts'
@@ -7,123 +7,48 @@ const onChain = ['test/chains/stacks/pitfalls.test.ts']
 const opened = ['test/chains/stacks/open.test.ts']
 
 export const guards: readonly Guard[] = [
-  {
-    name: 'an aborted transaction is no payment',
-    file: lookUp,
-    from: "mined.tx_status !== 'success'",
-    to: 'false',
-    tests: onChain,
-  },
-  {
-    name: 'a block of another branch proves nothing',
-    file: lookUp,
-    from: '  canonical &&\n  microblock_canonical &&\n',
-    to: '',
-    tests: onChain,
-  },
-  {
-    name: 'a microblock proves nothing',
-    file: lookUp,
-    from: '  !is_unanchored &&\n',
-    to: '',
-    tests: onChain,
-  },
-  {
-    name: 'confirmations are waited for',
-    file: lookUp,
-    from: 'tip.height - block_height + 1 >= CONFIRMATIONS',
-    to: 'true',
-    tests: onChain,
-  },
-  {
-    name: 'Bitcoin blocks are waited for',
-    file: lookUp,
-    from: 'tip.burnHeight - burn_block_height >= BURN_CONFIRMATIONS',
-    to: 'true',
-    tests: onChain,
-  },
-  {
-    name: 'only what the sender owned is paid',
-    file: transfers,
-    from: 'payer !== sender && !isRefund',
-    to: 'false',
-    tests: onChain,
-  },
-  {
-    name: 'what comes back to the sender is listed',
-    file: transfers,
-    from: 'recipient === sender && payer !== from',
-    to: 'false',
-    tests: onChain,
-  },
-  {
-    name: 'what another account lost is no payment of its owner',
-    file: transfers,
-    from: ' && payer !== from',
-    to: '',
-    tests: opened,
-  },
-  {
-    name: 'a mint is no transfer',
-    file: transfers,
-    from: " || event.asset.asset_event_type !== 'transfer'",
-    to: '',
-    tests: onChain,
-  },
-  {
-    name: 'another token of the contract is another asset',
-    file: transfers,
-    from: 'event.asset.asset_id === assetId ? asset',
-    to: 'event.asset.asset_id.startsWith(asset) ? asset',
-    tests: onChain,
-  },
-  {
-    name: 'a memo belongs to the only transfer',
-    file: transfers,
-    from: 'moves.length === 1 && prints.length === 1',
-    to: 'prints.length >= 1',
-    tests: onChain,
-  },
-  {
-    name: 'one of several tokens is not guessed',
-    file: 'src/chains/stacks/exactDirect/tokenNames.ts',
-    from: 'names?.length === 1 ? names : []',
-    to: 'names ?? []',
-    tests: onChain,
-  },
-  {
-    name: 'the answer is about the transaction that was asked for',
-    file: 'src/chains/stacks/rpc/wireShapes.ts',
-    from: 'z.literal(id)',
-    to: 'z.string()',
-    tests: onChain,
-  },
-  {
-    name: 'all events are read',
-    file: rpc,
-    from: 'while (all.length < count)',
-    to: 'while (all.length < 0)',
-    tests: onChain,
-  },
-  {
-    name: 'the extra that clients pay names the asset',
-    file: 'src/chains/stacks/exactDirect/chain.ts',
-    from: 'contractAddress === undefined || contractAddress === asset',
-    to: 'true',
-    tests: opened,
-  },
-  {
-    name: 'an address belongs to the network',
-    file: 'src/chains/stacks/encoding/principal.ts',
-    from: 'versions.includes(address.version)',
-    to: 'true',
-    tests: ['test/chains/stacks/encoding.test.ts'],
-  },
-  {
-    name: 'a claim is signed by the account itself',
-    file: 'src/chains/stacks/exactDirect/signedClaim.ts',
-    from: ' === account',
-    to: " !== ''",
-    tests: ['test/chains/stacks/signedClaim.test.ts'],
-  },
+  ...guardsIn(lookUp, onChain, {
+    'an aborted transaction is no payment': ["mined.tx_status !== 'success'", 'false'],
+    'a block of another branch proves nothing': ['  canonical &&\n  microblock_canonical &&\n', ''],
+    'a microblock proves nothing': ['  !is_unanchored &&\n', ''],
+    'confirmations are waited for': ['tip.height - block_height + 1 >= CONFIRMATIONS', 'true'],
+    'Bitcoin blocks are waited for': ['tip.burnHeight - burn_block_height >= BURN_CONFIRMATIONS', 'true'],
+  }),
+  ...guardsIn(transfers, onChain, {
+    'only what the sender owned is paid': ['payer !== sender && !isRefund', 'false'],
+    'what comes back to the sender is listed': ['recipient === sender && payer !== from', 'false'],
+    'a mint is no transfer': [" || event.asset.asset_event_type !== 'transfer'", ''],
+    'another token of the contract is another asset': [
+      'event.asset.asset_id === assetId ? asset',
+      'event.asset.asset_id.startsWith(asset) ? asset',
+    ],
+    'a memo belongs to the only transfer': [
+      'moves.length === 1 && prints.length === 1',
+      'prints.length >= 1',
+    ],
+  }),
+  ...guardsIn(transfers, opened, {
+    'what another account lost is no payment of its owner': [' && payer !== from', ''],
+  }),
+  ...guardsIn('src/chains/stacks/exactDirect/tokenNames.ts', onChain, {
+    'one of several tokens is not guessed': ['names?.length === 1 ? names : []', 'names ?? []'],
+  }),
+  ...guardsIn('src/chains/stacks/rpc/wireShapes.ts', onChain, {
+    'the answer is about the transaction that was asked for': ['z.literal(id)', 'z.string()'],
+  }),
+  ...guardsIn(rpc, onChain, {
+    'all events are read': ['while (all.length < count)', 'while (all.length < 0)'],
+  }),
+  ...guardsIn('src/chains/stacks/exactDirect/chain.ts', opened, {
+    'the extra that clients pay names the asset': [
+      'contractAddress === undefined || contractAddress === asset',
+      'true',
+    ],
+  }),
+  ...guardsIn('src/chains/stacks/encoding/principal.ts', ['test/chains/stacks/encoding.test.ts'], {
+    'an address belongs to the network': ['versions.includes(address.version)', 'true'],
+  }),
+  ...guardsIn('src/chains/stacks/exactDirect/signedClaim.ts', ['test/chains/stacks/signedClaim.test.ts'], {
+    'a claim is signed by the account itself': [' === account', " !== ''"],
+  }),
 ]
