@@ -96,6 +96,15 @@ describe('judge', () => {
     expect(reasonOf(found)).toBe(expected)
   })
 
+  it('refuses a block after the later bound, and nothing paid where nothing is asked', () => {
+    expect(reasonOf(successful([paid]), { notAfter: secondsAgo(10) })).toBe('paid 100')
+    expect(reasonOf(successful([paid]), { notAfter: secondsAgo(10.001) })).toBe(
+      'refused transaction_too_late',
+    )
+    const returned = successful([paid, { ...paid, from: 'bob', to: 'alice' }])
+    expect(reasonOf(returned, { amount: 0n })).toBe('refused insufficient_amount')
+  })
+
   it.each<[string, readonly DirectTransfer[], string]>([
     ['with the memo', [{ ...paid, memo: 'order 7' }], 'paid 100'],
     ['with another memo', [{ ...paid, memo: 'order 8' }], 'refused memo_mismatch'],

@@ -226,40 +226,50 @@ describe('exact-direct', () => {
       expect(await reasonOf(createPayment({}, { maxTimeoutSeconds }))).toBe(expected)
     })
 
-    it('is refused if it was made before the given time, whatever its age', async () => {
-      const paidAfter = secondsAgo(10)
-      const verify = (isForSettle: boolean) =>
-        scheme.verify(createPayment(), { isAwaited: () => true, isForSettle, paidAfter })
-      for (const isForSettle of [true, false]) {
-        toy.find({ state: 'successful', includedAt: secondsAgo(11), transfers: [paid] })
-        expect(await verify(isForSettle)).toMatchObject({ isValid: false, reason: 'transaction_too_old' })
-        toy.find({ state: 'successful', includedAt: secondsAgo(10), transfers: [paid] })
-        expect(await verify(isForSettle)).toMatchObject({ isValid: true })
-      }
-      // The search is bounded by the age alone.
-      expect(toy.listQueries().every(({ notBefore }) => notBefore < paidAfter)).toBe(true)
-    })
+    const given = secondsAgo(10)
+    const bounds = [
+      ['before', { paidAfter: given }, 11, 'transaction_too_old'],
+      ['after', { paidBefore: given }, 9, 'transaction_too_late'],
+    ] as const
 
-    it('is judged by the given time also when it becomes final later, or after a crash', async () => {
-      toy.find({ state: 'pending' })
-      const paidAfter = secondsAgo(10)
-      const verdict = await scheme.verify(createPayment(), {
-        isAwaited: () => true,
-        isForSettle: true,
-        paidAfter,
-      })
-      if (!verdict.isValid) throw new Error('It waits for the transaction')
-      toy.find({ state: 'successful', includedAt: secondsAgo(11), transfers: [paid] })
-      const record = async () => undefined
-      const settled = await verdict.settle(
-        { settlementId: 's-1', record },
-        { waitUntil: AbortSignal.timeout(waitLimitMs) },
-      )
-      const refused = { state: 'failed', reason: 'transaction_too_old' }
-      expect(settled).toMatchObject(refused)
-      const row = settlement({ details: verdict.details, createdAt: clock.now() })
-      expect(await scheme.resolve(row, AbortSignal.timeout(waitLimitMs))).toMatchObject(refused)
-    })
+    it.each(bounds)(
+      'is refused if it was made %s the given time, whatever its age',
+      async (_, bound, age, reason) => {
+        for (const isForSettle of [true, false]) {
+          const verify = () =>
+            scheme.verify(createPayment(), { isAwaited: () => true, isForSettle, ...bound })
+          toy.find({ state: 'successful', includedAt: secondsAgo(age), transfers: [paid] })
+          expect(await verify()).toMatchObject({ isValid: false, reason })
+          toy.find({ state: 'successful', includedAt: given, transfers: [paid] })
+          expect(await verify()).toMatchObject({ isValid: true })
+        }
+        // The search is bounded by the age alone.
+        expect(toy.listQueries().every(({ notBefore }) => notBefore < given)).toBe(true)
+      },
+    )
+
+    it.each(bounds)(
+      'is judged by the time it was made %s also when it becomes final later, or after a crash',
+      async (_, bound, age, reason) => {
+        toy.find({ state: 'pending' })
+        const verdict = await scheme.verify(createPayment(), {
+          isAwaited: () => true,
+          isForSettle: true,
+          ...bound,
+        })
+        if (!verdict.isValid) throw new Error('It waits for the transaction')
+        toy.find({ state: 'successful', includedAt: secondsAgo(age), transfers: [paid] })
+        const record = async () => undefined
+        const settled = await verdict.settle(
+          { settlementId: 's-1', record },
+          { waitUntil: AbortSignal.timeout(waitLimitMs) },
+        )
+        const refused = { state: 'failed', reason }
+        expect(settled).toMatchObject(refused)
+        const row = settlement({ details: verdict.details, createdAt: clock.now() })
+        expect(await scheme.resolve(row, AbortSignal.timeout(waitLimitMs))).toMatchObject(refused)
+      },
+    )
 
     it('gives settle a minute more, so that what verify accepted does not expire between the two', async () => {
       toy.find(found([paid], 125))
