@@ -9,15 +9,14 @@ export const splitList = (text: string): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** One or more http(s) URLs, in order of preference. Secret: paths and queries often hold API keys. */
-export const nodeUrls = z.string().transform((text, context) => {
-  const urls = splitList(text)
-  if (urls.length === 0 || urls.some((url) => !isHttpUrl(url))) {
-    context.addIssue({ code: 'custom', message: 'must be one or several http(s) URLs, comma separated' })
+/** One or more entries, comma separated. */
+export const listOf = (isEntry: (text: string) => boolean, message: string) =>
+  z.string().transform((text, context): readonly string[] => {
+    const entries = splitList(text)
+    if (entries.length > 0 && entries.every(isEntry)) return entries
+    context.addIssue({ code: 'custom', message })
     return z.NEVER
-  }
-  return urls.map((url) => new Secret(url))
-})
+  })
 
 const isHttpUrl = (text: string): boolean => {
   try {
@@ -26,6 +25,17 @@ const isHttpUrl = (text: string): boolean => {
     return false
   }
 }
+
+/** One or more http(s) URLs, in order of preference. Secret: paths and queries often hold API keys. */
+export const nodeUrls = listOf(isHttpUrl, 'must be one or several http(s) URLs, comma separated').transform(
+  (urls) => urls.map((url) => new Secret(url)),
+)
+
+/** For nodes that take one. */
+export const apiKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/, 'must be visible ASCII characters')
+  .transform((text) => new Secret(text))
 
 /** A token amount in smallest units with at most this many decimal digits. */
 export const smallestUnits = (digits: number) =>

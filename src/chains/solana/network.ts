@@ -43,8 +43,12 @@ export const createSolanaNetwork = ({
     normalizeAddress: readAddress,
     assetForm: 'an address',
     isAsset: isAddress,
-    listTokens: () => listKnownTokens(settings.tokenFacts),
-    listMinimums: () => minimum.list(settings.tokens, baseFee),
+    listTokens: () => listKnownTokens(settings.tokens),
+    listMinimums: () =>
+      minimum.list(
+        settings.tokens.map(({ asset }) => asset),
+        baseFee,
+      ),
     balances: {
       read: async (asset, holder) => {
         const [mint, owner] = [readAddress(asset), readAddress(holder)]

@@ -1,17 +1,9 @@
-interface KnownToken {
-  readonly symbol: string
-  readonly mint: string
-  readonly decimals: number
-}
+import type { KnownSettlingNetwork } from '../common/settling/settings.js'
 
-export interface KnownNetwork {
+export interface KnownNetwork extends KnownSettlingNetwork {
   readonly reference: string
   readonly name: string
   readonly publicRpcUrl: string
-  readonly isTestnet: boolean
-  /** Coarse price of SOL in USD, for the minimum payment only; null: no default minimum. */
-  readonly coinUsd: number | null
-  readonly tokens: readonly KnownToken[]
 }
 
 export const coinDecimals = 9
@@ -20,33 +12,33 @@ export const coinDecimals = 9
 export const knownNetworks: readonly KnownNetwork[] = [
   {
     reference: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-    name: 'Solana',
+    name: 'mainnet',
     publicRpcUrl: 'https://api.mainnet-beta.solana.com',
     isTestnet: false,
     // Rounded, from 2025.
     coinUsd: 150,
     tokens: [
-      { symbol: 'USDC', mint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', decimals: 6 },
-      { symbol: 'USDT', mint: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', decimals: 6 },
-      { symbol: 'PYUSD', mint: '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', decimals: 6 },
+      { symbol: 'USDC', asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', decimals: 6 },
+      { symbol: 'USDT', asset: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', decimals: 6 },
+      { symbol: 'PYUSD', asset: '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', decimals: 6 },
     ],
   },
   {
     reference: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
-    name: 'Solana Devnet',
+    name: 'devnet',
     publicRpcUrl: 'https://api.devnet.solana.com',
     isTestnet: true,
     coinUsd: null,
     tokens: [
-      { symbol: 'USDC', mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', decimals: 6 },
-      { symbol: 'PYUSD', mint: 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM', decimals: 6 },
+      { symbol: 'USDC', asset: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', decimals: 6 },
+      { symbol: 'PYUSD', asset: 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM', decimals: 6 },
     ],
   },
 ]
 
 /** Whether a mint is one of the built-in stablecoins, which all have 6 decimals. */
 export const isKnownMint = (reference: string, mint: string): boolean =>
-  findKnownNetwork(reference)?.tokens.some((token) => token.mint === mint) ?? false
+  findKnownNetwork(reference)?.tokens.some((token) => token.asset === mint) ?? false
 
 /** Null for a cluster that is not built in. */
 export const findKnownNetwork = (reference: string): KnownNetwork | null =>

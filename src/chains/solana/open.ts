@@ -64,7 +64,7 @@ const openNetwork = async (
     logger,
   })
   const monitored = requireToken(createMonitoredNetwork(network, { rpc, balances }), {
-    assets: network.tokens,
+    assets: network.tokens.map(({ asset }) => asset),
     acceptsAnyToken: network.acceptsAnyToken,
     variable: network.tokensVariable,
     hasToken: (mint) => hasMint(rpc, mint),

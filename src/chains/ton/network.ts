@@ -27,7 +27,7 @@ export const createTonNetwork = ({
 }: NetworkDependencies): Network => {
   const { network: id } = settings
   const known = findKnownNetwork(settings.name)
-  const builtInTokens = known?.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset })) ?? []
+  const builtInTokens = known?.tokens ?? []
   const normalize = (text: string): string | null => readAddress(text)?.toRawString() ?? null
   const isAddress = (text: string): boolean => readAddress(text) !== null
   return {
@@ -42,14 +42,14 @@ export const createTonNetwork = ({
     isAsset: isAddress,
     listTokens: () =>
       listKnownTokens(
-        settings.tokenFacts.map((token) =>
+        settings.tokens.map((token) =>
           completeTokenFacts({ ...token, asset: normalize(token.asset) ?? token.asset }, builtInTokens),
         ),
       ),
     // Only relayed payments have one: for the others the payer pays.
     listMinimums: () =>
       minimum.list(
-        settings.tokens.map((token) => normalize(token) ?? token),
+        settings.tokens.map(({ asset }) => normalize(asset) ?? asset),
         typicalNanoTon,
       ),
     balances: {

@@ -1,20 +1,12 @@
-interface KnownToken {
-  readonly symbol: string
-  readonly master: string
-  readonly decimals: number
-}
+import type { KnownSettlingNetwork } from '../common/settling/settings.js'
 
-export interface KnownNetwork {
+export interface KnownNetwork extends KnownSettlingNetwork {
   readonly name: string
   /** Signed by W5 wallets, so that a message of one network is invalid on another. */
   readonly globalId: number
   /** Root hash of the zero state in base64: identifies the network. */
   readonly zeroState: string
   readonly publicRpcUrl: string
-  readonly isTestnet: boolean
-  /** Coarse price of TON in USD, for the minimum payment only; null: no default minimum. */
-  readonly coinUsd: number | null
-  readonly tokens: readonly KnownToken[]
 }
 
 export const coinDecimals = 9
@@ -32,7 +24,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     tokens: [
       {
         symbol: 'USDT',
-        master: '0:b113a994b5024a16719f69139328eb759596c38a25f59028b146fecdc3621dfe',
+        asset: '0:b113a994b5024a16719f69139328eb759596c38a25f59028b146fecdc3621dfe',
         decimals: 6,
       },
     ],

@@ -86,9 +86,9 @@ const openNetwork = async (
   }
   const monitored = createMonitoredNetwork(network, { family, rpc, listWitnesses, wallets, lanes, logger })
   const required = requireToken(monitored, {
-    assets: network.tokens,
+    assets: network.tokens.map(({ asset }) => asset),
     acceptsAnyToken: network.acceptsAnyToken,
-    variable: `TON_TOKENS_${network.name}`,
+    variable: network.tokensVariable,
     hasToken: jettons.isDeployed,
   })
   const monitor = createNetworkMonitor(required, logger)

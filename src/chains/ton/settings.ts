@@ -1,33 +1,27 @@
 import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
-import { decimalNumber, wholeNumber } from '../../platform/wholeNumber.js'
+import { wholeNumber } from '../../platform/wholeNumber.js'
 import type { SettingsReading } from '../chain.js'
+import { listFamilyVariables, listOf, readFamilyVariables } from '../common/familySettings.js'
 import {
-  listFamilyVariables,
-  nodeUrls,
-  readFamilyVariables,
-  smallestUnits,
-  splitList,
-} from '../common/familySettings.js'
-import type { MinimumPaymentSettings } from '../common/minimumPayment.js'
-import { readTokenFacts, type TokenFacts } from '../common/tokens.js'
+  assembleSettlingNetwork,
+  chooseNetworks,
+  listWithUrl,
+  type SettlingNetworkSettings,
+  type SettlingSettings,
+  settlingFamilyShape,
+  settlingNetworkShape,
+  tokenList,
+} from '../common/settling/settings.js'
 import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.js'
 
-export interface TonNetworkSettings extends Pick<KnownNetwork, 'globalId' | 'zeroState'> {
-  readonly network: string
-  readonly name: string
-  /** toncenter API v2, in order of preference. */
-  readonly rpcUrls: readonly Secret[]
-  readonly usesPublicRpc: boolean
+/** Endpoints are those of toncenter's API v2. */
+export interface TonNetworkSettings
+  extends SettlingNetworkSettings,
+    Pick<KnownNetwork, 'name' | 'globalId' | 'zeroState'> {
   readonly apiKey: Secret | null
-  readonly tokens: readonly string[]
-  /** They describe the same tokens, in the same order. */
-  readonly tokenFacts: readonly TokenFacts[]
-  readonly acceptsAnyToken: boolean
-  readonly pollIntervalMs: number
   /** Upper bound of nanoTON attached by relaying and burnt for its fees. */
   readonly relayBudgetPerHour: number
-  readonly minimumPayment: MinimumPaymentSettings
 }
 
 /** Bounds in nanoTON of what a relayed jetton transfer attaches and forwards; it is the facilitator's money. */
@@ -41,17 +35,13 @@ export interface RelayLimits {
   readonly mostForwarded: bigint
 }
 
-export interface TonSettings {
+export interface TonSettings extends SettlingSettings<TonNetworkSettings> {
   /** 24 words; the key of all relay wallets is derived from them. */
   readonly mnemonic: Secret
-  readonly networks: readonly TonNetworkSettings[]
-  readonly rpcTimeoutMs: number
   /** Number of relay wallets; each has one message in flight. */
   readonly relayWallets: number
   readonly relayLimits: RelayLimits
   readonly expiryMarginSeconds: number
-  /** From this amount, in smallest units, a second endpoint must confirm a payment. */
-  readonly crossCheckAmount: bigint
   readonly lowBalanceSettlements: number
 }
 
@@ -62,60 +52,51 @@ const mnemonic = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-const networkNames = z.string().transform((text, context) => {
-  const names = splitList(text)
-  if (names.length > 0 && names.every((name) => findKnownNetwork(name) !== null)) return names
-  context.addIssue({ code: 'custom', message: 'must be mainnet or testnet, or both, comma separated' })
-  return z.NEVER
-})
+const networkNames = listOf(
+  (name) => findKnownNetwork(name) !== null,
+  'must be mainnet or testnet, or both, comma separated',
+)
 
 const addressForm = /^(?:-1|0):[0-9a-fA-F]{64}$|^[A-Za-z0-9_+/-]{48}$/
 
-const tokens = z.string().transform((text, context) => {
-  const parts = splitList(text)
-  const offered = parts.filter((part) => part !== '*').map(readTokenFacts)
-  if (offered.some(({ asset }) => !addressForm.test(asset))) {
-    context.addIssue({ code: 'custom', message: 'must list addresses of jetton masters, or *' })
-    return z.NEVER
-  }
-  return { offered, acceptsAny: parts.includes('*') }
-})
-
-const familyShape = {
-  TON_MNEMONIC: mnemonic.optional(),
-  TON_NETWORKS: networkNames.optional(),
-  TON_RPC_TIMEOUT_MS: wholeNumber(100, 60_000).default(5_000),
-  TON_RELAY_WALLETS: wholeNumber(1, 64).default(2),
-  TON_MIN_RELAY_NANOTON: wholeNumber(0, 1_000_000_000).default(30_000_000),
-  TON_MAX_RELAY_NANOTON: wholeNumber(20_000_000, 1_000_000_000).default(60_000_000),
-  // What published clients attach.
-  TON_MAX_UNRETURNED_NANOTON: wholeNumber(0, 1_000_000_000).default(30_000_000),
-  TON_MAX_FORWARD_NANOTON: wholeNumber(0, 1_000_000_000).default(1),
-  TON_EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(15),
-  TON_CROSS_CHECK_AMOUNT: smallestUnits(78).default(1_000_000_000n),
-  TON_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
-}
+const amountDigits = 78
 
 const networkShapes = {
-  TON_RPC_URL: nodeUrls.optional(),
-  TON_API_KEY: z
+  ...settlingNetworkShape({
+    tokens: tokenList({
+      isAsset: (text) => addressForm.test(text),
+      mayBeEmpty: true,
+      message: 'must list addresses of jetton masters, or *',
+    }),
+    amountDigits,
+    pollIntervalMs: 1_000,
+  }),
+  API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{1,512}$/, 'must be printable characters without spaces')
     .transform((key) => new Secret(key))
     .optional(),
-  TON_TOKENS: tokens.optional(),
-  TON_POLL_INTERVAL_MS: wholeNumber(10, 60_000).default(1_000),
-  TON_RELAY_BUDGET_NANOTON_PER_HOUR: wholeNumber(1, 1_000_000_000_000_000).default(50_000_000_000),
-  TON_MIN_PAYMENT: smallestUnits(78).optional(),
-  TON_COIN_USD: decimalNumber(1_000_000).optional(),
+  RELAY_BUDGET_NANOTON_PER_HOUR: wholeNumber(1, 1_000_000_000_000_000).default(50_000_000_000),
 }
 
 const networkShape = z.object(networkShapes)
-type NetworkReading = z.infer<typeof networkShape>
 
 const variables = {
   prefix: 'TON_',
-  family: familyShape,
+  omitsPrefix: true,
+  family: {
+    ...settlingFamilyShape(amountDigits),
+    MNEMONIC: mnemonic.optional(),
+    NETWORKS: networkNames.optional(),
+    RELAY_WALLETS: wholeNumber(1, 64).default(2),
+    MIN_RELAY_NANOTON: wholeNumber(0, 1_000_000_000).default(30_000_000),
+    MAX_RELAY_NANOTON: wholeNumber(20_000_000, 1_000_000_000).default(60_000_000),
+    // What published clients attach.
+    MAX_UNRETURNED_NANOTON: wholeNumber(0, 1_000_000_000).default(30_000_000),
+    MAX_FORWARD_NANOTON: wholeNumber(0, 1_000_000_000).default(1),
+    EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(15),
+    LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
+  },
   perNetwork: networkShapes,
   networkId: { form: /mainnet|testnet/, label: 'network', example: 'mainnet' },
 }
@@ -128,68 +109,43 @@ export const readTonSettings = (
   const reading = readFamilyVariables(variables, environment)
   if ('problems' in reading) return reading
   const { family, networks: readings } = reading
-  const withUrl = [...readings]
-    .filter(([, { TON_RPC_URL: urls }]) => urls !== undefined)
-    .map(([name]) => name)
-  const { TON_MNEMONIC: words, TON_NETWORKS: named } = family
+  const { MNEMONIC: words, NETWORKS: named } = family
+  const withUrl = listWithUrl(readings)
   if (words === undefined) {
     if (withUrl.length === 0 && named === undefined) return { settings: null }
     return { problems: ['TON_MNEMONIC: is required to settle on TON'] }
   }
-  const networks = chooseNetworks(named, withUrl).map((known) =>
-    assembleNetwork(known, readings.get(known.name) ?? networkShape.parse({})),
-  )
+  const chosen = chooseNetworks({ named, withUrl, known: knownNetworks }, ({ name }) => name)
   return {
     settings: {
       mnemonic: words,
-      networks,
-      rpcTimeoutMs: family.TON_RPC_TIMEOUT_MS,
-      relayWallets: family.TON_RELAY_WALLETS,
+      networks: knownNetworks
+        .filter(({ name }) => chosen.includes(name))
+        .map((known) => assembleNetwork(known, readings.get(known.name) ?? networkShape.parse({}))),
+      rpcTimeoutMs: family.RPC_TIMEOUT_MS,
+      relayWallets: family.RELAY_WALLETS,
       relayLimits: {
-        least: BigInt(family.TON_MIN_RELAY_NANOTON),
-        most: BigInt(family.TON_MAX_RELAY_NANOTON),
-        mostUnreturned: BigInt(family.TON_MAX_UNRETURNED_NANOTON),
-        mostForwarded: BigInt(family.TON_MAX_FORWARD_NANOTON),
+        least: BigInt(family.MIN_RELAY_NANOTON),
+        most: BigInt(family.MAX_RELAY_NANOTON),
+        mostUnreturned: BigInt(family.MAX_UNRETURNED_NANOTON),
+        mostForwarded: BigInt(family.MAX_FORWARD_NANOTON),
       },
-      expiryMarginSeconds: family.TON_EXPIRY_MARGIN_SECONDS,
-      crossCheckAmount: family.TON_CROSS_CHECK_AMOUNT,
-      lowBalanceSettlements: family.TON_LOW_RUNWAY_SETTLES,
+      expiryMarginSeconds: family.EXPIRY_MARGIN_SECONDS,
+      crossCheckAmount: family.CROSS_CHECK_AMOUNT,
+      lowBalanceSettlements: family.LOW_RUNWAY_SETTLES,
     },
   }
 }
 
-/** The networks named, or those with an endpoint, or (with only a mnemonic) mainnet. */
-const chooseNetworks = (
-  named: readonly string[] | undefined,
-  withUrl: readonly string[],
-): readonly KnownNetwork[] => {
-  const chosen = named ?? withUrl
-  return knownNetworks.filter(({ name, isTestnet }) =>
-    chosen.length > 0 ? chosen.includes(name) : !isTestnet,
-  )
-}
-
-const assembleNetwork = (known: KnownNetwork, reading: NetworkReading): TonNetworkSettings => {
-  const offered = reading.TON_TOKENS?.offered ?? []
-  const builtIn = known.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset }))
-  const tokens = offered.length === 0 ? builtIn : offered
-  return {
+const assembleNetwork = (known: KnownNetwork, reading: z.infer<typeof networkShape>): TonNetworkSettings => ({
+  ...assembleSettlingNetwork(reading, {
     network: `ton:${known.name}`,
-    name: known.name,
-    globalId: known.globalId,
-    zeroState: known.zeroState,
-    rpcUrls: reading.TON_RPC_URL ?? [new Secret(known.publicRpcUrl)],
-    usesPublicRpc: reading.TON_RPC_URL === undefined,
-    apiKey: reading.TON_API_KEY ?? null,
-    tokens: tokens.map(({ asset }) => asset),
-    tokenFacts: tokens,
-    acceptsAnyToken: reading.TON_TOKENS?.acceptsAny ?? false,
-    pollIntervalMs: reading.TON_POLL_INTERVAL_MS,
-    relayBudgetPerHour: reading.TON_RELAY_BUDGET_NANOTON_PER_HOUR,
-    minimumPayment: {
-      fixed: reading.TON_MIN_PAYMENT ?? null,
-      coinUsd: reading.TON_COIN_USD ?? known.coinUsd,
-      stablecoins: known.tokens.map(({ master: asset, decimals }) => ({ asset, decimals })),
-    },
-  }
-}
+    tokensVariable: `TON_TOKENS_${known.name}`,
+    known,
+  }),
+  name: known.name,
+  globalId: known.globalId,
+  zeroState: known.zeroState,
+  apiKey: reading.API_KEY ?? null,
+  relayBudgetPerHour: reading.RELAY_BUDGET_NANOTON_PER_HOUR,
+})

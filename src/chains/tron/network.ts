@@ -41,7 +41,7 @@ export const createTronNetwork = ({
   minimum,
   isTooLarge,
 }: NetworkDependencies): Network => {
-  const { network: id, name, tokens, tokenFacts } = settings
+  const { network: id, name, tokens } = settings
   const isAddress = (text: string): boolean => readAddress(text) !== null
   return {
     id,
@@ -56,9 +56,13 @@ export const createTronNetwork = ({
     },
     assetForm: 'an address',
     isAsset: isAddress,
-    listTokens: () => listKnownTokens(tokenFacts),
+    listTokens: () => listKnownTokens(tokens),
     // They apply to payments that need our energy, unless the operator sets one for all.
-    listMinimums: () => minimum.list(tokens, sponsor === null ? null : delegationCost.find()),
+    listMinimums: () =>
+      minimum.list(
+        tokens.map(({ asset }) => asset),
+        sponsor === null ? null : delegationCost.find(),
+      ),
     balances: {
       read: async (asset, holder) => {
         const [contract, owner] = [readAddress(asset), readAddress(holder)]

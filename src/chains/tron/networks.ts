@@ -1,17 +1,9 @@
-export interface KnownToken {
-  readonly symbol: string
-  readonly contract: string
-  readonly decimals: number
-}
+import type { KnownSettlingNetwork } from '../common/settling/settings.js'
 
-export interface KnownNetwork {
+export interface KnownNetwork extends KnownSettlingNetwork {
   readonly name: string
   /** Last four bytes of the genesis block id. */
   readonly chainId: string
-  readonly isTestnet: boolean
-  /** Coarse price of TRX in USD, for the minimum payment only; null: no default minimum. */
-  readonly coinUsd: number | null
-  readonly tokens: readonly KnownToken[]
 }
 
 export const coinDecimals = 6
@@ -24,7 +16,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     isTestnet: false,
     // Rounded, from 2025.
     coinUsd: 0.3,
-    tokens: [{ symbol: 'USDT', contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', decimals: 6 }],
+    tokens: [{ symbol: 'USDT', asset: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', decimals: 6 }],
   },
   {
     name: 'nile',
@@ -32,8 +24,8 @@ export const knownNetworks: readonly KnownNetwork[] = [
     isTestnet: true,
     coinUsd: null,
     tokens: [
-      { symbol: 'USDT', contract: 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', decimals: 6 },
-      { symbol: 'USDT', contract: 'TXLAQ63Xg1NAzckPwKHvzw7CSEmLMEqcdj', decimals: 6 },
+      { symbol: 'USDT', asset: 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', decimals: 6 },
+      { symbol: 'USDT', asset: 'TXLAQ63Xg1NAzckPwKHvzw7CSEmLMEqcdj', decimals: 6 },
     ],
   },
   {
@@ -41,7 +33,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     chainId: '94a9059e',
     isTestnet: true,
     coinUsd: null,
-    tokens: [{ symbol: 'USDT', contract: 'TG3XXyExBkPp9nzdajDZsozEu4BkaSJozs', decimals: 6 }],
+    tokens: [{ symbol: 'USDT', asset: 'TG3XXyExBkPp9nzdajDZsozEu4BkaSJozs', decimals: 6 }],
   },
 ]
 

@@ -70,9 +70,9 @@ const openNetwork = async (family: TronSettings, network: TronNetworkSettings, c
   if (wrongChain !== null) throw new WrongChainError(network.name, network.chainId, wrongChain)
 
   const monitored = requireToken(createMonitoredNetwork(network, { rpc, sponsor }), {
-    assets: network.tokens,
+    assets: network.tokens.map(({ asset }) => asset),
     acceptsAnyToken: network.acceptsAnyToken,
-    variable: `TRON_TOKENS_${network.name}`,
+    variable: network.tokensVariable,
     hasToken: (contract) => hasToken(rpc, contract),
   })
   const monitor = createNetworkMonitor(monitored, logger)

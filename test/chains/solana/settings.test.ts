@@ -59,7 +59,7 @@ describe('the Solana settings', () => {
       [`SOLANA_RPC_URL_${ownCluster}`]: 'http://node.example',
     })
     expect(networks).toMatchObject([
-      { acceptsAnyToken: false, tokens: [expect.any(String), expect.any(String)] },
+      { acceptsAnyToken: false, tokens: [{ symbol: 'USDC' }, { symbol: 'PYUSD' }] },
       { acceptsAnyToken: true, tokens: [] },
     ])
     expect(problemsOf({ SOLANA_PRIVATE_KEY: key, SOLANA_NETWORKS: ownCluster })).toHaveLength(1)
@@ -73,8 +73,7 @@ describe('the Solana settings', () => {
     })
     expect(networks).toMatchObject([
       {
-        tokens: [other, usdc],
-        tokenFacts: [
+        tokens: [
           { asset: other, symbol: 'GOLD', decimals: 9 },
           { asset: usdc, symbol: 'USDC', decimals: 6 },
         ],
@@ -147,7 +146,7 @@ describe('the minimum payment of Solana settings', () => {
   it('follows the fee on mainnet, for its known mints', () => {
     expect(minimumOf({})).toMatchObject({ fixed: null, coinUsd: 150 })
     expect(minimumOf({})?.stablecoins).toEqual(
-      knownNetworks[0]?.tokens.map(({ mint: asset }) => ({ asset, decimals: 6 })),
+      knownNetworks[0]?.tokens.map(({ asset }) => ({ asset, decimals: 6 })),
     )
   })
 

@@ -26,7 +26,7 @@ describe('the TON settings', () => {
     expect(networks).toMatchObject([
       { network: 'ton:mainnet', globalId: -239, usesPublicRpc: true, acceptsAnyToken: false },
     ])
-    expect(networks[0]?.tokens).toEqual([
+    expect(networks[0]?.tokens.map(({ asset }) => asset)).toEqual([
       '0:b113a994b5024a16719f69139328eb759596c38a25f59028b146fecdc3621dfe',
     ])
   })

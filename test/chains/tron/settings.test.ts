@@ -27,7 +27,7 @@ describe('the TRON settings', () => {
       {
         network: 'tron:mainnet',
         chainId: '2b6653dc',
-        tokens: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+        tokens: [{ asset: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' }],
         acceptsAnyToken: false,
         apiKey: null,
         maxFeeLimit: 1_000_000_000n,
@@ -49,7 +49,7 @@ describe('the TRON settings', () => {
     expect(nile?.apiKey?.reveal()).toBe('key-of-the-provider')
     expect(shasta).toMatchObject({
       acceptsAnyToken: true,
-      tokens: ['TG3XXyExBkPp9nzdajDZsozEu4BkaSJozs'],
+      tokens: [{ asset: 'TG3XXyExBkPp9nzdajDZsozEu4BkaSJozs' }],
       maxFeeLimit: 50_000_000n,
     })
   })

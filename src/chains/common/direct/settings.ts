@@ -1,9 +1,11 @@
 import { z } from 'zod'
-import { Secret } from '../../../platform/secret.js'
+import type { Secret } from '../../../platform/secret.js'
 import { wholeNumber } from '../../../platform/wholeNumber.js'
 import type { SettingsReading } from '../../chain.js'
 import {
+  apiKey,
   listFamilyVariables,
+  listOf,
   nodeUrls,
   readFamilyVariables,
   smallestUnits,
@@ -76,11 +78,6 @@ interface DirectFamily<Own extends z.ZodRawShape> {
   /** The one of them that lists endpoints of another kind: they suffice without `RPC_URL`. */
   readonly otherUrl?: string
 }
-
-const apiKey = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,200}$/, 'must be visible ASCII characters')
-  .transform((text) => new Secret(text))
 
 const maxTokens = 20
 
@@ -220,12 +217,7 @@ const readToken = (text: string, assetForm: RegExp): DirectToken | null => {
 }
 
 const signersOf = (form: RegExp) =>
-  z.string().transform((text, context): readonly string[] => {
-    const signers = splitList(text)
-    if (signers.length > 0 && signers.every((signer) => form.test(signer))) return signers
-    context.addIssue({ code: 'custom', message: 'must list addresses of the network, comma separated' })
-    return z.NEVER
-  })
+  listOf((signer) => form.test(signer), 'must list addresses of the network, comma separated')
 
 const findTwice = (names: readonly string[]): string | null =>
   names.find((name, index) => names.indexOf(name) !== index) ?? null

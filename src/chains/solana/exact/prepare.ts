@@ -83,4 +83,5 @@ const refused = (payer: string | null, reason: Reason, message?: string): Prepar
 export const isOffered = (
   { tokens, acceptsAnyToken }: Omit<OfferedTokens, 'network'>,
   asset: string,
-): boolean => readAddress(asset) !== null && (acceptsAnyToken || tokens.includes(asset))
+): boolean =>
+  readAddress(asset) !== null && (acceptsAnyToken || tokens.some((token) => token.asset === asset))

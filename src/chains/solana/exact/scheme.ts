@@ -143,7 +143,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     describeKind: () => ({ extra: { feePayer: chooseFeePayer() }, extensions: [] }),
 
     describeAsset: async (asset) => {
-      const named = asset ?? network.tokens[0]
+      const named = asset ?? network.tokens[0]?.asset
       if (named === undefined || !isOffered(network, named)) return null
       // Every known stablecoin has 6 decimals.
       const decimals = isKnownMint(network.reference, named) ? 6 : null

@@ -24,14 +24,14 @@ const feePayer = 'SandboxFeePayer1111111111111111111111111111'
 const limits = { maxComputeUnits: 400_000n, maxPriorityFeeLamports: 100_000n }
 
 const createOfflineExact = (network: string, { reference, tokens }: KnownNetwork): OfflineScheme => {
-  const offered = { network, tokens: tokens.map(({ mint }) => mint), acceptsAnyToken: false }
+  const offered = { network, tokens, acceptsAnyToken: false }
   const prepare = createPrepare(offered, {
     ...limits,
     feePayers: [feePayer],
     findAssociatedAccount: createAssociatedAccounts(),
   })
   const describe = (asset: string | null): AssetTerms | null => {
-    const named = asset ?? offered.tokens[0]
+    const named = asset ?? tokens[0]?.asset
     if (named === undefined || !isOffered(offered, named)) return null
     return { asset: named, decimals: isKnownMint(reference, named) ? 6 : null, extra: { feePayer } }
   }
@@ -44,7 +44,7 @@ const createOfflineExact = (network: string, { reference, tokens }: KnownNetwork
       forms,
       vouchers: null,
       routers: null,
-      listTokens: () => listKnownTokens(tokens.map(({ mint: asset, ...facts }) => ({ ...facts, asset }))),
+      listTokens: () => listKnownTokens(tokens),
     },
     describeAsset: async (asset) => describe(asset),
     identify: ({ proof }) => {

@@ -81,7 +81,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   })
 
   const isKnownJetton = (master: Address): boolean =>
-    knownNetworks.some(({ tokens }) => tokens.some((token) => readAddress(token.master)?.equals(master)))
+    knownNetworks.some(({ tokens }) => tokens.some((token) => readAddress(token.asset)?.equals(master)))
 
   const identify = ({ proof }: Payment): string | null => {
     const reading = readExactProof(proof)
@@ -202,7 +202,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     describeKind: () => ({ extra: describeTerms(), extensions: [] }),
 
     describeAsset: async (asset) => {
-      const named = asset ?? network.tokens[0]
+      const named = asset ?? network.tokens[0]?.asset
       const master = named === undefined ? null : readAddress(named)
       if (named === undefined || master === null || !jettons.isOffered(master)) return null
       const decimals = isKnownJetton(master) ? 6 : null

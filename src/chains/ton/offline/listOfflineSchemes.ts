@@ -34,7 +34,7 @@ const relayLimits = { least: 30_000_000n, most: 60_000_000n, mostUnreturned: 30_
 const expiryMarginSeconds = 15
 
 const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme => {
-  const masters = [testDollars, ...known.tokens.map(({ master }) => master)]
+  const masters = [testDollars, ...known.tokens.map(({ asset }) => asset)]
   const otherGlobalIds = listOtherGlobalIds(known)
   const isOffered = (asset: Address) => masters.some((each) => readAddress(each)?.equals(asset))
   const extra = { areFeesSponsored: true, responseDestination: relay.toRawString() }
@@ -79,7 +79,7 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
       listTokens: () =>
         listKnownTokens([
           { asset: readAddress(testDollars)?.toRawString() ?? testDollars, symbol: 'USDT', decimals: 6 },
-          ...known.tokens.map(({ master: asset, ...facts }) => ({ ...facts, asset })),
+          ...known.tokens,
         ]),
     },
     describeAsset: async (asset) => describe(asset),

@@ -15,7 +15,7 @@ export interface JettonRegistry {
 }
 
 interface JettonPolicy {
-  readonly tokens: readonly string[]
+  readonly tokens: readonly { readonly asset: string }[]
   readonly acceptsAnyToken: boolean
 }
 
@@ -23,7 +23,7 @@ interface JettonPolicy {
 const maxCached = 10_000
 
 export const createJettonRegistry = (rpc: Rpc, policy: JettonPolicy): JettonRegistry => {
-  const accepted = new Set(policy.tokens.map((text) => parseMaster(text).toRawString()))
+  const accepted = new Set(policy.tokens.map(({ asset }) => parseMaster(asset).toRawString()))
   const cache = new Map<string, Address>()
 
   const findWallet = async (master: Address, owner: Address): Promise<Address | null> => {

@@ -42,7 +42,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { network, rpc, sponsor, sponsoring, clock, crossCheckAmount, minimum } = dependencies
   const { readPrices, delegationCost } = dependencies
   const marginMs = dependencies.expiryMarginSeconds * 1_000
-  const offered = new Set(network.tokens.map(readAddress).filter((token) => token !== null))
+  const offered = new Set(
+    network.tokens.map(({ asset }) => readAddress(asset)).filter((token) => token !== null),
+  )
   const prepare = createPrepare(network, offered, clock)
   const extra = describeTerms(network, sponsor)
 
@@ -158,11 +160,11 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     describeKind: () => ({ extra, extensions: [] }),
 
     describeAsset: async (asset) => {
-      const named = asset ?? network.tokens[0]
+      const named = asset ?? network.tokens[0]?.asset
       const contract = readAddress(named)
       if (named === undefined || contract === null) return null
       if (!network.acceptsAnyToken && !offered.has(contract)) return null
-      const known = network.knownTokens.find((token) => readAddress(token.contract) === contract)
+      const known = network.knownTokens.find((token) => readAddress(token.asset) === contract)
       return { asset: named, decimals: known?.decimals ?? null, extra: {} }
     },
 
@@ -205,8 +207,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
 }
 
 const describeTerms = ({ tokens, knownTokens }: TronNetworkSettings, sponsor: EnergyDelegator | null) => {
-  const [defaultAsset] = tokens
-  const known = knownTokens.find(({ contract }) => contract === defaultAsset)
+  const defaultAsset = tokens[0]?.asset
+  const known = knownTokens.find(({ asset }) => asset === defaultAsset)
   return {
     ...(defaultAsset === undefined ? {} : { defaultAsset }),
     ...(known === undefined ? {} : { symbol: known.symbol, decimals: known.decimals }),

@@ -25,13 +25,13 @@ const maxFeeLimit = 1_000_000_000n
 const marginMs = 6_000
 
 const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineScheme => {
-  const offered = new Set(tokens.map(({ contract }) => readAddress(contract)).filter((each) => each !== null))
+  const offered = new Set(tokens.map(({ asset }) => readAddress(asset)).filter((each) => each !== null))
   const [first] = tokens
   const identifyTransfer = ({ transaction }: SignedTransfer): string => `${network}/${transaction}`
   const describe = (asset: string | null): AssetTerms | null => {
-    const named = asset ?? first?.contract
+    const named = asset ?? first?.asset
     const contract = readAddress(named)
-    const known = tokens.find((token) => readAddress(token.contract) === contract)
+    const known = tokens.find((token) => readAddress(token.asset) === contract)
     return named === undefined || known === undefined
       ? null
       : { asset: named, decimals: known.decimals, extra: {} }
@@ -42,7 +42,7 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
       first === undefined
         ? {}
         : {
-            defaultAsset: first.contract,
+            defaultAsset: first.asset,
             symbol: first.symbol,
             decimals: first.decimals,
             gasSponsor: sponsor,
@@ -53,7 +53,7 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
       forms,
       vouchers: null,
       routers: null,
-      listTokens: () => listKnownTokens(tokens.map(({ contract: asset, ...facts }) => ({ ...facts, asset }))),
+      listTokens: () => listKnownTokens(tokens),
     },
     describeAsset: async (asset) => describe(asset),
     identify: ({ proof }) => {
