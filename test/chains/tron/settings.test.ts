@@ -1,18 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { readTronSettings } from '../../../src/chains/tron/settings.js'
+import { settingsOf } from '../../support/readSettings.js'
 
 const url = 'https://node.example/secret-path'
 
-const read = (environment: Readonly<Record<string, string>>) => {
-  const reading = readTronSettings(environment)
-  if ('problems' in reading) throw new Error(reading.problems.join('; '))
-  return reading.settings
-}
-
-const problemsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
-  const reading = readTronSettings(environment)
-  return 'problems' in reading ? reading.problems : []
-}
+const { read, problemsOf } = settingsOf(readTronSettings)
 
 describe('the TRON settings', () => {
   it('are null without an endpoint', () => {
