@@ -1,6 +1,5 @@
 import { setNewest } from './concurrency/boundedMap.js'
-import type { LogEvent } from './ports/logEvents.js'
-import type { Logger } from './ports/logger.js'
+import type { LogEvent, Logger } from './ports/logger.js'
 
 interface FailureLogOptions {
   readonly logger: Logger

@@ -429,7 +429,7 @@ describe('docs/monitoring.md', () => {
 describe('docs/reference/log-events.md', () => {
   const path = 'docs/reference/log-events.md'
   const logEvents = Array.from(
-    readText('src/ports/logEvents.ts').matchAll(/\| '(.+)'/g),
+    readText('src/ports/logger.ts').matchAll(/\| '(.+)'/g),
     ([, name = '']) => name,
   )
 
@@ -440,7 +440,7 @@ describe('docs/reference/log-events.md', () => {
   })
 
   it('lists only log events that the source logs, all in the same form', () => {
-    const sources = listFiles('src', '.ts').filter((file) => file !== 'src/ports/logEvents.ts')
+    const sources = listFiles('src', '.ts').filter((file) => file !== 'src/ports/logger.ts')
     const source = sources.map(readText).join('\n')
     const isLogged = (event: string) =>
       source.includes(`'${event}'`) || source.includes(`\`${event.split('.')[0]}.\${`)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFailureLog } from '../src/failureLog.js'
-import type { LogEvent } from '../src/ports/logEvents.js'
+import type { LogEvent } from '../src/ports/logger.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
 
 const second = 1_000

@@ -1,4 +1,4 @@
-import type { Requester } from '../ports/requester.js'
+import type { Requester } from '../ports/rateLimiter.js'
 import type { JsonObject } from '../protocol/fields.js'
 import type { Payment } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { AddressBlocks } from '../ports/addressBlocks.js'
+import type { AddressBlocks } from '../ports/accountStore.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 

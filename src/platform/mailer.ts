@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
+import type { Mailer } from '../ports/accountStore.js'
 import type { Logger } from '../ports/logger.js'
-import type { Mailer } from '../ports/mailer.js'
 import type { Secret } from './secret.js'
 
 interface MailerSettings {

@@ -6,7 +6,9 @@ import {
   Histogram,
   Registry,
 } from 'prom-client'
-import type { CreditCounter, SettlementCounter, WebhookCounter } from '../ports/counters.js'
+import type { CreditCounter } from '../ports/creditStore.js'
+import type { SettlementCounter } from '../ports/settlementOverview.js'
+import type { WebhookCounter } from '../ports/webhookOutbox.js'
 import { differenceKinds, type KindCount } from '../protocol/reconciliation.js'
 import { type MeasuredNetwork, registerNetworkGauges } from './networkGauges.js'
 

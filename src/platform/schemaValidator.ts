@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
-import { createFairSlots } from '../concurrency/fairSlots.js'
-import type { SchemaValidator, SchemaVerdict } from '../ports/schemaValidator.js'
+import { createFairSlots } from '../concurrency/slots.js'
+import type { SchemaValidator, SchemaVerdict } from '../ports/discovery.js'
 
 const defaultDeadlineMs = 250
 const startDeadlineMs = 10_000

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import type { Sealer, SealPurpose } from '../ports/sealer.js'
+import type { Sealer, SealPurpose } from '../ports/accountStore.js'
 import type { Secret } from './secret.js'
 
 export interface Sealers {

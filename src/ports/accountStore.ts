@@ -171,3 +171,40 @@ export interface AuditLog {
   /** Deletes entries older than the retention. */
   purge(): Promise<void>
 }
+
+export interface AddressBlocks {
+  /** Canonical form of an address or CIDR block: IPv4-mapped IPv6 as IPv4, host bits cleared. Null if invalid. */
+  normalize(text: string): string | null
+  /** `blocks` must be normalized. Returns false for an invalid address. */
+  include(blocks: readonly string[], address: string): boolean
+}
+
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+export interface Mailer {
+  /** Sends in the background; failures are logged. */
+  send(mail: Mail): void
+  /** Waits for messages in flight, at most their send deadline. */
+  close(): Promise<void>
+}
+
+/** Bound to the ciphertext: text sealed for one purpose cannot be opened for another. */
+export type SealPurpose = 'api-key' | 'webhook-secret' | 'sign-in-nonce'
+
+/** Encrypts secrets that are stored in the database and must be readable again. */
+export interface Sealer {
+  /** Non-deterministic. `owner` is the account id, and is bound to the ciphertext. */
+  seal(text: string, owner: string): Uint8Array
+  /** Throws if the bytes were modified, or sealed with an unknown secret, for another purpose or another owner. */
+  open(sealed: Uint8Array, owner: string): string
+  /** Whether the bytes must be sealed again: an older format, or the previous secret. */
+  isOutdated(sealed: Uint8Array): boolean
+  /** Keyed hash, 32 bytes, deterministic: for lookups. */
+  fingerprint(text: string): Uint8Array
+  /** With every known secret, the current one first. */
+  fingerprints(text: string): readonly Uint8Array[]
+}

@@ -51,3 +51,8 @@ export interface CreditStore {
   /** By their stored score, the highest first; wallets without points are left out. */
   listTop(limit: number): Promise<readonly WalletFacts[]>
 }
+
+export interface CreditCounter {
+  /** A recount of a wallet did not agree with what the triggers had counted. */
+  countCreditRepair(): void
+}

@@ -76,3 +76,10 @@ export interface SponsoringRecord {
 export interface SponsoringHistory {
   read(query: SponsoringQuery): Promise<SponsoringRecord>
 }
+
+export interface SettlementCounter {
+  /** The block of a confirmed payment was orphaned. */
+  countReorged(network: string): void
+  /** A payment that was answered `success: true` was lost in a reorg. */
+  countLost(network: string): void
+}

@@ -1,5 +1,5 @@
 import type { SignatureScheme, SignInTypedData } from '../protocol/siwx.js'
-import type { Requester } from './requester.js'
+import type { Requester } from './rateLimiter.js'
 
 /** A sign-in message and the signature of the wallet that it names. */
 export interface SignedStatement {

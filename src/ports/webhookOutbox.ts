@@ -143,3 +143,8 @@ export interface WebhookTransport {
   /** Failures of the receiver are returned; throws only the abort reason of `stopped`. */
   post(message: WebhookMessage, stopped: AbortSignal): Promise<WebhookResponse>
 }
+
+export interface WebhookCounter {
+  /** `waiting`: failed, retry scheduled; `failed`: no more retries. */
+  countWebhook(outcome: AttemptOutcome['state']): void
+}

@@ -1,4 +1,4 @@
-import type { Requester } from '../ports/requester.js'
+import type { Requester } from '../ports/rateLimiter.js'
 import type { Promisee } from '../ports/reservations.js'
 import type { Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
 import type { JsonObject } from '../protocol/fields.js'

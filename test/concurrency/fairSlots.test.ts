@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFairSlots, type FairSlotsOptions, SlotsFullError } from '../../src/concurrency/fairSlots.js'
+import { createFairSlots, type FairSlotsOptions, SlotsFullError } from '../../src/concurrency/slots.js'
 import { drainEventLoop } from '../support/manualClock.js'
 
 const never = new AbortController().signal

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createSharedPlaces } from '../../src/concurrency/sharedPlaces.js'
+import { createSharedPlaces } from '../../src/concurrency/slots.js'
 
 const takeAll = (places: ReturnType<typeof createSharedPlaces>, holders: readonly string[]) => {
   const taken: (() => void)[] = []

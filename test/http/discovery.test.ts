@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
 import { createSchemaValidator } from '../../src/platform/schemaValidator.js'
-import type { SchemaValidator, ValidationTurn } from '../../src/ports/schemaValidator.js'
+import type { SchemaValidator, ValidationTurn } from '../../src/ports/discovery.js'
 import type { DiscoveryUseCases } from '../../src/usecases/discovery/useCases.js'
 import { createValidateDeclaration } from '../../src/usecases/discovery/validateDeclaration.js'
 import { bazaarOf } from '../support/discovery.js'

@@ -1,4 +1,4 @@
-import type { SettlementCounter } from '../../src/ports/counters.js'
+import type { SettlementCounter } from '../../src/ports/settlementOverview.js'
 
 /** Entries of the form `event network`, in order. */
 export interface MemoryCounter extends SettlementCounter {

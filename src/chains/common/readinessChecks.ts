@@ -1,4 +1,4 @@
-import type { ReadinessCheck } from '../../ports/readinessCheck.js'
+import type { ReadinessCheck } from '../../ports/job.js'
 import type { NetworkHealth } from '../chain.js'
 import { notableLagMs } from './chainClock.js'
 

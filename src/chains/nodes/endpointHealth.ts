@@ -1,6 +1,5 @@
 import { createFailureLog } from '../../failureLog.js'
-import type { LogEvent } from '../../ports/logEvents.js'
-import type { Logger } from '../../ports/logger.js'
+import type { LogEvent, Logger } from '../../ports/logger.js'
 import type { Endpoint } from './endpoint.js'
 import { readRateLimit } from './readRateLimit.js'
 

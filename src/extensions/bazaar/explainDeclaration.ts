@@ -1,5 +1,4 @@
-import type { ListedResource } from '../../ports/discovery.js'
-import type { SchemaValidator, SchemaVerdict, ValidationTurn } from '../../ports/schemaValidator.js'
+import type { ListedResource, SchemaValidator, SchemaVerdict, ValidationTurn } from '../../ports/discovery.js'
 import { isFields } from '../../protocol/fields.js'
 import { copySchema } from './copySchema.js'
 import type { Declaration } from './declaration.js'

@@ -1,4 +1,4 @@
-import type { SchemaVerdict } from '../../ports/schemaValidator.js'
+import type { SchemaVerdict } from '../../ports/discovery.js'
 import { type Fields, isFields } from '../../protocol/fields.js'
 import type { Declaration } from './declaration.js'
 import { findHostProblem, isPrivateHost } from './host.js'

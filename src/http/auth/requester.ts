@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
-import type { Requester } from '../../ports/requester.js'
+import type { Requester } from '../../ports/rateLimiter.js'
 
 /**
  * The customer of a key. Customers that are not proven share with those of their address: a caller that registers can name any

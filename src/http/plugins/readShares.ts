@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { createFairSlots } from '../../concurrency/fairSlots.js'
+import { createFairSlots } from '../../concurrency/slots.js'
 import { AppError } from '../../errors.js'
 import { readClientSite } from '../../platform/clientNetwork.js'
 import { createAbandonment } from '../responseEnd.js'

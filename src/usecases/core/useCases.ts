@@ -1,5 +1,5 @@
 import type { QuotaClaim } from '../../ports/quotas.js'
-import type { Requester } from '../../ports/requester.js'
+import type { Requester } from '../../ports/rateLimiter.js'
 import type {
   CompletedRequirements,
   PricedRequirements,

@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { CreditCounter } from '../../ports/counters.js'
-import type { CreditFacts, CreditStore, Recount } from '../../ports/creditStore.js'
+import type { CreditCounter, CreditFacts, CreditStore, Recount } from '../../ports/creditStore.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { explainScore, listImprovements } from './explainScore.js'

@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.js'
-import type { AccountStore, ApiKey } from '../../ports/accountStore.js'
+import type { AccountStore, ApiKey, Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
-import type { Sealer } from '../../ports/sealer.js'
 import type { NamedKey } from '../../protocol/accounts.js'
 import { createApiKey, type KeyEnvironment } from './apiKey.js'
 import { type MailChange, unknownActor } from './mailChange.js'

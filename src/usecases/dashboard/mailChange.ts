@@ -1,9 +1,7 @@
-import type { Account, Actor } from '../../ports/accountStore.js'
+import type { Account, Actor, Mailer, Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import type { Mailer } from '../../ports/mailer.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
-import type { Sealer } from '../../ports/sealer.js'
 import type { AuditAction } from '../../protocol/accounts.js'
 import { hashMailbox } from './mailKeys.js'
 

@@ -1,8 +1,6 @@
-import type { Account, KeyedAccount } from '../../ports/accountStore.js'
+import type { Account, KeyedAccount, Mailer, Sealer } from '../../ports/accountStore.js'
 import type { Logger } from '../../ports/logger.js'
-import type { Mailer } from '../../ports/mailer.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
-import type { Sealer } from '../../ports/sealer.js'
 import { canonicalMailbox } from './mailbox.js'
 import { openKey } from './registration.js'
 

@@ -1,6 +1,4 @@
-import type { KeyedAccount } from '../../ports/accountStore.js'
-import type { Mailer } from '../../ports/mailer.js'
-import type { Sealer } from '../../ports/sealer.js'
+import type { KeyedAccount, Mailer, Sealer } from '../../ports/accountStore.js'
 import type { LookupResult } from '../../protocol/accounts.js'
 import { maskedApiKey } from './apiKey.js'
 import type { KeyViewer } from './useCases.js'

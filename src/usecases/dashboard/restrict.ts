@@ -1,7 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { AppError } from '../../errors.js'
-import type { AccountStore } from '../../ports/accountStore.js'
-import type { AddressBlocks } from '../../ports/addressBlocks.js'
+import type { AccountStore, AddressBlocks } from '../../ports/accountStore.js'
 import { maxRestrictions } from '../../protocol/accounts.js'
 import { type MailChange, unknownActor } from './mailChange.js'
 import type { DashboardUseCases } from './useCases.js'

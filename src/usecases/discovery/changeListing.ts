@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { CatalogueEntry, DiscoveryCatalogue } from '../../ports/discovery.js'
-import type { Requester } from '../../ports/requester.js'
+import type { Requester } from '../../ports/rateLimiter.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { DiscoveryUseCases, OwnerSignature } from './useCases.js'

@@ -1,9 +1,13 @@
 import type { PaymentExtension, SettledPayment } from '../../extensions/extension.js'
 import type { Clock } from '../../ports/clock.js'
-import type { DiscoveryCatalogue, OwnerChallenges, ResourceProbe } from '../../ports/discovery.js'
+import type {
+  DiscoveryCatalogue,
+  OwnerChallenges,
+  ResourceProbe,
+  SchemaValidator,
+} from '../../ports/discovery.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
-import type { SchemaValidator } from '../../ports/schemaValidator.js'
 import { createChangeListing, type VerifyMessage } from './changeListing.js'
 import { createBazaarExtension, createListAfterSettle, type SettledListing } from './listAfterSettle.js'
 import { createListingQueue } from './listingQueue.js'

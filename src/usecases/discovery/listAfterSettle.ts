@@ -7,8 +7,12 @@ import { findProblem } from '../../extensions/bazaar/findDeclaration.js'
 import { maxExtraLength } from '../../extensions/bazaar/readRecipients.js'
 import type { PaymentExtension, SettledPayment } from '../../extensions/extension.js'
 import type { Clock } from '../../ports/clock.js'
-import type { DiscoveryCatalogue, ListedResource, ListedTerms } from '../../ports/discovery.js'
-import type { SchemaValidator } from '../../ports/schemaValidator.js'
+import type {
+  DiscoveryCatalogue,
+  ListedResource,
+  ListedTerms,
+  SchemaValidator,
+} from '../../ports/discovery.js'
 import type { Fields, JsonObject } from '../../protocol/fields.js'
 import { foldAddress } from '../../protocol/foldAddress.js'
 import type { Payment } from '../../protocol/payment.js'

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { sleep } from '../../concurrency/deadline.js'
-import { createFairSlots } from '../../concurrency/fairSlots.js'
-import { createSharedPlaces } from '../../concurrency/sharedPlaces.js'
+import { createFairSlots, createSharedPlaces } from '../../concurrency/slots.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'

@@ -14,10 +14,10 @@ import type {
   OwnerChallenges,
   ResourceAnswer,
   ResourceProbe,
+  SchemaValidator,
   StatedListing,
 } from '../../ports/discovery.js'
 import type { Logger } from '../../ports/logger.js'
-import type { SchemaValidator } from '../../ports/schemaValidator.js'
 import type { Fields } from '../../protocol/fields.js'
 
 interface ProbeOwnersDependencies {

@@ -1,5 +1,5 @@
-import type { Requester } from '../../ports/requester.js'
-import type { ValidationTurn } from '../../ports/schemaValidator.js'
+import type { ValidationTurn } from '../../ports/discovery.js'
+import type { Requester } from '../../ports/rateLimiter.js'
 import type {
   DeclarationReport,
   DiscoveredResource,

@@ -7,7 +7,7 @@ import {
   explainDeclaration,
 } from '../../extensions/bazaar/explainDeclaration.js'
 import { findDeclaration } from '../../extensions/bazaar/findDeclaration.js'
-import type { ValidationTurn } from '../../ports/schemaValidator.js'
+import type { ValidationTurn } from '../../ports/discovery.js'
 import type { DeclarationReport } from '../../protocol/discovery.js'
 import type { DiscoveryUseCases } from './useCases.js'
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.js'
-import type { Sealer } from '../../ports/sealer.js'
+import type { Sealer } from '../../ports/accountStore.js'
 import type { MailChange } from '../dashboard/mailChange.js'
 import { createNonces } from '../siwx/nonces.js'
 import {

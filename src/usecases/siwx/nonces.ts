@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../errors.js'
 import { declareSignIn } from '../../extensions/siwx/declare.js'
+import type { Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
-import type { Sealer } from '../../ports/sealer.js'
 import { isSingleLine } from '../../protocol/siwx.js'
 import type { SiwxUseCases } from './useCases.js'
 

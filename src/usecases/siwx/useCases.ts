@@ -1,5 +1,5 @@
 import type { SignInDeclarations } from '../../extensions/siwx/declare.js'
-import type { Requester } from '../../ports/requester.js'
+import type { Requester } from '../../ports/rateLimiter.js'
 import type { SignatureScheme } from '../../protocol/siwx.js'
 
 interface NonceRequest {

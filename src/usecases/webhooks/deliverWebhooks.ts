@@ -1,9 +1,9 @@
 import { sleep } from '../../concurrency/deadline.js'
-import type { WebhookCounter } from '../../ports/counters.js'
 import type { Logger } from '../../ports/logger.js'
 import type {
   AttemptOutcome,
   LeasedDelivery,
+  WebhookCounter,
   WebhookOutbox,
   WebhookResponse,
 } from '../../ports/webhookOutbox.js'

@@ -1,4 +1,4 @@
-import { createSharedPlaces } from '../../concurrency/sharedPlaces.js'
+import { createSharedPlaces } from '../../concurrency/slots.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { EventFeed, FeedEvent } from '../../ports/webhookOutbox.js'

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import type { Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
-import type { Sealer } from '../../ports/sealer.js'
 import type {
   WebhookDelivery,
   WebhookEndpoint,

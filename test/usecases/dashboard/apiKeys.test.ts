@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Mail } from '../../../src/ports/mailer.js'
+import type { Mail } from '../../../src/ports/accountStore.js'
 import type { KeyScope } from '../../../src/protocol/accounts.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import { createApiKey, isApiKey } from '../../../src/usecases/dashboard/apiKey.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Mail, Mailer } from '../../../src/ports/mailer.js'
+import type { Mail, Mailer } from '../../../src/ports/accountStore.js'
 import { getTier, specificationTiers, type Tiers } from '../../../src/protocol/tiers.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import { fillMailboxes } from '../../../src/stores/postgres/accounts/fillMailboxes.js'

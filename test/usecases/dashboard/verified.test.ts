@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createMailer } from '../../../src/platform/mailer.js'
 import { Secret } from '../../../src/platform/secret.js'
-import type { Mailer } from '../../../src/ports/mailer.js'
+import type { Mailer } from '../../../src/ports/accountStore.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
 import { drainEventLoop } from '../../support/manualClock.js'

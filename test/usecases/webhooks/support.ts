@@ -1,5 +1,4 @@
-import type { AuditEntry } from '../../../src/ports/accountStore.js'
-import type { Sealer } from '../../../src/ports/sealer.js'
+import type { AuditEntry, Sealer } from '../../../src/ports/accountStore.js'
 import type { WebhookMessage, WebhookResponse, WebhookTransport } from '../../../src/ports/webhookOutbox.js'
 import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
 import type { KeyHolder } from '../../../src/usecases/dashboard/useCases.js'

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { Requester } from '../../../ports/requester.js'
+import type { Requester } from '../../../ports/rateLimiter.js'
 import type { ContractReader } from '../../chain.js'
 import { isCounterfactual, readCounterfactual } from '../signatures/signature.js'
 import { encodeWalletCheck, readWalletCheck } from './walletCheck.js'

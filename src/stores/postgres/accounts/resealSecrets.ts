@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { Sealer } from '../../../ports/sealer.js'
+import type { Sealer } from '../../../ports/accountStore.js'
 import { inTransaction } from '../database/transaction.js'
 
 interface Resealing {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import { shareOfFree } from '../../../concurrency/sharedPlaces.js'
+import { shareOfFree } from '../../../concurrency/slots.js'
 import type { SandboxScenarioStore, Scenario } from '../../../ports/sandbox.js'
 import { readReason } from '../../../protocol/reasons.js'
 import { purgeExpired } from '../database/purgeExpired.js'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.js'
 import type { Clock } from '../../../ports/clock.js'
-import type { ReadinessCheck } from '../../../ports/readinessCheck.js'
+import type { ReadinessCheck } from '../../../ports/job.js'
 import { canonicalNetwork, listNetworkAliases } from '../../../protocol/network.js'
 import type { Readiness, Supported } from '../../../protocol/results.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'

@@ -1,6 +1,6 @@
 import { withSignal } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
-import type { Requester } from '../../../ports/requester.js'
+import type { Requester } from '../../../ports/rateLimiter.js'
 import type { Promisee } from '../../../ports/reservations.js'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'

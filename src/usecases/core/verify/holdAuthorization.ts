@@ -1,5 +1,5 @@
 import type { QuotaClaim } from '../../../ports/quotas.js'
-import type { Requester } from '../../../ports/requester.js'
+import type { Requester } from '../../../ports/rateLimiter.js'
 import type { SettlementJournal } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'

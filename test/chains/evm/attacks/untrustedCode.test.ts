@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { encodeFunctionData, type Hex, hashMessage, serializeErc6492Signature } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { writeX402Message } from '../../../../src/extensions/siwx/messages.js'
-import type { Requester } from '../../../../src/ports/requester.js'
+import type { Requester } from '../../../../src/ports/rateLimiter.js'
 import type { SignInFields } from '../../../../src/protocol/siwx.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import {

@@ -4,7 +4,7 @@ import { createPromisedCost } from '../../../../src/chains/common/promisedCost.j
 import { systemClock } from '../../../../src/platform/clock.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import type { QuotaClaim } from '../../../../src/ports/quotas.js'
-import type { Requester } from '../../../../src/ports/requester.js'
+import type { Requester } from '../../../../src/ports/rateLimiter.js'
 import { isRefused, readPayment } from '../../../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../../src/schemes/registry.js'
