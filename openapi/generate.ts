@@ -6,15 +6,17 @@ import { buildApp } from '../src/app.js'
 import { createMetrics } from '../src/platform/metrics.js'
 import { bodyLimits } from '../src/protocol/requestLimits.js'
 import type { CoreUseCases } from '../src/usecases/core/useCases.js'
-import type { CreditUseCases } from '../src/usecases/credit/useCases.js'
 import type { DashboardUseCases } from '../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../src/usecases/discovery/useCases.js'
 import type { IntentUseCases } from '../src/usecases/intents/useCases.js'
-import type { SandboxUseCases } from '../src/usecases/sandbox/useCases.js'
-import type { SiwxUseCases } from '../src/usecases/siwx/useCases.js'
-import type { StatsUseCases } from '../src/usecases/stats/useCases.js'
 import type { StreamUseCases } from '../src/usecases/streams/useCases.js'
-import type { WebhookUseCases } from '../src/usecases/webhooks/useCases.js'
+import type {
+  CreditUseCases,
+  SandboxUseCases,
+  SiwxUseCases,
+  StatsUseCases,
+  WebhookUseCases,
+} from '../src/usecases/useCases.js'
 import { showHelp } from '../test/support/showHelp.js'
 
 const refuse = (): never => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import type { WalletQuery } from '../../src/usecases/credit/findWallets.js'
+import type { WalletQuery } from '../../src/usecases/useCases.js'
 import { knownKey, testApp } from './support/app.js'
 
 const wallet = '0x18f77dd01186556F1F745E7847A4686421dEE072'

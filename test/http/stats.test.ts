@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { TalliedRequest } from '../../src/usecases/stats/tallyRequests.js'
+import type { CountedRequest } from '../../src/usecases/useCases.js'
 import { testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 
@@ -26,7 +26,7 @@ describe('statistics', () => {
   })
 
   it('count each request once with status and duration, except probes', async () => {
-    const counted: TalliedRequest[] = []
+    const counted: CountedRequest[] = []
     const app = testApp({
       stats: { countRequest: (request) => void counted.push(request) },
       core: { verifyPayment: () => Promise.reject(new Error('broken')) },

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { StatsUseCases } from '../../usecases/stats/useCases.js'
+import type { StatsUseCases } from '../../usecases/useCases.js'
 import { isProbe } from '../probes.js'
 import { onResponseEnd } from '../responseEnd.js'
 

@@ -1,7 +1,6 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { AppError } from '../../errors.js'
-import type { WalletQuery } from '../../usecases/credit/findWallets.js'
-import type { CreditUseCases } from '../../usecases/credit/useCases.js'
+import type { CreditUseCases, WalletQuery } from '../../usecases/useCases.js'
 import { forbidCaching } from '../forbidCaching.js'
 import {
   type GivenWallet,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import type { RecipientUseCases, ServiceAddress } from '../../usecases/recipients/useCases.js'
+import type { RecipientUseCases, ServiceAddress } from '../../usecases/useCases.js'
 import { getKeyOwner, readActor } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
 import {

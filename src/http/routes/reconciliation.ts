@@ -1,6 +1,6 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { ReconciliationPage } from '../../protocol/reconciliation.js'
-import type { ReconciliationUseCases } from '../../usecases/reconciliation/useCases.js'
+import type { ReconciliationUseCases } from '../../usecases/useCases.js'
 import { formatCsv } from '../csv.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { reconciliationSchema } from '../schemas/reconciliation.js'

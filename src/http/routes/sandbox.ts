@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import type { SandboxUseCases } from '../../usecases/sandbox/useCases.js'
+import type { SandboxUseCases } from '../../usecases/useCases.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { readHolders } from '../readHolders.js'
 import {

@@ -1,6 +1,6 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { bodyLimits } from '../../protocol/requestLimits.js'
-import type { SiwxUseCases } from '../../usecases/siwx/useCases.js'
+import type { SiwxUseCases } from '../../usecases/useCases.js'
 import { readRequester } from '../auth/requester.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { issueNonceSchema, verifySignInSchema } from '../schemas/siwx.js'

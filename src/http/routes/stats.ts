@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import type { StatsUseCases } from '../../usecases/stats/useCases.js'
+import type { StatsUseCases } from '../../usecases/useCases.js'
 import { requestStatisticsSchema, settlementStatisticsSchema } from '../schemas/stats.js'
 
 export interface StatsRoutesDependencies {

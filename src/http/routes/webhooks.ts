@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import type { WebhookUseCases } from '../../usecases/webhooks/useCases.js'
+import type { WebhookUseCases } from '../../usecases/useCases.js'
 import { getKeyOwner, readActor } from '../auth/keyOwner.js'
 import { forbidCaching } from '../forbidCaching.js'
 import { readHolders } from '../readHolders.js'

@@ -1,12 +1,7 @@
 import { AppError } from '../../errors.js'
 import { canonicalNetwork, namespaceOf } from '../../protocol/network.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-
-export interface WalletQuery {
-  readonly wallet: string
-  /** Any network of the wallet's family; default: all families. */
-  readonly network?: string | undefined
-}
+import type { WalletQuery } from '../useCases.js'
 
 /** One address of one family. */
 export interface Wallet {

@@ -1,7 +1,7 @@
 import type { Job } from '../../ports/job.js'
+import type { CreditUseCases } from '../useCases.js'
 import { type CreditDependencies, createReadScores } from './readScores.js'
 import { scoreCredit } from './score.js'
-import type { CreditUseCases } from './useCases.js'
 
 interface Credit {
   readonly useCases: CreditUseCases

@@ -3,10 +3,10 @@ import type { Clock } from '../../ports/clock.js'
 import type { CreditCounter, CreditFacts, CreditStore, Recount } from '../../ports/creditStore.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { CreditUseCases, WalletQuery } from '../useCases.js'
 import { explainScore, listImprovements } from './explainScore.js'
-import { findWallets, readWalletKey, type Wallet, type WalletQuery } from './findWallets.js'
+import { findWallets, readWalletKey, type Wallet } from './findWallets.js'
 import { type CreditPoints, scoreCredit } from './score.js'
-import type { CreditUseCases } from './useCases.js'
 
 export interface CreditDependencies {
   readonly registry: SchemeRegistry

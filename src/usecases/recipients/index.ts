@@ -2,6 +2,7 @@ import { AppError } from '../../errors.js'
 import type { Sealer } from '../../ports/accountStore.js'
 import type { MailChange } from '../dashboard/mailChange.js'
 import { createNonces } from '../siwx/nonces.js'
+import type { RecipientUseCases } from '../useCases.js'
 import {
   createStateRecipient,
   createWriteMessage,
@@ -9,7 +10,6 @@ import {
   type StateRecipientDependencies,
   viewStatement,
 } from './stateRecipient.js'
-import type { RecipientUseCases } from './useCases.js'
 
 interface RecipientsDependencies extends Omit<StateRecipientDependencies, 'nonces'> {
   /** For the purpose `sign-in-nonce`. */

@@ -23,7 +23,7 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { normalizeWith } from '../../schemes/spelling.js'
 import type { Nonces } from '../siwx/nonces.js'
-import type { RecipientUseCases, ServiceAddress } from './useCases.js'
+import type { RecipientUseCases, ServiceAddress } from '../useCases.js'
 
 export interface StateRecipientDependencies {
   readonly registry: SchemeRegistry

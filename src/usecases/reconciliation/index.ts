@@ -4,6 +4,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { ReconciliationStore } from '../../ports/reconciliation.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { ReconciliationUseCases } from '../useCases.js'
 import { createCompareCounters } from './compareCounters.js'
 import { createCompareWithChain } from './compareWithChain.js'
 import {
@@ -13,7 +14,6 @@ import {
 } from './reconcileNightly.js'
 import { createReconcilePage } from './reconcilePage.js'
 import { createReconcilePeriod } from './reconcilePeriod.js'
-import type { ReconciliationUseCases } from './useCases.js'
 
 interface ReconciliationDependencies {
   readonly store: ReconciliationStore

@@ -3,9 +3,9 @@ import type { Period, ReconciliationStore } from '../../ports/reconciliation.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { ReconciliationUseCases } from '../useCases.js'
 import { type ComparedCounters, countKinds, mergeCounts } from './compareCounters.js'
 import type { ReconcilePage } from './reconcilePage.js'
-import type { ReconciliationUseCases } from './useCases.js'
 
 interface ReconcilePeriodDependencies {
   readonly store: Pick<ReconciliationStore, 'findLastNightly' | 'hasNetwork'>

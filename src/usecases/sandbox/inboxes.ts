@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { SandboxInbox, SandboxInboxes } from '../../ports/sandbox.js'
 import type { WebhookTransport } from '../../ports/webhookOutbox.js'
 import type { CreatedInbox } from '../../protocol/sandbox.js'
-import type { SandboxUseCases } from './useCases.js'
+import type { SandboxUseCases } from '../useCases.js'
 
 const inboxLifetimeMs = 86_400_000
 

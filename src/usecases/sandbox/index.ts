@@ -2,9 +2,9 @@ import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
 import type { SandboxInboxes, SandboxScenarioStore } from '../../ports/sandbox.js'
 import type { SandboxAddress } from '../../protocol/sandbox.js'
+import type { SandboxUseCases } from '../useCases.js'
 import { createInboxUseCases } from './inboxes.js'
 import { createPaymentWriter, createScenarioUseCases, type SandboxNetworks } from './scenarios.js'
-import type { SandboxUseCases } from './useCases.js'
 
 interface SandboxDependencies {
   readonly chain: SandboxNetworks & { listAddresses(now: Date): readonly SandboxAddress[] }

@@ -4,7 +4,7 @@ import type { SandboxScenarioStore, Scenario, ScenarioScript } from '../../ports
 import { canonicalNetwork } from '../../protocol/network.js'
 import { readReason } from '../../protocol/reasons.js'
 import type { CreatedInbox, SandboxPayment, ScenarioRequest, ScenarioView } from '../../protocol/sandbox.js'
-import type { SandboxUseCases } from './useCases.js'
+import type { SandboxUseCases } from '../useCases.js'
 
 /** What the sandbox's networks contribute. */
 export interface SandboxNetworks {

@@ -2,8 +2,8 @@ import type { PaymentExtension } from '../../extensions/extension.js'
 import { siwx } from '../../extensions/siwx/siwx.js'
 import type { Sealer } from '../../ports/accountStore.js'
 import type { Job } from '../../ports/job.js'
+import type { SiwxUseCases } from '../useCases.js'
 import { createIssueNonce, createNonces } from './nonces.js'
-import type { SiwxUseCases } from './useCases.js'
 import { createVerifySignIn, type VerifySignInDependencies } from './verifySignIn.js'
 
 interface SiwxDependencies extends Omit<VerifySignInDependencies, 'nonces'> {

@@ -4,7 +4,7 @@ import { declareSignIn } from '../../extensions/siwx/declare.js'
 import type { Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import { isSingleLine } from '../../protocol/siwx.js'
-import type { SiwxUseCases } from './useCases.js'
+import type { SiwxUseCases } from '../useCases.js'
 
 /** Nonces that prove by themselves who issued them: issuing one stores nothing. */
 export interface Nonces {

@@ -12,8 +12,8 @@ import {
   type SignInReason,
   signInReasons,
 } from '../../protocol/siwx.js'
+import type { SiwxUseCases, VerifyRequest } from '../useCases.js'
 import { listChains, type Nonces, readOrigin } from './nonces.js'
-import type { SiwxUseCases, VerifyRequest } from './useCases.js'
 
 export interface VerifySignInDependencies {
   readonly wallets: WalletSignatures

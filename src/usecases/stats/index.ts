@@ -2,8 +2,8 @@ import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
 import type { Statistics } from '../../ports/statistics.js'
 import { cacheFor } from '../cacheFor.js'
+import type { StatsUseCases } from '../useCases.js'
 import { createRequestTally } from './tallyRequests.js'
-import type { StatsUseCases } from './useCases.js'
 
 interface Stats {
   readonly useCases: StatsUseCases

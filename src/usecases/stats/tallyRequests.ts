@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestBatch, RequestTotals, Statistics } from '../../ports/statistics.js'
-
-export interface TalliedRequest {
-  readonly status: number
-  readonly durationMs: number
-}
+import type { CountedRequest } from '../useCases.js'
 
 /** Counts in memory, so that no request waits for the database. */
 interface RequestTally {
-  countRequest(request: TalliedRequest): void
+  countRequest(request: CountedRequest): void
   /** On failure the counts are kept for the next flush; a batch that was written all the same is not counted twice. */
   flush(): Promise<void>
 }

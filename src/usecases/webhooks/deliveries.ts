@@ -4,9 +4,9 @@ import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { WebhookDelivery } from '../../ports/webhookOutbox.js'
 import type { DeliveryView } from '../../protocol/webhooks.js'
 import { readPage } from '../readPage.js'
+import type { WebhookUseCases } from '../useCases.js'
 import { isDelivered } from './deliverWebhooks.js'
 import { getEndpoint, type WebhookDependencies } from './dependencies.js'
-import type { WebhookUseCases } from './useCases.js'
 
 /** Newest first. Another account's cursor gives an empty page. */
 export const createListDeliveries =

@@ -1,4 +1,5 @@
 import type { Job } from '../../ports/job.js'
+import type { WebhookUseCases } from '../useCases.js'
 import {
   createListDeliveries,
   createRedeliver,
@@ -14,7 +15,6 @@ import {
 import { createReadEvents, type ReadEventsDependencies } from './readEvents.js'
 import { createSendWebhook } from './sendWebhook.js'
 import { createRotateSecret, createSetWebhook } from './setWebhook.js'
-import type { WebhookUseCases } from './useCases.js'
 
 interface WebhooksDependencies
   extends Omit<WebhookDependencies, 'sendWebhook' | 'recordChange'>,

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { EventFeed, FeedEvent } from '../../ports/webhookOutbox.js'
 import type { EventPage } from '../../protocol/webhooks.js'
-import type { WebhookUseCases } from './useCases.js'
+import type { WebhookUseCases } from '../useCases.js'
 
 export interface ReadEventsDependencies {
   readonly feed: EventFeed

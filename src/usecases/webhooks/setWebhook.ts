@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.js'
 import { maxWebhookUrlLength } from '../../protocol/webhooks.js'
 import { unknownActor } from '../dashboard/mailChange.js'
+import type { WebhookUseCases } from '../useCases.js'
 import { getEndpoint, noWebhook, type WebhookDependencies } from './dependencies.js'
 import { createWebhookSecret } from './sendWebhook.js'
-import type { WebhookUseCases } from './useCases.js'
 
 // URL parsers disagree on whether to strip these.
 const unreadable = /[\s\p{C}]/u

@@ -9,17 +9,19 @@ import type { Secret } from '../../../src/platform/secret.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import { bodyLimits } from '../../../src/protocol/requestLimits.js'
 import type { CoreUseCases } from '../../../src/usecases/core/useCases.js'
-import type { CreditUseCases } from '../../../src/usecases/credit/useCases.js'
 import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../../../src/usecases/discovery/useCases.js'
 import type { IntentUseCases } from '../../../src/usecases/intents/useCases.js'
-import type { RecipientUseCases } from '../../../src/usecases/recipients/useCases.js'
-import type { ReconciliationUseCases } from '../../../src/usecases/reconciliation/useCases.js'
-import type { SandboxUseCases } from '../../../src/usecases/sandbox/useCases.js'
-import type { SiwxUseCases } from '../../../src/usecases/siwx/useCases.js'
-import type { StatsUseCases } from '../../../src/usecases/stats/useCases.js'
 import type { StreamUseCases } from '../../../src/usecases/streams/useCases.js'
-import type { WebhookUseCases } from '../../../src/usecases/webhooks/useCases.js'
+import type {
+  CreditUseCases,
+  RecipientUseCases,
+  ReconciliationUseCases,
+  SandboxUseCases,
+  SiwxUseCases,
+  StatsUseCases,
+  WebhookUseCases,
+} from '../../../src/usecases/useCases.js'
 import { apiKeyOf } from '../../support/apiKeyOf.js'
 
 export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases => ({
