@@ -1,4 +1,4 @@
-import type { SpendingLimits } from '../../src/usecases/core/settle/spendingLimits.js'
+import type { SpendingLimits } from '../../src/usecases/core/limits.js'
 
 export const noSpendingLimits: SpendingLimits = {
   spend: async () => () => undefined,

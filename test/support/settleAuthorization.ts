@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/platform/clock.js'
-import { createConcurrencyLimits } from '../../src/usecases/core/settle/concurrencyLimits.js'
+import { createConcurrencyLimits } from '../../src/usecases/core/limits.js'
 import {
   createSettleAuthorization,
   type SettleAuthorization,

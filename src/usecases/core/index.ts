@@ -11,29 +11,34 @@ import type { Reservations } from '../../ports/reservations.js'
 import type { ConfirmedBlocks, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenCount, SettlementCounter, SettlementOverview } from '../../ports/settlementOverview.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import { createCompleteAccepts } from './describe/completeAccepts.js'
+import { createCompleteAccepts, createPriceAccepts } from './describe/accepts.js'
 import { createFindTerms } from './describe/completeRequirements.js'
 import { createGetSettlement, createListSettlements } from './describe/listSettlements.js'
 import { createCheckReadiness, createFindRouter, createListSupported } from './describe/listSupported.js'
 import { createOffers } from './describe/offers.js'
-import { createPriceAccepts } from './describe/priceAccepts.js'
+import {
+  type ConcurrencyLimitSettings,
+  createConcurrencyLimits,
+  createQuotaGate,
+  createSpendingLimits,
+  type QuotaGate,
+  type SpendingLimitSettings,
+  type SpendingLimits,
+} from './limits.js'
 import { createPaymentExtensions } from './paymentExtensions.js'
 import { createDetectReorgs } from './recover/detectReorgs.js'
 import { createReconcileSettlements } from './recover/reconcileSettlements.js'
-import { type ConcurrencyLimitSettings, createConcurrencyLimits } from './settle/concurrencyLimits.js'
 import { createSettleAuthorization, type SettleAuthorization } from './settle/settleAuthorization.js'
 import type { StartSettleWait } from './settle/settlementContext.js'
 import { createSettlePayment } from './settle/settlePayment.js'
-import {
-  createSpendingLimits,
-  type SpendingLimitSettings,
-  type SpendingLimits,
-} from './settle/spendingLimits.js'
 import type { CoreUseCases, ServiceDescription } from './useCases.js'
 import type { ClaimRules } from './verify/claimRules.js'
-import { createHoldAuthorization, type HoldAuthorization } from './verify/holdAuthorization.js'
-import { createHoldFunds, createIsHeld } from './verify/holdFunds.js'
-import { createQuotaGate, type QuotaGate } from './verify/quotaGate.js'
+import {
+  createHoldAuthorization,
+  createHoldFunds,
+  createIsHeld,
+  type HoldAuthorization,
+} from './verify/holdFunds.js'
 import { createVerifyPayment } from './verify/verifyPayment.js'
 
 interface CoreSettings {

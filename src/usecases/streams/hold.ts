@@ -8,7 +8,7 @@ import type { Stream } from '../../ports/streamStore.js'
 import type { Payment } from '../../protocol/payment.js'
 import { describeReason, findOperationalCode, type Reason } from '../../protocol/reasons.js'
 import type { Authorized } from '../../schemes/scheme.js'
-import type { HoldAuthorization } from '../core/verify/holdAuthorization.js'
+import type { HoldAuthorization } from '../core/verify/holdFunds.js'
 
 /** Gives the payer's funds back. Never throws: a hold that stays ends by itself. */
 export type ReleaseHold = (stream: Pick<Stream, 'id' | 'authorizationId'>) => Promise<void>

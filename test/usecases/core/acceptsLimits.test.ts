@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.js'
 import { acceptsRequest, isPriceRequest } from '../../../src/protocol/accepts.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import { createCompleteAccepts } from '../../../src/usecases/core/describe/completeAccepts.js'
+import { createCompleteAccepts, createPriceAccepts } from '../../../src/usecases/core/describe/accepts.js'
 import { createFindTerms } from '../../../src/usecases/core/describe/completeRequirements.js'
 import type { OfferDraft, Offers } from '../../../src/usecases/core/describe/offers.js'
-import { createPriceAccepts } from '../../../src/usecases/core/describe/priceAccepts.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 /** From this amount on, two hosts would have to confirm. */

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type ConcurrencyLimitSettings,
-  createConcurrencyLimits,
-} from '../../../src/usecases/core/settle/concurrencyLimits.js'
+import { type ConcurrencyLimitSettings, createConcurrencyLimits } from '../../../src/usecases/core/limits.js'
 
 const limits = (settings: Partial<ConcurrencyLimitSettings> = {}) =>
   createConcurrencyLimits({ settlesAtOncePerPayer: 2, settlesAtOncePerCaller: 2, ...settings })

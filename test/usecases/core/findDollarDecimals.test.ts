@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Network, Token } from '../../../src/schemes/network.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
-import { findDollarDecimals } from '../../../src/usecases/core/settle/spendingLimits.js'
+import { findDollarDecimals } from '../../../src/usecases/core/limits.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 const dollar = (asset: string): Token => ({ asset, symbol: 'USDC', decimals: 6, isDollar: true })

@@ -11,10 +11,11 @@ import type { Outcome, Refusal } from '../../../src/schemes/scheme.js'
 import {
   type ConcurrencyLimitSettings,
   createConcurrencyLimits,
-} from '../../../src/usecases/core/settle/concurrencyLimits.js'
+  findDollarDecimals,
+  type SpendingLimits,
+} from '../../../src/usecases/core/limits.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
 import type { SettleAttempt } from '../../../src/usecases/core/settle/settlementContext.js'
-import { findDollarDecimals, type SpendingLimits } from '../../../src/usecases/core/settle/spendingLimits.js'
 import { createHoldFunds, type HoldFunds } from '../../../src/usecases/core/verify/holdFunds.js'
 import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'

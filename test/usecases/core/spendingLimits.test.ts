@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isRefused, readPayment } from '../../../src/protocol/readPayment.js'
 import type { Reason } from '../../../src/protocol/reasons.js'
 import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
-import { createSpendingLimits } from '../../../src/usecases/core/settle/spendingLimits.js'
+import { createSpendingLimits } from '../../../src/usecases/core/limits.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { toyBody } from '../../support/toyScheme.js'
 

@@ -4,10 +4,9 @@ import { acceptsRequest, isPriceRequest } from '../../../src/protocol/accepts.js
 import type { RecipientRouters } from '../../../src/schemes/network.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
-import { createCompleteAccepts } from '../../../src/usecases/core/describe/completeAccepts.js'
+import { createCompleteAccepts, createPriceAccepts } from '../../../src/usecases/core/describe/accepts.js'
 import { createFindTerms } from '../../../src/usecases/core/describe/completeRequirements.js'
 import { createFindRouter } from '../../../src/usecases/core/describe/listSupported.js'
-import { createPriceAccepts } from '../../../src/usecases/core/describe/priceAccepts.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createToyScheme, type ToyScript } from '../../support/toyScheme.js'
 

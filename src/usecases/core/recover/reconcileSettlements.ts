@@ -6,8 +6,8 @@ import type { Logger } from '../../../ports/logger.js'
 import type { Recorder, Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import type { SettlementCounter } from '../../../ports/settlementOverview.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
+import type { SpendingLimits } from '../limits.js'
 import { describeOutcome, describeSettlement } from '../settle/settlementContext.js'
-import type { SpendingLimits } from '../settle/spendingLimits.js'
 
 interface ReconcileDependencies {
   readonly registry: SchemeRegistry

@@ -3,6 +3,7 @@ import type { Logger } from '../../../ports/logger.js'
 import type { Recorder, Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import type { SettleResult } from '../../../protocol/results.js'
 import type { Authorized, Outcome } from '../../../schemes/scheme.js'
+import type { SpendingLimits } from '../limits.js'
 import { type AnswerFromSettlement, answerPending, failSettle, succeed } from './settleAnswers.js'
 import {
   asSettleFailure,
@@ -13,7 +14,6 @@ import {
   type SettlementContext,
   withShortDeadline,
 } from './settlementContext.js'
-import type { SpendingLimits } from './spendingLimits.js'
 
 /** Executes a settlement whose claim this process owns; no other process sends it. */
 type ExecuteSettlement = (

@@ -11,13 +11,17 @@ import { findUsageWarning } from '../../../protocol/usage.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { Authorized, Refusal, Verification, VerifyOptions } from '../../../schemes/scheme.js'
 import { normalizeWith } from '../../../schemes/spelling.js'
+import { type ConcurrencyLimits, findDollarDecimals, type SpendingLimits } from '../limits.js'
 import { checkRequirements, findScheme } from '../verify/checkRequirements.js'
 import { type ClaimRules, noClaimRules } from '../verify/claimRules.js'
 import { canBeHeld, type Held, type HoldFunds, type IsHeld } from '../verify/holdFunds.js'
-import type { ConcurrencyLimits } from './concurrencyLimits.js'
 import { createExecuteSettlement } from './executeSettlement.js'
-import { createJoinSettlement } from './joinSettlement.js'
-import { consumedBefore, createAnswerFromSettlement, refuseSettle } from './settleAnswers.js'
+import {
+  consumedBefore,
+  createAnswerFromSettlement,
+  createJoinSettlement,
+  refuseSettle,
+} from './settleAnswers.js'
 import {
   asSettleFailure,
   findCustomer,
@@ -28,7 +32,6 @@ import {
   startSettleWait,
   withShortDeadline,
 } from './settlementContext.js'
-import { findDollarDecimals, type SpendingLimits } from './spendingLimits.js'
 
 /** A retry joins the first attempt; a different request is answered `duplicate_settlement`. */
 export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResult>

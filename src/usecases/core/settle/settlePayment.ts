@@ -10,11 +10,7 @@ import type { Payment } from '../../../protocol/payment.js'
 import { findClaimedPayer, isRefused, readPayment } from '../../../protocol/readPayment.js'
 import type { SettleResult } from '../../../protocol/results.js'
 import { fingerprintRequest } from '../idempotency/fingerprint.js'
-import {
-  type BindingHooks,
-  createSettleBound,
-  createSettleOncePerKey,
-} from '../idempotency/settleOncePerKey.js'
+import { type BindingHooks, createSettleBound, createSettleOncePerKey } from '../idempotency/oncePerKey.js'
 import { noPaymentExtensions, type PaymentExtensions } from '../paymentExtensions.js'
 import type { CoreUseCases, SettleRequest, SettleResponse } from '../useCases.js'
 import { refuseSettle } from './settleAnswers.js'

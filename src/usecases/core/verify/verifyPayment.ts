@@ -9,6 +9,7 @@ import { findPublicProof } from '../../../schemes/publicProof.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { Scheme, Verification } from '../../../schemes/scheme.js'
 import { fingerprintRequest } from '../idempotency/fingerprint.js'
+import type { QuotaGate } from '../limits.js'
 import { noPaymentExtensions, type PaymentExtensions } from '../paymentExtensions.js'
 import { consumedBefore, describeWinner, type RefusedRequest } from '../settle/settleAnswers.js'
 import { findPromisee, fingerprintProof, isSameRequest } from '../settle/settlementContext.js'
@@ -16,7 +17,6 @@ import type { CoreUseCases, VerifyRequest } from '../useCases.js'
 import { checkNewRequirements, findScheme } from './checkRequirements.js'
 import { type ClaimRules, noClaimRules } from './claimRules.js'
 import { canBeHeld, type HoldFunds, takenBy } from './holdFunds.js'
-import type { QuotaGate } from './quotaGate.js'
 
 interface VerifyPaymentDependencies {
   readonly registry: SchemeRegistry
