@@ -2,9 +2,8 @@ import { AppError } from '../../errors.js'
 import type { AccountStore, ApiKey, Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { NamedKey } from '../../protocol/accounts.js'
-import { createApiKey, type KeyEnvironment } from './apiKey.js'
-import { type MailChange, unknownActor } from './mailChange.js'
-import { areKeysShown, type Registration, viewKey } from './registration.js'
+import { areKeysShown, createApiKey, type KeyEnvironment, type Registration, viewKey } from './apiKey.js'
+import { type MailChange, unknownActor } from './mails.js'
 import type { DashboardUseCases } from './useCases.js'
 
 interface ApiKeysDependencies {

@@ -1,8 +1,7 @@
 import { AppError } from '../../errors.js'
 import type { AccountStore, AddressBlocks, KeyUse, Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
-import { isApiKey } from './apiKey.js'
-import { isMailboxProven, type Registration } from './registration.js'
+import { isApiKey, isMailboxProven, type Registration } from './apiKey.js'
 import { isHostAllowed } from './restrict.js'
 import type { DashboardUseCases } from './useCases.js'
 

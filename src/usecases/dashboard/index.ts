@@ -7,12 +7,11 @@ import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { AccountSettlements } from '../../ports/settlementOverview.js'
 import { specificationTiers, type Tiers } from '../../protocol/tiers.js'
-import type { KeyEnvironment } from './apiKey.js'
+import type { KeyEnvironment, Registration } from './apiKey.js'
 import { createApiKeyUseCases, createCountKeys, createListKeys, createRotateKey } from './apiKeys.js'
 import { createAuthenticate, createKeyUseTally } from './authenticate.js'
 import { readEmail } from './mailbox.js'
-import { createMailChange, type MailChange } from './mailChange.js'
-import { createMailKeys } from './mailKeys.js'
+import { createMailChange, createMailKeys, type MailChange } from './mails.js'
 import {
   createListAccountSettlements,
   createReadAudit,
@@ -22,7 +21,6 @@ import {
   type ReadInfoDependencies,
 } from './readAccount.js'
 import { createLookUp, createRegister, type MailboxCapSettings, readProjectName } from './register.js'
-import type { Registration } from './registration.js'
 import { createRestrict } from './restrict.js'
 import type { DashboardUseCases } from './useCases.js'
 

@@ -4,11 +4,19 @@ import type { AccountStore, Registrant, Sealer } from '../../ports/accountStore.
 import type { Clock } from '../../ports/clock.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { Tiers } from '../../protocol/tiers.js'
-import { createApiKey, type KeyEnvironment, maskedApiKey } from './apiKey.js'
+import {
+  areKeysShown,
+  createApiKey,
+  isMailboxProven,
+  type KeyEnvironment,
+  maskedApiKey,
+  openKey,
+  type Registration,
+  viewKey,
+} from './apiKey.js'
 import { canonicalMailbox, readEmail } from './mailbox.js'
-import type { MailKeys } from './mailKeys.js'
+import type { MailKeys } from './mails.js'
 import { unusedMonth, viewQuota } from './readAccount.js'
-import { areKeysShown, isMailboxProven, openKey, type Registration, viewKey } from './registration.js'
 import type { DashboardUseCases } from './useCases.js'
 
 interface RegisterDependencies {

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url'
 import { AppError } from '../../errors.js'
 import type { AccountStore, AddressBlocks } from '../../ports/accountStore.js'
 import { maxRestrictions } from '../../protocol/accounts.js'
-import { type MailChange, unknownActor } from './mailChange.js'
+import { type MailChange, unknownActor } from './mails.js'
 import type { DashboardUseCases } from './useCases.js'
 
 const maxQuotedLength = 60

@@ -13,8 +13,12 @@ import { readPage } from '../readPage.js'
 import { createChainReadings } from './chainReadings.js'
 import { createCreateIntent, createCreateOncePerKey } from './createIntent.js'
 import { requireOpen } from './decide.js'
-import { createExpireIntents, createFinishIntent, createFinishIntents } from './endIntents.js'
-import { createExecuteIntent } from './executeIntent.js'
+import {
+  createExecuteIntent,
+  createExpireIntents,
+  createFinishIntent,
+  createFinishIntents,
+} from './executeIntent.js'
 import { changeIntent, getOwnIntent, requireControl } from './findIntent.js'
 import { createPlanRoutes } from './planRoutes.js'
 import { createSelectRoute, createSelectRouteUseCase } from './selectRoute.js'

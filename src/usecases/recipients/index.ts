@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
 import type { Sealer } from '../../ports/accountStore.js'
-import type { MailChange } from '../dashboard/mailChange.js'
+import type { MailChange } from '../dashboard/mails.js'
 import { createNonces } from '../siwx/nonces.js'
 import type { RecipientUseCases } from '../useCases.js'
 import {

@@ -5,7 +5,6 @@ import type { ReconciliationStore } from '../../ports/reconciliation.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { ReconciliationUseCases } from '../useCases.js'
-import { createCompareCounters } from './compareCounters.js'
 import { createCompareWithChain } from './compareWithChain.js'
 import {
   createMeasureReconciliation,
@@ -13,7 +12,7 @@ import {
   type ReconciliationGauges,
 } from './reconcileNightly.js'
 import { createReconcilePage } from './reconcilePage.js'
-import { createReconcilePeriod } from './reconcilePeriod.js'
+import { createCompareCounters, createReconcilePeriod } from './reconcilePeriod.js'
 
 interface ReconciliationDependencies {
   readonly store: ReconciliationStore

@@ -2,8 +2,8 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { FoundDifferences, NightlyProgress, ReconciliationStore } from '../../ports/reconciliation.js'
 import { counterNames, type Difference, type KindCount } from '../../protocol/reconciliation.js'
-import { countKinds, mergeCounts, notCompared } from './compareCounters.js'
 import type { ReconcilePage } from './reconcilePage.js'
+import { countKinds, mergeCounts, notCompared } from './reconcilePeriod.js'
 
 interface ReconcileNightlyDependencies {
   readonly store: ReconciliationStore

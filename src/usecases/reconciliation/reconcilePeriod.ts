@@ -1,10 +1,17 @@
 import { AppError } from '../../errors.js'
-import type { Period, ReconciliationStore } from '../../ports/reconciliation.js'
+import type { Clock } from '../../ports/clock.js'
+import type { FoundDifferences, Period, ReadLimit, ReconciliationStore } from '../../ports/reconciliation.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import { canonicalNetwork } from '../../protocol/network.js'
+import {
+  counterNames,
+  type Difference,
+  differenceKinds,
+  type KindCount,
+  type PeriodTotal,
+} from '../../protocol/reconciliation.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { ReconciliationUseCases } from '../useCases.js'
-import { type ComparedCounters, countKinds, mergeCounts } from './compareCounters.js'
 import type { ReconcilePage } from './reconcilePage.js'
 
 interface ReconcilePeriodDependencies {
@@ -74,3 +81,66 @@ export const createReconcilePeriod = ({
     }
   }
 }
+
+interface ComparedCounters extends FoundDifferences {
+  /** Null if they were not summed in time. */
+  readonly totals: readonly PeriodTotal[] | null
+}
+
+interface CompareCountersDependencies {
+  readonly store: Pick<ReconciliationStore, 'findCountDifferences' | 'sumPeriod'>
+  readonly clock: Clock
+  /** For all counters together. */
+  readonly timeoutMs: number
+}
+
+/** Sums the period and compares every counter; what the time does not suffice for is a difference `not_compared`. */
+export const createCompareCounters =
+  ({ store, clock, timeoutMs }: CompareCountersDependencies) =>
+  async (period: Period): Promise<ComparedCounters> => {
+    const endsAt = clock.now().getTime() + timeoutMs
+    const stopped = new AbortController().signal
+    const found: FoundDifferences[] = []
+    /** Null, and a difference, without an answer in the time that is left. */
+    const within = async <T>(
+      name: string,
+      read: (limit: ReadLimit) => Promise<T | null>,
+    ): Promise<T | null> => {
+      const leftMs = endsAt - clock.now().getTime()
+      const answer = leftMs > 0 ? await read({ timeoutMs: leftMs, stopped }) : null
+      if (answer === null) found.push(notCompared(name, timeoutMs))
+      return answer
+    }
+    const totals = await within('totals of the period', (limit) => store.sumPeriod(period, limit))
+    for (const counter of counterNames) {
+      const differences = await within(counter, (limit) => store.findCountDifferences(counter, period, limit))
+      if (differences !== null) found.push(differences)
+    }
+    return {
+      differences: found.flatMap(({ differences }) => differences),
+      counts: mergeCounts(found.flatMap(({ counts }) => counts)),
+      totals,
+    }
+  }
+
+/** A counter that was not compared proves nothing: it must not look like one that agrees. */
+export const notCompared = (name: string, timeoutMs: number): FoundDifferences => {
+  const missing: Difference = {
+    kind: 'not_compared',
+    message: `Not compared: ${name}. The database did not answer within ${Math.round(timeoutMs / 1_000)} s`,
+  }
+  return { differences: [missing], counts: [{ kind: 'not_compared', count: 1 }] }
+}
+
+/** One count for each kind that occurs, in the order of the kinds. */
+export const mergeCounts = (
+  counts: readonly KindCount[],
+  combine: (left: number, right: number) => number = (left, right) => left + right,
+): readonly KindCount[] =>
+  differenceKinds.flatMap((kind) => {
+    const own = counts.filter((each) => each.kind === kind).map(({ count }) => count)
+    return own.length === 0 ? [] : [{ kind, count: own.reduce((left, right) => combine(left, right)) }]
+  })
+
+export const countKinds = (differences: readonly Difference[]): readonly KindCount[] =>
+  mergeCounts(differences.map(({ kind }) => ({ kind, count: 1 })))

@@ -2,9 +2,11 @@ import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { StreamStore, StreamToSettle } from '../../ports/streamStore.js'
-import { decideHere } from './control.js'
+import { decideFor, decideHere, getDecided } from './control.js'
 import type { ReleaseHold } from './hold.js'
 import type { SettleStream } from './settleStream.js'
+import type { StreamUseCases } from './useCases.js'
+import { viewStream } from './viewStream.js'
 
 interface CloseStreamsDependencies {
   readonly store: Pick<StreamStore, 'change' | 'listDue' | 'listClosingNetworks' | 'leaseClosing'>
@@ -106,3 +108,33 @@ export const createCloseStreams = ({
     },
   }
 }
+
+interface CloseStreamDependencies {
+  readonly store: Pick<StreamStore, 'change' | 'findPayment'>
+  readonly settleStream: SettleStream
+  readonly clock: Clock
+}
+
+// About as long as this request waits for an outcome: then the job takes over. Two attempts at once join each other.
+const requestLeaseMs = 30_000
+
+/** The final amount is durable before anything is sent. */
+export const createCloseStream =
+  ({ store, settleStream, clock }: CloseStreamDependencies): StreamUseCases['closeStream'] =>
+  async (actor, { streamId, finalAmount }) => {
+    const now = clock.now()
+    const close = {
+      kind: 'close',
+      finalAmount: finalAmount === undefined ? null : BigInt(finalAmount),
+      attendAt: new Date(now.getTime() + requestLeaseMs),
+    } as const
+    const stream = getDecided(await store.change(streamId, decideFor(actor, close, now), 'closes'))
+    if (stream.state !== 'closing') return { stream: viewStream(stream) }
+    const payment = await store.findPayment(stream.id)
+    // Another request, or the job, has closed it meanwhile.
+    if (payment === null)
+      return {
+        stream: viewStream(getDecided(await store.change(streamId, decideFor(actor, close, now), 'closes'))),
+      }
+    return { stream: viewStream(await settleStream(stream, payment)) }
+  }

@@ -7,7 +7,7 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import { decideFor, getDecided, getOwnStream } from './control.js'
 import { decide } from './decide.js'
 import type { StreamUseCases } from './useCases.js'
-import { viewUpdate } from './viewStream.js'
+import { viewStream, viewUpdate } from './viewStream.js'
 
 interface UpdateStreamDependencies {
   readonly store: Pick<StreamStore, 'change' | 'find'>
@@ -67,4 +67,17 @@ export const createUpdateStream = ({
     const now = clock.now()
     return viewUpdate(getDecided(await store.change(streamId, decideFor(actor, update, now))), now)
   }
+}
+
+export const createPauseAndResume = (
+  store: Pick<StreamStore, 'change'>,
+  clock: Clock,
+): Pick<StreamUseCases, 'pauseStream' | 'resumeStream'> => {
+  const command =
+    (kind: 'pause' | 'resume'): StreamUseCases['pauseStream'] =>
+    async (actor, id) => {
+      const decision = await store.change(id, decideFor(actor, { kind }, clock.now()))
+      return { stream: viewStream(getDecided(decision)) }
+    }
+  return { pauseStream: command('pause'), resumeStream: command('resume') }
 }

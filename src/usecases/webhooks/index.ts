@@ -7,14 +7,15 @@ import {
   type RedeliverDependencies,
 } from './deliveries.js'
 import { createDeliverWebhooks, type DeliverWebhooksDependencies } from './deliverWebhooks.js'
-import {
-  createRecordChange,
-  type RecordChangeDependencies,
-  type WebhookDependencies,
-} from './dependencies.js'
 import { createReadEvents, type ReadEventsDependencies } from './readEvents.js'
 import { createSendWebhook } from './sendWebhook.js'
-import { createRotateSecret, createSetWebhook } from './setWebhook.js'
+import {
+  createRecordChange,
+  createRotateSecret,
+  createSetWebhook,
+  type RecordChangeDependencies,
+  type WebhookDependencies,
+} from './setWebhook.js'
 
 interface WebhooksDependencies
   extends Omit<WebhookDependencies, 'sendWebhook' | 'recordChange'>,

@@ -2,8 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CreditFacts } from '../../../src/ports/creditStore.js'
 import { creditWeights } from '../../../src/protocol/credit.js'
-import { explainScore, listImprovements } from '../../../src/usecases/credit/explainScore.js'
-import { creditFormula, scoreCredit } from '../../../src/usecases/credit/score.js'
+import {
+  creditFormula,
+  explainScore,
+  listImprovements,
+  scoreCredit,
+} from '../../../src/usecases/credit/score.js'
 import { type CreditPayment, countCredit } from '../../support/creditModel.js'
 import { readTable } from '../../support/markdown.js'
 import { readText } from '../../support/sourceFiles.js'

@@ -11,7 +11,7 @@ import { readAddress as readTonAddress } from '../../../src/chains/ton/encoding/
 import { readAddress as readTronAddress } from '../../../src/chains/tron/encoding/address.js'
 import { AppError } from '../../../src/errors.js'
 import { isSameText } from '../../../src/schemes/spelling.js'
-import { createFindWallet, type Wallets } from '../../../src/usecases/intents/wallets.js'
+import { createFindWallet, type Wallets } from '../../../src/usecases/intents/listCandidates.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 interface Family {

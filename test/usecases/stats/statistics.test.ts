@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RequestBatch, RequestTotals, Statistics } from '../../../src/ports/statistics.js'
-import { createReadStatistics } from '../../../src/usecases/stats/index.js'
-import { createRequestTally } from '../../../src/usecases/stats/tallyRequests.js'
+import { createReadStatistics, createRequestTally } from '../../../src/usecases/stats/index.js'
 import { createManualClock } from '../../support/manualClock.js'
 
 const setup = (given: Partial<Statistics> = {}) => {

@@ -6,7 +6,7 @@ import { createAccountStore } from '../../../../src/stores/postgres/accounts/acc
 import { resealSecrets } from '../../../../src/stores/postgres/accounts/resealSecrets.js'
 import { createSealingKeyCheck } from '../../../../src/stores/postgres/accounts/sealingKeyCheck.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
-import { openKey } from '../../../../src/usecases/dashboard/registration.js'
+import { openKey } from '../../../../src/usecases/dashboard/apiKey.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 const oldSecret = new Secret('o'.repeat(32))
