@@ -55,7 +55,7 @@ const find = async (accounts: AccountStore, fingerprints: readonly Uint8Array[])
 const maxTracked = 100_000
 
 /** Remembers when keys were used, so that no request waits for a write. On failure the times are kept. */
-export const createKeyUseTally = (accounts: Pick<AccountStore, 'recordKeyUses'>, clock: Clock) => {
+export const createKeyUseRecorder = (accounts: Pick<AccountStore, 'recordKeyUses'>, clock: Clock) => {
   let pending = new Map<string, Date>()
   return {
     onUse: (keyId: string): void => {

@@ -9,7 +9,7 @@ import type { AccountSettlements } from '../../ports/settlementOverview.js'
 import { specificationTiers, type Tiers } from '../../protocol/tiers.js'
 import type { KeyEnvironment, Registration } from './apiKey.js'
 import { createApiKeyUseCases, createCountKeys, createListKeys, createRotateKey } from './apiKeys.js'
-import { createAuthenticate, createKeyUseTally } from './authenticate.js'
+import { createAuthenticate, createKeyUseRecorder } from './authenticate.js'
 import { readEmail } from './mailbox.js'
 import { createMailChange, createMailKeys, type MailChange } from './mails.js'
 import {
@@ -77,11 +77,11 @@ export const createDashboard = (dependencies: DashboardDependencies): Dashboard 
       : null
   const mailChange =
     mailer === null ? () => undefined : createMailChange({ mailer, sealer, limiter, clock, logger })
-  const tally = createKeyUseTally(accounts, clock)
+  const keyUses = createKeyUseRecorder(accounts, clock)
   return {
     mailChange,
     useCases: {
-      authenticate: createAuthenticate({ accounts, sealer, blocks, mode, onUse: tally.onUse }),
+      authenticate: createAuthenticate({ accounts, sealer, blocks, mode, onUse: keyUses.onUse }),
       checkRegistration: ({ email, projectName }) => {
         readEmail(email)
         if (projectName !== undefined) readProjectName(projectName)
@@ -100,7 +100,7 @@ export const createDashboard = (dependencies: DashboardDependencies): Dashboard 
       countKeys: createCountKeys(accounts),
     },
     jobs: {
-      recordKeyUses: { everyMs: 30_000, run: tally.flush },
+      recordKeyUses: { everyMs: 30_000, run: keyUses.flush },
       purgeAuditLog: { everyMs: 3_600_000, isShared: true, run: audit.purge },
     },
   }

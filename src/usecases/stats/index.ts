@@ -11,10 +11,10 @@ interface Stats {
 }
 
 export const createStats = (statistics: Statistics, clock: Clock): Stats => {
-  const tally = createRequestTally(statistics)
+  const counter = createRequestCounter(statistics)
   return {
-    useCases: { countRequest: tally.countRequest, ...createReadStatistics(statistics, clock) },
-    jobs: { flushRequestStatistics: { everyMs: 1_000, run: tally.flush } },
+    useCases: { countRequest: counter.countRequest, ...createReadStatistics(statistics, clock) },
+    jobs: { flushRequestStatistics: { everyMs: 1_000, run: counter.flush } },
   }
 }
 
@@ -42,7 +42,7 @@ export const createReadStatistics = (
 }
 
 /** Counts in memory, so that no request waits for the database. */
-interface RequestTally {
+interface RequestCounter {
   countRequest(request: CountedRequest): void
   /** On failure the counts are kept for the next flush; a batch that was written all the same is not counted twice. */
   flush(): Promise<void>
@@ -57,7 +57,7 @@ const add = (left: RequestTotals, right: RequestTotals): RequestTotals => ({
 })
 
 /** Every 4xx and 5xx response is a failure, also 499: the client disconnected before the response. */
-export const createRequestTally = (statistics: Pick<Statistics, 'addRequests'>): RequestTally => {
+export const createRequestCounter = (statistics: Pick<Statistics, 'addRequests'>): RequestCounter => {
   const source = randomUUID()
   let pending = none
   let sequence = 0

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RequestBatch, RequestTotals, Statistics } from '../../../src/ports/statistics.js'
-import { createReadStatistics, createRequestTally } from '../../../src/usecases/stats/index.js'
+import { createReadStatistics, createRequestCounter } from '../../../src/usecases/stats/index.js'
 import { createManualClock } from '../../support/manualClock.js'
 
 const setup = (given: Partial<Statistics> = {}) => {
@@ -15,18 +15,18 @@ const setup = (given: Partial<Statistics> = {}) => {
   return {
     clock,
     added,
-    tally: createRequestTally(statistics),
+    counter: createRequestCounter(statistics),
     read: createReadStatistics(statistics, clock),
   }
 }
 
-describe('the request tally', () => {
+describe('the request counter', () => {
   it('writes the sum since the last flush, and nothing without requests', async () => {
-    const { tally, added } = setup()
-    await tally.flush()
-    for (const status of [200, 404, 429, 499, 500, 503]) tally.countRequest({ status, durationMs: 10 })
-    await tally.flush()
-    await tally.flush()
+    const { counter, added } = setup()
+    await counter.flush()
+    for (const status of [200, 404, 429, 499, 500, 503]) counter.countRequest({ status, durationMs: 10 })
+    await counter.flush()
+    await counter.flush()
     // 4xx, 5xx, and 499: the client disconnected before the response.
     expect(added).toEqual([{ requests: 6, failures: 5, durationMs: 60 }])
   })
@@ -34,18 +34,18 @@ describe('the request tally', () => {
   it('writes a batch again that could not be written, as the same batch', async () => {
     const written: RequestBatch[] = []
     let isDown = true
-    const { tally } = setup({
+    const { counter } = setup({
       addRequests: async (batch) => {
         written.push(batch)
         if (isDown) throw new Error('down')
       },
     })
-    tally.countRequest({ status: 200, durationMs: 1 })
-    const flushed = tally.flush()
-    tally.countRequest({ status: 500, durationMs: 2 })
+    counter.countRequest({ status: 200, durationMs: 1 })
+    const flushed = counter.flush()
+    counter.countRequest({ status: 500, durationMs: 2 })
     await expect(flushed).rejects.toThrow('down')
     isDown = false
-    await tally.flush()
+    await counter.flush()
     const [first] = written
     expect(written).toEqual([
       { source: first?.source, sequence: 1, requests: 1, failures: 0, durationMs: 1 },

@@ -73,7 +73,7 @@ describe('quotas', () => {
       return 'exhausted'
     }
   }
-  const tally = (answers: readonly Answer[]) => ({
+  const countAnswers = (answers: readonly Answer[]) => ({
     opened: answers.filter((answer) => answer === 'opened').length,
     duplicate: answers.filter((answer) => answer === 'duplicate').length,
     exhausted: answers.filter((answer) => answer === 'exhausted').length,
@@ -152,7 +152,11 @@ describe('quotas', () => {
       const attempts = Array.from({ length: 1_500 }, (_, index) =>
         attempt(index % 2 === 0 ? journal : theirJournal, claimOf({ caller: 'ada' })),
       )
-      expect(tally(await Promise.all(attempts))).toEqual({ opened: 1_000, duplicate: 0, exhausted: 500 })
+      expect(countAnswers(await Promise.all(attempts))).toEqual({
+        opened: 1_000,
+        duplicate: 0,
+        exhausted: 500,
+      })
       expect([await readUsed('ada'), await countHeld('ada')]).toEqual([1_000, 1_000])
     })
 
@@ -179,7 +183,7 @@ describe('quotas', () => {
         claimOf({ caller: 'ada', authorizationId }),
       )
       const attempts = asked.flatMap((each) => [attempt(journal, each), attempt(theirJournal, each)])
-      const { opened } = tally(await Promise.all(attempts))
+      const { opened } = countAnswers(await Promise.all(attempts))
       expect([opened, await readUsed('ada'), await countHeld('ada')]).toEqual([60, limit, 60])
     })
 
