@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { counterNames, type Difference } from '../../src/protocol/reconciliation.js'
-import { findCountDifferences } from '../../src/stores/postgres/reconciliation/countDifferences.js'
+import { findCountDifferences } from '../../src/stores/postgres/reconciliation/differences.js'
 
 const always = { from: new Date(0), to: new Date('2100-01-01T00:00:00Z') }
 

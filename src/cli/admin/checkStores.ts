@@ -7,9 +7,9 @@ import { scrubText } from '../../platform/scrub.js'
 import type { Sealers } from '../../platform/sealer.js'
 import type { Secret } from '../../platform/secret.js'
 import { migrationsFolder } from '../../stores/openStores.js'
-import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealingKeyCheck.js'
+import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealing.js'
 import { readSchemaState } from '../../stores/postgres/database/migrate.js'
-import { findSandboxDatabase } from '../../stores/postgres/database/sandboxDatabase.js'
+import { findSandboxDatabase } from '../../stores/postgres/database/purpose.js'
 import {
   type AdminDatabase,
   NoDataError,

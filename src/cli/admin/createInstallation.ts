@@ -1,13 +1,17 @@
 import { type Config, readConfig } from '../../config.js'
 import { version } from '../../platform/version.js'
-import { openAccounts } from '../../stores/openAccounts.js'
 import { migrationsFolder } from '../../stores/openStores.js'
-import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealingKeyCheck.js'
+import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealing.js'
 import { consumedTable, importConsumed } from '../../stores/postgres/backup/importConsumed.js'
 import { checkBackup, restoreBackup } from '../../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../../stores/postgres/backup/writeBackup.js'
 import { migrate } from '../../stores/postgres/database/migrate.js'
-import { hasData, NoDataError, openAdminDatabase } from '../../stores/postgres/openAdminDatabase.js'
+import {
+  hasData,
+  NoDataError,
+  openAccounts,
+  openAdminDatabase,
+} from '../../stores/postgres/openAdminDatabase.js'
 import { checkInstallation } from './checkInstallation.js'
 import { findSealers, openConfiguredSealers, sealingKeyFile } from './checkStores.js'
 import { listSettings } from './listSettings.js'

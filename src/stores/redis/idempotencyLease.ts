@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { IdempotencyState, IdempotencyStore, IdempotentRequest } from '../../ports/idempotencyStore.js'
 import { type Reason, readReason } from '../../protocol/reasons.js'
-import type { Circuit } from './circuit.js'
+import type { Circuit } from './client.js'
 
 interface IdempotencyLeaseOptions {
   /** A client from `openRedis`: its timeouts bound each request. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rateLimiter.js'
 import { checkWindows } from '../cache/rateLimiter.js'
-import { type Circuit, messageOf } from './circuit.js'
+import { type Circuit, messageOf } from './client.js'
 
 interface RedisRateLimiterOptions {
   /** A client from `openRedis`: its timeouts bound each request. Not closed by `close()`. */

@@ -9,8 +9,13 @@ import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
 import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
-import { type Circuit, createCircuit } from '../../../src/stores/redis/circuit.js'
-import { createRedisOutage, openRedis, type RedisOutage } from '../../../src/stores/redis/client.js'
+import {
+  type Circuit,
+  createCircuit,
+  createRedisOutage,
+  openRedis,
+  type RedisOutage,
+} from '../../../src/stores/redis/client.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
 import { bucket, describeRateLimiter } from '../../contracts/rateLimiterContract.js'
 import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
 import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
-import { createCircuit } from '../../../src/stores/redis/circuit.js'
+import { createCircuit } from '../../../src/stores/redis/client.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
 import { runTask } from '../../support/runTask.js'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createMicroBatcher } from '../../../concurrency/microBatcher.js'
 import type { AccountStore, Actor, KeyUse } from '../../../ports/accountStore.js'
 import { specificationTiers, type Tiers } from '../../../protocol/tiers.js'
-import { inTransaction } from '../database/transaction.js'
+import { inTransaction } from '../database/statements.js'
 import {
   accountColumns,
   joinPrimaryKey,

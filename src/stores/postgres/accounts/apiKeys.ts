@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { AccountStore, Actor } from '../../../ports/accountStore.js'
-import { inTransaction } from '../database/transaction.js'
+import { inTransaction } from '../database/statements.js'
 import { keyColumns, readKey } from './accountRow.js'
 import { insertAuditEntry } from './auditLog.js'
 

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { AuditEntry, AuditLog } from '../../../ports/accountStore.js'
 import { auditAction } from '../../../protocol/accounts.js'
-import { withoutNul } from '../database/columnValues.js'
+import { withoutNul } from '../database/statements.js'
 
 const row = z.object({
   id: z.string(),

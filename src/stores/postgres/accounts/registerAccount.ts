@@ -2,9 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import { AppError } from '../../../errors.js'
-import type { AccountStore, Actor, KeyedAccount, Registrant, SealedKey } from '../../../ports/accountStore.js'
+import type {
+  AccountStore,
+  Actor,
+  KeyedAccount,
+  Mailbox,
+  Registrant,
+  SealedKey,
+} from '../../../ports/accountStore.js'
 import type { Tiers } from '../../../protocol/tiers.js'
-import { inTransaction } from '../database/transaction.js'
+import { inTransaction } from '../database/statements.js'
 import { accountColumns, joinPrimaryKey, readKeyed } from './accountRow.js'
 import { insertAuditEntry } from './auditLog.js'
 
@@ -126,4 +133,37 @@ const openAccount = async (
   if (rows[0] === undefined) return null
   await insertAuditEntry(client, { accountId: id, action: 'account.registered', ...by, details: {} })
   return readKeyed(rows[0], tiers)
+}
+
+const unlinkedRow = z.object({ id: z.string(), email: z.string() })
+const mailboxBatchSize = 500
+
+/**
+ * Links accounts to their mailboxes that the migration, or an instance of an older version, did not link. Idempotent;
+ * any number of instances may run it at once.
+ */
+export const fillMailboxes = async (pool: Pool, readMailbox: (email: string) => Mailbox): Promise<void> => {
+  for (;;) {
+    const { rows } = await pool.query(
+      `select id, email from accounts where mailbox_id is null order by id limit ${mailboxBatchSize}`,
+    )
+    if (rows.length === 0) return
+    const found = rows.map((value) => {
+      const { id, email } = unlinkedRow.parse(value)
+      return { id, ...readMailbox(email) }
+    })
+    const mailboxes = found.map(({ mailbox }) => mailbox)
+    await pool.query(
+      `insert into mailboxes (mailbox, domain)
+       select distinct m.mailbox, m.domain from unnest($1::text[], $2::text[]) as m (mailbox, domain)
+       order by 1 on conflict do nothing`,
+      [mailboxes, found.map(({ domain }) => domain)],
+    )
+    await pool.query(
+      `update accounts a set mailbox_id = m.id
+       from unnest($1::uuid[], $2::text[]) as f (id, mailbox) join mailboxes m using (mailbox)
+       where a.id = f.id and a.mailbox_id is null`,
+      [found.map(({ id }) => id), mailboxes],
+    )
+  }
 }

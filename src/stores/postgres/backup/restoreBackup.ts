@@ -1,9 +1,16 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import { type Migration, readMigrations, withoutTimeout } from '../database/migrate.js'
-import { inTransaction } from '../database/transaction.js'
-import { listTables, quote, type Table } from './listTables.js'
-import { BackupFileError, type BackupHeader, type RowCounts, readBackup } from './readBackup.js'
+import { inTransaction } from '../database/statements.js'
+import {
+  BackupFileError,
+  type BackupHeader,
+  listTables,
+  quote,
+  type RowCounts,
+  readBackup,
+  type Table,
+} from './readBackup.js'
 
 /** Reads the whole file and changes nothing. Throws `BackupFileError` unless this version can restore it. */
 export const checkBackup = async (file: string, migrationsFolder: URL): Promise<BackupHeader> => {

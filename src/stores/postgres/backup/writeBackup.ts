@@ -7,9 +7,8 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Pool, PoolClient } from 'pg'
 import { readMigrations, readSchemaState } from '../database/migrate.js'
-import { inTransaction } from '../database/transaction.js'
-import { listTables, quote, type Table } from './listTables.js'
-import { backupFormat, formatVersion, type RowCounts } from './readBackup.js'
+import { inTransaction } from '../database/statements.js'
+import { backupFormat, formatVersion, listTables, quote, type RowCounts, type Table } from './readBackup.js'
 
 interface BackupOptions {
   /** Must not exist. */

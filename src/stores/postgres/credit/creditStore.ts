@@ -1,10 +1,9 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { CreditStore, WalletFacts } from '../../../ports/creditStore.js'
-import { inTransaction } from '../database/transaction.js'
-import { readPaid, selectPaid } from './creditRow.js'
+import { inTransaction } from '../database/statements.js'
 import { recountWallet } from './recountWallet.js'
-import { keepFacts } from './returnedFlow.js'
+import { keepFacts, readPaid, selectPaid } from './returnedFlow.js'
 
 // A round has 200 pairs: together more than a reorg takes back in a second.
 const roundsPerRead = 10

@@ -1,7 +1,7 @@
 import { DatabaseError, type Pool } from 'pg'
 import { z } from 'zod'
 import type { Recount } from '../../../ports/creditStore.js'
-import { inTransaction } from '../database/transaction.js'
+import { inTransaction } from '../database/statements.js'
 
 // Wallets with more settlements than are counted in this time keep what the triggers counted.
 const recountTimeoutMs = 1_500

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Pool, PoolClient } from 'pg'
-import { inTransaction } from './transaction.js'
+import { inTransaction } from './statements.js'
 
 export interface Migration {
   readonly number: number

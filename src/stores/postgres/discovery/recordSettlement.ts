@@ -7,10 +7,9 @@ import type {
   SettlementRecord,
 } from '../../../ports/discovery.js'
 import { foldAddress } from '../../../protocol/foldAddress.js'
-import { withoutNul } from '../database/columnValues.js'
-import { inTransaction } from '../database/transaction.js'
+import { inTransaction, withoutNul } from '../database/statements.js'
 import { entryColumns, readEntry, readStated } from './catalogueRow.js'
-import { challengeColumns, joinChallenge, readChallenge, recordChallenge } from './challengeRow.js'
+import { challengeColumns, joinChallenge, readChallenge, recordChallenge } from './ownerChallenges.js'
 
 /** More payers of one resource are not counted: the order would hardly change, and the table would grow. */
 const maxPayers = 10_000

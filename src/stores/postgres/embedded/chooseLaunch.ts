@@ -2,8 +2,7 @@ import { chown } from 'node:fs/promises'
 import { join } from 'node:path'
 import { copyBinaries, createLibraryLinks } from './binaries.js'
 import { chownRecursive } from './dataFolder.js'
-import { type Launch, runProgram, type User } from './launch.js'
-import type { Machine } from './machine.js'
+import { type Launch, type Machine, runProgram, type User } from './machine.js'
 
 export interface ChosenLaunch extends Launch {
   readonly major: number

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { findForeignOwner, makeFolder } from '../../../platform/folders.js'
 import { hasErrorCode } from './binaries.js'
-import type { User } from './launch.js'
+import type { User } from './machine.js'
 
 const ownEntries = /^(cluster|cluster\.new-.+|password|password\.new|lock|binaries-.+)$/
 

@@ -8,8 +8,7 @@ import type {
 import { type Reason, readReason } from '../../../protocol/reasons.js'
 import { keyKeptMs } from '../../../protocol/requestLimits.js'
 import { type Instance, isOwned } from '../database/instance.js'
-import { purgeInBatches } from '../database/purgeExpired.js'
-import { retryInBackground } from '../database/transaction.js'
+import { purgeInBatches, retryInBackground } from '../database/statements.js'
 
 const isExpired = `r.created_at < now() - interval '${keyKeptMs} milliseconds'`
 const isRunning = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`

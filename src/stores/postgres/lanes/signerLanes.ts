@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Lane } from '../../../ports/settlementJournal.js'
 import type { LaneTransaction, RecordResult, SignerLanes, SignNumbered } from '../../../ports/signerLanes.js'
 import { type Instance, isAlive } from '../database/instance.js'
-import { inTransaction } from '../database/transaction.js'
+import { inTransaction } from '../database/statements.js'
 import { storeBroadcast } from '../journal/storeBroadcast.js'
 import {
   createLaneQueue,

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { Quotas } from '../../../ports/quotas.js'
 import { startOfMonth } from '../../../protocol/tiers.js'
-import { toDay, toMonth } from '../database/columnValues.js'
+import { toDay, toMonth } from '../database/statements.js'
 
 const use = z.object({ used: z.coerce.number() })
 const dayUse = z.object({ date: z.string(), count: z.coerce.number() })

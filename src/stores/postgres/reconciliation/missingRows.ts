@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import type { FoundDifferences, Period } from '../../../ports/reconciliation.js'
-import { type DifferenceRow, readDifferences } from './readDifferences.js'
+import { type DifferenceRow, readDifferences } from './differences.js'
 
 // Transactions that are signed at once are not recorded in the order of their nonces, and a nonce that a dead process left
 // is filled later.

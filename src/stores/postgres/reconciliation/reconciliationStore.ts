@@ -2,12 +2,11 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { ReconciliationStore, RecordedSettlement } from '../../../ports/reconciliation.js'
 import { counterNames, difference, kindCount, periodTotal } from '../../../protocol/reconciliation.js'
-import { inTransaction } from '../database/transaction.js'
+import { inTransaction } from '../database/statements.js'
 import { newestSettlements } from '../journal/settlementOverview.js'
 import { readSettlement, settlementColumns } from '../journal/settlementRow.js'
-import { findCountDifferences } from './countDifferences.js'
+import { findCountDifferences, readWithin } from './differences.js'
 import { findMeteredDifferences, findMissingRows } from './missingRows.js'
-import { readWithin } from './readDifferences.js'
 
 const recordRow = z.object({
   is_event_due: z.boolean(),

@@ -2,8 +2,7 @@ import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Funds, Reservation, ReservationResult, Reservations } from '../../../ports/reservations.js'
 import { createKeyQueue } from '../database/coalesce.js'
-import { purgeExpired } from '../database/purgeExpired.js'
-import { inTransaction } from '../database/transaction.js'
+import { inTransaction, purgeExpired } from '../database/statements.js'
 import { hasEnded, isBeingSettled, isPromised, takenBy } from './holdRules.js'
 
 /**

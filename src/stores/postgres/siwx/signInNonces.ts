@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { SignInNonces, UsedNonce } from '../../../ports/walletSignatures.js'
-import { purgeExpired } from '../database/purgeExpired.js'
+import { purgeExpired } from '../database/statements.js'
 
 /** The primary key decides which of several instances was first. */
 export const createSignInNonces = (pool: Pool): SignInNonces => ({

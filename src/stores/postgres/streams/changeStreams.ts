@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { DecideStream, Stream, StreamDecision, StreamEventRecord } from '../../../ports/streamStore.js'
 import type { RunBatch } from '../database/coalesce.js'
-import { inTransaction } from '../database/transaction.js'
+import { inTransaction } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { hasEnded, readStream, streamColumns } from './streamRow.js'
 

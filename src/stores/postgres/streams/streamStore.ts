@@ -1,11 +1,20 @@
-import type { Pool } from 'pg'
+import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { z } from 'zod'
-import type { Stream, StreamStore, StreamToSettle } from '../../../ports/streamStore.js'
+import type {
+  OpenedStream,
+  Stream,
+  StreamOpening,
+  StreamPace,
+  StreamQuota,
+  StreamStore,
+  StreamToSettle,
+} from '../../../ports/streamStore.js'
 import { streamStates } from '../../../protocol/streams.js'
-import { coalesce } from '../database/coalesce.js'
-import { uuidForm } from '../database/columnValues.js'
+import { coalesce, createKeyQueue } from '../database/coalesce.js'
+import { databaseUnavailable } from '../database/pool.js'
+import { inTransaction, toMonth, uuidForm } from '../database/statements.js'
+import { insertEvents } from '../webhooks/webhookEvents.js'
 import { changeStreams } from './changeStreams.js'
-import { openStream } from './openStream.js'
 import { readStream, streamColumns } from './streamRow.js'
 
 const withPayment = z.looseObject({ payment: z.unknown() })
@@ -115,4 +124,121 @@ export const createStreamStore = (pool: Pool): StreamStore => {
       })
     },
   }
+}
+
+// One statement: others wait for the lock of the network meanwhile, on a busy machine for each answer anew.
+const insert = `
+  with opened as (
+    insert into streams (id, authorization_id, caller, control_digest, fingerprint, quota_holder, fee_rate, scheme, network,
+      asset, payer, pay_to, max_amount, metadata, created_at, closes_at, settles_until, state, amount, sequence, updates,
+      updated_at, checked_at)
+    values ($1, $2, $3, decode($4, 'hex'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+      $22, $15)
+  ), held as (insert into stream_payments (stream_id, payment) values ($1, $23))
+  ${insertEvents('select $3::text as account_id, $24::text as type, null::uuid as settlement_id, $25::json as data')}`
+
+// Class 18 keeps it apart from other advisory locks. Streams of one holder are counted one after the other.
+const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 18))'
+
+const count = `
+  select (select count(*) from streams where quota_holder = $1 and state in ('active', 'paused', 'closing')) as open,
+    coalesce((select used from quota_uses where account_id = $1 and month = $2), 0) as used`
+
+const counted = z.object({ open: z.coerce.number(), used: z.coerce.number() })
+
+const isExhausted = async (client: PoolClient, quota: StreamQuota, at: Date): Promise<boolean> => {
+  await client.query(lock, [quota.holder])
+  const { rows } = await client.query(count, [quota.holder, toMonth(at)])
+  const { open, used } = counted.parse(rows[0])
+  return open + used >= quota.monthlyQuota
+}
+
+// The streams of a network are placed one after the other.
+const countEnding = `
+  select count(*) as others, count(*) filter (where coalesce(quota_holder, caller) = $5) as own from streams
+  where network = $1 and state in ('active', 'paused', 'closing')
+    and settles_until between $2::timestamptz - $3 * interval '1 millisecond' and $2::timestamptz + $3 * interval '1 millisecond'
+    and settles_until - closes_at <= $4 * interval '1 millisecond'`
+
+const ending = z.object({ others: z.coerce.number(), own: z.coerce.number() })
+
+const place = async (
+  client: PoolClient,
+  { network, settlesUntil, caller, quota }: StreamOpening['stream'],
+  { windowMs, maxMarginMs, place: placeBeside }: StreamPace,
+): Promise<Pick<StreamOpening, 'stream' | 'event'> | null> => {
+  await client.query(lock, [`ending on ${network}`])
+  const customer = quota?.holder ?? caller
+  const { rows } = await client.query(countEnding, [network, settlesUntil, windowMs, maxMarginMs, customer])
+  return placeBeside(ending.parse(rows[0]))
+}
+
+const maxLockWaitMs = 1_000
+const lockNotAvailable = '55P03'
+
+/**
+ * The unique index decides which of several streams gets an authorization. Streams that need a place wait for each other here,
+ * one connection per network: a flood of them leaves the pool to others. For those of other instances they wait a second.
+ */
+const openStream = (pool: Pool) => {
+  const inTurn = createKeyQueue()
+
+  const store = ({ stream: wanted, event, payment, quota, pace }: StreamOpening): Promise<OpenedStream> =>
+    inTransaction(
+      pool,
+      async (client) => {
+        if (quota !== null && (await isExhausted(client, quota, wanted.createdAt))) return 'exhausted'
+        const placed = pace === undefined ? { stream: wanted, event } : await place(client, wanted, pace)
+        if (placed === null) return 'crowded'
+        await write(client, placed, payment)
+        return 'opened'
+      },
+      { lockTimeoutMs: maxLockWaitMs },
+    )
+
+  return async (opening: StreamOpening): Promise<OpenedStream> => {
+    try {
+      return opening.pace === undefined
+        ? await store(opening)
+        : await inTurn(opening.stream.network, () => store(opening))
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error
+      if (error.constraint === 'streams_of_authorization') return 'taken'
+      throw error.code === lockNotAvailable ? databaseUnavailable(error) : error
+    }
+  }
+}
+
+const write = async (
+  client: PoolClient,
+  { stream, event }: Pick<StreamOpening, 'stream' | 'event'>,
+  payment: unknown,
+): Promise<void> => {
+  await client.query(insert, [
+    stream.id,
+    stream.authorizationId,
+    stream.caller,
+    stream.controlDigest,
+    stream.fingerprint,
+    stream.quota?.holder ?? null,
+    stream.quota?.feeRate ?? null,
+    stream.scheme,
+    stream.network,
+    stream.asset,
+    stream.payer,
+    stream.payTo,
+    stream.maxAmount.toString(),
+    stream.metadata,
+    stream.createdAt,
+    stream.closesAt,
+    stream.settlesUntil,
+    stream.state,
+    stream.amount.toString(),
+    stream.sequence,
+    stream.updates,
+    stream.updatedAt,
+    JSON.stringify(payment),
+    event.type,
+    JSON.stringify(event.data),
+  ])
 }

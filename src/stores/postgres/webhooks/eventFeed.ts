@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { EventFeed, FeedEvent } from '../../../ports/webhookOutbox.js'
-import { inTransaction } from '../database/transaction.js'
-import { deliveryColumns, readDelivery } from './webhookRow.js'
+import { inTransaction } from '../database/statements.js'
+import { deliveryColumns, readDelivery } from './webhookEvents.js'
 
 const maxSkipped = 20_000
 

@@ -1,10 +1,14 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { AttemptOutcome, WebhookDelivery, WebhookOutbox } from '../../../ports/webhookOutbox.js'
-import { uuidForm } from '../database/columnValues.js'
-import { purgeInBatches } from '../database/purgeExpired.js'
-import { insertEvents } from './webhookEvents.js'
-import { deliveryColumns, endpointColumns, readDelivery, readEndpoint } from './webhookRow.js'
+import { purgeInBatches, uuidForm } from '../database/statements.js'
+import {
+  deliveryColumns,
+  endpointColumns,
+  insertEvents,
+  readDelivery,
+  readEndpoint,
+} from './webhookEvents.js'
 
 const retention = "interval '30 days'"
 

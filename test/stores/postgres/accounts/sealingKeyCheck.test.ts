@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createSealingKeyCheck } from '../../../../src/stores/postgres/accounts/sealingKeyCheck.js'
+import { createSealingKeyCheck } from '../../../../src/stores/postgres/accounts/sealing.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 describe('the registered encryption secret', () => {

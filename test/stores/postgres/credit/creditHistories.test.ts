@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CreditStore } from '../../../../src/ports/creditStore.js'
 import type { ConfirmedBlocks, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import { createCreditStore } from '../../../../src/stores/postgres/credit/creditStore.js'
-import { closeSettlements } from '../../../../src/stores/postgres/journal/closeSettlements.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
-import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
+import {
+  closeSettlements,
+  createSettlementJournal,
+} from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { countCredit, listPayments, openPayments } from '../../../support/creditModel.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'

@@ -1,8 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/errors.js'
-import { mapDatabaseErrors } from '../../../../src/stores/postgres/database/mapDatabaseErrors.js'
-import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { mapDatabaseErrors, openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
 

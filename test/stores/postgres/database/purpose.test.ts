@@ -9,8 +9,11 @@ import { consumedTable, importConsumed } from '../../../../src/stores/postgres/b
 import { writeBackup } from '../../../../src/stores/postgres/backup/writeBackup.js'
 import { announceInstance } from '../../../../src/stores/postgres/database/instance.js'
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
-import { checkPurpose, claimPurpose } from '../../../../src/stores/postgres/database/purpose.js'
-import { findSandboxDatabase } from '../../../../src/stores/postgres/database/sandboxDatabase.js'
+import {
+  checkPurpose,
+  claimPurpose,
+  findSandboxDatabase,
+} from '../../../../src/stores/postgres/database/purpose.js'
 import { createIntentStore } from '../../../../src/stores/postgres/intents/intentStore.js'
 import { createStreamStore } from '../../../../src/stores/postgres/streams/streamStore.js'
 import { viewStream } from '../../../../src/usecases/streams/viewStream.js'

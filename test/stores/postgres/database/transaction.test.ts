@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
-import { inTransaction } from '../../../../src/stores/postgres/database/transaction.js'
+import { inTransaction } from '../../../../src/stores/postgres/database/statements.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 let database: TestDatabase

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createRecipientStatements } from '../../../../src/stores/postgres/recipients/recipientStatements.js'
+import { createRecipientStatements } from '../../../../src/stores/postgres/recipients/recipients.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 let database: TestDatabase

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createUniqueAmounts } from '../../../../src/stores/postgres/recipients/uniqueAmounts.js'
+import { createUniqueAmounts } from '../../../../src/stores/postgres/recipients/recipients.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 
 let database: TestDatabase

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ScenarioScript } from '../../../../src/ports/sandbox.js'
-import { createSandboxInboxes } from '../../../../src/stores/postgres/sandbox/inboxes.js'
-import { createSandboxScenarios } from '../../../../src/stores/postgres/sandbox/scenarios.js'
+import {
+  createSandboxInboxes,
+  createSandboxScenarios,
+} from '../../../../src/stores/postgres/sandbox/sandbox.js'
 import { insertJournalRows } from '../../../support/journalRows.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg'
+import { startOfMonth } from '../../../protocol/tiers.js'
 
 // Short: until then a connection to a silent server occupies the pool.
 const rollback = { text: 'rollback', query_timeout: 2_000 }
@@ -64,3 +65,55 @@ export const retryInBackground = (write: () => Promise<unknown>): void => {
   }
   wait()
 }
+
+/**
+ * Repeats `deleteBatch` while it returns true, that is, while a batch was full. Short statements: a long one would keep
+ * vacuum from removing what has ended since it began, and exceed the statement timeout.
+ */
+export const purgeInBatches = async (
+  stopped: AbortSignal | undefined,
+  deleteBatch: () => Promise<boolean>,
+): Promise<void> => {
+  while (stopped?.aborted !== true && (await deleteBatch())) {
+    // Nothing: the next batch follows.
+  }
+}
+
+const batchSize = 1_000
+
+interface PurgeOptions {
+  readonly stopped?: AbortSignal | undefined
+  /** SQL condition of rows that stay. */
+  readonly unless?: string
+}
+
+/** Deletes rows whose `expires_at` has passed. Skips rows that another statement is deleting: neither waits for the other. */
+export const purgeExpired = (
+  pool: Pool,
+  table: 'reservations' | 'siwx_nonces' | 'sandbox_scenarios' | 'sandbox_inboxes' | 'unique_amounts',
+  { stopped, unless = 'false' }: PurgeOptions = {},
+): Promise<void> =>
+  purgeInBatches(stopped, async () => {
+    const { rowCount } = await pool.query(
+      `delete from ${table} where ctid in (
+         select ctid from ${table} where expires_at <= now() and not ${unless} order by expires_at limit $1 for update skip locked)`,
+      [batchSize],
+    )
+    return rowCount === batchSize
+  })
+
+// Postgres text cannot contain NUL; it rejects the statement.
+const nul = '\0'
+
+export const hasNul = (text: string): boolean => text.includes(nul)
+
+export const withoutNul = (text: string): string => text.replaceAll(nul, '')
+
+/** `YYYY-MM-DD`, UTC. */
+export const toDay = (at: Date): string => at.toISOString().slice(0, 10)
+
+/** `YYYY-MM-01`, UTC. */
+export const toMonth = (at: Date): string => toDay(startOfMonth(at))
+
+/** Canonical form; Postgres rejects a comparison of a uuid with other text. */
+export const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
