@@ -6,9 +6,8 @@ import { openSealers } from '../../platform/openSealers.js'
 import { scrubText } from '../../platform/scrub.js'
 import type { Sealers } from '../../platform/sealer.js'
 import type { Secret } from '../../platform/secret.js'
-import { migrationsFolder } from '../../stores/openStores.js'
 import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealing.js'
-import { readSchemaState } from '../../stores/postgres/database/migrate.js'
+import { migrationsFolder, readSchemaState } from '../../stores/postgres/database/migrate.js'
 import { findSandboxDatabase } from '../../stores/postgres/database/purpose.js'
 import {
   type AdminDatabase,

@@ -12,7 +12,7 @@ export interface Instance {
   close(): Promise<void>
 }
 
-interface AnnouncedInstance extends Instance {
+export interface AnnouncedInstance extends Instance {
   /** Instances with a recent heartbeat at the time of our last one, including this one. */
   countAlive(): number
   /** Marks that it serves, which decides what the database is for. */
