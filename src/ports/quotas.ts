@@ -15,7 +15,7 @@ interface DayUse {
 
 /** Read side of the quotas; `SettlementJournal.claim` does the counting. */
 export interface Quotas {
-  readUse(holder: string, now: Date): Promise<QuotaUse>
+  readUse(customer: string, now: Date): Promise<QuotaUse>
   /** The last `days` days including today, oldest first; days without settlements are included with 0. */
   listDays(accountId: string, days: number, now: Date): Promise<readonly DayUse[]>
 }
@@ -23,14 +23,14 @@ export interface Quotas {
 export interface QuotaClaim {
   readonly accountId: string
   /** The customer whose quota is charged. Default: the account. */
-  readonly holder?: string
+  readonly customer?: string
   readonly tier: TierTerms
 }
 
 /** What a claim charges to the quota of its caller. */
 export interface QuotaCharge {
   /** Default: the caller. */
-  readonly holder?: string
+  readonly customer?: string
   readonly tier: TierTerms
   readonly at: Date
 }

@@ -12,7 +12,7 @@ interface StreamTerms {
   /** SHA-256 of the canonical request that opened it. */
   readonly fingerprint: string
   /** What its settlement is charged to; null: not counted. */
-  readonly quota: { readonly holder: string; readonly feeRate: number } | null
+  readonly quota: { readonly customer: string; readonly feeRate: number } | null
   readonly scheme: string
   readonly network: string
   readonly asset: string
@@ -113,7 +113,7 @@ export interface StreamPace {
 }
 
 export interface StreamQuota {
-  readonly holder: string
+  readonly customer: string
   /** At least 0. */
   readonly monthlyQuota: number
 }

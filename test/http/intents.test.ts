@@ -106,7 +106,7 @@ describe('the endpoints of intents', () => {
     await app.inject({ url: '/v1/intent?status=completed&limit=1000', headers: keyed })
     expect(calls).toMatchObject([
       { caller: keyOwner.id },
-      { caller: keyOwner.id, quota: { accountId: keyOwner.id, holder: keyOwner.customer } },
+      { caller: keyOwner.id, quota: { accountId: keyOwner.id, customer: keyOwner.customer } },
       { caller: keyOwner.id, status: 'completed', limit: 200 },
     ])
   })

@@ -91,4 +91,4 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
   }
 }
 
-const customerOf = ({ caller, quota }: Pick<Stream, 'caller' | 'quota'>): string => quota?.holder ?? caller
+const customerOf = ({ caller, quota }: Pick<Stream, 'caller' | 'quota'>): string => quota?.customer ?? caller

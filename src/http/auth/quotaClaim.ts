@@ -9,4 +9,4 @@ export const readQuotaClaim = (
 ): QuotaClaim | null =>
   account === null
     ? null
-    : { accountId: account.id, holder: account.customer, tier: getTier(tiers, account.tier) }
+    : { accountId: account.id, customer: account.customer, tier: getTier(tiers, account.tier) }

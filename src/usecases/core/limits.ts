@@ -222,9 +222,9 @@ export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateDependencies
     return reading
   }
 
-  return async ({ accountId, holder = accountId, tier }) => {
+  return async ({ accountId, customer = accountId, tier }) => {
     const { monthlyQuota } = tier
-    if (monthlyQuota < 0 || (await cachedReadOf(holder)()) < monthlyQuota) return null
+    if (monthlyQuota < 0 || (await cachedReadOf(customer)()) < monthlyQuota) return null
     return new AppError('QUOTA_EXCEEDED', "This month's quota is used up", {
       retryAfterSeconds: secondsUntilNextMonth(clock.now()),
     })

@@ -127,7 +127,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     try {
       const refund = await spendingLimits.spend(payment, {
         payer: authorized.payer,
-        customer: quota?.holder ?? caller,
+        customer: quota?.customer ?? caller,
       })
       try {
         const control = caller === 'anonymous' ? createControlToken('qtn_stream_') : null
@@ -141,7 +141,9 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
           controlDigest: control?.digest ?? null,
           fingerprint,
           quota:
-            quota === null ? null : { holder: quota.holder ?? quota.accountId, feeRate: quota.tier.feeRate },
+            quota === null
+              ? null
+              : { customer: quota.customer ?? quota.accountId, feeRate: quota.tier.feeRate },
           scheme: name,
           network,
           asset,
@@ -252,4 +254,4 @@ const maxOwnMs = (streamLimits.maxMarginMs - streamLimits.marginMs) / 4
 const limitOf = (quota: QuotaClaim | null): StreamQuota | null =>
   quota === null || quota.tier.monthlyQuota < 0
     ? null
-    : { holder: quota.holder ?? quota.accountId, monthlyQuota: quota.tier.monthlyQuota }
+    : { customer: quota.customer ?? quota.accountId, monthlyQuota: quota.tier.monthlyQuota }

@@ -96,7 +96,7 @@ export const createSettleStream = ({
             ? null
             : {
                 accountId: stream.caller,
-                holder: stream.quota.holder,
+                customer: stream.quota.customer,
                 tier: { monthlyQuota: -1, feeRate: stream.quota.feeRate },
               },
         // The same for every attempt: each joins what an earlier one began.

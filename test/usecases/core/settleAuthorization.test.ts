@@ -1076,7 +1076,7 @@ describe('a settlement of an account', () => {
     await attempt(account)
     await attempt({ body: toyBody('nonce-2') })
     const at = new Date('2026-01-01T00:00:00Z')
-    expect(quotas).toEqual([{ holder: account.quota.accountId, tier: tiers.builder, at }, null])
+    expect(quotas).toEqual([{ customer: account.quota.accountId, tier: tiers.builder, at }, null])
   })
 
   it('is rejected when the quota is used up, and nothing is sent', async () => {
@@ -1108,7 +1108,7 @@ describe('settlements of several accounts of one customer', () => {
   const of = (accountId: string, body: ReturnType<typeof toyBody>) =>
     ({
       caller: accountId,
-      quota: { accountId, holder: 'mailbox-1', tier: tiers.builder },
+      quota: { accountId, customer: 'mailbox-1', tier: tiers.builder },
       consumer: accountId,
       body,
     }) as const

@@ -73,9 +73,9 @@ describe('one mailbox in many spellings (A51)', () => {
 
     const journal = createSettlementJournal(pool, await addInstance(pool))
     const outcomes = await Promise.allSettled(
-      holders.map(({ id, customer: holder, tier }, index) =>
+      holders.map(({ id, customer, tier }, index) =>
         journal.claim(claimOf({ caller: id, authorizationId: `payment ${index}` }), {
-          holder,
+          customer,
           tier: getTier(specificationTiers, tier),
           at: now,
         }),

@@ -1000,7 +1000,7 @@ describe('an intent', () => {
       const quota = { accountId: account, tier }
       await useCases.executeIntent({ id: intent.id, caller: account, paymentPayload, quota })
     }
-    expect(charges).toEqual([null, { holder: account, tier, at: expect.any(Date) }])
+    expect(charges).toEqual([null, { customer: account, tier, at: expect.any(Date) }])
   })
 
   it('answers that its network cannot be read if the terms of its route do not arrive in time', async () => {

@@ -129,7 +129,7 @@ describe('the job that closes streams', () => {
     const stream = streamOf({
       amount: 500n,
       closesAt: start,
-      quota: { holder: 'mailbox', feeRate: 0.001 },
+      quota: { customer: 'mailbox', feeRate: 0.001 },
     })
     store.put(stream)
     script.attempt = async () => {
@@ -152,7 +152,7 @@ describe('the job that closes streams', () => {
         holder: name,
         holdUntil: stream.settlesUntil,
         isAdmitted: true,
-        quota: { holder: 'mailbox', tier: { monthlyQuota: -1, feeRate: 0.001 } },
+        quota: { customer: 'mailbox', tier: { monthlyQuota: -1, feeRate: 0.001 } },
       },
     ])
   })

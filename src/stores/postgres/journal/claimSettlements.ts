@@ -123,7 +123,7 @@ const columnsOf = (claims: readonly ClaimRequest[]): readonly unknown[] => {
 }
 
 const readQuotaHolder = ({ claim, quota }: ClaimRequest): string | null =>
-  quota === null ? null : (quota.holder ?? claim.caller)
+  quota === null ? null : (quota.customer ?? claim.caller)
 
 // Postgres timestamps end in the year 294276; an expiry after 9999 is stored as none.
 const latestTimestamp = Date.UTC(9999, 0, 1)

@@ -86,7 +86,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
               ...(quota === null ? {} : { retryAfterSeconds: secondsUntilNextMonth(quota.at) }),
             })
           case 'uncounted':
-            if (quota !== null) await ensureQuotaRow(pool, quota.holder ?? claim.caller, quota.at)
+            if (quota !== null) await ensureQuotaRow(pool, quota.customer ?? claim.caller, quota.at)
             break
           case 'undecided':
             break

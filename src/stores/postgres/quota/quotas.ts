@@ -8,9 +8,9 @@ const use = z.object({ used: z.coerce.number() })
 const dayUse = z.object({ date: z.string(), count: z.coerce.number() })
 
 export const createQuotas = (pool: Pool): Quotas => ({
-  readUse: async (holder, now) => {
+  readUse: async (customer, now) => {
     const { rows } = await pool.query('select used from quota_uses where account_id = $1 and month = $2', [
-      holder,
+      customer,
       toMonth(now),
     ])
     return { monthStartsAt: startOfMonth(now), used: rows[0] === undefined ? 0 : use.parse(rows[0]).used }
@@ -44,9 +44,9 @@ export const refundQuota = `refunded as (
     where state = 'failed' and transaction is null and quota_month is not null group by holder, quota_month) f
   where q.account_id = f.holder and q.month = f.quota_month)`
 
-export const ensureQuotaRow = async (pool: Pool, holder: string, at: Date): Promise<void> => {
+export const ensureQuotaRow = async (pool: Pool, customer: string, at: Date): Promise<void> => {
   await pool.query(
     'insert into quota_uses (account_id, month) values ($1, $2) on conflict (account_id, month) do nothing',
-    [holder, toMonth(at)],
+    [customer, toMonth(at)],
   )
 }

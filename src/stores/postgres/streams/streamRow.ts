@@ -55,14 +55,14 @@ export const streamColumns = `
 
 export const readStream = (value: unknown): Stream => {
   const parsed = row.parse(value)
-  const { quota_holder: holder, fee_rate: feeRate } = parsed
+  const { quota_holder: customer, fee_rate: feeRate } = parsed
   return {
     id: parsed.id,
     authorizationId: parsed.authorization_id,
     caller: parsed.caller,
     controlDigest: parsed.control_digest,
     fingerprint: parsed.fingerprint,
-    quota: holder === null || feeRate === null ? null : { holder, feeRate },
+    quota: customer === null || feeRate === null ? null : { customer, feeRate },
     scheme: parsed.scheme,
     network: parsed.network,
     asset: parsed.asset,

@@ -147,8 +147,8 @@ const count = `
 const counted = z.object({ open: z.coerce.number(), used: z.coerce.number() })
 
 const isExhausted = async (client: PoolClient, quota: StreamQuota, at: Date): Promise<boolean> => {
-  await client.query(lock, [quota.holder])
-  const { rows } = await client.query(count, [quota.holder, toMonth(at)])
+  await client.query(lock, [quota.customer])
+  const { rows } = await client.query(count, [quota.customer, toMonth(at)])
   const { open, used } = counted.parse(rows[0])
   return open + used >= quota.monthlyQuota
 }
@@ -168,7 +168,7 @@ const place = async (
   { windowMs, maxMarginMs, place: placeBeside }: StreamPace,
 ): Promise<Pick<StreamOpening, 'stream' | 'event'> | null> => {
   await client.query(lock, [`ending on ${network}`])
-  const customer = quota?.holder ?? caller
+  const customer = quota?.customer ?? caller
   const { rows } = await client.query(countEnding, [network, settlesUntil, windowMs, maxMarginMs, customer])
   return placeBeside(ending.parse(rows[0]))
 }
@@ -220,7 +220,7 @@ const write = async (
     stream.caller,
     stream.controlDigest,
     stream.fingerprint,
-    stream.quota?.holder ?? null,
+    stream.quota?.customer ?? null,
     stream.quota?.feeRate ?? null,
     stream.scheme,
     stream.network,

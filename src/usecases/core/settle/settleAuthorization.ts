@@ -63,7 +63,7 @@ const defaultHolder = 'settle'
 /** These rules bind only what was not admitted yet. */
 const rulesForNew: ReadonlySet<Reason> = new Set(['cross_check_unavailable', 'invalid_permit_spender'])
 
-const chargeOf = ({ accountId, holder = accountId, tier }: QuotaClaim) => ({ holder, tier })
+const chargeOf = ({ accountId, customer = accountId, tier }: QuotaClaim) => ({ customer, tier })
 
 /** Order: find or join an earlier attempt, verify, claim, record, send, close. */
 export const createSettleAuthorization = ({

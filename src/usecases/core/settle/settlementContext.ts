@@ -41,7 +41,7 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester
 
 /** Whom limits of settlements count: the customer, or `anonymous`. */
 export const findCustomer = ({ caller, quota }: Pick<SettleAttempt, 'caller' | 'quota'>): string =>
-  quota?.holder ?? caller
+  quota?.customer ?? caller
 
 /** Whose part of a budget is used: the customer, the address of customers that are not proven, or `anonymous`. */
 export const findSpender = ({

@@ -199,7 +199,7 @@ describe('what is promised to an account that can have one settlement promised',
   it('is one settlement of all accounts of its customer', async () => {
     const { verify, clock } = await openBudgeted()
     const as = (accountId: string, nonce: string) =>
-      verify(nonce, accountId, { accountId, holder: 'mailbox-1', tier: { monthlyQuota: -1, feeRate: 0 } })
+      verify(nonce, accountId, { accountId, customer: 'mailbox-1', tier: { monthlyQuota: -1, feeRate: 0 } })
     expect(await as('shop', 'n1')).toBe(true)
     await expect(as('stall', 'n2')).rejects.toMatchObject(spent)
     // What the database counts by then.
@@ -215,7 +215,7 @@ describe('what is promised to an account that can have one settlement promised',
     expect(await hold('n1', 'stream:1', { caller: 'shop', requester: { name, site: null } })).toMatchObject({
       isValid: true,
     })
-    const quota = { accountId: 'shop', holder: 'mailbox-1', tier: { monthlyQuota: -1, feeRate: 0 } }
+    const quota = { accountId: 'shop', customer: 'mailbox-1', tier: { monthlyQuota: -1, feeRate: 0 } }
     expect(await settleAs('stream:1', 'n1', '10000', quota)).toMatchObject({ success: true })
     expect(spenders).toEqual([name])
   })

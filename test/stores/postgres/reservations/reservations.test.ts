@@ -833,7 +833,7 @@ describe('a claim of an authorization that is reserved', () => {
       expect(settlement !== null).toBe(isOpened)
       if (settlement !== null) await journal.abandon(settlement.id)
     }
-    const quota = { at: new Date(), tier: { monthlyQuota: 5, feeRate: 0 }, holder: caller }
+    const quota = { at: new Date(), tier: { monthlyQuota: 5, feeRate: 0 }, customer: caller }
     if (caller === 'anonymous') return
     const claim = claimOf({ authorizationId: 'a', caller, scheme: 'exact' })
     expect((await journal.claim(claim, quota, { holder: 'settle' })) !== null).toBe(isOpened)

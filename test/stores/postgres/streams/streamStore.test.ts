@@ -63,7 +63,7 @@ const listEvents = async () => {
 describe('a stored stream', () => {
   it('is read as it was written, in every field', async () => {
     const { stream } = await open({
-      quota: { holder: 'mailbox', feeRate: 0.001 },
+      quota: { customer: 'mailbox', feeRate: 0.001 },
       metadata: '{"a":"b\\u0000c"}',
       maxAmount: 2n ** 255n,
     })
@@ -143,10 +143,10 @@ describe('a stream that is placed among others', () => {
   }
 
   it('is placed by those of all accounts of its customer', async () => {
-    const quota = { holder: 'mailbox', feeRate: 0 }
+    const quota = { customer: 'mailbox', feeRate: 0 }
     await openPlaced({ caller: 'one', quota })
     await openPlaced({ caller: 'two', quota })
-    await openPlaced({ caller: 'three', quota: { ...quota, holder: 'three' } })
+    await openPlaced({ caller: 'three', quota: { ...quota, customer: 'three' } })
     const counts: object[] = []
     await openPlaced({ caller: 'four', quota }, { onPlace: (counted) => void counts.push(counted) })
     expect(counts).toEqual([{ others: 3, own: 2 }])
@@ -338,8 +338,8 @@ describe('an authorization', () => {
 })
 
 describe('the quota', () => {
-  const quota = { holder: 'mailbox', monthlyQuota: 5 }
-  const counted = { quota: { holder: 'mailbox', feeRate: 0 }, createdAt: now }
+  const quota = { customer: 'mailbox', monthlyQuota: 5 }
+  const counted = { quota: { customer: 'mailbox', feeRate: 0 }, createdAt: now }
 
   it('counts open streams and what the month used, exactly, however many are opened at once', async () => {
     await pool.query(`insert into quota_uses (account_id, month, used) values ('mailbox', '2026-01-01', 2)`)
