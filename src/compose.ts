@@ -156,7 +156,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     minPaymentGasShare,
     requiresCrossCheck,
     exactAmount,
-    countPromised: stores.reservations.countPromised,
+    countPromised: stores.holds.countPromised,
     sponsoring: { recipients: config.sponsoredRecipients, history: stores.sponsoringHistory },
     ...(scenarios === undefined ? {} : { scenarios }),
   }).catch(async (error: unknown) => {

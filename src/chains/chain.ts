@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.js'
+import type { PromisedCount } from '../ports/holds.js'
 import type { Logger } from '../ports/logger.js'
 import type { RateLimiter, Requester } from '../ports/rateLimiter.js'
-import type { PromisedCount } from '../ports/reservations.js'
 import type { SandboxScenarios } from '../ports/sandbox.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { SignatureVerdict, SignedStatement, SignedText } from '../ports/walletSignatures.js'

@@ -34,10 +34,10 @@ export interface SettlementClaim {
   readonly proofFingerprint?: string | null
 }
 
-/** A claim whose authorization can have a `Reservation` has it. */
+/** A claim whose authorization can have a `FundsHold` has it. */
 export interface ClaimedHold {
-  /** As in `Reservation`. */
-  readonly holder: string
+  /** As in `FundsHold`. */
+  readonly purpose: string
 }
 
 export interface Settlement extends SettlementClaim {
@@ -119,8 +119,9 @@ export interface Recorder {
 export interface SettlementJournal {
   /**
    * Opens a row; returns null if `findOpen` finds one for the authorization, if it is consumed for good, or if a live
-   * reservation keeps it from the caller. With `hold`, a reservation at the same time either sees the row or prevents it. With `quota`, the row counts
-   * against the quota of its caller until it fails. Throws QUOTA_EXCEEDED if the month is used up; then no row is opened.
+   * hold keeps it from the caller. With `hold`, a hold that is placed at the same time either sees the row or prevents it.
+   * With `quota`, the row counts against the quota of its caller until it fails. Throws QUOTA_EXCEEDED if the month is used
+   * up; then no row is opened.
    */
   claim(
     claim: SettlementClaim,

@@ -1,5 +1,5 @@
+import type { Promisee } from '../ports/holds.js'
 import type { Requester } from '../ports/rateLimiter.js'
-import type { Promisee } from '../ports/reservations.js'
 import type { Closing, Recorder, Settlement } from '../ports/settlementJournal.js'
 import type { JsonObject } from '../protocol/fields.js'
 import type { Payment } from '../protocol/payment.js'

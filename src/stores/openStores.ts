@@ -6,6 +6,7 @@ import { createJobLeases } from './postgres/database/instance.js'
 import { mapDatabaseErrors } from './postgres/database/pool.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
+import { createHolds } from './postgres/holds/holds.js'
 import { createIntentStore } from './postgres/intents/intentStore.js'
 import { createIdempotencyStore } from './postgres/journal/idempotencyStore.js'
 import { openJournal } from './postgres/journal/index.js'
@@ -13,7 +14,6 @@ import { createSignerLanes } from './postgres/lanes/signerLanes.js'
 import { type Closing, openDatabase, pingDatabase } from './postgres/openDatabase.js'
 import { createRecipientStatements, createUniqueAmounts } from './postgres/recipients/recipients.js'
 import { createReconciliationStore } from './postgres/reconciliation/reconciliationStore.js'
-import { createReservations } from './postgres/reservations/reservations.js'
 import { createSandboxInboxes, createSandboxScenarios } from './postgres/sandbox/sandbox.js'
 import { createSignInNonces } from './postgres/siwx/signInNonces.js'
 import { createStatistics } from './postgres/statistics/statistics.js'
@@ -57,7 +57,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       lanes: mapDatabaseErrors(createSignerLanes(pool, instance)),
       webhooks: mapDatabaseErrors({ ...createWebhookOutbox(pool), list: createWebhookOutbox(reads).list }),
       feed: mapDatabaseErrors(createEventFeed(pool, newestReads)),
-      reservations: mapDatabaseErrors(createReservations(pool)),
+      holds: mapDatabaseErrors(createHolds(pool)),
       signInNonces: mapDatabaseErrors(createSignInNonces(pool)),
       recipientStatements: mapDatabaseErrors(createRecipientStatements(pool)),
       uniqueAmounts: mapDatabaseErrors(createUniqueAmounts(pool)),

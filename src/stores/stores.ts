@@ -2,6 +2,7 @@ import type { Secret } from '../platform/secret.js'
 import type { AccountStore, AuditLog, Mailbox } from '../ports/accountStore.js'
 import type { CreditStore } from '../ports/creditStore.js'
 import type { DiscoveryCatalogue, OwnerChallenges } from '../ports/discovery.js'
+import type { Holds } from '../ports/holds.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { IntentStore } from '../ports/intentStore.js'
 import type { JobLeases, ReadinessCheck } from '../ports/job.js'
@@ -9,7 +10,6 @@ import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { RecipientStatements, UniqueAmounts } from '../ports/recipients.js'
 import type { ReconciliationStore } from '../ports/reconciliation.js'
-import type { Reservations } from '../ports/reservations.js'
 import type { SandboxInboxes, SandboxScenarioStore } from '../ports/sandbox.js'
 import type { ConfirmedBlocks, SettlementJournal } from '../ports/settlementJournal.js'
 import type {
@@ -61,7 +61,7 @@ export interface Stores {
   readonly feed: EventFeed
   readonly limiter: RateLimiter
   readonly quotas: Quotas
-  readonly reservations: Reservations
+  readonly holds: Holds
   readonly signInNonces: SignInNonces
   readonly recipientStatements: RecipientStatements
   readonly uniqueAmounts: UniqueAmounts

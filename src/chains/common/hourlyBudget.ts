@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
+import type { Promisee } from '../../ports/holds.js'
 import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rateLimiter.js'
-import type { Promisee } from '../../ports/reservations.js'
 import type { PromisedCost } from './promisedCost.js'
 
 /** Gives back a part of what was drawn; without a number, all of it. For one call. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js'
-import type { PromisedCount, Promisee } from '../../ports/reservations.js'
+import type { PromisedCount, Promisee } from '../../ports/holds.js'
 
 /** Adds up what settlements cost that were promised and are not settled yet. */
 export interface PromisedCost {

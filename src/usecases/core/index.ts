@@ -1,13 +1,13 @@
 import type { PaymentExtension } from '../../extensions/extension.js'
 import { paymentIdentifierExtension } from '../../extensions/paymentIdentifier/paymentIdentifier.js'
 import type { Clock } from '../../ports/clock.js'
+import type { Holds } from '../../ports/holds.js'
 import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
 import type { Job, ReadinessCheck } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { UniqueAmounts } from '../../ports/recipients.js'
-import type { Reservations } from '../../ports/reservations.js'
 import type { ConfirmedBlocks, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenCount, SettlementCounter, SettlementOverview } from '../../ports/settlementOverview.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
@@ -62,7 +62,7 @@ interface CoreDependencies {
   readonly overview: SettlementOverview
   readonly idempotency: IdempotencyStore
   readonly quotas: Quotas
-  readonly reservations: Reservations
+  readonly holds: Holds
   readonly claimRules: ClaimRules
   readonly uniqueAmounts: UniqueAmounts
   readonly limiter: RateLimiter
@@ -98,14 +98,14 @@ const resolveDeadlineMs = 15_000
 
 export const createCore = (dependencies: CoreDependencies): Core => {
   const { settings, service, registry, journal, overview, idempotency, limiter, counter } = dependencies
-  const { quotas, reservations, claimRules, clock, logger } = dependencies
-  const holdFunds = createHoldFunds({ reservations, clock })
+  const { quotas, holds, claimRules, clock, logger } = dependencies
+  const holdFunds = createHoldFunds({ holds, clock })
   const spendingLimits = createSpendingLimits(limiter, clock, settings.spending)
   const settleAuthorization = createSettleAuthorization({
     registry,
     journal,
     holdFunds,
-    isHeld: createIsHeld(reservations),
+    isHeld: createIsHeld(holds),
     claimRules,
     limits: spendingLimits,
     concurrency: createConcurrencyLimits(settings.concurrency),
@@ -172,7 +172,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       },
       purgeIdempotencyKeys: { everyMs: 3_600_000, isShared: true, run: idempotency.purge },
       purgeUniqueAmounts: { everyMs: 600_000, isShared: true, run: dependencies.uniqueAmounts.purge },
-      purgeReservations: { everyMs: 600_000, isShared: true, run: reservations.purge },
+      purgeReservations: { everyMs: 600_000, isShared: true, run: holds.purge },
     },
   }
 }

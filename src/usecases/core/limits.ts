@@ -38,31 +38,31 @@ export const createConcurrencyLimits = (settings: ConcurrencyLimitSettings): Con
   }
 }
 
-/** Slots per key; holders with the same id share one slot. */
+/** Slots per key; settlements with the same id share one slot. */
 const createSlots = (limit: number, subject: string) => {
   const held = new Map<string, Map<string | symbol, number>>()
 
-  const release = (key: string, holder: string | symbol): void => {
-    const holders = held.get(key)
-    const count = holders?.get(holder)
-    if (holders === undefined || count === undefined) return
-    if (count > 1) holders.set(holder, count - 1)
-    else holders.delete(holder)
-    if (holders.size === 0) held.delete(key)
+  const release = (key: string, owner: string | symbol): void => {
+    const owners = held.get(key)
+    const count = owners?.get(owner)
+    if (owners === undefined || count === undefined) return
+    if (count > 1) owners.set(owner, count - 1)
+    else owners.delete(owner)
+    if (owners.size === 0) held.delete(key)
   }
 
   return {
-    acquire: (key: string, holder: string | symbol): (() => void) => {
-      const holders = held.get(key) ?? new Map<string | symbol, number>()
-      const count = holders.get(holder) ?? 0
-      if (limit > 0 && count === 0 && holders.size >= limit) {
+    acquire: (key: string, owner: string | symbol): (() => void) => {
+      const owners = held.get(key) ?? new Map<string | symbol, number>()
+      const count = owners.get(owner) ?? 0
+      if (limit > 0 && count === 0 && owners.size >= limit) {
         throw new AppError('RATE_LIMITED', `Too many concurrent settlements of this ${subject}`, {
           operationalCode: 'SVC-2005',
           retryAfterSeconds,
         })
       }
-      held.set(key, holders.set(holder, count + 1))
-      return () => release(key, holder)
+      held.set(key, owners.set(owner, count + 1))
+      return () => release(key, owner)
     },
   }
 }

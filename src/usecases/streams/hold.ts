@@ -1,9 +1,9 @@
 import { withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
+import type { Holds } from '../../ports/holds.js'
 import type { Logger } from '../../ports/logger.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Requester } from '../../ports/rateLimiter.js'
-import type { Reservations } from '../../ports/reservations.js'
 import type { Stream } from '../../ports/streamStore.js'
 import type { Payment } from '../../protocol/payment.js'
 import { describeReason, findOperationalCode, type Reason } from '../../protocol/reasons.js'
@@ -14,17 +14,17 @@ import type { HoldAuthorization } from '../core/verify/holdFunds.js'
 export type ReleaseHold = (stream: Pick<Stream, 'id' | 'authorizationId'>) => Promise<void>
 
 export const createReleaseHold =
-  (reservations: Pick<Reservations, 'release'>, logger: Logger): ReleaseHold =>
+  (holds: Pick<Holds, 'release'>, logger: Logger): ReleaseHold =>
   async ({ id, authorizationId }) => {
     try {
-      await reservations.release({ authorizationId, holder: holderOf(id) })
+      await holds.release({ authorizationId, purpose: streamNameOf(id) })
     } catch (error) {
       logger.warn({ streamId: id, error }, 'stream.release_failed')
     }
   }
 
-/** Names a stream as holder of its payer's funds, and as the party that its settlement answers. */
-export const holderOf = (id: string): string => `stream:${id}`
+/** Names a stream as the purpose of its hold, and as the request that its settlement answers. */
+export const streamNameOf = (id: string): string => `stream:${id}`
 
 interface StreamHold {
   readonly id: string
@@ -74,19 +74,19 @@ export const createHold =
       caller,
       quota,
       requester,
-      holder: holderOf(id),
+      purpose: streamNameOf(id),
       findEnd,
       isAwaited: () => isAwaited() && !deadline.aborted,
       isNew,
     })
     // Also what is held after the deadline.
-    const giveBack = () => (authorizationId === null ? undefined : releaseHold({ id, authorizationId }))
+    const release = () => (authorizationId === null ? undefined : releaseHold({ id, authorizationId }))
     try {
       const verdict = await withSignal(held, deadline)
       if (verdict.isValid) return verdict
       throw refuse(verdict.reason, verdict.message)
     } catch (error) {
-      if (isNew) void held.then(giveBack, giveBack)
+      if (isNew) void held.then(release, release)
       if (error instanceof AppError) throw error
       throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified; retry', {
         cause: error,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js'
+import type { Holds } from '../../ports/holds.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
-import type { Reservations } from '../../ports/reservations.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenStreamCount, StreamStore } from '../../ports/streamStore.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
@@ -20,7 +20,7 @@ import { viewStream, viewUpdate } from './viewStream.js'
 interface StreamsDependencies {
   readonly streams: StreamStore
   readonly journal: Pick<SettlementJournal, 'find' | 'findOpen'>
-  readonly reservations: Pick<Reservations, 'release'>
+  readonly holds: Pick<Holds, 'release'>
   readonly core: Pick<Core, 'settleAuthorization' | 'holdAuthorization' | 'quotaGate' | 'spendingLimits'>
   readonly registry: SchemeRegistry
   readonly gauges: { setOpenStreams(counts: readonly OpenStreamCount[]): void }
@@ -41,7 +41,7 @@ interface Streams {
 export const createStreams = (dependencies: StreamsDependencies): Streams => {
   const { streams: store, journal, core, registry, gauges, clock, logger, verifyDeadlineMs } = dependencies
   const { processClock } = dependencies
-  const releaseHold = createReleaseHold(dependencies.reservations, logger)
+  const releaseHold = createReleaseHold(dependencies.holds, logger)
   const { settleAuthorization } = core
   const settleStream = createSettleStream({
     store,

@@ -11,7 +11,7 @@ import type { Refusal } from '../../schemes/scheme.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
 import { decideHere, getDecided } from './control.js'
 import type { StreamCommand } from './decide.js'
-import { holderOf, type ReleaseHold } from './hold.js'
+import { type ReleaseHold, streamNameOf } from './hold.js'
 
 interface SettleStreamDependencies {
   readonly store: Pick<StreamStore, 'change'>
@@ -86,7 +86,7 @@ export const createSettleStream = ({
   const attempt = async (stream: Stream, finalAmount: bigint, stored: unknown): Promise<Attempted> => {
     let claimedId: string | null = null
     try {
-      const holder = holderOf(stream.id)
+      const name = streamNameOf(stream.id)
       const result = await settleAuthorization({
         payment: readStreamPayment(stored, finalAmount),
         caller: stream.caller,
@@ -100,9 +100,9 @@ export const createSettleStream = ({
                 tier: { monthlyQuota: -1, feeRate: stream.quota.feeRate },
               },
         // The same for every attempt: each joins what an earlier one began.
-        fingerprint: holder,
-        consumer: holder,
-        holder,
+        fingerprint: name,
+        consumer: name,
+        holdPurpose: name,
         holdUntil: stream.settlesUntil,
         // Opening it was one admission: what is sent again after a failure counts anew.
         isAdmitted: stream.reverts === 0,
@@ -164,7 +164,7 @@ export const createSettleStream = ({
     newestId: string | null,
   ): StreamCommand => {
     const { id, state, fingerprint, transaction, amount, settledAmount, reason } = settlement
-    const isOwn = fingerprint === holderOf(stream.id)
+    const isOwn = fingerprint === streamNameOf(stream.id)
     switch (state) {
       case 'claimed':
       case 'pending': {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Reservation } from '../../../src/ports/reservations.js'
+import type { FundsHold } from '../../../src/ports/holds.js'
 import type { Authorized, Hold } from '../../../src/schemes/scheme.js'
 import { createHoldFunds } from '../../../src/usecases/core/verify/holdFunds.js'
 import { createManualClock } from '../../support/manualClock.js'
@@ -11,16 +11,16 @@ const secondsFromNow = (date: Date | undefined) => ((date?.getTime() ?? 0) - clo
 
 /** Seconds for which funds are held that a request wants for a year. */
 const holdForAYear = async (limits: Pick<Authorized, 'expiresAt'> & Pick<Hold, 'maxMs'>) => {
-  const reserved: Reservation[] = []
+  const reserved: FundsHold[] = []
   const holdFunds = createHoldFunds({
     clock,
-    reservations: {
-      reserve: async (reservation) => {
+    holds: {
+      place: async (reservation) => {
         reserved.push(reservation)
         const { authorizationId } = reservation
         return {
-          state: 'reserved',
-          receipt: { authorizationId, reservedAt: '' },
+          state: 'held',
+          receipt: { authorizationId, heldAt: '' },
         }
       },
       needsPromise: async () => true,
@@ -42,7 +42,7 @@ const holdForAYear = async (limits: Pick<Authorized, 'expiresAt'> & Pick<Hold, '
   }
   const payment = plainPayment()
   const requirements = { ...payment.requirements, maxTimeoutSeconds: aYear }
-  await holdFunds({ ...payment, requirements }, authorized, { caller: 'shop', holder: 'settle' })
+  await holdFunds({ ...payment, requirements }, authorized, { caller: 'shop', purpose: 'settle' })
   return secondsFromNow(reserved[0]?.expiresAt)
 }
 

@@ -18,9 +18,9 @@ import { createSettleAuthorization } from '../../../src/usecases/core/settle/set
 import type { SettleAttempt } from '../../../src/usecases/core/settle/settlementContext.js'
 import { createHoldFunds, type HoldFunds } from '../../../src/usecases/core/verify/holdFunds.js'
 import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
+import { createMemoryHolds } from '../../support/memoryHolds.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { createMemoryReservations } from '../../support/memoryReservations.js'
 import { noSpendingLimits } from '../../support/noSpendingLimits.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
@@ -84,7 +84,7 @@ const setup = ({
       fingerprint?: string
       consumer?: string
       isAwaited?: () => boolean
-    } & Pick<SettleAttempt, 'onClaimed' | 'isBodyBound' | 'holder' | 'requester'> & {
+    } & Pick<SettleAttempt, 'onClaimed' | 'isBodyBound' | 'holdPurpose' | 'requester'> & {
         isAdmitted?: boolean
         admit?: NonNullable<SettleAttempt['admit']>
       } = {},
@@ -1345,8 +1345,8 @@ describe('a hold that a settlement took', () => {
   const exhausted = new AppError('QUOTA_EXCEEDED', "This month's quota is used up")
 
   const hasHold = (world: World = {}) => {
-    const reservations = createMemoryReservations()
-    const holdFunds = createHoldFunds({ reservations, clock: createManualClock() })
+    const reservations = createMemoryHolds()
+    const holdFunds = createHoldFunds({ holds: reservations, clock: createManualClock() })
     return { reservations, holdFunds, ...setup({ scheme: holding, holdFunds, ...world }) }
   }
 
@@ -1387,9 +1387,9 @@ describe('a hold that a settlement took', () => {
     const { paymentPayload, paymentRequirements } = toyBody()
     const payment = readPayment({ paymentPayload, paymentRequirements })
     if (isRefused(payment)) throw new Error(payment.reason)
-    await holdFunds(payment, toyAuthorized(payment, { hold }), { caller: 'anonymous', holder: 'verify' })
+    await holdFunds(payment, toyAuthorized(payment, { hold }), { caller: 'anonymous', purpose: 'verify' })
     await rejectionOf(attempt())
-    expect(reservations.list()).toMatchObject([{ holder: 'verify', amount: 10_000n }])
+    expect(reservations.list()).toMatchObject([{ purpose: 'verify', amount: 10_000n }])
   })
 
   it('stays while its settlement is open, and with a stream', async () => {
@@ -1408,7 +1408,7 @@ describe('a hold that a settlement took', () => {
     expect(await pending.attempt()).toMatchObject(pendingAnswer)
     expect(pending.reservations.list()).toHaveLength(1)
     const stream = hasHold({ journal: () => ({ claim: () => Promise.reject(exhausted) }) })
-    await rejectionOf(stream.attempt({ holder: 'stream:1' }))
-    expect(stream.reservations.list()).toMatchObject([{ holder: 'stream:1' }])
+    await rejectionOf(stream.attempt({ holdPurpose: 'stream:1' }))
+    expect(stream.reservations.list()).toMatchObject([{ purpose: 'stream:1' }])
   })
 })

@@ -11,9 +11,9 @@ import { createSettlePayment } from '../../../src/usecases/core/settle/settlePay
 import { createHoldFunds, createIsHeld } from '../../../src/usecases/core/verify/holdFunds.js'
 import { createVerifyPayment } from '../../../src/usecases/core/verify/verifyPayment.js'
 import { drainEventLoop } from '../../support/manualClock.js'
+import { createMemoryHolds } from '../../support/memoryHolds.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { createMemoryReservations } from '../../support/memoryReservations.js'
 import { noSpendingLimits } from '../../support/noSpendingLimits.js'
 import { createToyScheme, type ToySettle, toyAuthorized } from '../../support/toyScheme.js'
 
@@ -30,7 +30,7 @@ interface World {
 /** A scheme `upto` whose payers sign 10000 and which takes both dialects. */
 const setup = ({ hold, settle, expiresAt, onVerify }: World = {}) => {
   const journal = createMemoryJournal()
-  const reservations = createMemoryReservations()
+  const reservations = createMemoryHolds()
   const logger = createMemoryLogger()
   const clock = {
     now: () => start,
@@ -71,7 +71,7 @@ const setup = ({ hold, settle, expiresAt, onVerify }: World = {}) => {
     },
   })
   const registry = createSchemeRegistry([scheme])
-  const holdFunds = createHoldFunds({ reservations, clock })
+  const holdFunds = createHoldFunds({ holds: reservations, clock })
   const settleAuthorization = createSettleAuthorization({
     registry,
     journal,
@@ -466,7 +466,7 @@ describe('funds between verify and settle', () => {
       const [held] = reservations.list()
       if (held === undefined) throw new Error('Nothing is held')
       reservations.end(held.authorizationId)
-      await reservations.reserve({ ...held, amount: 9_999n }, { balance: null, allowance: null })
+      await reservations.place({ ...held, amount: 9_999n }, { balance: null, allowance: null })
       rule.isActive = true
       expect(await settle(t402({ settleAmount: '10000' }), { caller: 'shop' })).toMatchObject(refused)
       expect(await settle(t402({ settleAmount: '9999' }), { caller: 'shop' })).toMatchObject({

@@ -149,7 +149,7 @@ describe('the job that closes streams', () => {
         caller: 'account',
         fingerprint: name,
         consumer: name,
-        holder: name,
+        holdPurpose: name,
         holdUntil: stream.settlesUntil,
         isAdmitted: true,
         quota: { customer: 'mailbox', tier: { monthlyQuota: -1, feeRate: 0.001 } },
@@ -281,8 +281,8 @@ describe('the job that closes streams', () => {
     const { store, round, attempts, script, settleIn, closeStreams } = setup(chainIsDown)
     const dead = closing({ network: 'toy:dead' })
     store.put(dead)
-    script.attempt = async ({ holder = '' }) => {
-      const stream = store.get(holder.slice('stream:'.length))
+    script.attempt = async ({ holdPurpose = '' }) => {
+      const stream = store.get(holdPurpose.slice('stream:'.length))
       if (stream.network === dead.network) await hanging
       else await settleIn(stream)
       return { success: true, transaction: 'tx-1', network: 'toy:1' }
@@ -293,7 +293,7 @@ describe('the job that closes streams', () => {
       await round()
       expect(store.get(healthy.id).state).toBe('closed')
     }
-    expect(attempts.filter(({ holder }) => holder === `stream:${dead.id}`)).toHaveLength(1)
+    expect(attempts.filter(({ holdPurpose }) => holdPurpose === `stream:${dead.id}`)).toHaveLength(1)
     settle()
     await closeStreams.close()
     expect(store.get(dead.id).state).toBe('closing')
@@ -318,7 +318,7 @@ describe('the job that closes streams', () => {
     await drainEventLoop()
     await round()
     expect(attempts).toHaveLength(places + 1)
-    expect(attempts.at(-1)).toMatchObject({ holder: `stream:${urgent.id}` })
+    expect(attempts.at(-1)).toMatchObject({ holdPurpose: `stream:${urgent.id}` })
   })
 
   it('closes others when one stream cannot be ended', async () => {

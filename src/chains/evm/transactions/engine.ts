@@ -1,6 +1,6 @@
 import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
-import type { Promisee } from '../../../ports/reservations.js'
+import type { Promisee } from '../../../ports/holds.js'
 import type { BlockReference, Recorder, Settlement } from '../../../ports/settlementJournal.js'
 import type { BlockStatus } from '../../../schemes/network.js'
 import type { Outcome, ResolveOptions, SettleOptions } from '../../../schemes/scheme.js'

@@ -5,7 +5,7 @@ import type { ClaimedHold, Settlement, SettlementClaim } from '../../../ports/se
 import type { RunBatch } from '../database/coalesce.js'
 import type { Instance } from '../database/instance.js'
 import { toMonth, withoutNul } from '../database/statements.js'
-import { hasEnded, takenBy } from '../reservations/holdRules.js'
+import { hasEnded, takenBy } from '../holds/holdRules.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
 interface ClaimRequest {
@@ -66,7 +66,7 @@ const claimTogether =
         distinct.map(({ claim }) => claim.wallets?.payer ?? null),
         distinct.map(({ claim }) => claim.wallets?.payee ?? null),
         distinct.map(({ claim }) => claim.dollarDecimals ?? null),
-        distinct.map(({ hold }) => hold?.holder ?? 'settle'),
+        distinct.map(({ hold }) => hold?.purpose ?? 'settle'),
         distinct.filter(({ hold }) => hold !== null).map(({ claim }) => claim.authorizationId),
       ],
     )
@@ -143,7 +143,7 @@ const claims = `claims as (
 ), held as (
   select c.id from claims c join holds h using (authorization_id)
   where not ${hasEnded('h')}
-    and ${takenBy('h', { account: 'c.caller', holder: 'c.holder', asset: 'c.asset', payTo: 'c.pay_to' })} is not null
+    and ${takenBy('h', { account: 'c.caller', purpose: 'c.holder', asset: 'c.asset', payTo: 'c.pay_to' })} is not null
 ), consumed as (
   select c.id from claims c
   where exists (select from consumed_authorizations d where d.digest = digest_authorization(c.authorization_id))

@@ -58,7 +58,7 @@ export interface SettleAuthorizationDependencies {
 // again.
 const maxRounds = 4
 
-const defaultHolder = 'settle'
+const defaultPurpose = 'settle'
 
 /** These rules bind only what was not admitted yet. */
 const rulesForNew: ReadonlySet<Reason> = new Set(['cross_check_unavailable', 'invalid_permit_spender'])
@@ -84,12 +84,19 @@ export const createSettleAuthorization = ({
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
-    const { payment, scheme, wait, holder = defaultHolder, holdUntil, isAdmitted = false } = context
+    const {
+      payment,
+      scheme,
+      wait,
+      holdPurpose: purpose = defaultPurpose,
+      holdUntil,
+      isAdmitted = false,
+    } = context
     const { paidAfter, paidBefore } = context
     const waitUntil = wait.signal
     const terms = {
       caller: context.caller,
-      holder,
+      purpose,
       ...(holdUntil === undefined ? {} : { until: holdUntil }),
     }
     const authorizationId = scheme.identify(payment)
@@ -130,7 +137,7 @@ export const createSettleAuthorization = ({
         caller: context.caller,
         requester: context.requester,
         isForSettle: true,
-        isAdmitted: context.holder !== undefined,
+        isAdmitted: context.holdPurpose !== undefined,
         paidAfter,
         paidBefore,
       }
@@ -257,7 +264,7 @@ export const createSettleAuthorization = ({
     return journal.claim(
       claimed,
       context.quota === null ? null : { ...chargeOf(context.quota), at: clock.now() },
-      canBeHeld(authorized) ? { holder: context.holder ?? defaultHolder } : null,
+      canBeHeld(authorized) ? { purpose: context.holdPurpose ?? defaultPurpose } : null,
     )
   }
 

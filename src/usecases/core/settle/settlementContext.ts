@@ -1,7 +1,7 @@
 import { withSignal } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
+import type { Promisee } from '../../../ports/holds.js'
 import type { Requester } from '../../../ports/rateLimiter.js'
-import type { Promisee } from '../../../ports/reservations.js'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Authorized, Outcome, Refusal, Scheme } from '../../../schemes/scheme.js'
@@ -19,8 +19,8 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester
    * a consumer that can ask again.
    */
   readonly isAwaited?: () => boolean
-  /** Who holds the funds since they were verified, as in `Reservation`. Default: `settle`, which holds them now. */
-  readonly holder?: string
+  /** What the funds are held for since they were verified, as in `FundsHold`. Default: `settle`, which holds them now. */
+  readonly holdPurpose?: string
   /** When the hold ends by itself; default: when the resource server stops to wait. */
   readonly holdUntil?: Date
   /** Concurrency and hourly limits were checked when its stream was opened; they must not delay the close. */

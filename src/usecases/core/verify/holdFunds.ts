@@ -1,8 +1,8 @@
 import { AppError } from '../../../errors.js'
 import type { Clock } from '../../../ports/clock.js'
+import type { HoldResult, Holds, Promisee, TakenBy } from '../../../ports/holds.js'
 import type { QuotaClaim } from '../../../ports/quotas.js'
 import type { Requester } from '../../../ports/rateLimiter.js'
-import type { Promisee, ReservationResult, Reservations, TakenBy } from '../../../ports/reservations.js'
 import type { SettlementJournal } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
@@ -11,35 +11,35 @@ import { findPromisee } from '../settle/settlementContext.js'
 import { checkNewRequirements, checkRequirements, findScheme } from './checkRequirements.js'
 
 /**
- * Reserves what an authorization needs until it is settled; passes all other verdicts. Refused as `insufficient_funds`
+ * Holds what an authorization needs until it is settled; passes all other verdicts. Refused as `insufficient_funds`
  * if the payer's other authorizations hold too much of the balance or the allowance, and as `duplicate_settlement` if the
  * authorization is held for another.
  */
 export type HoldFunds = (payment: Payment, verdict: Verification, terms: HoldTerms) => Promise<Held | Refusal>
 
 export type Held = Authorized & {
-  /** Undoes a hold of `settle` that no claim followed. Absent where nothing was reserved, or for another holder. */
+  /** Undoes a hold of `settle` that no claim followed. Absent where nothing was held, or for another purpose. */
   readonly releaseUnclaimed?: () => Promise<void>
 }
 
 interface HoldTerms {
   /** Account id, or `anonymous`. */
   readonly caller: string
-  /** As in `Reservation`. */
-  readonly holder: string
+  /** As in `FundsHold`. */
+  readonly purpose: string
   /**
-   * Whether the settlement is promised, as in `Reservation`. `new`: if the budget has room, unless it is promised already;
+   * Whether the settlement is promised, as in `FundsHold`. `new`: if the budget has room, unless it is promised already;
    * `kept`: it was promised before. Default: `none`.
    */
   readonly promise?: 'none' | 'new' | 'kept'
-  /** As in `Reservation`. */
+  /** As in `FundsHold`. */
   readonly promisee?: Promisee
   /** When the hold ends by itself. Default: when the resource server stops to wait. */
   readonly until?: Date
 }
 
 interface HoldFundsDependencies {
-  readonly reservations: Pick<Reservations, 'reserve' | 'needsPromise' | 'findTaker' | 'releaseUnclaimed'>
+  readonly holds: Pick<Holds, 'place' | 'needsPromise' | 'findTaker' | 'releaseUnclaimed'>
   readonly clock: Clock
 }
 
@@ -51,20 +51,20 @@ export const canBeHeld = ({ hold, isHoldable }: Authorized): boolean =>
 export type IsHeld = (payment: Payment, verdict: Authorized, caller: string) => Promise<boolean>
 
 export const createIsHeld =
-  (reservations: Pick<Reservations, 'covers'>): IsHeld =>
+  (holds: Pick<Holds, 'covers'>): IsHeld =>
   async (payment, { authorizationId, amount }, caller) =>
     caller !== 'anonymous' &&
-    (await reservations.covers({ ...describeHolding(payment, authorizationId, caller), amount }))
+    (await holds.covers({ ...describeHolding(payment, authorizationId, caller), amount }))
 
 export const createHoldFunds =
-  ({ reservations, clock }: HoldFundsDependencies): HoldFunds =>
+  ({ holds, clock }: HoldFundsDependencies): HoldFunds =>
   async (payment, verdict, terms) => {
-    const { caller, holder, until, promise = 'none' } = terms
+    const { caller, purpose, until, promise = 'none' } = terms
     const { promisee = { part: caller, customer: caller } } = terms
     if (!verdict.isValid || !canBeHeld(verdict)) return verdict
     const { hold, payer, authorizationId, amount } = verdict
     const { requirements } = payment
-    const asking = { ...describeHolding(payment, authorizationId, caller), holder }
+    const asking = { ...describeHolding(payment, authorizationId, caller), purpose }
     const refuse = (by: TakenBy): Refusal => ({
       isValid: false,
       payer,
@@ -72,13 +72,13 @@ export const createHoldFunds =
       message: takenBy[by],
     })
     if (hold === undefined) {
-      const taker = await reservations.findTaker(asking)
+      const taker = await holds.findTaker(asking)
       return taker === null ? verdict : refuse(taker)
     }
     const isBounded = verdict.checkPromise !== undefined
-    const isNeeded = isBounded && promise === 'new' && (await reservations.needsPromise(asking))
+    const isNeeded = isBounded && promise === 'new' && (await holds.needsPromise(asking))
     const endPromise = isNeeded ? await verdict.checkPromise?.(promisee) : undefined
-    const reserving = reservations.reserve(
+    const placing = holds.place(
       {
         ...asking,
         network: requirements.network,
@@ -91,20 +91,18 @@ export const createHoldFunds =
       },
       hold,
     )
-    const result = await reserving.catch((error: unknown) => {
+    const result = await placing.catch((error: unknown) => {
       endPromise?.(false)
       throw error
     })
-    endPromise?.(result.state === 'reserved' && result.isNewPromise === true)
+    endPromise?.(result.state === 'held' && result.isNewPromise === true)
     switch (result.state) {
-      case 'reserved':
+      case 'held':
         return {
           ...verdict,
           ...(result.isPromised === true ? { isPromised: true } : {}),
           ...(result.promisee === undefined ? {} : { promisee: result.promisee }),
-          ...(holder === 'settle'
-            ? { releaseUnclaimed: () => reservations.releaseUnclaimed(result.receipt) }
-            : {}),
+          ...(purpose === 'settle' ? { releaseUnclaimed: () => holds.releaseUnclaimed(result.receipt) } : {}),
         }
       case 'exceeds':
         return {
@@ -140,7 +138,7 @@ const findEnd = ({ expiresAt, hold }: Authorized, maxTimeoutSeconds: number, now
   return new Date(Math.min(latest, expiresAt?.getTime() ?? latest))
 }
 
-/** Names an authorization as reservations do. */
+/** Names an authorization as holds do. */
 const describeHolding = ({ requirements }: Payment, authorizationId: string, account: string) => ({
   authorizationId,
   account,
@@ -154,7 +152,7 @@ const foldHex = (address: string): string => (address.startsWith('0x') ? address
 const describeExcess = (
   amount: bigint,
   { balance, allowance }: Hold,
-  { limit, heldByOthers }: Extract<ReservationResult, { state: 'exceeds' }>,
+  { limit, heldByOthers }: Extract<HoldResult, { state: 'exceeds' }>,
 ): string => {
   const limiting = balance === null ? "The balance of the payer's account" : 'The allowance of the payer'
   const [name, available] = limit === 'balance' ? ["The payer's balance", balance] : [limiting, allowance]
@@ -162,7 +160,7 @@ const describeExcess = (
 }
 
 /**
- * Verifies a payment whose amount is a maximum and holds the maximum for one holder. Throws INVALID_REQUEST for malformed
+ * Verifies a payment whose amount is a maximum and holds the maximum for one purpose. Throws INVALID_REQUEST for malformed
  * requirements, and if the chain is unavailable or the budget has no room for the settlement. Has no deadline of its own.
  */
 export type HoldAuthorization = (attempt: HoldAttempt) => Promise<Authorized | Refusal>
@@ -175,8 +173,8 @@ interface HoldAttempt {
   readonly quota?: QuotaClaim | null
   /** As in `VerifyOptions`. */
   readonly requester?: Requester | undefined
-  /** As in `Reservation`. */
-  readonly holder: string
+  /** As in `FundsHold`. */
+  readonly purpose: string
   /** When the hold ends by itself. */
   readonly findEnd: (authorized: Authorized) => Date
   readonly isAwaited: () => boolean
@@ -192,7 +190,7 @@ interface HoldAuthorizationDependencies {
 
 export const createHoldAuthorization =
   ({ registry, journal, holdFunds }: HoldAuthorizationDependencies): HoldAuthorization =>
-  async ({ payment, caller, quota = null, requester, holder, findEnd, isAwaited, isNew }) => {
+  async ({ payment, caller, quota = null, requester, purpose, findEnd, isAwaited, isNew }) => {
     const scheme = findScheme(registry, payment)
     if (typeof scheme === 'string') return { isValid: false, payer: null, reason: scheme }
     const check = isNew ? checkNewRequirements : checkRequirements
@@ -218,7 +216,7 @@ export const createHoldAuthorization =
     }
     const promise = isNew ? 'new' : 'kept'
     const promisee = findPromisee({ caller, quota, requester })
-    const terms = { caller, holder, until: findEnd(verdict), promise, promisee } as const
+    const terms = { caller, purpose, until: findEnd(verdict), promise, promisee } as const
     const held = await holdFunds(payment, verdict, terms)
     // After the hold: no settlement can start meanwhile.
     const settlement = held.isValid ? await journal.findOpen(verdict.authorizationId) : null

@@ -134,7 +134,7 @@ export const createVerifyPayment = ({
     })
     const promise = caller === 'anonymous' ? 'none' : 'new'
     const promisee = findPromisee({ caller, quota, requester })
-    const verdict = await holdFunds(payment, judged, { caller, holder: 'verify', promise, promisee })
+    const verdict = await holdFunds(payment, judged, { caller, purpose: 'verify', promise, promisee })
     const { network } = payment.requirements
     logger.info(
       verdict.isValid

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
@@ -12,7 +13,6 @@ import {
   createSettlementOverview,
 } from '../../../../src/stores/postgres/journal/settlementOverview.js'
 import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
-import { createReservations } from '../../../../src/stores/postgres/reservations/reservations.js'
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { addInstance } from '../../../support/instances.js'
@@ -160,7 +160,7 @@ describe('in a journal with thirty times as many rows', () => {
       await pool.query('vacuum analyze reservations')
     }
     const reserve = (pool: Pool) =>
-      createReservations(pool).reserve(
+      createHolds(pool).place(
         {
           authorizationId: 'authorization',
           network: 'eip155:1',
@@ -169,7 +169,7 @@ describe('in a journal with thirty times as many rows', () => {
           spender: '0xrouter',
           payTo: '0xpayee',
           account: 'shop',
-          holder: 'verify',
+          purpose: 'verify',
           amount: 1n,
           expiresAt: new Date(Date.now() + 3_600_000),
         },
@@ -178,7 +178,7 @@ describe('in a journal with thirty times as many rows', () => {
     await fill(few.pool, small)
     await fill(many.pool, large)
     expectNoGrowth(await compare(reserve))
-    expect(await reserve(many.pool)).toMatchObject({ state: 'reserved' })
+    expect(await reserve(many.pool)).toMatchObject({ state: 'held' })
   })
 
   it('the days of an account read as much', async () => {

@@ -10,9 +10,9 @@ import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import { createSchemeRegistry } from '../../../../src/schemes/registry.js'
 import type { Authorized, Hold, Outcome } from '../../../../src/schemes/scheme.js'
 import { createMemoryRateLimiter } from '../../../../src/stores/cache/rateLimiter.js'
+import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
 import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
-import { createReservations } from '../../../../src/stores/postgres/reservations/reservations.js'
 import { createSettlePayment } from '../../../../src/usecases/core/settle/settlePayment.js'
 import { createHoldAuthorization, createHoldFunds } from '../../../../src/usecases/core/verify/holdFunds.js'
 import { createVerifyPayment } from '../../../../src/usecases/core/verify/verifyPayment.js'
@@ -65,7 +65,7 @@ const openInstance = async (
       }),
   })
   const registry = createSchemeRegistry([scheme])
-  const holdFunds = createHoldFunds({ reservations: createReservations(pool), clock: systemClock })
+  const holdFunds = createHoldFunds({ holds: createHolds(pool), clock: systemClock })
   const shared = { registry, journal, holdFunds, logger: silentLogger }
   const verifyPayment = createVerifyPayment({ ...shared, quotaGate: async () => null, deadlineMs: 5_000 })
   const settlePayment = createSettlePayment({
@@ -100,25 +100,25 @@ const openInstance = async (
     spenders,
     hold: (
       nonce: string,
-      holder = 'stream:1',
+      purpose = 'stream:1',
       by: { readonly caller: string; readonly requester?: Requester } = { caller: 'anonymous' },
     ) =>
       holdAuthorization({
         payment: paymentOf(nonce),
         ...by,
-        holder,
+        purpose,
         findEnd: later,
         isAwaited: () => true,
         isNew: true,
       }),
-    settleAs: (holder: string, nonce: string, amount: string, quota: QuotaClaim | null = null) =>
+    settleAs: (purpose: string, nonce: string, amount: string, quota: QuotaClaim | null = null) =>
       settleAuthorization({
         payment: paymentOf(nonce, amount),
         caller: quota?.accountId ?? 'anonymous',
         quota,
-        fingerprint: holder,
-        consumer: holder,
-        holder,
+        fingerprint: purpose,
+        consumer: purpose,
+        holdPurpose: purpose,
       }),
     settleOverQuota: (nonce: string, amount: string) =>
       settleAuthorization({
@@ -175,7 +175,7 @@ describe('what is promised to an account that can have one settlement promised',
   const openBudgeted = async (settled: Outcome['state'] = 'confirmed') => {
     const pool = database.pool()
     const clock = createManualClock()
-    const { countPromised } = createReservations(pool)
+    const { countPromised } = createHolds(pool)
     const promised = createPromisedCost({
       count: () => countPromised('toy:1'),
       costOfOne: () => 10,

@@ -1,7 +1,7 @@
-/** A caller that asks for an authorization, as SQL expressions; the fields are those of `Reservation`. */
+/** A caller that asks for an authorization, as SQL expressions; the fields are those of `FundsHold`. */
 interface Asking {
   readonly account: string
-  readonly holder: string
+  readonly purpose: string
   readonly asset: string
   readonly payTo: string
 }
@@ -30,15 +30,15 @@ export const isPromised = (row: string): string =>
   `(${row}.promised_at > now() - interval '1 hour' or (${row}.promised_at is not null and ${row}.holder like 'stream:%'))`
 
 /**
- * A `TakenBy`, or null where a live reservation yields. Reservations of anonymous callers yield to accounts; those whose
+ * A `TakenBy`, or null where a live hold yields. Holds of anonymous callers yield to accounts; those whose
  * account is null, to everyone that the release which made them let them yield to.
  */
-export const takenBy = (row: string, { account, holder, asset, payTo }: Asking): string => `case
+export const takenBy = (row: string, { account, purpose, asset, payTo }: Asking): string => `case
   when ${row}.account <> 'anonymous' and ${row}.account <> ${account} then 'account'
   when ${row}.account = 'anonymous' and ${account} <> 'anonymous' then null
-  when ${row}.holder not in ('verify', 'settle') and ${row}.holder <> ${holder} then 'stream'
+  when ${row}.holder not in ('verify', 'settle') and ${row}.holder <> ${purpose} then 'stream'
   when lower(${row}.asset) <> lower(${asset}::text) then 'asset'
   when lower(${row}.pay_to) <> lower(${payTo}::text) then 'recipient'
-  when ${holder} not in ('verify', 'settle')
+  when ${purpose} not in ('verify', 'settle')
     and (${row}.holder = 'settle' or (${row}.holder = 'verify' and ${isBeingSettled(row)})) then 'settlement'
 end`

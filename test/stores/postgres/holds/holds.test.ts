@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type {
-  Funds,
-  Reservation,
-  ReservationResult,
-  Reservations,
-} from '../../../../src/ports/reservations.js'
+import type { Funds, FundsHold, HoldResult, Holds } from '../../../../src/ports/holds.js'
 import type {
   Settlement,
   SettlementClaim,
   SettlementJournal,
 } from '../../../../src/ports/settlementJournal.js'
+import { createHolds, maxLiveHolds } from '../../../../src/stores/postgres/holds/holds.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
-import {
-  createReservations,
-  maxLiveReservations,
-} from '../../../../src/stores/postgres/reservations/reservations.js'
 import { createStreamStore } from '../../../../src/stores/postgres/streams/streamStore.js'
 import { decideHere } from '../../../../src/usecases/streams/control.js'
 import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
@@ -31,7 +23,7 @@ const anHour = 3_600_000
 const soon = () => new Date(Date.now() + anHour)
 const past = () => new Date(Date.now() - 1_000)
 
-const reservation = (authorizationId: string, changes: Partial<Reservation> = {}): Reservation => ({
+const reservation = (authorizationId: string, changes: Partial<FundsHold> = {}): FundsHold => ({
   authorizationId,
   network: 'eip155:84532',
   asset: '0xasset',
@@ -39,27 +31,27 @@ const reservation = (authorizationId: string, changes: Partial<Reservation> = {}
   spender: '0xrouter',
   payTo: '0xpayee',
   account: 'anonymous',
-  holder: 'settle',
+  purpose: 'settle',
   amount: 100n,
   expiresAt: soon(),
   ...changes,
 })
 
 const funds = (balance: bigint, allowance: bigint | null = null): Funds => ({ balance, allowance })
-const reserved = expect.objectContaining({ state: 'reserved' })
-const isReserved = ({ state }: ReservationResult): boolean => state === 'reserved'
+const reserved = expect.objectContaining({ state: 'held' })
+const isReserved = ({ state }: HoldResult): boolean => state === 'held'
 
 let database: TestDatabase
 let pool: Pool
-let reservations: Reservations
-let theirs: Reservations
+let reservations: Holds
+let theirs: Holds
 let journal: SettlementJournal
 
 beforeAll(async () => {
   database = await createTestDatabase()
   pool = database.pool()
-  reservations = createReservations(pool)
-  theirs = createReservations(database.otherPool())
+  reservations = createHolds(pool)
+  theirs = createHolds(database.otherPool())
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
@@ -70,7 +62,9 @@ beforeEach(async () => {
 })
 
 const claim = async (authorizationId: string, holder = 'settle'): Promise<Settlement> => {
-  const settlement = await journal.claim(claimOf({ authorizationId, scheme: 'upto' }), null, { holder })
+  const settlement = await journal.claim(claimOf({ authorizationId, scheme: 'upto' }), null, {
+    purpose: holder,
+  })
   if (settlement === null) throw new Error('The authorization has a settlement')
   return settlement
 }
@@ -80,7 +74,7 @@ const claimAs = (
   authorizationId: string,
   changes: Partial<SettlementClaim> = {},
   by = journal,
-) => by.claim(claimOf({ authorizationId, caller, ...changes }), null, { holder: 'settle' })
+) => by.claim(claimOf({ authorizationId, caller, ...changes }), null, { purpose: 'settle' })
 const confirm = async (authorizationId: string) =>
   await journal.close((await claim(authorizationId)).id, {
     state: 'confirmed',
@@ -97,18 +91,18 @@ const countRows = async () => Number((await pool.query('select count(*) from res
 
 describe('a reservation', () => {
   it('fits beside the others of the payer, to the unit', async () => {
-    expect(await reservations.reserve(reservation('a'), funds(300n))).toEqual(reserved)
-    expect(await reservations.reserve(reservation('b', { amount: 200n }), funds(300n))).toEqual(reserved)
-    expect(await reservations.reserve(reservation('c', { amount: 1n }), funds(300n))).toEqual({
+    expect(await reservations.place(reservation('a'), funds(300n))).toEqual(reserved)
+    expect(await reservations.place(reservation('b', { amount: 200n }), funds(300n))).toEqual(reserved)
+    expect(await reservations.place(reservation('c', { amount: 1n }), funds(300n))).toEqual({
       state: 'exceeds',
       limit: 'balance',
       heldByOthers: 300n,
     })
-    expect(await reservations.reserve(reservation('c', { amount: 1n }), funds(301n))).toEqual(reserved)
+    expect(await reservations.place(reservation('c', { amount: 1n }), funds(301n))).toEqual(reserved)
   })
 
   it('that alone exceeds the balance is refused, and holds nothing', async () => {
-    expect(await reservations.reserve(reservation('a'), funds(99n))).toEqual({
+    expect(await reservations.place(reservation('a'), funds(99n))).toEqual({
       state: 'exceeds',
       limit: 'balance',
       heldByOthers: 0n,
@@ -118,21 +112,21 @@ describe('a reservation', () => {
 
   it('fits the allowance beside others of the same spender only', async () => {
     const of = (id: string, spender: string) => reservation(id, { spender })
-    expect(await reservations.reserve(of('a', '0x1'), funds(1_000n, 150n))).toEqual(reserved)
-    expect(await reservations.reserve(of('b', '0x2'), funds(1_000n, 150n))).toEqual(reserved)
-    expect(await reservations.reserve(of('c', '0x1'), funds(1_000n, 199n))).toEqual({
+    expect(await reservations.place(of('a', '0x1'), funds(1_000n, 150n))).toEqual(reserved)
+    expect(await reservations.place(of('b', '0x2'), funds(1_000n, 150n))).toEqual(reserved)
+    expect(await reservations.place(of('c', '0x1'), funds(1_000n, 199n))).toEqual({
       state: 'exceeds',
       limit: 'allowance',
       heldByOthers: 100n,
     })
-    expect(await reservations.reserve(of('c', '0x1'), funds(1_000n, 200n))).toEqual(reserved)
+    expect(await reservations.place(of('c', '0x1'), funds(1_000n, 200n))).toEqual(reserved)
     // Without a limit of its own, only the balance counts.
-    expect(await reservations.reserve(of('d', '0x1'), funds(400n))).toEqual(reserved)
+    expect(await reservations.place(of('d', '0x1'), funds(400n))).toEqual(reserved)
   })
 
   it('fits the account that is spent, where the payer has several', async () => {
     const of = (id: string, spender: string, by = reservations) =>
-      by.reserve(reservation(id, { spender }), { balance: null, allowance: 100n })
+      by.place(reservation(id, { spender }), { balance: null, allowance: 100n })
     expect(await of('a', 'first')).toEqual(reserved)
     expect(await of('b', 'second', theirs)).toEqual(reserved)
     for (const account of ['first', 'second']) {
@@ -145,65 +139,70 @@ describe('a reservation', () => {
     ['asset', { asset: '0xother' }],
     ['payer', { payer: '0xother' }],
   ])('of another %s does not count', async (_name, changes) => {
-    await reservations.reserve(reservation('a', changes), funds(100n))
-    expect(await reservations.reserve(reservation('b'), funds(100n))).toEqual(reserved)
+    await reservations.place(reservation('a', changes), funds(100n))
+    expect(await reservations.place(reservation('b'), funds(100n))).toEqual(reserved)
   })
 
   it('passes again, also when the balance has become too low since', async () => {
-    await reservations.reserve(reservation('a'), funds(100n))
-    expect(await reservations.reserve(reservation('a'), funds(0n, 0n))).toEqual(reserved)
-    expect(await theirs.reserve(reservation('a'), funds(0n, 0n))).toEqual(reserved)
+    await reservations.place(reservation('a'), funds(100n))
+    expect(await reservations.place(reservation('a'), funds(0n, 0n))).toEqual(reserved)
+    expect(await theirs.place(reservation('a'), funds(0n, 0n))).toEqual(reserved)
     expect(await countRows()).toBe(1)
   })
 
   it('is for one recipient: another one cannot reserve the same nonce until it ends', async () => {
-    await reservations.reserve(reservation('a'), funds(1_000n))
+    await reservations.place(reservation('a'), funds(1_000n))
     const other = reservation('a', { payTo: '0xother', amount: 1n })
-    expect(await theirs.reserve(other, funds(1_000n))).toEqual({
+    expect(await theirs.place(other, funds(1_000n))).toEqual({
       state: 'taken',
       by: 'recipient',
     })
     await expire()
-    expect(await theirs.reserve(other, funds(1_000n))).toEqual(reserved)
+    expect(await theirs.place(other, funds(1_000n))).toEqual(reserved)
   })
 
   it('of a higher amount is checked, and replaces the amount', async () => {
-    await reservations.reserve(reservation('a'), funds(100n))
+    await reservations.place(reservation('a'), funds(100n))
     const higher = reservation('a', { amount: 150n })
-    expect(await reservations.reserve(higher, funds(149n))).toMatchObject({
+    expect(await reservations.place(higher, funds(149n))).toMatchObject({
       state: 'exceeds',
       heldByOthers: 0n,
     })
-    expect(await reservations.reserve(higher, funds(150n))).toEqual(reserved)
-    expect(await reservations.reserve(reservation('b'), funds(249n))).toMatchObject({ heldByOthers: 150n })
+    expect(await reservations.place(higher, funds(150n))).toEqual(reserved)
+    expect(await reservations.place(reservation('b'), funds(249n))).toMatchObject({ heldByOthers: 150n })
   })
 
   it.each(['anonymous', 'shop'])('of %s is not lowered or shortened by a renewal', async (account) => {
     const expiresAt = soon()
-    await reservations.reserve(reservation('a', { account, holder: 'verify', expiresAt }), funds(100n))
+    await reservations.place(reservation('a', { account, purpose: 'verify', expiresAt }), funds(100n))
     for (const holder of ['verify', 'settle']) {
-      const less = reservation('a', { account, holder, amount: 0n, expiresAt: new Date(Date.now() + 1_000) })
-      expect(await theirs.reserve(less, funds(100n))).toEqual(reserved)
+      const less = reservation('a', {
+        account,
+        purpose: holder,
+        amount: 0n,
+        expiresAt: new Date(Date.now() + 1_000),
+      })
+      expect(await theirs.place(less, funds(100n))).toEqual(reserved)
     }
     const { rows } = await pool.query('select amount, expires_at from reservations')
     expect(rows).toEqual([{ amount: '100', expires_at: expiresAt }])
-    expect(await reservations.reserve(reservation('b', { account, amount: 1n }), funds(100n))).toMatchObject({
+    expect(await reservations.place(reservation('b', { account, amount: 1n }), funds(100n))).toMatchObject({
       heldByOthers: 100n,
     })
   })
 
   it('is lengthened by a renewal', async () => {
     const expiresAt = new Date(Date.now() + 2 * anHour)
-    await reservations.reserve(reservation('a'), funds(100n))
-    await reservations.reserve(reservation('a', { amount: 1n, expiresAt }), funds(100n))
+    await reservations.place(reservation('a'), funds(100n))
+    await reservations.place(reservation('a', { amount: 1n, expiresAt }), funds(100n))
     const { rows } = await pool.query('select amount, expires_at from reservations')
     expect(rows).toEqual([{ amount: '100', expires_at: expiresAt }])
   })
 
   it('may be as large as a uint256', async () => {
     const amount = 2n ** 256n - 1n
-    expect(await reservations.reserve(reservation('a', { amount }), funds(amount))).toEqual(reserved)
-    expect(await reservations.reserve(reservation('b', { amount }), funds(amount))).toEqual({
+    expect(await reservations.place(reservation('a', { amount }), funds(amount))).toEqual(reserved)
+    expect(await reservations.place(reservation('b', { amount }), funds(amount))).toEqual({
       state: 'exceeds',
       limit: 'balance',
       heldByOthers: amount,
@@ -212,9 +211,9 @@ describe('a reservation', () => {
 })
 
 describe('the end of a reservation', () => {
-  const takesAll = () => reservations.reserve(reservation('next'), funds(100n))
+  const takesAll = () => reservations.place(reservation('next'), funds(100n))
   beforeEach(async () => {
-    await reservations.reserve(reservation('a'), funds(100n))
+    await reservations.place(reservation('a'), funds(100n))
     expect(await takesAll()).toMatchObject({ state: 'exceeds' })
   })
 
@@ -233,7 +232,7 @@ describe('the end of a reservation', () => {
   it('is the failed settlement of its authorization, until it is reserved again', async () => {
     const { id } = await claim('a')
     await journal.close(id, { state: 'failed', reason: 'transaction_failed' })
-    expect(await reservations.reserve(reservation('a'), funds(100n))).toEqual(reserved)
+    expect(await reservations.place(reservation('a'), funds(100n))).toEqual(reserved)
     expect(await takesAll()).toMatchObject({ state: 'exceeds', heldByOthers: 100n })
 
     const again = await claim('a')
@@ -243,7 +242,7 @@ describe('the end of a reservation', () => {
 
   it('is not its expiry while its settlement is claimed or pending, also for the purge', async () => {
     for (const close of ['confirmed', 'failed'] as const) {
-      await reservations.reserve(reservation('a'), funds(100n))
+      await reservations.place(reservation('a'), funds(100n))
       const { id } = await claim('a')
       await expire()
       await reservations.purge()
@@ -266,26 +265,24 @@ describe('the end of a reservation', () => {
   it('is not a settlement of its account that was abandoned before anything was sent', async () => {
     await pool.query('truncate reservations')
     const shop = reservation('a', { account: 'shop' })
-    await reservations.reserve(shop, funds(100n))
+    await reservations.place(shop, funds(100n))
     const settlement = await claimAs('shop', 'a')
     await journal.abandon(settlement?.id ?? '')
     expect(await takesAll()).toMatchObject({ state: 'exceeds' })
-    expect(await theirs.reserve(reservation('a'), funds(1_000n))).toEqual({ state: 'taken', by: 'account' })
+    expect(await theirs.place(reservation('a'), funds(1_000n))).toEqual({ state: 'taken', by: 'account' })
     expect(await claimAs('anonymous', 'a')).toBeNull()
     expect(await claimAs('shop', 'a')).not.toBeNull()
   })
 
   it('is not the failed settlement of a stream, which tries again', async () => {
-    await reservations.reserve(reservation('b', { holder: 'stream:1' }), funds(300n))
+    await reservations.place(reservation('b', { purpose: 'stream:1' }), funds(300n))
     const { id } = await claim('b', 'stream:1')
     await journal.close(id, { state: 'failed', reason: 'transaction_failed' })
-    expect(await reservations.reserve(reservation('b'), funds(300n))).toEqual({
+    expect(await reservations.place(reservation('b'), funds(300n))).toEqual({
       state: 'taken',
       by: 'stream',
     })
-    expect(await reservations.reserve(reservation('b', { holder: 'stream:1' }), funds(300n))).toEqual(
-      reserved,
-    )
+    expect(await reservations.place(reservation('b', { purpose: 'stream:1' }), funds(300n))).toEqual(reserved)
   })
 
   it('is not the settlement of another authorization', async () => {
@@ -296,7 +293,7 @@ describe('the end of a reservation', () => {
   it('is its expiry; a settlement that comes later must fit again', async () => {
     await expire()
     expect(await takesAll()).toEqual(reserved)
-    expect(await reservations.reserve(reservation('a'), funds(100n))).toMatchObject({
+    expect(await reservations.place(reservation('a'), funds(100n))).toMatchObject({
       state: 'exceeds',
       heldByOthers: 100n,
     })
@@ -304,7 +301,7 @@ describe('the end of a reservation', () => {
 
   it('is moved by a renewal', async () => {
     await expire()
-    await reservations.reserve(reservation('a'), funds(100n))
+    await reservations.place(reservation('a'), funds(100n))
     expect(await takesAll()).toMatchObject({ state: 'exceeds' })
   })
 })
@@ -314,7 +311,7 @@ describe('reservations at once', () => {
     const balance = BigInt(fitting) * 100n + 99n
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        (index % 2 === 0 ? reservations : theirs).reserve(reservation(`a${index}`), funds(balance)),
+        (index % 2 === 0 ? reservations : theirs).place(reservation(`a${index}`), funds(balance)),
       ),
     )
     expect(results.filter(isReserved)).toHaveLength(fitting)
@@ -324,7 +321,7 @@ describe('reservations at once', () => {
   it('exactly as many fit as the allowance of their spender', async () => {
     const results = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        (index % 2 === 0 ? reservations : theirs).reserve(reservation(`a${index}`), funds(10_000n, 300n)),
+        (index % 2 === 0 ? reservations : theirs).place(reservation(`a${index}`), funds(10_000n, 300n)),
       ),
     )
     expect(results.filter(isReserved)).toHaveLength(3)
@@ -333,7 +330,7 @@ describe('reservations at once', () => {
   it('of one authorization are one reservation', async () => {
     const results = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        (index % 2 === 0 ? reservations : theirs).reserve(reservation('a'), funds(100n)),
+        (index % 2 === 0 ? reservations : theirs).place(reservation('a'), funds(100n)),
       ),
     )
     expect(results.every(isReserved)).toBe(true)
@@ -348,7 +345,7 @@ describe('reservations at once', () => {
         const payer = payers[round % payers.length] ?? ''
         const expiresAt = round % 3 === 0 ? past() : soon()
         const by = round % 2 === 0 ? reservations : theirs
-        await by.reserve(reservation(`a${round}`, { payer, expiresAt }), funds(100_000n))
+        await by.place(reservation(`a${round}`, { payer, expiresAt }), funds(100_000n))
         if (round % 5 === 0) await confirm(`a${round}`)
         if (round % 4 === 0) await theirs.purge()
       }),
@@ -362,12 +359,10 @@ describe('reservations at once', () => {
     try {
       await blocker.query(`select pg_advisory_lock(${key})`)
       const waiting = Array.from({ length: 30 }, (_, index) =>
-        reservations.reserve(reservation(`a${index}`), funds(1_000n)),
+        reservations.place(reservation(`a${index}`), funds(1_000n)),
       )
       // The pool has ten connections.
-      expect(await reservations.reserve(reservation('b', { payer: '0xother' }), funds(100n))).toEqual(
-        reserved,
-      )
+      expect(await reservations.place(reservation('b', { payer: '0xother' }), funds(100n))).toEqual(reserved)
       await blocker.query(`select pg_advisory_unlock(${key})`)
       expect((await Promise.all(waiting)).filter(isReserved)).toHaveLength(10)
     } finally {
@@ -382,30 +377,30 @@ describe('live reservations of one payer', () => {
       `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, amount, reserved_at, expires_at)
        select 'eip155:84532', '0xasset', '0xpayer', 'a' || n, '0xrouter', '0xpayee', 1, now(), now() + interval '1 hour'
        from generate_series(1, $1) n`,
-      [maxLiveReservations],
+      [maxLiveHolds],
     )
     const next = reservation('next', { amount: 1n })
-    expect(await reservations.reserve(next, funds(10_000n))).toEqual({ state: 'too_many' })
-    expect(await reservations.reserve(reservation('a1', { amount: 1n }), funds(10_000n))).toEqual(reserved)
+    expect(await reservations.place(next, funds(10_000n))).toEqual({ state: 'too_many' })
+    expect(await reservations.place(reservation('a1', { amount: 1n }), funds(10_000n))).toEqual(reserved)
     await confirm('a2')
-    expect(await reservations.reserve(next, funds(10_000n))).toEqual(reserved)
-    expect(await reservations.reserve(reservation('after', { amount: 1n }), funds(10_000n))).toEqual({
+    expect(await reservations.place(next, funds(10_000n))).toEqual(reserved)
+    expect(await reservations.place(reservation('after', { amount: 1n }), funds(10_000n))).toEqual({
       state: 'too_many',
     })
   })
 })
 
 describe('a reservation for a settlement that no claim follows', () => {
-  const reserve = async (changes: Partial<Reservation> = {}, by = reservations) => {
-    const result = await by.reserve(reservation('a', changes), funds(100n))
-    if (result.state !== 'reserved') throw new Error(result.state)
+  const reserve = async (changes: Partial<FundsHold> = {}, by = reservations) => {
+    const result = await by.place(reservation('a', changes), funds(100n))
+    if (result.state !== 'held') throw new Error(result.state)
     return result.receipt
   }
   const listHolders = async () =>
     (await pool.query('select account, holder from reservations')).rows.map(
       ({ account, holder }) => `${account} ${holder}`,
     )
-  const verification = { holder: 'verify' }
+  const verification = { purpose: 'verify' }
 
   it('is deleted', async () => {
     await reservations.releaseUnclaimed(await reserve())
@@ -420,7 +415,7 @@ describe('a reservation for a settlement that no claim follows', () => {
 
   it.each(['anonymous', 'shop'])('leaves exactly what %s had verified', async (account) => {
     const expiresAt = inMinutes(5)
-    await reserve({ account, holder: 'verify', amount: 60n, expiresAt })
+    await reserve({ account, purpose: 'verify', amount: 60n, expiresAt })
     await theirs.releaseUnclaimed(await reserve({ account, amount: 100n, expiresAt: inMinutes(60) }))
     expect(await readHold()).toEqual([{ account, holder: 'verify', amount: '60', expires_at: expiresAt }])
   })
@@ -428,7 +423,7 @@ describe('a reservation for a settlement that no claim follows', () => {
   it('leaves exactly what was verified since', async () => {
     const receipt = await reserve({ amount: 100n, expiresAt: inMinutes(60) })
     const expiresAt = inMinutes(5)
-    await reserve({ holder: 'verify', amount: 60n, expiresAt }, theirs)
+    await reserve({ purpose: 'verify', amount: 60n, expiresAt }, theirs)
     await reservations.releaseUnclaimed(receipt)
     expect(await readHold()).toEqual([
       { account: 'anonymous', holder: 'verify', amount: '60', expires_at: expiresAt },
@@ -437,15 +432,15 @@ describe('a reservation for a settlement that no claim follows', () => {
 
   it('leaves the most and the longest of what was verified', async () => {
     const expiresAt = inMinutes(5)
-    await reserve({ holder: 'verify', amount: 60n, expiresAt })
+    await reserve({ purpose: 'verify', amount: 60n, expiresAt })
     const receipt = await reserve({ expiresAt: inMinutes(60) })
-    await reserve({ holder: 'verify', amount: 70n, expiresAt: inMinutes(1) })
+    await reserve({ purpose: 'verify', amount: 70n, expiresAt: inMinutes(1) })
     await reservations.releaseUnclaimed(receipt)
     expect(await readHold()).toMatchObject([{ holder: 'verify', amount: '70', expires_at: expiresAt }])
   })
 
   it('leaves nothing of a verification that has expired since', async () => {
-    await reserve({ holder: 'verify', expiresAt: inMinutes(5) })
+    await reserve({ purpose: 'verify', expiresAt: inMinutes(5) })
     const receipt = await reserve({ expiresAt: inMinutes(60) })
     await pool.query("update reservations set verified_until = now() - interval '1 second'")
     await reservations.releaseUnclaimed(receipt)
@@ -454,7 +449,7 @@ describe('a reservation for a settlement that no claim follows', () => {
 
   it('leaves what a release verified that recorded nothing', async () => {
     const expiresAt = inMinutes(5)
-    await reserve({ holder: 'verify', expiresAt })
+    await reserve({ purpose: 'verify', expiresAt })
     await pool.query('update reservations set verified_amount = null, verified_until = null')
     await reservations.releaseUnclaimed(await reserve({ expiresAt: inMinutes(60) }))
     expect(await readHold()).toMatchObject([{ holder: 'verify', amount: '100', expires_at: expiresAt }])
@@ -482,7 +477,7 @@ describe('a reservation for a settlement that no claim follows', () => {
 
     it('leaves exactly what was verified', async () => {
       const expiresAt = inMinutes(5)
-      await reserve({ holder: 'verify', amount: 60n, expiresAt })
+      await reserve({ purpose: 'verify', amount: 60n, expiresAt })
       await releaseBoth()
       expect(await readHold()).toMatchObject([{ holder: 'verify', amount: '60', expires_at: expiresAt }])
     })
@@ -513,7 +508,7 @@ describe('a reservation for a settlement that no claim follows', () => {
   it('stays with the account or the stream that took it', async () => {
     for (const [taker, held] of [
       [{ account: 'shop' }, 'shop settle'],
-      [{ account: 'shop', holder: 'stream:1' }, 'shop stream:1'],
+      [{ account: 'shop', purpose: 'stream:1' }, 'shop stream:1'],
     ] as const) {
       await pool.query('truncate reservations')
       const receipt = await reserve()
@@ -526,17 +521,17 @@ describe('a reservation for a settlement that no claim follows', () => {
   it('binds no account for longer than a minute, whatever verifies it', async () => {
     await reserve({ amount: 60n })
     const shop = reservation('b', { account: 'shop' })
-    expect(await reservations.reserve(shop, funds(100n))).toMatchObject({ heldByOthers: 60n })
+    expect(await reservations.place(shop, funds(100n))).toMatchObject({ heldByOthers: 60n })
     await pool.query("update reservations set reserved_at = now() - interval '61 seconds'")
     await reserve({ ...verification, amount: 60n })
-    expect(await reservations.reserve(shop, funds(100n))).toEqual(reserved)
+    expect(await reservations.place(shop, funds(100n))).toEqual(reserved)
   })
 })
 
 describe('the purge', () => {
   it('deletes what has expired, and nothing else', async () => {
-    await reservations.reserve(reservation('a', { expiresAt: past() }), funds(1_000n))
-    await reservations.reserve(reservation('b', { payer: '0xother' }), funds(1_000n))
+    await reservations.place(reservation('a', { expiresAt: past() }), funds(1_000n))
+    await reservations.place(reservation('b', { payer: '0xother' }), funds(1_000n))
     await reservations.purge()
     const { rows } = await pool.query('select authorization_id from reservations')
     expect(rows).toEqual([{ authorization_id: 'b' }])
@@ -556,11 +551,11 @@ describe('the purge', () => {
     }
     await streams.change(ended.id, decideHere({ kind: 'end' }, ended.closesAt))
     for (const { id, authorizationId } of [open, ended, unstored, young]) {
-      const held = reservation(authorizationId, { holder: `stream:${id}`, amount: 1n })
-      await reservations.reserve(held, funds(1_000n))
+      const held = reservation(authorizationId, { purpose: `stream:${id}`, amount: 1n })
+      await reservations.place(held, funds(1_000n))
     }
-    await reservations.reserve(reservation('of no id', { holder: 'stream:x', amount: 1n }), funds(1_000n))
-    await reservations.reserve(reservation('of a settle', { amount: 1n }), funds(1_000n))
+    await reservations.place(reservation('of no id', { purpose: 'stream:x', amount: 1n }), funds(1_000n))
+    await reservations.place(reservation('of a settle', { amount: 1n }), funds(1_000n))
     await pool.query(
       `update reservations set reserved_at = now() - interval '11 minutes' where authorization_id <> 'young'`,
     )
@@ -572,8 +567,8 @@ describe('the purge', () => {
   it('never deadlocks with a decision that deletes the same rows in another order', async () => {
     const ids = ['a', 'b', 'c']
     for (const id of ids) {
-      const held = reservation(id, { holder: `stream:${randomUUID()}`, amount: 1n })
-      await reservations.reserve(held, funds(1_000n))
+      const held = reservation(id, { purpose: `stream:${randomUUID()}`, amount: 1n })
+      await reservations.place(held, funds(1_000n))
     }
     await pool.query("update reservations set reserved_at = now() - interval '11 minutes'")
     const deciding = await database.otherPool().connect()
@@ -623,43 +618,43 @@ describe('the holder of an authorization', () => {
     [stream, stream, reserved, stream],
     [stream, 'stream:2', takenBy('stream'), stream],
   ])('is %s; %s asks: %o, and then it is %s', async (held, asking, result, then) => {
-    await reservations.reserve(reservation('a', { holder: held }), funds(1_000n))
-    const others = reservation('a', { holder: asking, amount: 1n })
-    expect(await theirs.reserve(others, funds(1_000n))).toEqual(result)
+    await reservations.place(reservation('a', { purpose: held }), funds(1_000n))
+    const others = reservation('a', { purpose: asking, amount: 1n })
+    expect(await theirs.place(others, funds(1_000n))).toEqual(result)
     const { rows } = await pool.query('select holder from reservations')
     expect(rows).toEqual([{ holder: then }])
   })
 
   it('has it for every asset that the authorization is presented with', async () => {
     const elsewhere = { asset: '0xother' }
-    await reservations.reserve(reservation('a', { holder: stream }), funds(100n))
+    await reservations.place(reservation('a', { purpose: stream }), funds(100n))
     for (const holder of ['verify', 'settle', 'stream:2']) {
-      const asking = reservation('a', { ...elsewhere, holder })
-      expect(await theirs.reserve(asking, funds(100n))).toEqual(takenBy('stream'))
+      const asking = reservation('a', { ...elsewhere, purpose: holder })
+      expect(await theirs.place(asking, funds(100n))).toEqual(takenBy('stream'))
     }
-    await reservations.release({ authorizationId: 'a', holder: stream })
-    expect(await theirs.reserve(reservation('a', elsewhere), funds(100n))).toEqual(reserved)
+    await reservations.release({ authorizationId: 'a', purpose: stream })
+    expect(await theirs.place(reservation('a', elsewhere), funds(100n))).toEqual(reserved)
   })
 
   it('is one of two that ask at once', async () => {
     const results = await Promise.all([
-      reservations.reserve(reservation('a', { holder: 'settle' }), funds(1_000n)),
-      theirs.reserve(reservation('a', { holder: stream }), funds(1_000n)),
+      reservations.place(reservation('a', { purpose: 'settle' }), funds(1_000n)),
+      theirs.place(reservation('a', { purpose: stream }), funds(1_000n)),
     ])
     expect(results.filter(isReserved)).toHaveLength(1)
   })
 
   it('alone releases it', async () => {
-    await reservations.reserve(reservation('a', { holder: stream }), funds(100n))
-    await reservations.release({ authorizationId: 'a', holder: 'stream:2' })
-    expect(isReserved(await reservations.reserve(reservation('b'), funds(100n)))).toBe(false)
-    await reservations.release({ authorizationId: 'a', holder: stream })
-    expect(await reservations.reserve(reservation('b'), funds(100n))).toEqual(reserved)
+    await reservations.place(reservation('a', { purpose: stream }), funds(100n))
+    await reservations.release({ authorizationId: 'a', purpose: 'stream:2' })
+    expect(isReserved(await reservations.place(reservation('b'), funds(100n)))).toBe(false)
+    await reservations.release({ authorizationId: 'a', purpose: stream })
+    expect(await reservations.place(reservation('b'), funds(100n))).toEqual(reserved)
   })
 
   it('loses it when it ends', async () => {
-    await reservations.reserve(reservation('a', { holder: stream, expiresAt: past() }), funds(100n))
-    expect(await reservations.reserve(reservation('a'), funds(100n))).toEqual(reserved)
+    await reservations.place(reservation('a', { purpose: stream, expiresAt: past() }), funds(100n))
+    expect(await reservations.place(reservation('a'), funds(100n))).toEqual(reserved)
   })
 })
 
@@ -679,65 +674,65 @@ describe('the account of a reservation', () => {
     [stream, stream],
     [stream, 'settle'],
   ])('keeps %s from %s of every other caller, for any amount and asset', async (holder, asking) => {
-    await reservations.reserve(reservation('a', { account: 'shop', holder }), funds(1_000n))
+    await reservations.place(reservation('a', { account: 'shop', purpose: holder }), funds(1_000n))
     const before = await readRow()
     for (const account of ['anonymous', 'other']) {
       for (const changes of [{ amount: 0n }, { amount: 100n }, { payTo: '0xother' }, { asset: '0xother' }]) {
-        const theirAsk = reservation('a', { account, holder: asking, ...changes })
-        expect(await theirs.reserve(theirAsk, funds(1_000n))).toEqual(taken)
+        const theirAsk = reservation('a', { account, purpose: asking, ...changes })
+        expect(await theirs.place(theirAsk, funds(1_000n))).toEqual(taken)
       }
     }
     expect(await readRow()).toEqual(before)
   })
 
   it('keeps nothing once it has ended', async () => {
-    await reservations.reserve(reservation('a', { account: 'shop', expiresAt: past() }), funds(100n))
-    expect(await reservations.reserve(reservation('a'), funds(100n))).toEqual(reserved)
+    await reservations.place(reservation('a', { account: 'shop', expiresAt: past() }), funds(100n))
+    expect(await reservations.place(reservation('a'), funds(100n))).toEqual(reserved)
   })
 
   it.each(['verify', 'settle', stream])(
     'replaces %s of a caller without one, after a check of its own',
     async (holder) => {
-      const asked = reservation('a', { account: 'shop', holder: 'verify', amount: 70n, payTo: '0xshop' })
-      await reservations.reserve(reservation('a', { holder }), funds(100n))
-      expect(await reservations.reserve(asked, funds(69n))).toMatchObject({ state: 'exceeds' })
-      expect(await reservations.reserve(asked, funds(70n))).toEqual(reserved)
+      const asked = reservation('a', { account: 'shop', purpose: 'verify', amount: 70n, payTo: '0xshop' })
+      await reservations.place(reservation('a', { purpose: holder }), funds(100n))
+      expect(await reservations.place(asked, funds(69n))).toMatchObject({ state: 'exceeds' })
+      expect(await reservations.place(asked, funds(70n))).toEqual(reserved)
       expect(await readRow()).toEqual({ account: 'shop', holder: 'verify', pay_to: '0xshop', amount: '70' })
-      expect(await reservations.reserve(reservation('a', { holder }), funds(100n))).toEqual(taken)
+      expect(await reservations.place(reservation('a', { purpose: holder }), funds(100n))).toEqual(taken)
     },
   )
 
   it('that verifies does not count what callers without one hold, until that is settled', async () => {
     const shop = reservation('b', { account: 'shop' })
     for (const holder of ['verify', stream]) {
-      await reservations.reserve(reservation('a', { holder }), funds(100n))
-      expect(await reservations.reserve(shop, funds(100n))).toEqual(reserved)
-      await reservations.release({ authorizationId: 'b', holder: 'settle' })
+      await reservations.place(reservation('a', { purpose: holder }), funds(100n))
+      expect(await reservations.place(shop, funds(100n))).toEqual(reserved)
+      await reservations.release({ authorizationId: 'b', purpose: 'settle' })
     }
     await claim('a', stream)
-    expect(await reservations.reserve(shop, funds(199n))).toMatchObject({
+    expect(await reservations.place(shop, funds(199n))).toMatchObject({
       state: 'exceeds',
       heldByOthers: 100n,
     })
-    expect(await reservations.reserve(shop, funds(200n))).toEqual(reserved)
+    expect(await reservations.place(shop, funds(200n))).toEqual(reserved)
   })
 
   it('that settles counts for everyone, and so does a caller without one that settles', async () => {
-    await reservations.reserve(reservation('a', { holder: 'settle' }), funds(100n))
-    expect(await reservations.reserve(reservation('b', { account: 'shop' }), funds(199n))).toMatchObject({
+    await reservations.place(reservation('a', { purpose: 'settle' }), funds(100n))
+    expect(await reservations.place(reservation('b', { account: 'shop' }), funds(199n))).toMatchObject({
       heldByOthers: 100n,
     })
-    await reservations.reserve(reservation('b', { account: 'shop', holder: 'verify' }), funds(200n))
-    expect(await reservations.reserve(reservation('c', { account: 'other' }), funds(299n))).toMatchObject({
+    await reservations.place(reservation('b', { account: 'shop', purpose: 'verify' }), funds(200n))
+    expect(await reservations.place(reservation('c', { account: 'other' }), funds(299n))).toMatchObject({
       heldByOthers: 200n,
     })
-    expect(await reservations.reserve(reservation('c'), funds(299n))).toMatchObject({ heldByOthers: 200n })
+    expect(await reservations.place(reservation('c'), funds(299n))).toMatchObject({ heldByOthers: 200n })
   })
 
   it.each(['anonymous', 'shop'])(
     'that is %s keeps no settlement alive by a verification during its failing close',
     async (account) => {
-      await reservations.reserve(reservation('a', { account }), funds(100n))
+      await reservations.place(reservation('a', { account }), funds(100n))
       const settlement = await claimAs(account, 'a')
       const blocker = await database.otherPool().connect()
       try {
@@ -747,15 +742,15 @@ describe('the account of a reservation', () => {
           reason: 'transaction_failed',
         })
         await pollUntil(isAnyLockAwaited, 'the close to wait for the row')
-        const renewal = reservation('a', { account, holder: 'verify' })
-        expect(await theirs.reserve(renewal, funds(100n))).toEqual(reserved)
+        const renewal = reservation('a', { account, purpose: 'verify' })
+        expect(await theirs.place(renewal, funds(100n))).toEqual(reserved)
         await blocker.query('commit')
         expect(await closing).toBe(true)
       } finally {
         blocker.release()
       }
       // What the verification of an account promised stays reserved; without an account it binds no account.
-      const next = await reservations.reserve(reservation('b', { account: 'other' }), funds(100n))
+      const next = await reservations.place(reservation('b', { account: 'other' }), funds(100n))
       expect(next).toEqual(account === 'shop' ? exceeds : reserved)
     },
   )
@@ -764,10 +759,10 @@ describe('the account of a reservation', () => {
     ['a verification renewed it', 'verify'],
     ['another settlement renewed it', 'settle'],
   ])('keeps its authorization from streams while it is settled, also after %s', async (_name, holder) => {
-    await reservations.reserve(reservation('a'), funds(100n))
+    await reservations.place(reservation('a'), funds(100n))
     await claim('a')
-    await reservations.reserve(reservation('a', { holder }), funds(100n))
-    expect(await reservations.reserve(reservation('a', { holder: stream }), funds(100n))).toEqual({
+    await reservations.place(reservation('a', { purpose: holder }), funds(100n))
+    expect(await reservations.place(reservation('a', { purpose: stream }), funds(100n))).toEqual({
       state: 'taken',
       by: 'settlement',
     })
@@ -776,9 +771,9 @@ describe('the account of a reservation', () => {
   it('cannot reserve what another caller is settling', async () => {
     await claim('a')
     const settling = { state: 'taken', by: 'settlement' }
-    expect(await reservations.reserve(reservation('a', { account: 'shop' }), funds(100n))).toEqual(settling)
+    expect(await reservations.place(reservation('a', { account: 'shop' }), funds(100n))).toEqual(settling)
     expect(await countRows()).toBe(0)
-    expect(await reservations.reserve(reservation('a'), funds(100n))).toEqual(reserved)
+    expect(await reservations.place(reservation('a'), funds(100n))).toEqual(reserved)
   })
 
   it('is not known of reservations of an earlier release, which keep their rules', async () => {
@@ -793,18 +788,18 @@ describe('the account of a reservation', () => {
          values ('eip155:84532', '0xasset', '0xpayer', 'a', '0xrouter', '0xpayee', $1, 100, now(), now() + interval '1 hour')`,
         [holder],
       )
-      const next = reservation('b', { account: 'shop', holder: 'verify' })
-      expect(await reservations.reserve(next, funds(199n))).toMatchObject({ heldByOthers: 100n })
-      const asked = reservation('a', { account: 'shop', holder: asking })
+      const next = reservation('b', { account: 'shop', purpose: 'verify' })
+      expect(await reservations.place(next, funds(199n))).toMatchObject({ heldByOthers: 100n })
+      const asked = reservation('a', { account: 'shop', purpose: asking })
       // What was reserved stays reserved, whatever the balance is now.
-      expect(await reservations.reserve(asked, funds(0n))).toEqual(result)
+      expect(await reservations.place(asked, funds(0n))).toEqual(result)
     }
   })
 })
 
 it('an authorization is reserved for one asset', async () => {
-  await reservations.reserve(reservation('a'), funds(100n))
-  expect(await reservations.reserve(reservation('a', { asset: '0xother' }), funds(100n))).toEqual({
+  await reservations.place(reservation('a'), funds(100n))
+  expect(await reservations.place(reservation('a', { asset: '0xother' }), funds(100n))).toEqual({
     state: 'taken',
     by: 'asset',
   })
@@ -827,7 +822,7 @@ describe('a claim of an authorization that is reserved', () => {
     ['anonymous', stream, 'shop', true],
     ['anonymous', stream, 'anonymous', false],
   ])('by %s for %s is opened by %s: %s', async (account, holder, caller, isOpened) => {
-    await reservations.reserve(reservation('a', { account, holder }), funds(100n))
+    await reservations.place(reservation('a', { account, purpose: holder }), funds(100n))
     for (const scheme of ['exact', 'upto']) {
       const settlement = await claimAs(caller, 'a', { scheme })
       expect(settlement !== null).toBe(isOpened)
@@ -836,32 +831,32 @@ describe('a claim of an authorization that is reserved', () => {
     const quota = { at: new Date(), tier: { monthlyQuota: 5, feeRate: 0 }, customer: caller }
     if (caller === 'anonymous') return
     const claim = claimOf({ authorizationId: 'a', caller, scheme: 'exact' })
-    expect((await journal.claim(claim, quota, { holder: 'settle' })) !== null).toBe(isOpened)
+    expect((await journal.claim(claim, quota, { purpose: 'settle' })) !== null).toBe(isOpened)
     const { rows } = await pool.query('select coalesce(sum(used), 0)::int as used from quota_uses')
     expect(rows).toEqual([{ used: isOpened ? 1 : 0 }])
   })
 
   it('is opened by the stream that holds it', async () => {
-    await reservations.reserve(reservation('a', { account: 'shop', holder: stream }), funds(100n))
+    await reservations.place(reservation('a', { account: 'shop', purpose: stream }), funds(100n))
     const claim = claimOf({ authorizationId: 'a', caller: 'shop' })
-    expect(await journal.claim(claim, null, { holder: 'stream:2' })).toBeNull()
-    expect(await journal.claim(claim, null, { holder: stream })).not.toBeNull()
+    expect(await journal.claim(claim, null, { purpose: 'stream:2' })).toBeNull()
+    expect(await journal.claim(claim, null, { purpose: stream })).not.toBeNull()
   })
 
   it('is refused for another recipient or asset, whatever the letter case of the same one', async () => {
-    await reservations.reserve(reservation('a', { account: 'shop' }), funds(100n))
+    await reservations.place(reservation('a', { account: 'shop' }), funds(100n))
     expect(await claimAs('shop', 'a', { payTo: '0xother' })).toBeNull()
     expect(await claimAs('shop', 'a', { asset: '0xother' })).toBeNull()
     expect(await claimAs('shop', 'a', { payTo: '0xPAYEE', asset: '0xASSET' })).not.toBeNull()
   })
 
   it('is opened once the reservation has ended', async () => {
-    await reservations.reserve(reservation('a', { account: 'shop', expiresAt: past() }), funds(100n))
+    await reservations.place(reservation('a', { account: 'shop', expiresAt: past() }), funds(100n))
     expect(await claimAs('anonymous', 'a')).not.toBeNull()
   })
 
   it('is not refused for another authorization in the same statement, or for another caller', async () => {
-    await reservations.reserve(reservation('a', { account: 'shop' }), funds(100n))
+    await reservations.place(reservation('a', { account: 'shop' }), funds(100n))
     const claims = await Promise.all([
       claimAs('anonymous', 'a'),
       claimAs('other', 'a'),
@@ -910,7 +905,7 @@ describe('a claim of an authorization that is reserved', () => {
       const outcomes = await Promise.all(
         ids.map(async (id, index) => {
           const payer = `0x${index}`
-          const reserve = () => reservations.reserve(reservation(id, { account: 'shop', payer }), funds(100n))
+          const reserve = () => reservations.place(reservation(id, { account: 'shop', payer }), funds(100n))
           const settle = () => claimAs('anonymous', id, { scheme: 'exact' }, theirJournal)
           const [held, settlement] = await Promise.all([reserve(), settle()])
           return { isReserved: isReserved(held), isClaimed: settlement !== null }
@@ -929,8 +924,8 @@ describe('a claim of an authorization that is reserved', () => {
 
 describe('what covers a payment', () => {
   it('is a live reservation of the account, for the recipient, of at least the amount', async () => {
-    const held = reservation('a', { account: 'shop', holder: 'verify', amount: 50n })
-    await reservations.reserve(held, funds(100n))
+    const held = reservation('a', { account: 'shop', purpose: 'verify', amount: 50n })
+    await reservations.place(held, funds(100n))
     expect(await theirs.covers(held)).toBe(true)
     expect(await theirs.covers({ ...held, amount: 51n })).toBe(false)
     expect(await theirs.covers({ ...held, account: 'rival' })).toBe(false)
@@ -941,20 +936,20 @@ describe('what covers a payment', () => {
   })
 
   it('is no reservation of an anonymous caller, and none that has expired', async () => {
-    const anonymous = reservation('a', { account: 'anonymous', holder: 'verify' })
-    await reservations.reserve(anonymous, funds(100n))
+    const anonymous = reservation('a', { account: 'anonymous', purpose: 'verify' })
+    await reservations.place(anonymous, funds(100n))
     expect(await theirs.covers(anonymous)).toBe(false)
     const expired = reservation('b', { account: 'shop', expiresAt: new Date(0) })
-    await reservations.reserve(expired, funds(100n))
+    await reservations.place(expired, funds(100n))
     expect(await theirs.covers(expired)).toBe(false)
   })
 })
 
 describe('a promised settlement', () => {
   const network = 'eip155:84532'
-  const promise = (authorizationId: string, changes: Partial<Reservation> = {}) =>
-    reservations.reserve(
-      reservation(authorizationId, { account: 'shop', holder: 'verify', isPromised: true, ...changes }),
+  const promise = (authorizationId: string, changes: Partial<FundsHold> = {}) =>
+    reservations.place(
+      reservation(authorizationId, { account: 'shop', purpose: 'verify', isPromised: true, ...changes }),
       funds(1_000n),
     )
   const count = async () => {
@@ -967,8 +962,8 @@ describe('a promised settlement', () => {
   it('is counted for its account, in all instances, once', async () => {
     await promise('a')
     await promise('b', { account: 'rival' })
-    await promise('c', { account: 'anonymous', holder: 'stream:1' })
-    await promise('c', { account: 'anonymous', holder: 'stream:1' })
+    await promise('c', { account: 'anonymous', purpose: 'stream:1' })
+    await promise('c', { account: 'anonymous', purpose: 'stream:1' })
     await promise('d', { isPromised: false })
     expect(await count()).toEqual({ shop: 1, rival: 1, anonymous: 1 })
     expect(await theirs.countPromised('eip155:1')).toEqual([])
@@ -991,9 +986,9 @@ describe('a promised settlement', () => {
   it('stays one when the account settles it, and is none for a settlement that was not verified', async () => {
     await promise('a')
     const settle = (id: string) =>
-      reservations.reserve(reservation(id, { account: 'shop', amount: 1n }), funds(1_000n))
+      reservations.place(reservation(id, { account: 'shop', amount: 1n }), funds(1_000n))
     for (let repeat = 0; repeat < 2; repeat++) {
-      expect(await settle('a')).toMatchObject({ state: 'reserved', isPromised: true })
+      expect(await settle('a')).toMatchObject({ state: 'held', isPromised: true })
       const unverified = await settle('b')
       expect(unverified).toEqual(reserved)
       expect(unverified).not.toHaveProperty('isPromised')
@@ -1001,8 +996,8 @@ describe('a promised settlement', () => {
   })
 
   it('is not taken over with the authorization by another caller', async () => {
-    await promise('a', { account: 'anonymous', holder: 'stream:1' })
-    expect(await reservations.reserve(reservation('a', { account: 'shop' }), funds(1_000n))).toEqual(reserved)
+    await promise('a', { account: 'anonymous', purpose: 'stream:1' })
+    expect(await reservations.place(reservation('a', { account: 'shop' }), funds(1_000n))).toEqual(reserved)
     expect(await count()).toEqual({})
   })
 
@@ -1029,11 +1024,8 @@ describe('a promised settlement', () => {
     await promise('a')
     await pool.query("update reservations set promised_at = promised_at - interval '2 minutes'")
     expect(await count()).toEqual({})
-    const settled = await reservations.reserve(
-      reservation('a', { account: 'shop', amount: 1n }),
-      funds(1_000n),
-    )
-    expect(settled).toMatchObject({ state: 'reserved' })
+    const settled = await reservations.place(reservation('a', { account: 'shop', amount: 1n }), funds(1_000n))
+    expect(settled).toMatchObject({ state: 'held' })
     expect(settled).not.toHaveProperty('isPromised')
   })
 
@@ -1042,7 +1034,7 @@ describe('a promised settlement', () => {
     await passHour()
     expect(await promise('a')).toMatchObject({ isPromised: true })
     expect(await count()).toEqual({ shop: 1 })
-    await promise('a', { holder: 'stream:1' })
+    await promise('a', { purpose: 'stream:1' })
     await passHour()
     expect(await count()).toEqual({ shop: 1 })
   })

@@ -1,5 +1,5 @@
 /** What one authorization holds of the payer's funds until it is settled. */
-export interface Reservation {
+export interface FundsHold {
   readonly authorizationId: string
   readonly network: string
   /** Asset, payer, spender and recipient in one spelling: they are compared as text. */
@@ -13,7 +13,7 @@ export interface Reservation {
    * `verify`, `settle` or `stream:<id>`. Among requests of one account, or of callers without one, a stream keeps what it
    * holds from settlements and verifications, and a settlement from streams; a verification yields to both.
    */
-  readonly holder: string
+  readonly purpose: string
   /** Smallest units. */
   readonly amount: bigint
   /** When it ends by itself. */
@@ -48,69 +48,69 @@ export interface Funds {
 /** Names what one request wrote. */
 interface HoldReceipt {
   readonly authorizationId: string
-  readonly reservedAt: string
+  readonly heldAt: string
 }
 
 /**
- * `heldByOthers`: sum of the payer's other live reservations; beside `allowance`, those of the same spender. For an account,
- * reservations of anonymous callers count only while they are settled, and for a minute while their claim may follow.
+ * `heldByOthers`: sum of the payer's other live holds; beside `allowance`, those of the same spender. For an account, holds
+ * of anonymous callers count only while they are settled, and for a minute while their claim may follow.
  */
-export type ReservationResult =
+export type HoldResult =
   | {
-      readonly state: 'reserved'
+      readonly state: 'held'
       readonly receipt: HoldReceipt
       readonly isPromised?: true
-      /** It is the promisee that the first reservation named. */
+      /** It is the promisee that the first hold named. */
       readonly promisee?: Promisee
       readonly isNewPromise?: true
     }
   | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }
-  /** The authorization has a live reservation that does not yield, or another caller is settling it. */
+  /** The authorization has a live hold that does not yield, or another caller is settling it. */
   | { readonly state: 'taken'; readonly by: TakenBy }
-  /** The payer has as many live reservations in the asset as are allowed. */
+  /** The payer has as many live holds in the asset as are allowed. */
   | { readonly state: 'too_many' }
 
 /** What keeps an authorization from a caller: one nonce pays one recipient, in one asset, for one account. */
 export type TakenBy = 'account' | 'recipient' | 'asset' | 'stream' | 'settlement'
 
-type HeldPayment = Pick<Reservation, 'authorizationId' | 'account' | 'asset' | 'payTo' | 'amount'>
+type HeldPayment = Pick<FundsHold, 'authorizationId' | 'account' | 'asset' | 'payTo' | 'amount'>
 
 export type AskingForAuthorization = Pick<
-  Reservation,
-  'authorizationId' | 'account' | 'holder' | 'asset' | 'payTo'
+  FundsHold,
+  'authorizationId' | 'account' | 'purpose' | 'asset' | 'payTo'
 >
 
 /**
- * Reservations of funds between verify and settle. Live: its authorization is being settled; or it has not expired, and its
- * authorization was neither settled nor, unless a stream holds it, failed since it was reserved. A settlement of an account
- * that was abandoned before anything was sent does not count as failed. Live reservations of one payer in one asset are
- * decided one after the other, across instances.
+ * Holds on funds between verify and settle. A hold is live while its authorization is being settled; or until it expires, if
+ * its authorization was neither settled nor, unless a stream holds it, failed since it was placed. A settlement of an account
+ * that was abandoned before anything was sent does not count as failed. Live holds of one payer in one asset are decided one
+ * after the other, across instances.
  */
-export interface Reservations {
+export interface Holds {
   /**
-   * Reserves if the amount fits beside the live reservations of other authorizations. A live reservation of the same
-   * account, authorization and at least the amount is renewed without a check: what was reserved stays reserved, at least
-   * as much and as long as before. A reservation of an anonymous caller is replaced by that of an account.
+   * Holds the amount if it fits beside the live holds of other authorizations. A live hold of the same account,
+   * authorization and at least the amount is renewed without a check: what was held stays held, at least as much and as
+   * long as before. A hold of an anonymous caller is replaced by that of an account.
    */
-  reserve(reservation: Reservation, funds: Funds): Promise<ReservationResult>
-  /** By promisee: live reservations of a network that are promised, and whose settlement is not sent yet. */
+  place(hold: FundsHold, funds: Funds): Promise<HoldResult>
+  /** By promisee: live holds of a network that are promised, and whose settlement is not sent yet. */
   countPromised(network: string): Promise<readonly PromisedCount[]>
   /** False where a settlement of the authorization is promised to the account already, is open or was successful. */
-  needsPromise(asking: Pick<Reservation, 'authorizationId' | 'account'>): Promise<boolean>
-  /** What keeps an authorization from a caller that would reserve nothing. */
+  needsPromise(asking: Pick<FundsHold, 'authorizationId' | 'account'>): Promise<boolean>
+  /** What keeps an authorization from a caller that would hold nothing. */
   findTaker(asking: AskingForAuthorization): Promise<TakenBy | null>
-  /** Whether the account has a live reservation of the authorization, for the recipient, of at least the amount. */
+  /** Whether the account has a live hold of the authorization, for the recipient, of at least the amount. */
   covers(held: HeldPayment): Promise<boolean>
-  /** Gives the funds back, if this holder still has them. */
-  release(reservation: Pick<Reservation, 'authorizationId' | 'holder'>): Promise<void>
+  /** Ends the hold, if it still has this purpose. */
+  release(hold: Pick<FundsHold, 'authorizationId' | 'purpose'>): Promise<void>
   /**
-   * Undoes what was reserved for a settlement that no claim followed. What was verified, before or since, stays as the
-   * verification reserved it. Another settlement that reserved the same keeps it until it is claimed or undone, and for a
-   * minute at most; so does one that is open, or was abandoned.
+   * Undoes a hold for a settlement that no claim followed. What was verified, before or since, stays as the verification
+   * held it. Another settlement that held the same keeps it until it is claimed or undone, and for a minute at most; so does
+   * one that is open, or was abandoned.
    */
   releaseUnclaimed(receipt: HoldReceipt): Promise<void>
   /**
-   * Deletes what has expired and is not being settled, and, ten minutes after it was reserved, what is held for a stream
+   * Deletes what has expired and is not being settled, and, ten minutes after it was placed, what is held for a stream
    * that is not open.
    */
   purge(stopped?: AbortSignal): Promise<void>

@@ -1,22 +1,22 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type { Funds, Reservation, ReservationResult, Reservations } from '../../../ports/reservations.js'
+import type { Funds, FundsHold, HoldResult, Holds } from '../../../ports/holds.js'
 import { createKeyQueue } from '../database/coalesce.js'
 import { inTransaction, purgeExpired } from '../database/statements.js'
 import { hasEnded, isBeingSettled, isPromised, takenBy } from './holdRules.js'
 
 /**
- * Live reservations of one payer in one asset. All are read at every decision, under a lock; an agent that has this
+ * Live holds of one payer in one asset. All are read at every decision, under a lock; an agent that has this
  * many services rendered at once is far beyond what a wallet does.
  */
-export const maxLiveReservations = 200
+export const maxLiveHolds = 200
 
 const takenByWord = z.enum(['account', 'recipient', 'asset', 'stream', 'settlement'])
 const takers = z.array(z.object({ taken_by: takenByWord }))
 
 const held = z.object({
   taken_by: takenByWord.nullable(),
-  /** What the same account has reserved. */
+  /** What the same account holds. */
   own: z.string().nullable(),
   count: z.coerce.number(),
   by_payer: z.string(),
@@ -30,7 +30,7 @@ const readCover = `
 
 const cover = z.object({ covers: z.boolean() })
 
-// Holds if the reservation is written again by its own account.
+// True if the hold is written again by its own account.
 const isOwn = '(r.account is null or r.account = excluded.account)'
 
 // The payer of class 12 and the authorization of class 13, apart from other advisory locks. Equal hashes only cost a wait.
@@ -39,9 +39,9 @@ const lock = `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::t
   pg_advisory_xact_lock(hashtextextended($4, 13))`
 
 /**
- * Deletes what has ended, so that no more rows are read than can be live. An authorization may be reserved under another
- * asset too. Reservations of anonymous callers bind no account, or anyone who saw a signature could keep the payer's funds
- * from accounts; what is being settled leaves the wallet, for any caller. A claim follows its reservation at once, so that
+ * Deletes what has ended, so that no more rows are read than can be live. An authorization may be held under another
+ * asset too. Holds of anonymous callers bind no account, or anyone who saw a signature could keep the payer's funds
+ * from accounts; what is being settled leaves the wallet, for any caller. A claim follows its hold at once, so that
  * after a minute without one the process has died.
  */
 const readHeld = `
@@ -56,7 +56,7 @@ const readHeld = `
         or ${isBeingSettled('r')})
   )
   select coalesce(
-      (select min(${takenBy('o', { account: '$6', holder: '$7', asset: '$2', payTo: '$8' })}) from reservations o
+      (select min(${takenBy('o', { account: '$6', purpose: '$7', asset: '$2', payTo: '$8' })}) from reservations o
         where o.authorization_id = $4 and not ${hasEnded('o')}),
       (select 'settlement' from settlements s
         where s.authorization_id = $4 and s.state in ('claimed', 'pending') and s.caller <> $6)) as taken_by,
@@ -68,7 +68,7 @@ const readHeld = `
 
 const listTakers = `
   select taken_by from (
-    select ${takenBy('r', { account: '$2', holder: '$3', asset: '$4', payTo: '$5' })} as taken_by
+    select ${takenBy('r', { account: '$2', purpose: '$3', asset: '$4', payTo: '$5' })} as taken_by
     from reservations r where authorization_id = $1 and not ${hasEnded('r')}) t
   where taken_by is not null`
 
@@ -77,13 +77,13 @@ const listTakers = `
 // lowers nothing: its amount and time come from the request, which the payer can repeat.
 const staysOfSettlement = `r.holder = 'settle' and excluded.holder = 'verify' and ${isOwn} and not ${isBeingSettled('r')}`
 
-// What the last verification reserved. A hold that a verification has is what it reserved.
+// What the last verification held. A hold that a verification has is what it held.
 const verified = `case when ${isOwn} and r.holder = 'verify' then r.amount
   when ${isOwn} and r.verified_until > now() then r.verified_amount end`
 const verifiedUntil = `case when ${isOwn} and r.holder = 'verify' then r.expires_at
   when ${isOwn} and r.verified_until > now() then r.verified_until end`
 
-// A claim follows its reservation at once, as for `readHeld`.
+// A claim follows its hold at once, as for `readHeld`.
 const settling = `array(select s from unnest(r.settling) s where ${isOwn} and s > now() - interval '1 minute')`
 
 const write = `
@@ -138,7 +138,7 @@ const promised = z.array(z.object({ part: z.string(), customer: z.string(), coun
 
 const isOfSettlement = 'r.authorization_id = $1 and $2::timestamptz = any(r.settling)'
 
-// Another settlement that reserved it may still be claimed, is open, or was abandoned and will be tried again.
+// Another settlement that held it may still be claimed, is open, or was abandoned and will be tried again.
 const isIdle = `r.holder = 'settle' and not ${isBeingSettled('r')}
   and not exists (select from unnest(r.settling) s where s <> $2::timestamptz and s > now() - interval '1 minute')
   and not exists (select from settlements s
@@ -168,26 +168,22 @@ const purgeLost = `
           and s.state in ('active', 'paused', 'closing'))
     for update skip locked)`
 
-export const createReservations = (pool: Pool): Reservations => {
+export const createHolds = (pool: Pool): Holds => {
   // One connection of this process per payer: a flood for one payer leaves the pool to the others.
   const inTurn = createKeyQueue()
 
-  const decide = async (
-    client: PoolClient,
-    reservation: Reservation,
-    funds: Funds,
-  ): Promise<ReservationResult> => {
-    const { network, asset, payer, authorizationId, spender, account, holder, payTo, amount, expiresAt } =
-      reservation
+  const decide = async (client: PoolClient, hold: FundsHold, funds: Funds): Promise<HoldResult> => {
+    const { network, asset, payer, authorizationId, spender, account, purpose, payTo, amount, expiresAt } =
+      hold
     const key = [network, asset, payer]
     // A statement of its own: later ones see what was committed before the lock was granted.
     await client.query(lock, [...key, authorizationId])
-    const asked = [...key, authorizationId, spender, account, holder, payTo]
+    const asked = [...key, authorizationId, spender, account, purpose, payTo]
     const { rows } = await client.query(readHeld, asked)
     const state = held.parse(rows[0])
-    const refusal = judge(reservation, funds, state)
+    const refusal = judge(hold, funds, state)
     if (refusal !== null) return refusal
-    const { isPromised: isAsked = false, promisee } = reservation
+    const { isPromised: isAsked = false, promisee } = hold
     const values = [
       ...asked,
       amount.toString(),
@@ -198,19 +194,19 @@ export const createReservations = (pool: Pool): Reservations => {
     ]
     const { rows: wrote } = await client.query(write, values)
     const row = written.parse(wrote[0])
-    const { is_promised, is_new_promise, reserved_at: reservedAt } = row
+    const { is_promised, is_new_promise, reserved_at: heldAt } = row
     return {
-      state: 'reserved',
-      receipt: { authorizationId, reservedAt },
+      state: 'held',
+      receipt: { authorizationId, heldAt },
       ...(is_promised ? { isPromised: true, ...readPromisee(row) } : {}),
       ...(is_new_promise ? { isNewPromise: true } : {}),
     }
   }
 
   return {
-    reserve: (reservation, funds) =>
-      inTurn(`${reservation.network} ${reservation.asset} ${reservation.payer}`, () =>
-        inTransaction(pool, (client) => decide(client, reservation, funds)),
+    place: (hold, funds) =>
+      inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, () =>
+        inTransaction(pool, (client) => decide(client, hold, funds)),
       ),
 
     countPromised: async (network) => {
@@ -223,8 +219,8 @@ export const createReservations = (pool: Pool): Reservations => {
       return need.parse(rows[0]).is_needed
     },
 
-    findTaker: async ({ authorizationId, account, holder, asset, payTo }) => {
-      const { rows } = await pool.query(listTakers, [authorizationId, account, holder, asset, payTo])
+    findTaker: async ({ authorizationId, account, purpose, asset, payTo }) => {
+      const { rows } = await pool.query(listTakers, [authorizationId, account, purpose, asset, payTo])
       return takers.parse(rows)[0]?.taken_by ?? null
     },
 
@@ -234,19 +230,19 @@ export const createReservations = (pool: Pool): Reservations => {
       return cover.parse(rows[0]).covers
     },
 
-    release: async ({ authorizationId, holder }) => {
+    release: async ({ authorizationId, purpose }) => {
       await pool.query('delete from reservations where authorization_id = $1 and holder = $2', [
         authorizationId,
-        holder,
+        purpose,
       ])
     },
 
-    releaseUnclaimed: ({ authorizationId, reservedAt }) =>
+    releaseUnclaimed: ({ authorizationId, heldAt }) =>
       inTransaction(pool, async (client) => {
         // As a claim does: its settlement is seen, or it comes after.
         await client.query('select pg_advisory_xact_lock(hashtextextended($1, 13))', [authorizationId])
-        await client.query(deleteUnclaimed, [authorizationId, reservedAt])
-        await client.query(restoreVerified, [authorizationId, reservedAt])
+        await client.query(deleteUnclaimed, [authorizationId, heldAt])
+        await client.query(restoreVerified, [authorizationId, heldAt])
       }),
 
     purge: async (stopped) => {
@@ -259,15 +255,15 @@ export const createReservations = (pool: Pool): Reservations => {
 const readPromisee = ({ promisee: part, promised_customer }: z.infer<typeof written>) =>
   part === null ? {} : { promisee: { part, customer: promised_customer ?? part } }
 
-/** Null: reserved. */
+/** Null: the amount is held. */
 const judge = (
-  { amount }: Reservation,
+  { amount }: FundsHold,
   { balance, allowance }: Funds,
   { taken_by, own, count, by_payer, by_spender }: z.infer<typeof held>,
-): Exclude<ReservationResult, { readonly state: 'reserved' }> | null => {
+): Exclude<HoldResult, { readonly state: 'held' }> | null => {
   if (taken_by !== null) return { state: 'taken', by: taken_by }
   if (own !== null && BigInt(own) >= amount) return null
-  if (own === null && count >= maxLiveReservations) return { state: 'too_many' }
+  if (own === null && count >= maxLiveHolds) return { state: 'too_many' }
   const byPayer = BigInt(by_payer)
   if (balance !== null && byPayer + amount > balance) {
     return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }

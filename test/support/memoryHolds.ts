@@ -1,34 +1,29 @@
-import type {
-  AskingForAuthorization,
-  Reservation,
-  Reservations,
-  TakenBy,
-} from '../../src/ports/reservations.js'
+import type { AskingForAuthorization, FundsHold, Holds, TakenBy } from '../../src/ports/holds.js'
 
 /** What a verification reserved, and receipts of settlements that no claim has followed. */
-interface Held extends Reservation {
-  readonly verified: Pick<Reservation, 'amount' | 'expiresAt'> | null
+interface Held extends FundsHold {
+  readonly verified: Pick<FundsHold, 'amount' | 'expiresAt'> | null
   readonly settling: readonly string[]
 }
 
-/** Reservations of one process, without expiry and other assets; `end` ends one, as a settlement does. */
-export interface MemoryReservations extends Reservations {
-  list(): readonly Reservation[]
+/** Holds of one process, without expiry and other assets; `end` ends one, as a settlement does. */
+export interface MemoryHolds extends Holds {
+  list(): readonly FundsHold[]
   end(authorizationId: string): void
   /** How often one was made. */
   reserved(): number
 }
 
-const findTaker = (own: Reservation | undefined, asking: AskingForAuthorization): TakenBy | null => {
+const findTaker = (own: FundsHold | undefined, asking: AskingForAuthorization): TakenBy | null => {
   if (own === undefined) return null
   if (own.account !== 'anonymous' && own.account !== asking.account) return 'account'
   if (own.account !== asking.account) return null
-  if (own.holder.startsWith('stream:') && own.holder !== asking.holder) return 'stream'
+  if (own.purpose.startsWith('stream:') && own.purpose !== asking.purpose) return 'stream'
   if (own.payTo !== asking.payTo) return 'recipient'
-  return own.holder === 'settle' && asking.holder.startsWith('stream:') ? 'settlement' : null
+  return own.purpose === 'settle' && asking.purpose.startsWith('stream:') ? 'settlement' : null
 }
 
-export const createMemoryReservations = (): MemoryReservations => {
+export const createMemoryHolds = (): MemoryHolds => {
   const rows = new Map<string, Held>()
   let reserved = 0
   return {
@@ -53,10 +48,10 @@ export const createMemoryReservations = (): MemoryReservations => {
         own?.account === account && account !== 'anonymous' && own.payTo === payTo && own.amount >= amount
       )
     },
-    release: async ({ authorizationId, holder }) => {
-      if (rows.get(authorizationId)?.holder === holder) rows.delete(authorizationId)
+    release: async ({ authorizationId, purpose }) => {
+      if (rows.get(authorizationId)?.purpose === purpose) rows.delete(authorizationId)
     },
-    reserve: async (reservation, { balance, allowance }) => {
+    place: async (reservation, { balance, allowance }) => {
       const { authorizationId, network, asset, payer, spender, account, amount } = reservation
       const found = rows.get(authorizationId)
       const by = findTaker(found, reservation)
@@ -69,9 +64,9 @@ export const createMemoryReservations = (): MemoryReservations => {
             row.network === network &&
             row.asset === asset &&
             row.payer === payer &&
-            (account === 'anonymous' || row.account !== 'anonymous' || row.holder === 'settle'),
+            (account === 'anonymous' || row.account !== 'anonymous' || row.purpose === 'settle'),
         )
-        const sum = (held: readonly Reservation[]) => held.reduce((total, row) => total + row.amount, 0n)
+        const sum = (held: readonly FundsHold[]) => held.reduce((total, row) => total + row.amount, 0n)
         const byPayer = sum(others)
         if (balance !== null && byPayer + amount > balance) {
           return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
@@ -81,44 +76,45 @@ export const createMemoryReservations = (): MemoryReservations => {
           return { state: 'exceeds', limit: 'allowance', heldByOthers: bySpender }
         }
       }
-      const holder =
-        own?.holder === 'settle' && reservation.holder === 'verify' ? 'settle' : reservation.holder
+      const purpose =
+        own?.purpose === 'settle' && reservation.purpose === 'verify' ? 'settle' : reservation.purpose
       const expiresAt = new Date(Math.max(reservation.expiresAt.getTime(), own?.expiresAt.getTime() ?? 0))
       const greatest = own !== undefined && own.amount > amount ? own.amount : amount
       const isNewPromise = reservation.isPromised === true && own?.isPromised !== true
       const isPromised = isNewPromise || own?.isPromised === true
       reserved += 1
-      const reservedAt = `${reserved}`
+      const heldAt = `${reserved}`
       const kept = own?.settling ?? []
       const promisee = own?.isPromised === true ? own.promisee : reservation.promisee
       rows.set(authorizationId, {
         ...reservation,
-        holder,
+        purpose,
         expiresAt,
         amount: greatest,
         isPromised,
         ...(promisee === undefined ? {} : { promisee }),
-        verified: reservation.holder === 'verify' ? { amount: greatest, expiresAt } : (own?.verified ?? null),
-        settling: reservation.holder === 'settle' ? [...kept, reservedAt] : kept,
+        verified:
+          reservation.purpose === 'verify' ? { amount: greatest, expiresAt } : (own?.verified ?? null),
+        settling: reservation.purpose === 'settle' ? [...kept, heldAt] : kept,
       })
       return {
-        state: 'reserved',
-        receipt: { authorizationId, reservedAt },
+        state: 'held',
+        receipt: { authorizationId, heldAt },
         ...(isPromised ? { isPromised, ...(promisee === undefined ? {} : { promisee }) } : {}),
         ...(isNewPromise ? { isNewPromise } : {}),
       }
     },
-    releaseUnclaimed: async ({ authorizationId, reservedAt }) => {
+    releaseUnclaimed: async ({ authorizationId, heldAt }) => {
       const row = rows.get(authorizationId)
-      if (row?.settling.includes(reservedAt) !== true) return
-      const settling = row.settling.filter((each) => each !== reservedAt)
-      const isIdle = row.holder === 'settle' && settling.length === 0
+      if (row?.settling.includes(heldAt) !== true) return
+      const settling = row.settling.filter((each) => each !== heldAt)
+      const isIdle = row.purpose === 'settle' && settling.length === 0
       if (isIdle && row.verified === null) rows.delete(authorizationId)
       else
         rows.set(authorizationId, {
           ...row,
           settling,
-          ...(isIdle ? { holder: 'verify', ...row.verified } : {}),
+          ...(isIdle ? { purpose: 'verify', ...row.verified } : {}),
         })
     },
     purge: async () => undefined,
