@@ -18,7 +18,7 @@ import { createSandboxInboxes, createSandboxScenarios } from './postgres/sandbox
 import { createSignInNonces } from './postgres/siwx/signInNonces.js'
 import { createStatistics } from './postgres/statistics/statistics.js'
 import { createStreamStore } from './postgres/streams/streamStore.js'
-import { createEventFeed } from './postgres/webhooks/eventFeed.js'
+import { createEventFeed } from './postgres/webhooks/webhookEvents.js'
 import { createWebhookOutbox } from './postgres/webhooks/webhookOutbox.js'
 import { openSharedStores } from './redis/index.js'
 import type { StoreSettings, Stores } from './stores.js'

@@ -9,7 +9,7 @@ import { NoBinariesError } from '../../src/stores/postgres/embedded/chooseLaunch
 import { nameDataFolder } from '../../src/stores/postgres/openDatabase.js'
 import { listStoreChecks, type Stores } from '../../src/stores/stores.js'
 import { createCheckReadiness } from '../../src/usecases/core/describe/listSupported.js'
-import { canonicalMailbox } from '../../src/usecases/dashboard/mailbox.js'
+import { canonicalMailbox } from '../../src/usecases/dashboard/mails.js'
 import { claimOf } from '../support/claimOf.js'
 import { insertJournalRows } from '../support/journalRows.js'
 import { pollUntil } from '../support/pollUntil.js'

@@ -10,8 +10,7 @@ import { specificationTiers, type Tiers } from '../../protocol/tiers.js'
 import type { KeyEnvironment, Registration } from './apiKey.js'
 import { createApiKeyUseCases, createCountKeys, createListKeys, createRotateKey } from './apiKeys.js'
 import { createAuthenticate, createKeyUseRecorder } from './authenticate.js'
-import { readEmail } from './mailbox.js'
-import { createMailChange, createMailKeys, type MailChange } from './mails.js'
+import { createMailChange, createMailKeys, type MailChange, readEmail } from './mails.js'
 import {
   createListAccountSettlements,
   createReadAudit,

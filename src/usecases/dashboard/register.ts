@@ -14,8 +14,7 @@ import {
   type Registration,
   viewKey,
 } from './apiKey.js'
-import { canonicalMailbox, readEmail } from './mailbox.js'
-import type { MailKeys } from './mails.js'
+import { canonicalMailbox, type MailKeys, readEmail } from './mails.js'
 import { unusedMonth, viewQuota } from './readAccount.js'
 import type { DashboardUseCases } from './useCases.js'
 

@@ -14,7 +14,7 @@ import { readAddress as readTonAddress } from '../../../src/chains/ton/encoding/
 import { readAddress as readTronAddress } from '../../../src/chains/tron/encoding/address.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import type { Scheme } from '../../../src/schemes/scheme.js'
-import { findWallets } from '../../../src/usecases/credit/readScores.js'
+import { findWallets } from '../../../src/usecases/credit/index.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalMailbox } from '../../../src/usecases/dashboard/mailbox.js'
+import { canonicalMailbox } from '../../../src/usecases/dashboard/mails.js'
 
 describe('the mailbox of an address', () => {
   it.each([

@@ -6,7 +6,7 @@ import { fillMailboxes } from '../../../src/stores/postgres/accounts/registerAcc
 import { createSettlementJournal } from '../../../src/stores/postgres/journal/settlementJournal.js'
 import { createQuotas } from '../../../src/stores/postgres/quota/quotas.js'
 import type { Registration } from '../../../src/usecases/dashboard/apiKey.js'
-import { canonicalMailbox } from '../../../src/usecases/dashboard/mailbox.js'
+import { canonicalMailbox } from '../../../src/usecases/dashboard/mails.js'
 import type { Client, KeyHolder, KeyViewer } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'

@@ -4,7 +4,7 @@ import type { ClaimDemands } from '../../../src/protocol/recipients.js'
 import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
-import { createFindConfigured } from '../../../src/usecases/recipients/stateRecipient.js'
+import { createFindConfigured } from '../../../src/usecases/recipients/index.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createToyDirectChain } from '../../support/toyDirectChain.js'
 
