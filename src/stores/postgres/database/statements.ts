@@ -66,20 +66,28 @@ export const retryInBackground = (write: () => Promise<unknown>): void => {
   wait()
 }
 
-/**
- * Repeats `deleteBatch` while it returns true, that is, while a batch was full. Short statements: a long one would keep
- * vacuum from removing what has ended since it began, and exceed the statement timeout.
- */
-export const purgeInBatches = async (
-  stopped: AbortSignal | undefined,
-  deleteBatch: () => Promise<boolean>,
-): Promise<void> => {
-  while (stopped?.aborted !== true && (await deleteBatch())) {
-    // Nothing: the next batch follows.
-  }
+interface Batches {
+  /** Takes the size of a batch as its last value. */
+  readonly text: string
+  readonly values?: readonly unknown[]
+  /** Rows of one batch. Default 1,000. */
+  readonly size?: number
+  readonly stopped?: AbortSignal | undefined
 }
 
-const batchSize = 1_000
+/**
+ * Repeats a statement while a batch was full. Short statements: a long one would keep vacuum from removing what has ended
+ * since it began, and exceed the statement timeout.
+ */
+export const runInBatches = async (
+  pool: Pool,
+  { text, values = [], size = 1_000, stopped }: Batches,
+): Promise<void> => {
+  while (stopped?.aborted !== true) {
+    const { rowCount } = await pool.query(text, [...values, size])
+    if (rowCount !== size) return
+  }
+}
 
 interface PurgeOptions {
   readonly stopped?: AbortSignal | undefined
@@ -93,13 +101,10 @@ export const purgeExpired = (
   table: 'reservations' | 'siwx_nonces' | 'sandbox_scenarios' | 'sandbox_inboxes' | 'unique_amounts',
   { stopped, unless = 'false' }: PurgeOptions = {},
 ): Promise<void> =>
-  purgeInBatches(stopped, async () => {
-    const { rowCount } = await pool.query(
-      `delete from ${table} where ctid in (
-         select ctid from ${table} where expires_at <= now() and not ${unless} order by expires_at limit $1 for update skip locked)`,
-      [batchSize],
-    )
-    return rowCount === batchSize
+  runInBatches(pool, {
+    text: `delete from ${table} where ctid in (
+      select ctid from ${table} where expires_at <= now() and not ${unless} order by expires_at limit $1 for update skip locked)`,
+    stopped,
   })
 
 // Postgres text cannot contain NUL; it rejects the statement.

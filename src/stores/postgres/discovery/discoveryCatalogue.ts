@@ -7,11 +7,9 @@ import type {
   DiscoveryCatalogue,
 } from '../../../ports/discovery.js'
 import { foldAddress } from '../../../protocol/foldAddress.js'
-import { purgeInBatches, uuidForm, withoutNul } from '../database/statements.js'
+import { runInBatches, uuidForm, withoutNul } from '../database/statements.js'
 import { entryColumns, readEntry } from './catalogueRow.js'
 import { createRecordSettlement } from './recordSettlement.js'
-
-const batchSize = 1_000
 
 /** `views` may be slightly out of date: pages of the catalogue are read from it. */
 export const createDiscoveryCatalogue = (pool: Pool, views: Pool = pool): DiscoveryCatalogue => ({
@@ -37,25 +35,21 @@ export const createDiscoveryCatalogue = (pool: Pool, views: Pool = pool): Discov
   },
 
   markStale: (before, stopped) =>
-    purgeInBatches(stopped, async () => {
-      const { rowCount } = await pool.query(
-        `update discovery_resources set state = 'stale' where id in (
-           select id from discovery_resources where state = 'listed' and last_settled_at < $1
-           order by last_settled_at limit $2 for update skip locked)`,
-        [before, batchSize],
-      )
-      return rowCount === batchSize
+    runInBatches(pool, {
+      text: `update discovery_resources set state = 'stale' where id in (
+        select id from discovery_resources where state = 'listed' and last_settled_at < $1
+        order by last_settled_at limit $2 for update skip locked)`,
+      values: [before],
+      stopped,
     }),
 
   purge: (before, stopped) =>
-    purgeInBatches(stopped, async () => {
-      const { rowCount } = await pool.query(
-        `delete from discovery_resources where id in (
-           select id from discovery_resources where state = 'stale' and last_settled_at < $1
-           order by last_settled_at limit $2 for update skip locked)`,
-        [before, batchSize],
-      )
-      return rowCount === batchSize
+    runInBatches(pool, {
+      text: `delete from discovery_resources where id in (
+        select id from discovery_resources where state = 'stale' and last_settled_at < $1
+        order by last_settled_at limit $2 for update skip locked)`,
+      values: [before],
+      stopped,
     }),
 })
 

@@ -1,10 +1,8 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { OwnerChallenge, OwnerChallenges, SettlementRecord } from '../../../ports/discovery.js'
-import { inTransaction, purgeInBatches, withoutNul } from '../database/statements.js'
+import { inTransaction, runInBatches, withoutNul } from '../database/statements.js'
 import { writeStated } from './catalogueRow.js'
-
-const batchSize = 1_000
 
 const dueRow = z.object({
   resource_id: z.string(),
@@ -81,15 +79,13 @@ export const createOwnerChallenges = (pool: Pool): OwnerChallenges => ({
     }),
 
   purge: (answeredBefore, stopped) =>
-    purgeInBatches(stopped, async () => {
-      const { rowCount } = await pool.query(
-        `delete from discovery_challenges where (resource_id, network, pay_to) in (
-           select resource_id, network, pay_to from discovery_challenges
-           where state = 'answered' and answered_at < $1
-           order by answered_at limit $2 for update skip locked)`,
-        [answeredBefore, batchSize],
-      )
-      return rowCount === batchSize
+    runInBatches(pool, {
+      text: `delete from discovery_challenges where (resource_id, network, pay_to) in (
+        select resource_id, network, pay_to from discovery_challenges
+        where state = 'answered' and answered_at < $1
+        order by answered_at limit $2 for update skip locked)`,
+      values: [answeredBefore],
+      stopped,
     }),
 })
 

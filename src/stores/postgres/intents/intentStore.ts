@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Intent, IntentEvent, IntentStore } from '../../../ports/intentStore.js'
 import { intentRequirements, intentRoute, intentStatus, unavailableRoute } from '../../../protocol/intents.js'
 import { readReason } from '../../../protocol/reasons.js'
-import { inTransaction, purgeInBatches, uuidForm } from '../database/statements.js'
+import { inTransaction, runInBatches, uuidForm } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 
 const wallets = z.union([z.string(), z.record(z.string(), z.string())])
@@ -120,8 +120,6 @@ const changingValues = ({ status, plan, selected, payment, ...intent }: Intent):
   intent.cancelledAt,
 ]
 
-const batchSize = 1_000
-
 const fixedColumns = ['id', 'caller', 'terms', 'created_at', 'expires_at', 'control_digest'] as const
 
 const insertIntent = `insert into intents (${[...fixedColumns, ...changingColumns].join(', ')})
@@ -209,27 +207,15 @@ export const createIntentStore = (pool: Pool, views: Pool = pool): IntentStore =
   },
 
   purge: async ({ paid, unpaid }, stopped) => {
-    await purgeEnded(pool, { statuses: "('completed', 'failed')", before: paid }, stopped)
-    await purgeEnded(pool, { statuses: "('expired', 'cancelled')", before: unpaid }, stopped)
+    await runInBatches(pool, { text: purgeEnded("('completed', 'failed')"), values: [paid], stopped })
+    await runInBatches(pool, { text: purgeEnded("('expired', 'cancelled')"), values: [unpaid], stopped })
   },
 })
 
-interface Ended {
-  /** As in a partial index. */
-  readonly statuses: string
-  readonly before: Date
-}
-
-const purgeEnded = (pool: Pool, { statuses, before }: Ended, stopped?: AbortSignal): Promise<void> =>
-  purgeInBatches(stopped, async () => {
-    const { rowCount } = await pool.query(
-      `delete from intents where id in (
-         select id from intents where status in ${statuses} and closed_at < $1
-         order by closed_at limit $2 for update skip locked)`,
-      [before, batchSize],
-    )
-    return rowCount === batchSize
-  })
+/** The statuses are those of a partial index. */
+const purgeEnded = (statuses: string): string => `delete from intents where id in (
+  select id from intents where status in ${statuses} and closed_at < $1
+  order by closed_at limit $2 for update skip locked)`
 
 const addEvent = async (client: PoolClient, { caller }: Intent, event: IntentEvent | null): Promise<void> => {
   if (event === null) return

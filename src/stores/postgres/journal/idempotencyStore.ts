@@ -8,12 +8,10 @@ import type {
 import { type Reason, readReason } from '../../../protocol/reasons.js'
 import { keyKeptMs } from '../../../protocol/requestLimits.js'
 import { type Instance, isOwned } from '../database/instance.js'
-import { purgeInBatches, retryInBackground } from '../database/statements.js'
+import { retryInBackground, runInBatches } from '../database/statements.js'
 
 const isExpired = `r.created_at < now() - interval '${keyKeptMs} milliseconds'`
 const isRunning = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`
-
-const maxPurged = 5_000
 
 const nameOf = ({ caller, key }: IdempotentRequest): string => `${caller} ${key}`
 
@@ -147,14 +145,12 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
         ),
       ),
     purge: (stopped) =>
-      purgeInBatches(stopped, async () => {
-        const { rowCount } = await pool.query(
-          `delete from idempotent_requests where (caller, key) in (
-             select r.caller, r.key from idempotent_requests r where ${isExpired} and not ${isRunning}
-             order by r.created_at limit $1)`,
-          [maxPurged],
-        )
-        return rowCount === maxPurged
+      runInBatches(pool, {
+        text: `delete from idempotent_requests where (caller, key) in (
+          select r.caller, r.key from idempotent_requests r where ${isExpired} and not ${isRunning}
+          order by r.created_at limit $1)`,
+        size: 5_000,
+        stopped,
       }),
   }
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { AttemptOutcome, WebhookDelivery, WebhookOutbox } from '../../../ports/webhookOutbox.js'
-import { purgeInBatches, uuidForm } from '../database/statements.js'
+import { runInBatches, uuidForm } from '../database/statements.js'
 import {
   deliveryColumns,
   endpointColumns,
@@ -13,7 +13,6 @@ import {
 const retention = "interval '30 days'"
 
 const maxReadied = 5_000
-const maxPurged = 5_000
 
 /** Makes ready what has become due, also what a dead instance had leased. */
 const makeReady = `
@@ -188,14 +187,12 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
   },
 
   purge: (stopped) =>
-    purgeInBatches(stopped, async () => {
-      const { rowCount } = await pool.query(
-        `delete from webhook_deliveries where id in (
-           select id from webhook_deliveries where state <> 'waiting' and created_at < now() - ${retention}
-           order by created_at limit $1)`,
-        [maxPurged],
-      )
-      return rowCount === maxPurged
+    runInBatches(pool, {
+      text: `delete from webhook_deliveries where id in (
+        select id from webhook_deliveries where state <> 'waiting' and created_at < now() - ${retention}
+        order by created_at limit $1)`,
+      size: 5_000,
+      stopped,
     }),
 })
 
