@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Account, ApiKey, KeyedAccount, KeyUse } from '../../../ports/accountStore.js'
 import { keyScopeList, tierName } from '../../../protocol/accounts.js'
 import { resolveTierName, type Tiers } from '../../../protocol/tiers.js'
+import { selectColumns } from '../database/statements.js'
 
 const accountRow = z.object({
   id: z.string(),
@@ -9,46 +10,30 @@ const accountRow = z.object({
   project: z.string(),
   tier: tierName,
   status: z.enum(['active', 'revoked']),
-  created_at: z.date(),
-  allowed_ips: z.array(z.string()).nullable(),
-  allowed_ref: z.array(z.string()).nullable(),
-  mailbox_id: z.string().nullable(),
-  is_proven: z.boolean().nullable(),
-  is_granted: z.boolean(),
+  createdAt: z.date(),
+  allowedIPs: z.array(z.string()).nullable(),
+  allowedRef: z.array(z.string()).nullable(),
+  mailboxId: z.string().nullable(),
+  isProven: z.boolean().nullable(),
+  isGranted: z.boolean(),
   registrant: z.string().nullable(),
 })
 
-export const accountColumns =
-  'a.id, a.email, a.project, a.tier, a.status, a.created_at, a.allowed_ips, a.allowed_ref, a.mailbox_id, a.is_proven, a.is_granted, a.registrant'
+/** Columns of `accounts a`. */
+export const accountColumns = selectColumns('a', accountRow.shape, { allowedIPs: 'a.allowed_ips' })
 
 /** A tier that is no longer configured reads as the registration tier; the row keeps its name. */
 export const readAccount = (value: unknown, tiers: Tiers): Account => {
-  const row = accountRow.parse(value)
+  const { mailboxId, registrant, isProven, isGranted, ...account } = accountRow.parse(value)
+  // What older versions registered is one alone: a stranger may have named the mailbox, whose limits it would use up.
+  const registered = (isProven === true ? mailboxId : registrant) ?? account.id
   return {
-    id: row.id,
-    email: row.email,
-    project: row.project,
-    tier: resolveTierName(tiers, row.tier),
-    status: row.status,
-    createdAt: row.created_at,
-    allowedIPs: row.allowed_ips,
-    allowedRef: row.allowed_ref,
-    customer: findCustomer(row),
+    ...account,
+    tier: resolveTierName(tiers, account.tier),
+    customer: isGranted ? account.id : registered,
     // Operators grant tiers to accounts that they know.
-    isProven: row.is_granted || row.is_proven,
+    isProven: isGranted || isProven,
   }
-}
-
-/** What older versions registered is one alone: a stranger may have named the mailbox, whose limits it would use up. */
-const findCustomer = ({
-  id,
-  mailbox_id,
-  is_proven,
-  is_granted,
-  registrant,
-}: z.infer<typeof accountRow>): string => {
-  if (is_granted) return id
-  return (is_proven === true ? mailbox_id : registrant) ?? id
 }
 
 const keyRow = z.object({

@@ -122,3 +122,19 @@ export const toMonth = (at: Date): string => toDay(startOfMonth(at))
 
 /** Canonical form; Postgres rejects a comparison of a uuid with other text. */
 export const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/**
+ * Selects the columns of a row's shape under their names in camel case, so that what is read needs no mapping. `given`: SQL
+ * of those that are not read as they are.
+ */
+export const selectColumns = (
+  table: string,
+  shape: object,
+  given: Readonly<Record<string, string>> = {},
+): string =>
+  Object.keys(shape)
+    .map((name) => `${given[name] ?? `${table}.${toSnakeCase(name)}`} as "${name}"`)
+    .join(', ')
+
+const toSnakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CatalogueEntry, StatedListing } from '../../../ports/discovery.js'
+import { selectColumns } from '../database/statements.js'
 
 const terms = z.object({
   scheme: z.string(),
@@ -14,24 +15,24 @@ const terms = z.object({
 const row = z.object({
   id: z.string(),
   url: z.string(),
-  tool_name: z.string(),
+  toolName: z.string(),
   type: z.enum(['http', 'mcp']),
   state: z.enum(['listed', 'stale', 'unlisted']),
-  account_id: z.string().nullable(),
+  accountId: z.string().nullable(),
   method: z.string().nullable(),
   version: z.union([z.literal(1), z.literal(2)]),
   declaration: z.record(z.string(), z.unknown()),
   terms: z.array(terms),
-  extension_keys: z.array(z.string()),
+  extensionKeys: z.array(z.string()),
   description: z.string().nullable(),
-  mime_type: z.string().nullable(),
-  service_name: z.string().nullable(),
+  mimeType: z.string().nullable(),
+  serviceName: z.string().nullable(),
   tags: z.array(z.string()),
-  icon_url: z.string().nullable(),
+  iconUrl: z.string().nullable(),
   payers: z.number(),
-  first_settled_at: z.date(),
-  last_settled_at: z.date(),
-  owner_changed_at: z.date().nullable(),
+  firstSettledAt: z.date(),
+  lastSettledAt: z.date(),
+  ownerChangedAt: z.date().nullable(),
 })
 
 const statedRow = z.object({
@@ -68,33 +69,20 @@ export const readStated = (value: unknown): StatedListing | null => {
 }
 
 /** Columns of `discovery_resources r`. */
-export const entryColumns = Object.keys(row.shape)
-  .map((column) => `r.${column}`)
-  .join(', ')
+export const entryColumns = selectColumns('r', row.shape)
 
 export const readEntry = (value: unknown): CatalogueEntry => {
-  const { url, tool_name: toolName, ...entry } = row.parse(value)
+  const { id, state, accountId, url, toolName, terms: accepted, ...entry } = row.parse(value)
+  const { payers, firstSettledAt, lastSettledAt, ownerChangedAt, ...resource } = entry
   return {
-    id: entry.id,
-    state: entry.state,
-    accountId: entry.account_id,
-    resource: {
-      key: { url, toolName },
-      type: entry.type,
-      method: entry.method,
-      version: entry.version,
-      declaration: entry.declaration,
-      extensionKeys: entry.extension_keys,
-      description: entry.description,
-      mimeType: entry.mime_type,
-      serviceName: entry.service_name,
-      tags: entry.tags,
-      iconUrl: entry.icon_url,
-    },
-    terms: entry.terms,
-    payers: entry.payers,
-    firstSettledAt: entry.first_settled_at,
-    lastSettledAt: entry.last_settled_at,
-    ownerChangedAt: entry.owner_changed_at,
+    id,
+    state,
+    accountId,
+    resource: { key: { url, toolName }, ...resource },
+    terms: accepted,
+    payers,
+    firstSettledAt,
+    lastSettledAt,
+    ownerChangedAt,
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Intent, IntentEvent, IntentStore } from '../../../ports/intentStore.js'
 import { intentRequirements, intentRoute, intentStatus, unavailableRoute } from '../../../protocol/intents.js'
 import { readReason } from '../../../protocol/reasons.js'
-import { inTransaction, runInBatches, uuidForm } from '../database/statements.js'
+import { inTransaction, runInBatches, selectColumns, uuidForm } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 
 const wallets = z.union([z.string(), z.record(z.string(), z.string())])
@@ -27,50 +27,32 @@ const row = z.object({
   terms,
   routes: z.array(intentRoute),
   unavailable: z.array(unavailableRoute),
-  routes_valid_until: z.date(),
+  routesValidUntil: z.date(),
   selected: z.object({ route: intentRoute, requirements: intentRequirements }).nullable(),
-  settlement_id: z.string().nullable(),
-  authorization_id: z.string().nullable(),
+  settlementId: z.string().nullable(),
+  authorizationId: z.string().nullable(),
   transaction: z.string().nullable(),
-  settled_amount: z.string().nullable(),
-  reason: z.string().nullable(),
-  created_at: z.date(),
-  expires_at: z.date(),
-  ends_at: z.date(),
-  closed_at: z.date().nullable(),
-  cancelled_at: z.date().nullable(),
-  control_digest: z.string().nullable(),
+  settledAmount: z.string().transform(BigInt).nullable(),
+  reason: z.string().nullable().transform(readReason),
+  createdAt: z.date(),
+  expiresAt: z.date(),
+  endsAt: z.date(),
+  closedAt: z.date().nullable(),
+  cancelledAt: z.date().nullable(),
+  controlDigest: z.string().nullable(),
 })
 
 /** Columns of `intents i` for `readIntent`. */
-const intentColumns = Object.keys(row.shape)
-  .map((column) => (column === 'settled_amount' ? 'i.settled_amount::text as settled_amount' : `i.${column}`))
-  .join(', ')
+const intentColumns = selectColumns('i', row.shape)
 
 const readIntent = (value: unknown): Intent => {
-  const parsed = keepCancelled(row.parse(value))
-  const { settlement_id: settlementId, authorization_id: authorizationId } = parsed
+  const { routes, unavailable, routesValidUntil, settlementId, authorizationId, ...intent } = keepCancelled(
+    row.parse(value),
+  )
   return {
-    id: parsed.id,
-    caller: parsed.caller,
-    status: parsed.status,
-    terms: parsed.terms,
-    plan: {
-      routes: parsed.routes,
-      unavailable: parsed.unavailable,
-      validUntil: parsed.routes_valid_until,
-    },
-    selected: parsed.selected,
+    ...intent,
+    plan: { routes, unavailable, validUntil: routesValidUntil },
     payment: settlementId === null || authorizationId === null ? null : { settlementId, authorizationId },
-    transaction: parsed.transaction,
-    settledAmount: parsed.settled_amount === null ? null : BigInt(parsed.settled_amount),
-    reason: readReason(parsed.reason),
-    createdAt: parsed.created_at,
-    expiresAt: parsed.expires_at,
-    endsAt: parsed.ends_at,
-    closedAt: parsed.closed_at,
-    cancelledAt: parsed.cancelled_at,
-    controlDigest: parsed.control_digest,
   }
 }
 
@@ -79,8 +61,8 @@ const readIntent = (value: unknown): Intent => {
  * was cancelled is routed again, and expires.
  */
 const keepCancelled = (parsed: z.infer<typeof row>): z.infer<typeof row> =>
-  parsed.cancelled_at !== null && (parsed.status === 'routed' || parsed.status === 'expired')
-    ? { ...parsed, status: 'cancelled', closed_at: parsed.cancelled_at }
+  parsed.cancelledAt !== null && (parsed.status === 'routed' || parsed.status === 'expired')
+    ? { ...parsed, status: 'cancelled', closedAt: parsed.cancelledAt }
     : parsed
 
 /** The status of `intents i` as `readIntent` reads it. */

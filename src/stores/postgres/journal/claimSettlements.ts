@@ -189,8 +189,8 @@ const claimWithQuota = `
       where s.authorization_id = a.authorization_id and (s.state <> 'failed' or s.consumed_by is not null))
       and ${isFree}
   ), ${opened(`claims a left join slots p using (id) where (a.quota_month is null or p.is_granted) and ${isFree}`)}, counts as (
-    select quota_holder, quota_month, count(*) as count from opened where quota_month is not null
-    group by quota_holder, quota_month
+    select customer as quota_holder, quota_month, count(*) as count from opened where quota_month is not null
+    group by customer, quota_month
   ), counted as (
     update quota_uses q set used = q.used + c.count from counts c
     where q.account_id = c.quota_holder and q.month = c.quota_month

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { EventFeed, FeedEvent, WebhookDelivery, WebhookEndpoint } from '../../../ports/webhookOutbox.js'
 import { isFinal, isReason } from '../../../protocol/reasons.js'
 import { refusalFields } from '../../../protocol/results.js'
-import { inTransaction } from '../database/statements.js'
+import { inTransaction, selectColumns } from '../database/statements.js'
 
 const isoTime = (column: string): string =>
   `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -58,7 +58,7 @@ export const readEndpoint = (value: unknown): WebhookEndpoint => {
 
 const deliveryRow = z.object({
   id: z.string(),
-  account_id: z.string(),
+  accountId: z.string(),
   type: z.string(),
   data: z.looseObject({
     errorReason: z.string().optional(),
@@ -66,33 +66,21 @@ const deliveryRow = z.object({
     transaction: z.string().optional(),
     retryable: z.boolean().optional(),
   }),
-  created_at: z.date(),
+  createdAt: z.date(),
   state: z.enum(['waiting', 'delivered', 'failed', 'stored']),
   attempts: z.number(),
-  due_at: z.date().nullable(),
-  last_status: z.number().nullable(),
-  last_error: z.string().nullable(),
-  last_attempt_at: z.date().nullable(),
+  dueAt: z.date().nullable(),
+  lastStatus: z.number().nullable(),
+  lastError: z.string().nullable(),
+  lastAttemptAt: z.date().nullable(),
 })
 
-export const deliveryColumns = `d.id, d.account_id, d.type, d.data, d.created_at, d.state, d.attempts, d.due_at,
-  d.last_status, d.last_error, d.last_attempt_at`
+/** Columns of `webhook_deliveries d`. */
+export const deliveryColumns = selectColumns('d', deliveryRow.shape)
 
 export const readDelivery = (value: unknown): WebhookDelivery => {
   const row = deliveryRow.parse(value)
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    type: row.type,
-    data: withSentence(row.data, row.created_at),
-    createdAt: row.created_at,
-    state: row.state,
-    attempts: row.attempts,
-    dueAt: row.due_at,
-    lastStatus: row.last_status,
-    lastError: row.last_error,
-    lastAttemptAt: row.last_attempt_at,
-  }
+  return { ...row, data: withSentence(row.data, row.createdAt) }
 }
 
 /** Rows store the reason, and `retryable: false` where the settlement alone is final; the rest comes from the code. */
