@@ -106,7 +106,7 @@ interface Owner {
 /** Slots that owners use in rotation, so that the wait of one does not grow with what another one asks for. */
 export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
   const { slots, urgentSlots, slotsPerOwner, waitingPerOwner, maxWaiting } = options
-  // In the order of their next turn.
+  // They are in the order of their next turn.
   const owners = new Map<string, Owner>()
   let running = 0
   let runningUrgent = 0

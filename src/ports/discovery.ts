@@ -15,7 +15,7 @@ export interface ListedTerms {
 
 /** What is published of a resource, but for its terms. */
 export interface ListedResource {
-  /** With `toolName` unique. */
+  /** The pair is unique. */
   readonly key: { readonly url: string; readonly toolName: string }
   readonly type: 'http' | 'mcp'
   /** Null for MCP. */
@@ -121,7 +121,7 @@ export interface CataloguePosition {
 }
 
 export interface CatalogueFilter {
-  /** All of them. */
+  /** An entry has all of them. */
   readonly tokens: readonly string[]
   /** One of the terms has all of these. */
   readonly terms: Partial<Pick<ListedTerms, 'network' | 'scheme' | 'asset' | 'payTo'>>
@@ -147,7 +147,7 @@ export interface CataloguePage {
 export interface DiscoveryCatalogue {
   /** Concurrent settlements of one resource are recorded one after the other. */
   record(settlement: SettlementRecord): Promise<RecordedSettlement>
-  /** In any state. */
+  /** Finds it in any state. */
   find(id: string): Promise<CatalogueEntry | null>
   list(query: CatalogueQuery): Promise<CataloguePage>
   /** At most `atMost`. */

@@ -1,6 +1,6 @@
 interface Page<Item> {
   readonly items: readonly Item[]
-  /** To spread into the answer: empty on the last page. */
+  /** Spread into the answer; it is empty on the last page. */
   readonly next: { readonly nextCursor?: string }
 }
 

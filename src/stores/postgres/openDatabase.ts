@@ -169,7 +169,7 @@ export const nameDataFolder = (cause: unknown): never => {
   })
 }
 
-// Words of Postgres and initdb.
+// The words are those of Postgres and initdb.
 const folderProblems: readonly { readonly pattern: RegExp; readonly advice: string }[] = [
   {
     pattern: /No space left on device|Disk quota exceeded|ENOSPC/,

@@ -32,7 +32,7 @@ export interface PresentedKey {
   readonly address: string
   /** Host of Referer or Origin in lower case; null without either. */
   readonly refererHost: string | null
-  /** That the route requires; null or absent: none. */
+  /** The route requires it; null or absent: none. */
   readonly scope?: KeyScope | null
 }
 

@@ -21,7 +21,7 @@ export interface ListingQueue {
   close(): Promise<void>
 }
 
-/** In memory, each with a declaration of at most 64 kB. */
+/** They are in memory, each with a declaration of at most 64 kB. */
 const places = 256
 /** Attempts at once: payments need the database more. */
 const slotOptions = {

@@ -56,6 +56,6 @@ export interface DiscoveryUseCases {
   getResource(id: string): Promise<DiscoveredResource>
   /** Throws INVALID_REQUEST if the body holds no declaration, and SERVICE_UNAVAILABLE while too many are being checked. */
   validateDeclaration(body: Fields, turn: ValidationTurn): Promise<DeclarationReport>
-  /** By the owning account, or a recipient's signature. Idempotent. */
+  /** The owning account changes it, or a recipient by a signature. Idempotent. */
   changeListing(id: string, action: 'unlist' | 'relist', by: OwnerClaim): Promise<ListingChanged>
 }

@@ -154,7 +154,7 @@ const bind = (
   now: Date,
 ): IntentChange => {
   if (intent.payment?.settlementId === payment.settlementId) return unchanged(intent)
-  // Not `requireOpen`: it began in time.
+  // `requireOpen` would refuse what began in time.
   const isAfterEnd = isLate(intent, paid, now)
   if (intent.status !== 'routed' && !isAfterEnd) throw notPending(intent.status)
   if (!isAfterEnd && !isSame(paid, intent.selected)) {

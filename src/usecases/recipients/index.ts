@@ -28,7 +28,7 @@ import { createNonces, type Nonces } from '../siwx/nonces.js'
 import type { RecipientUseCases, ServiceAddress } from '../useCases.js'
 
 interface RecipientsDependencies extends Omit<StateRecipientDependencies, 'nonces'> {
-  /** For the purpose `sign-in-nonce`. */
+  /** It seals for the purpose `sign-in-nonce`. */
   readonly sealer: Pick<Sealer, 'fingerprint' | 'fingerprints'>
   readonly mailChange: MailChange
 }
@@ -189,7 +189,7 @@ const readDraft = (registry: SchemeRegistry, draft: RecipientDraft): ReadDraft =
   return { recipient: { network, payTo }, demands, proof }
 }
 
-/** In normal form. Throws INVALID_REQUEST. */
+/** Returns `payTo` in normal form. Throws INVALID_REQUEST. */
 const findRecipient = (
   registry: SchemeRegistry,
   { network, payTo }: Recipient,

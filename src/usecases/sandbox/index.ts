@@ -82,7 +82,7 @@ const view = ({ id, failuresLeft, expiresAt }: SandboxInbox): CreatedInbox => ({
   expiresAt: expiresAt.toISOString(),
 })
 
-// RFC 2606: never a host of the internet.
+// RFC 2606 reserves `.test`: it is never a host of the internet.
 const inboxHost = 'inbox.sandbox.test'
 
 const inboxUrl = /^https:\/\/inbox\.sandbox\.test\/([0-9a-f-]{36})$/

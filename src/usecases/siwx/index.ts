@@ -20,7 +20,7 @@ import type { SiwxUseCases, VerifyRequest } from '../useCases.js'
 import { createIssueNonce, createNonces, listChains, type Nonces, readOrigin } from './nonces.js'
 
 interface SiwxDependencies extends Omit<VerifySignInDependencies, 'nonces'> {
-  /** For the purpose `sign-in-nonce`. */
+  /** It seals for the purpose `sign-in-nonce`. */
   readonly sealer: Pick<Sealer, 'fingerprint' | 'fingerprints'>
 }
 

@@ -8,7 +8,7 @@ import type { SiwxUseCases } from '../useCases.js'
 
 /** Nonces that prove by themselves who issued them: issuing one stores nothing. */
 export interface Nonces {
-  /** Domain null: for any. */
+  /** `domain` null: the nonce is valid for any. */
   issue(domain: string | null, expiresAt: Date): string
   /** As the nonce says; null if it has another form. */
   findExpiry(nonce: string): Date | null

@@ -19,7 +19,7 @@ export const createStats = (statistics: Statistics, clock: Clock): Stats => {
 }
 
 const requestsMaxAgeMs = 1_000
-// Public endpoint.
+// The endpoint is public.
 const settlementsMaxAgeMs = 10_000
 
 export const createReadStatistics = (

@@ -25,7 +25,7 @@ export const decideFor =
       ? { state: 'refused', refusal: notFound }
       : decide(stream, command, now)
 
-/** By the service itself. */
+/** Decides for the service itself. */
 export const decideHere =
   (command: StreamCommand, now: Date): DecideStream =>
   (stream) =>

@@ -50,7 +50,7 @@ export const refuse = (reason: Reason, message: string = describeReason(reason))
 export interface HoldDependencies {
   readonly holdAuthorization: HoldAuthorization
   readonly releaseHold: ReleaseHold
-  /** For the verification and the hold. */
+  /** It bounds the verification and the hold together. */
   readonly deadlineMs: number
 }
 

@@ -16,7 +16,7 @@ const row = z.object({
 
 const retention = '400 days'
 
-/** In the transaction of the change. */
+/** Call it in the transaction of the change. */
 export const insertAuditEntry = async (
   client: Pick<PoolClient, 'query'>,
   { accountId, action, actor, address, details }: Omit<AuditEntry, 'id' | 'createdAt'>,

@@ -110,7 +110,7 @@ const columnsOf = (claims: readonly ClaimRequest[]): readonly unknown[] => {
     column(({ claim }) => claim.payer),
     column(({ claim }) => claim.payTo),
     column(({ claim }) => claim.amount.toString()),
-    // Untrusted text, for display only.
+    // The text is untrusted, and for display only.
     column(({ claim }) => (claim.resource === null ? null : withoutNul(claim.resource))),
     column(({ claim }) => toTimestamp(claim.expiresAt)),
     column(({ quota }) => (quota === null ? null : toMonth(quota.at))),

@@ -16,7 +16,7 @@ import { readTerms } from './completeRequirements.js'
 export const createListSupported =
   (registry: SchemeRegistry, isServing: (network: string) => boolean, extensions: readonly string[] = []) =>
   (): Supported => {
-    // The same under every name.
+    // A kind has the same terms under every name.
     const listed = registry.list().flatMap((scheme): readonly Listed[] => {
       const { kind, network } = scheme
       const terms = isServing(kind.network) ? scheme.describeKind() : null
@@ -58,7 +58,7 @@ const aliasEntries = (listed: Listed, version: 1 | 2) =>
     .filter((alias) => alias.version === version)
     .map(({ name }) => entry(version, { ...listed, kind: { ...listed.kind, network: name } }))
 
-/** By the namespaces of all CAIP-2 forms: `tvm:*` beside `ton:*`. */
+/** The keys are the namespaces of all CAIP-2 forms: `tvm:*` beside `ton:*`. */
 const collectSigners = (listed: readonly Listed[]): Record<string, string[]> => {
   const signers: Record<string, string[]> = {}
   for (const { network } of listed) {

@@ -12,7 +12,7 @@ import type { SettleResponse } from '../useCases.js'
 
 interface KeyedRequest {
   readonly idempotent: IdempotentRequest
-  /** In errors: `Idempotency-Key`, or the name of an extension. */
+  /** Errors name it: `Idempotency-Key`, or the name of an extension. */
   readonly name: string
 }
 

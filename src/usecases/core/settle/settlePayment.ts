@@ -28,7 +28,7 @@ type Identity = Pick<SettleAttempt, 'fingerprint' | 'consumer' | 'isAwaited'>
 
 const isAnonymous = ({ caller }: Pick<SettleRequest, 'caller'>): boolean => caller === 'anonymous'
 
-/** Once per `Idempotency-Key`, and once per payment identifier. */
+/** Settles once per `Idempotency-Key`, and once per payment identifier. */
 export const createSettlePayment = ({
   idempotency,
   settleAuthorization,
