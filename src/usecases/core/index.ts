@@ -98,29 +98,25 @@ const resolveDeadlineMs = 15_000
 
 export const createCore = (dependencies: CoreDependencies): Core => {
   const { settings, service, registry, journal, overview, idempotency, limiter, counter } = dependencies
-  const { quotas, holds, claimRules, clock, logger } = dependencies
+  const { holds, clock, logger } = dependencies
   const holdFunds = createHoldFunds({ holds, clock })
   const spendingLimits = createSpendingLimits(limiter, clock, settings.spending)
   const settleAuthorization = createSettleAuthorization({
-    registry,
-    journal,
+    ...dependencies,
     holdFunds,
     isHeld: createIsHeld(holds),
-    claimRules,
     limits: spendingLimits,
     concurrency: createConcurrencyLimits(settings.concurrency),
-    clock,
-    logger,
     waitMs: settings.settleWaitMs,
     ...(dependencies.startSettleWait === undefined ? {} : { startWait: dependencies.startSettleWait }),
   })
   const extensions = createPaymentExtensions([paymentIdentifierExtension, ...dependencies.extensions], logger)
-  const findTerms = createFindTerms({ registry, isServing: dependencies.isServing, claimRules })
-  const offers = createOffers({ registry, claimRules, uniqueAmounts: dependencies.uniqueAmounts, clock })
+  const findTerms = createFindTerms(dependencies)
+  const offers = createOffers(dependencies)
   const resolverDependencies = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
   const reconcileSettlements = createReconcileSettlements({ ...resolverDependencies, limits: spendingLimits })
   const reorgDependencies = { ...resolverDependencies, blocks: dependencies.confirmedBlocks }
-  const quotaGate = createQuotaGate({ quotas, clock, logger })
+  const quotaGate = createQuotaGate(dependencies)
   return {
     settleAuthorization,
     holdAuthorization: createHoldAuthorization({ registry, journal, holdFunds }),
@@ -136,18 +132,15 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     },
     useCases: {
       verifyPayment: createVerifyPayment({
-        registry,
-        journal,
+        ...dependencies,
         quotaGate,
         holdFunds,
-        claimRules,
         extensions,
-        logger,
         deadlineMs: settings.verifyDeadlineMs,
       }),
       settlePayment: createSettlePayment({ idempotency, settleAuthorization, extensions, logger }),
       ...createGetSettlement(journal),
-      listSettlements: createListSettlements({ overview, journal, clock }),
+      listSettlements: createListSettlements(dependencies),
       listSupported: createListSupported(registry, dependencies.isServing, extensions.keys),
       findRouter: createFindRouter(registry),
       completeAccepts: createCompleteAccepts(findTerms, offers),
@@ -168,7 +161,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       },
       measureOpenSettlements: {
         everyMs: 5_000,
-        run: createMeasureOpenSettlements(overview, counter.setOpenSettlements),
+        run: async () => counter.setOpenSettlements(await overview.countOpen()),
       },
       purgeIdempotencyKeys: { everyMs: 3_600_000, isShared: true, run: idempotency.purge },
       purgeUniqueAmounts: { everyMs: 600_000, isShared: true, run: dependencies.uniqueAmounts.purge },
@@ -176,7 +169,3 @@ export const createCore = (dependencies: CoreDependencies): Core => {
     },
   }
 }
-
-const createMeasureOpenSettlements =
-  (overview: SettlementOverview, report: (counts: readonly OpenCount[]) => void) => async (): Promise<void> =>
-    report(await overview.countOpen())

@@ -52,49 +52,31 @@ interface Dashboard {
 }
 
 export const createDashboard = (dependencies: DashboardDependencies): Dashboard => {
-  const {
-    accounts,
-    quotas,
-    sealer,
-    blocks,
-    limiter,
-    registration,
-    clock,
-    logger,
-    settlements,
-    journal,
-    findWebhookUrl,
-    mailer,
-    audit,
-    keyEnvironment,
-    tiers = specificationTiers,
-  } = dependencies
-  const { mode } = registration
+  const { accounts, quotas, blocks, registration, clock, mailer, audit } = dependencies
+  const { tiers = specificationTiers } = dependencies
   const mailKeys =
-    registration.mode === 'verified'
-      ? createMailKeys({ mailer: registration.mailer, sealer, limiter, logger })
-      : null
-  const mailChange =
-    mailer === null ? () => undefined : createMailChange({ mailer, sealer, limiter, clock, logger })
+    registration.mode === 'verified' ? createMailKeys({ ...dependencies, mailer: registration.mailer }) : null
+  const mailChange = mailer === null ? () => undefined : createMailChange({ ...dependencies, mailer })
+  const shared = { ...dependencies, mode: registration.mode, mailKeys, mailChange, tiers }
   const keyUses = createKeyUseRecorder(accounts, clock)
   return {
     mailChange,
     useCases: {
-      authenticate: createAuthenticate({ accounts, sealer, blocks, mode, onUse: keyUses.onUse }),
+      authenticate: createAuthenticate({ ...shared, onUse: keyUses.onUse }),
       checkRegistration: ({ email, projectName }) => {
         readEmail(email)
         if (projectName !== undefined) readProjectName(projectName)
       },
-      register: createRegister({ ...dependencies, mode, mailKeys, tiers }),
-      ...createApiKeyUseCases({ accounts, sealer, keyEnvironment, mailChange, clock }),
+      register: createRegister(shared),
+      ...createApiKeyUseCases(shared),
       readAudit: createReadAudit(audit),
-      lookUp: createLookUp({ accounts, sealer, mode, mailKeys }),
-      readInfo: createReadInfo({ quotas, clock, tiers, findWebhookUrl }),
+      lookUp: createLookUp(shared),
+      readInfo: createReadInfo(shared),
       readQuota: createReadQuota(quotas, clock, tiers),
-      listKeys: createListKeys({ accounts, sealer, mode }),
-      listSettlements: createListAccountSettlements({ settlements, journal }),
+      listKeys: createListKeys(shared),
+      listSettlements: createListAccountSettlements(shared),
       readUsage: createReadUsage(quotas, clock),
-      rotateKey: createRotateKey({ accounts, sealer, keyEnvironment, mailChange }),
+      rotateKey: createRotateKey(shared),
       restrict: createRestrict(accounts, blocks, mailChange),
       countKeys: createCountKeys(accounts),
     },

@@ -39,42 +39,22 @@ interface Streams {
 }
 
 export const createStreams = (dependencies: StreamsDependencies): Streams => {
-  const { streams: store, journal, core, registry, gauges, clock, logger, verifyDeadlineMs } = dependencies
-  const { processClock } = dependencies
-  const releaseHold = createReleaseHold(dependencies.holds, logger)
-  const { settleAuthorization } = core
-  const settleStream = createSettleStream({
-    store,
-    journal,
-    settleAuthorization,
-    releaseHold,
-    clock,
-    processClock,
-    logger,
-  })
-  const closeStreams = createCloseStreams({ store, settleStream, releaseHold, clock, logger })
+  const { streams: store, core, gauges, clock } = dependencies
+  const releaseHold = createReleaseHold(dependencies.holds, dependencies.logger)
+  const shared = { ...dependencies, ...core, store, releaseHold }
+  const settleStream = createSettleStream(shared)
+  const closeStreams = createCloseStreams({ ...shared, settleStream })
   return {
     useCases: {
-      openStream: createOpenStream({
-        ...core,
-        store,
-        registry,
-        releaseHold,
-        clock,
-        deadlineMs: verifyDeadlineMs,
-      }),
-      updateStream: createUpdateStream({ store, registry, clock }),
-      closeStream: createCloseStream({ store, settleStream, clock }),
+      openStream: createOpenStream({ ...shared, deadlineMs: dependencies.verifyDeadlineMs }),
+      updateStream: createUpdateStream(shared),
+      closeStream: createCloseStream({ ...shared, settleStream }),
       ...createPauseAndResume(store, clock),
       ...createReadStreams(store, clock),
     },
     jobs: {
       closeStreams: { everyMs: 2_000, isShared: true, run: closeStreams.run },
-      checkStreamFunds: {
-        everyMs: 5_000,
-        isShared: true,
-        run: createCheckFunds({ store, registry, clock, logger }),
-      },
+      checkStreamFunds: { everyMs: 5_000, isShared: true, run: createCheckFunds(shared) },
       measureOpenStreams: {
         everyMs: 15_000,
         run: async () => gauges.setOpenStreams(await store.countOpen()),
