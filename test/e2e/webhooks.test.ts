@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { WebhookOutbox } from '../../src/ports/webhookOutbox.js'
 import { createSettlementJournal } from '../../src/stores/postgres/journal/settlementJournal.js'
 import { createWebhookOutbox } from '../../src/stores/postgres/webhooks/webhookOutbox.js'
-import { createWebhookSecret } from '../../src/usecases/webhooks/sendWebhook.js'
+import { createWebhookSecret } from '../../src/usecases/webhooks/endpoint.js'
 import { claimOf } from '../support/claimOf.js'
 import { addInstance } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'

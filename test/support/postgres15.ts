@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Binaries } from '../../src/stores/postgres/embedded/binaries.js'
+import type { Binaries } from '../../src/stores/postgres/embedded/machine.js'
 import { type UnpackedPackages, unpackDebianPackages } from './debianPackages.js'
 
 // Locations of Debian, the PostgreSQL RPMs, and Homebrew.

@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/platform/logger.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { createWebhookOutbox } from '../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { createDeliverWebhooks } from '../../src/usecases/webhooks/deliverWebhooks.js'
-import { createSendWebhook } from '../../src/usecases/webhooks/sendWebhook.js'
+import { createSendWebhook } from '../../src/usecases/webhooks/endpoint.js'
 import { createLoopbackFetch } from './webhookReceiver.js'
 
 export interface WebhookWorker {

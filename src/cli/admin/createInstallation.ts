@@ -1,8 +1,12 @@
 import { type Config, readConfig } from '../../config.js'
 import { version } from '../../platform/version.js'
 import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealing.js'
-import { consumedTable, importConsumed } from '../../stores/postgres/backup/importConsumed.js'
-import { checkBackup, restoreBackup } from '../../stores/postgres/backup/restoreBackup.js'
+import {
+  checkBackup,
+  consumedTable,
+  importConsumed,
+  restoreBackup,
+} from '../../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../../stores/postgres/backup/writeBackup.js'
 import { migrate, migrationsFolder } from '../../stores/postgres/database/migrate.js'
 import {

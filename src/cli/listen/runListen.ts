@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createWebhookSecret, signWebhook } from '../../usecases/webhooks/sendWebhook.js'
+import { createWebhookSecret, signWebhook } from '../../usecases/webhooks/endpoint.js'
 import { FeedRefusedError, followEvents, type ListedEvent } from './followEvents.js'
 import { ListenUsageError, readListenOptions, usage } from './options.js'
 

@@ -8,7 +8,7 @@ import type {
   WebhookOutbox,
   WebhookResponse,
 } from '../../ports/webhookOutbox.js'
-import type { SendWebhook } from './sendWebhook.js'
+import type { SendWebhook } from './endpoint.js'
 
 export interface DeliverWebhooksDependencies {
   readonly outbox: WebhookOutbox

@@ -6,7 +6,7 @@ import type { DeliveryView } from '../../protocol/webhooks.js'
 import { readPage } from '../readPage.js'
 import type { WebhookUseCases } from '../useCases.js'
 import { isDelivered } from './deliverWebhooks.js'
-import { getEndpoint, type WebhookDependencies } from './setWebhook.js'
+import { getEndpoint, type WebhookDependencies } from './endpoint.js'
 
 /** Newest first. Another account's cursor gives an empty page. */
 export const createListDeliveries =

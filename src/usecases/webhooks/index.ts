@@ -7,15 +7,15 @@ import {
   type RedeliverDependencies,
 } from './deliveries.js'
 import { createDeliverWebhooks, type DeliverWebhooksDependencies } from './deliverWebhooks.js'
-import { createReadEvents, type ReadEventsDependencies } from './readEvents.js'
-import { createSendWebhook } from './sendWebhook.js'
 import {
   createRecordChange,
   createRotateSecret,
+  createSendWebhook,
   createSetWebhook,
   type RecordChangeDependencies,
   type WebhookDependencies,
-} from './setWebhook.js'
+} from './endpoint.js'
+import { createReadEvents, type ReadEventsDependencies } from './readEvents.js'
 
 interface WebhooksDependencies
   extends Omit<WebhookDependencies, 'sendWebhook' | 'recordChange'>,

@@ -1,8 +1,14 @@
 import { chown } from 'node:fs/promises'
 import { join } from 'node:path'
-import { copyBinaries, createLibraryLinks } from './binaries.js'
 import { chownRecursive } from './dataFolder.js'
-import { type Launch, type Machine, runProgram, type User } from './machine.js'
+import {
+  copyBinaries,
+  createLibraryLinks,
+  type Launch,
+  type Machine,
+  runProgram,
+  type User,
+} from './machine.js'
 
 export interface ChosenLaunch extends Launch {
   readonly major: number

@@ -6,8 +6,7 @@ import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findForeignOwner } from '../../../platform/folders.js'
-import { hasErrorCode } from './binaries.js'
-import { type Launch, type Machine, runProgram } from './machine.js'
+import { hasErrorCode, type Launch, type Machine, runProgram } from './machine.js'
 
 export interface FolderLock {
   /** False if this machine has no lock mechanism; another process may then use the folder. */

@@ -14,8 +14,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findForeignOwner, makeFolder } from '../../../platform/folders.js'
-import { hasErrorCode } from './binaries.js'
-import type { User } from './machine.js'
+import { hasErrorCode, type User } from './machine.js'
 
 const ownEntries = /^(cluster|cluster\.new-.+|password|password\.new|lock|binaries-.+)$/
 

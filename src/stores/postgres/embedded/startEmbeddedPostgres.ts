@@ -3,11 +3,10 @@ import { existsSync } from 'node:fs'
 import { chown, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Client } from 'pg'
-import { hasErrorCode } from './binaries.js'
 import { type ChosenLaunch, chooseLaunch } from './chooseLaunch.js'
 import { type FolderLock, lockFolder, stopOrphanedServer } from './claimFolder.js'
 import { chownRecursive, getPassword, openDataFolder } from './dataFolder.js'
-import { type Machine, runProgram, thisMachine, type User } from './machine.js'
+import { hasErrorCode, type Machine, runProgram, thisMachine, type User } from './machine.js'
 import { runServer, type ServerProcess } from './serverProcess.js'
 
 interface EmbeddedPostgresOptions {

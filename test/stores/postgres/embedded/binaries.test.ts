@@ -1,8 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { listBinaries } from '../../../../src/stores/postgres/embedded/binaries.js'
-import { thisMachine } from '../../../../src/stores/postgres/embedded/machine.js'
+import { listBinaries, thisMachine } from '../../../../src/stores/postgres/embedded/machine.js'
 import { ask, cleanUp, newFolder, start, temporaryFolder } from './support.js'
 
 const ofTheSystem = listBinaries().filter(({ packageFolder }) => packageFolder === null)

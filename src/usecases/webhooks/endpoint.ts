@@ -1,14 +1,20 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import { AppError } from '../../errors.js'
 import type { Account, Actor, AuditLog, Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import type { WebhookEndpoint, WebhookOutbox, WebhookTransport } from '../../ports/webhookOutbox.js'
+import type {
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookOutbox,
+  WebhookResponse,
+  WebhookTransport,
+} from '../../ports/webhookOutbox.js'
 import type { AuditAction } from '../../protocol/accounts.js'
 import type { JsonObject } from '../../protocol/fields.js'
 import { maxWebhookUrlLength } from '../../protocol/webhooks.js'
 import { type MailChange, unknownActor } from '../dashboard/mails.js'
 import type { WebhookUseCases } from '../useCases.js'
-import { createWebhookSecret, type SendWebhook } from './sendWebhook.js'
 
 // URL parsers disagree on whether to strip these.
 const unreadable = /[\s\p{C}]/u
@@ -130,3 +136,58 @@ export const createRecordChange =
       .catch((error: unknown) => logger.error({ ...entry, error }, 'audit.write_failed'))
     mailChange(account, action, by)
   }
+
+interface SendWebhookDependencies {
+  readonly transport: WebhookTransport
+  readonly sealer: Pick<Sealer, 'open'>
+  readonly clock: Clock
+}
+
+type WebhookEvent = Pick<WebhookDelivery, 'id' | 'type' | 'data' | 'createdAt'>
+
+export type SendWebhook = (
+  event: WebhookEvent,
+  endpoint: WebhookEndpoint,
+  stopped: AbortSignal,
+) => Promise<WebhookResponse>
+
+/** Signs according to Standard Webhooks. Secrets are decrypted only for the attempt. */
+export const createSendWebhook =
+  ({ transport, sealer, clock }: SendWebhookDependencies): SendWebhook =>
+  async ({ id, type, data, createdAt }, { accountId, url, sealedSecrets }, stopped) => {
+    const body = JSON.stringify({ id, type, timestamp: createdAt.toISOString(), data })
+    const timestampSeconds = Math.floor(clock.now().getTime() / 1_000)
+    const secrets = sealedSecrets.map((sealed) => sealer.open(sealed, accountId))
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'quittance-webhooks',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestampSeconds),
+      'webhook-signature': signWebhook(secrets, { id, timestampSeconds, body }),
+    }
+    return await transport.post({ url, headers, body }, stopped)
+  }
+
+const prefix = 'whsec_'
+const secretBytes = 32
+
+interface SignedContent {
+  readonly id: string
+  readonly timestampSeconds: number
+  readonly body: string
+}
+
+/** Standard Webhooks format: `whsec_` and base64. */
+export const createWebhookSecret = (): string => `${prefix}${randomBytes(secretBytes).toString('base64')}`
+
+/** `webhook-signature` of Standard Webhooks: one signature per secret, newest first. */
+export const signWebhook = (
+  secrets: readonly string[],
+  { id, timestampSeconds, body }: SignedContent,
+): string =>
+  secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.slice(prefix.length), 'base64')
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64')}`
+    })
+    .join(' ')
