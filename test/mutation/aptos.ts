@@ -1,10 +1,9 @@
 import { type Guard, guardsIn } from './guard.js'
 
-const transfers = 'src/chains/aptos/exactDirect/transfers.ts'
-const lookUp = 'src/chains/aptos/exactDirect/lookUp.ts'
-const shapes = 'src/chains/aptos/rpc/wireShapes.ts'
-const claim = 'src/chains/aptos/exactDirect/signedClaim.ts'
-const chain = 'src/chains/aptos/exactDirect/chain.ts'
+const lookUp = 'src/chains/aptos/lookUp.ts'
+const rpc = 'src/chains/aptos/rpc.ts'
+const claim = 'src/chains/aptos/signedClaim.ts'
+const chain = 'src/chains/aptos/open.ts'
 const pitfalls = ['test/chains/aptos/pitfalls.test.ts']
 const evidence = ['test/chains/aptos/transfers.test.ts']
 const opening = ['test/chains/aptos/open.test.ts']
@@ -21,7 +20,7 @@ export const guards: readonly Guard[] = [
       '',
     ],
   }),
-  ...guardsIn(transfers, [...pitfalls, ...evidence], {
+  ...guardsIn(lookUp, [...pitfalls, ...evidence], {
     'only primary stores count': [' && getPrimaryStore(owner, asset) === store', ''],
     'what the recipient gave back is subtracted': [
       "kind === 'deposit' ? amount : -amount",
@@ -30,7 +29,7 @@ export const guards: readonly Guard[] = [
     'no more counts than the sender gave': ['left < right ? left : right', 'left'],
     'the credit decides, not the debit': ['left < right ? left : right', 'left > 0n ? right : left'],
   }),
-  ...guardsIn(transfers, pitfalls, {
+  ...guardsIn(lookUp, pitfalls, {
     'only stores of the sender pay': [
       'if (store === from) ofSender += amount',
       'if (store !== to) ofSender += amount',
@@ -49,33 +48,33 @@ export const guards: readonly Guard[] = [
       'from: accounts[0] ?? sender, to: owner',
     ],
   }),
-  ...guardsIn(shapes, [...pitfalls, ...evidence], {
+  ...guardsIn(rpc, [...pitfalls, ...evidence], {
     'deposits of other modules do not count': [
       'type: z.literal(depositType)',
       "type: z.string().endsWith('::fungible_asset::Deposit')",
     ],
   }),
-  ...guardsIn(shapes, ['test/chains/aptos/transfers.test.ts'], {
+  ...guardsIn(rpc, ['test/chains/aptos/transfers.test.ts'], {
     // Hidden in whole payments: a deposit is taken from what others withdrew first.
     'withdrawals of other modules do not count': [
       'type: z.literal(withdrawType)',
       "type: z.string().endsWith('::fungible_asset::Withdraw')",
     ],
   }),
-  ...guardsIn(shapes, [...opening, ...evidence], {
+  ...guardsIn(rpc, [...opening, ...evidence], {
     'the answer is about the transaction that was asked for': [
       'transaction.hash === asked',
       "transaction.hash !== ''",
     ],
   }),
-  ...guardsIn(shapes, evidence, {
+  ...guardsIn(rpc, evidence, {
     'amounts are natural numbers': ['/^\\d{1,20}$/', '/^-?\\d{1,20}$/'],
     'times are microseconds': ['microseconds / microsecondsPerMillisecond', 'microseconds'],
   }),
-  ...guardsIn('src/chains/aptos/encoding/address.ts', ['test/chains/aptos/encoding.test.ts'], {
+  ...guardsIn('src/chains/aptos/addresses.ts', ['test/chains/aptos/encoding.test.ts'], {
     'an address is hex': ['form.test(text)', 'text.length <= 66'],
   }),
-  ...guardsIn('src/chains/aptos/rpc/endpoint.ts', opening, {
+  ...guardsIn(rpc, opening, {
     'an endpoint of another chain is not used': ['String(ledger.chain_id)', "'2'"],
   }),
   ...guardsIn('src/chains/common/direct/tokens.ts', pitfalls, {

@@ -8,7 +8,7 @@ const claims = [`${tests}/exactDirect/signedClaim.test.ts`]
 const opening = [`${tests}/open.test.ts`]
 
 export const guards: readonly Guard[] = [
-  ...guardsIn(`${folder}/exactDirect/transfers.ts`, pitfalls, {
+  ...guardsIn(`${folder}/lookUp.ts`, pitfalls, {
     'logs of failed receipts count for nothing': [
       '.filter(({ isSuccessful }) => isSuccessful)',
       '.filter(() => true)',
@@ -18,7 +18,7 @@ export const guards: readonly Guard[] = [
       "[{ asset: 'usdc.testnet', from, to, amount: BigInt(amount), memo }]",
     ],
   }),
-  ...guardsIn(`${folder}/exactDirect/transfers.ts`, lookUp, {
+  ...guardsIn(`${folder}/lookUp.ts`, lookUp, {
     'only events of NEP-141 are transfers': ["standard: z.literal('nep141')", 'standard: z.string()'],
     'only ft_transfer is a transfer': ["event: z.literal('ft_transfer')", 'event: z.string()'],
     'amounts are whole numbers in decimal digits': ['z.string().regex(/^[0-9]{1,39}$/)', 'z.string()'],
@@ -27,7 +27,7 @@ export const guards: readonly Guard[] = [
       'delegators.includes(account)',
     ],
   }),
-  ...guardsIn(`${folder}/exactDirect/lookUp.ts`, pitfalls, {
+  ...guardsIn(`${folder}/lookUp.ts`, pitfalls, {
     'the payer signed the transaction, or a delegate action in it': [
       'const isAuthorized = isAuthorizedBy(found, from)',
       'const isAuthorized = true',
@@ -38,7 +38,7 @@ export const guards: readonly Guard[] = [
     ],
     'the block is not above the newest final block': ['block.height > final.height', 'false'],
   }),
-  ...guardsIn(`${folder}/rpc/wireShapes.ts`, lookUp, {
+  ...guardsIn(`${folder}/rpc.ts`, lookUp, {
     'a status other than FINAL is pending': [
       "final_execution_status: z.literal('FINAL')",
       'final_execution_status: z.string()',
@@ -46,19 +46,19 @@ export const guards: readonly Guard[] = [
     'the answer is about the transaction that was asked for': ['hash: z.literal(transactionHash)', 'hash'],
     'the block is the one that was asked for': ['hash === blockHash', 'hash !== null'],
   }),
-  ...guardsIn(`${folder}/rpc/rpc.ts`, pitfalls, {
+  ...guardsIn(`${folder}/rpc.ts`, pitfalls, {
     'the node does not wait for a transaction': ["wait_until: 'NONE'", "wait_until: 'FINAL'"],
   }),
-  ...guardsIn(`${folder}/rpc/rpc.ts`, lookUp, {
+  ...guardsIn(`${folder}/rpc.ts`, lookUp, {
     'only UNKNOWN_TRANSACTION means that the transaction is unknown': [
       "isCause(error, 'UNKNOWN_TRANSACTION')",
       'error instanceof RpcError',
     ],
   }),
-  ...guardsIn(`${folder}/rpc/rpc.ts`, opening, {
+  ...guardsIn(`${folder}/rpc.ts`, opening, {
     'a node that is syncing proves nothing': ['if (sync_info.syncing)', 'if (false)'],
   }),
-  ...guardsIn(`${folder}/exactDirect/signedClaim.ts`, claims, {
+  ...guardsIn(`${folder}/signedClaim.ts`, claims, {
     'the claim is signed': [
       'if (!isValidEd25519Signature({ publicKey: key, message, signature: signatureBytes })) return false',
       '',
@@ -68,7 +68,7 @@ export const guards: readonly Guard[] = [
       'return true',
     ],
   }),
-  ...guardsIn(`${folder}/rpc/rpc.ts`, claims, {
+  ...guardsIn(`${folder}/rpc.ts`, claims, {
     'the key of a claim has full access': ["=== 'FullAccess'", '!== null'],
   }),
 ]

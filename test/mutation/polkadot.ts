@@ -1,10 +1,9 @@
 import { type Guard, guardsIn } from './guard.js'
 
-const lookUp = 'src/chains/polkadot/exactDirect/lookUp.ts'
-const transfers = 'src/chains/polkadot/exactDirect/transfers.ts'
-const decoder = 'src/chains/polkadot/exactDirect/decoder.ts'
-const index = 'src/chains/polkadot/exactDirect/blockIndex.ts'
-const signed = 'src/chains/polkadot/exactDirect/signedExtrinsic.ts'
+const lookUp = 'src/chains/polkadot/lookUp.ts'
+const decoder = 'src/chains/polkadot/decoder.ts'
+const index = 'src/chains/polkadot/blockIndex.ts'
+const signed = 'src/chains/polkadot/signedExtrinsic.ts'
 const signatures = ['test/chains/polkadot/signedExtrinsic.test.ts']
 const onChain = ['test/chains/polkadot/pitfalls.test.ts']
 const decoded = ['test/chains/polkadot/decoder.test.ts']
@@ -24,7 +23,7 @@ export const guards: readonly Guard[] = [
       'runtimes.getDecoder(ask, hash)',
     ],
   }),
-  ...guardsIn(transfers, onChain, {
+  ...guardsIn(lookUp, onChain, {
     'only what the signer owned is paid': ['from === signer || isRefund', 'true'],
     'what comes back to the signer is listed': ['to === signer && transfer.from !== query.from', 'false'],
   }),
@@ -89,17 +88,13 @@ export const guards: readonly Guard[] = [
       'target.length',
     ],
   }),
-  ...guardsIn(
-    'src/chains/polkadot/exactDirect/signedClaim.ts',
-    ['test/chains/polkadot/signedClaim.test.ts'],
-    {
-      'a claim is signed between the marks of a message': ['Buffer.from(`<Bytes>', 'Buffer.from(`'],
-    },
-  ),
-  ...guardsIn('src/chains/polkadot/encoding/assetId.ts', ['test/chains/polkadot/encoding.test.ts'], {
+  ...guardsIn('src/chains/polkadot/signedClaim.ts', ['test/chains/polkadot/signedClaim.test.ts'], {
+    'a claim is signed between the marks of a message': ['Buffer.from(`<Bytes>', 'Buffer.from(`'],
+  }),
+  ...guardsIn('src/chains/polkadot/addresses.ts', ['test/chains/polkadot/encoding.test.ts'], {
     'an asset id is written in one way': ['Number(text) <= maxId', 'true'],
   }),
-  ...guardsIn('src/chains/polkadot/exactDirect/chain.ts', ['test/chains/polkadot/open.test.ts'], {
+  ...guardsIn('src/chains/polkadot/open.ts', ['test/chains/polkadot/open.test.ts'], {
     'the extra that clients pay names the asset': ['readAssetId(assetId) === asset', 'true'],
   }),
 ]

@@ -1,8 +1,7 @@
 import { type Guard, guardsIn } from './guard.js'
 
-const lookUp = 'src/chains/stacks/exactDirect/lookUp.ts'
-const transfers = 'src/chains/stacks/exactDirect/transfers.ts'
-const rpc = 'src/chains/stacks/rpc/rpc.ts'
+const lookUp = 'src/chains/stacks/lookUp.ts'
+const rpc = 'src/chains/stacks/rpc.ts'
 const onChain = ['test/chains/stacks/pitfalls.test.ts']
 const opened = ['test/chains/stacks/open.test.ts']
 
@@ -14,7 +13,7 @@ export const guards: readonly Guard[] = [
     'confirmations are waited for': ['tip.height - block_height + 1 >= CONFIRMATIONS', 'true'],
     'Bitcoin blocks are waited for': ['tip.burnHeight - burn_block_height >= BURN_CONFIRMATIONS', 'true'],
   }),
-  ...guardsIn(transfers, onChain, {
+  ...guardsIn(lookUp, onChain, {
     'only what the sender owned is paid': ['payer !== sender && !isRefund', 'false'],
     'what comes back to the sender is listed': ['recipient === sender && payer !== from', 'false'],
     'a mint is no transfer': [" || event.asset.asset_event_type !== 'transfer'", ''],
@@ -27,28 +26,28 @@ export const guards: readonly Guard[] = [
       'prints.length >= 1',
     ],
   }),
-  ...guardsIn(transfers, opened, {
+  ...guardsIn(lookUp, opened, {
     'what another account lost is no payment of its owner': [' && payer !== from', ''],
   }),
-  ...guardsIn('src/chains/stacks/exactDirect/tokenNames.ts', onChain, {
+  ...guardsIn(lookUp, onChain, {
     'one of several tokens is not guessed': ['names?.length === 1 ? names : []', 'names ?? []'],
   }),
-  ...guardsIn('src/chains/stacks/rpc/wireShapes.ts', onChain, {
+  ...guardsIn(rpc, onChain, {
     'the answer is about the transaction that was asked for': ['z.literal(id)', 'z.string()'],
   }),
   ...guardsIn(rpc, onChain, {
     'all events are read': ['while (all.length < count)', 'while (all.length < 0)'],
   }),
-  ...guardsIn('src/chains/stacks/exactDirect/chain.ts', opened, {
+  ...guardsIn('src/chains/stacks/open.ts', opened, {
     'the extra that clients pay names the asset': [
       'contractAddress === undefined || contractAddress === asset',
       'true',
     ],
   }),
-  ...guardsIn('src/chains/stacks/encoding/principal.ts', ['test/chains/stacks/encoding.test.ts'], {
+  ...guardsIn('src/chains/stacks/addresses.ts', ['test/chains/stacks/encoding.test.ts'], {
     'an address belongs to the network': ['versions.includes(address.version)', 'true'],
   }),
-  ...guardsIn('src/chains/stacks/exactDirect/signedClaim.ts', ['test/chains/stacks/signedClaim.test.ts'], {
+  ...guardsIn('src/chains/stacks/signedClaim.ts', ['test/chains/stacks/signedClaim.test.ts'], {
     'a claim is signed by the account itself': [' === account', " !== ''"],
   }),
 ]

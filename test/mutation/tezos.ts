@@ -1,11 +1,11 @@
 import { type Guard, guardsIn } from './guard.js'
 
-const octez = 'src/chains/tezos/rpc/octez/source.ts'
-const search = 'src/chains/tezos/rpc/octez/findPosition.ts'
-const tzkt = 'src/chains/tezos/rpc/tzkt/source.ts'
-const identifiers = 'src/chains/tezos/encoding/identifiers.ts'
-const claim = 'src/chains/tezos/exactDirect/signedClaim.ts'
-const chain = 'src/chains/tezos/exactDirect/chain.ts'
+const octez = 'src/chains/tezos/octez.ts'
+const search = 'src/chains/tezos/blockSearch.ts'
+const tzkt = 'src/chains/tezos/tzkt.ts'
+const identifiers = 'src/chains/tezos/addresses.ts'
+const claim = 'src/chains/tezos/signedClaim.ts'
+const chain = 'src/chains/tezos/open.ts'
 const pitfalls = ['test/chains/tezos/pitfalls.test.ts']
 const opening = ['test/chains/tezos/open.test.ts']
 const searching = ['test/chains/tezos/search.test.ts']
@@ -28,7 +28,7 @@ export const guards: readonly Guard[] = [
     'octez: the operation is the one that was asked for': ['operation.hash !== hash', 'false'],
     'octez: an endpoint that changes its chain is not believed': ['head.chain_id !== chainId', 'false'],
   }),
-  ...guardsIn('src/chains/tezos/rpc/octez/blockCache.ts', searching, {
+  ...guardsIn('src/chains/tezos/blockSearch.ts', searching, {
     'octez: a block is the one that was asked for': ['header.hash !== hash', 'false'],
     'octez: the memory is bounded': ['blocks.size > most', 'false'],
   }),
@@ -42,7 +42,7 @@ export const guards: readonly Guard[] = [
     'octez: one look-up loads a bounded number of blocks': ['loaded >= maxLoadedBlocks', 'false'],
     'octez: the search ends at the age limit': ['isTooOld = block.time < notBefore', 'isTooOld = false'],
   }),
-  ...guardsIn('src/chains/tezos/rpc/transferShape.ts', encodings, {
+  ...guardsIn('src/chains/tezos/source.ts', encodings, {
     'amounts are natural numbers': ['/^\\d{1,78}$/', '/^-?\\d{1,78}$/'],
   }),
   ...guardsIn(tzkt, pitfalls, {
@@ -59,10 +59,10 @@ export const guards: readonly Guard[] = [
     'TzKT: an endpoint that changes its chain is not believed': ['head.chainId !== chainId', 'false'],
     'TzKT: an indexer that is behind is not used': ['!head.synced', 'false'],
   }),
-  ...guardsIn('src/chains/tezos/exactDirect/transfers.ts', pitfalls, {
+  ...guardsIn('src/chains/tezos/lookUp.ts', pitfalls, {
     'the payer signed the operation': ['from !== payer || ', ''],
   }),
-  ...guardsIn('src/chains/tezos/exactDirect/lookUp.ts', pitfalls, {
+  ...guardsIn('src/chains/tezos/lookUp.ts', pitfalls, {
     'a failed operation moved nothing': ['!found.isApplied', 'false'],
   }),
   ...guardsIn(identifiers, encodings, {

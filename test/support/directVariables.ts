@@ -1,15 +1,33 @@
-import { knownNetworks as aptosNetworks } from '../../src/chains/aptos/networks.js'
-import { aptosVariables, readAptosSettings } from '../../src/chains/aptos/settings.js'
-import { knownNetworks as cosmosNetworks } from '../../src/chains/cosmos/networks.js'
-import { cosmosVariables, readCosmosSettings } from '../../src/chains/cosmos/settings.js'
-import { knownNetworks as nearNetworks } from '../../src/chains/near/networks.js'
-import { nearVariables, readNearSettings } from '../../src/chains/near/settings.js'
-import { knownNetworks as polkadotNetworks } from '../../src/chains/polkadot/networks.js'
-import { polkadotVariables, readPolkadotSettings } from '../../src/chains/polkadot/settings.js'
-import { knownNetworks as stacksNetworks } from '../../src/chains/stacks/networks.js'
-import { readStacksSettings, stacksVariables } from '../../src/chains/stacks/settings.js'
-import { knownNetworks as tezosNetworks } from '../../src/chains/tezos/networks.js'
-import { readTezosSettings, tezosVariables } from '../../src/chains/tezos/settings.js'
+import {
+  knownNetworks as aptosNetworks,
+  aptosVariables,
+  readAptosSettings,
+} from '../../src/chains/aptos/settings.js'
+import {
+  knownNetworks as cosmosNetworks,
+  cosmosVariables,
+  readCosmosSettings,
+} from '../../src/chains/cosmos/settings.js'
+import {
+  knownNetworks as nearNetworks,
+  nearVariables,
+  readNearSettings,
+} from '../../src/chains/near/settings.js'
+import {
+  knownNetworks as polkadotNetworks,
+  polkadotVariables,
+  readPolkadotSettings,
+} from '../../src/chains/polkadot/settings.js'
+import {
+  readStacksSettings,
+  knownNetworks as stacksNetworks,
+  stacksVariables,
+} from '../../src/chains/stacks/settings.js'
+import {
+  readTezosSettings,
+  knownNetworks as tezosNetworks,
+  tezosVariables,
+} from '../../src/chains/tezos/settings.js'
 
 interface DirectVariables {
   readonly name: string

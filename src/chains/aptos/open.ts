@@ -1,9 +1,15 @@
+import { toCaip19 } from '../../protocol/assetId.js'
+import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext } from '../chain.js'
-import { createDirectNode } from '../common/direct/node.js'
+import { createCheckedLookUp } from '../common/direct/crossCheck.js'
+import { createDirectNode, type DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
-import type { DirectSettings } from '../common/direct/settings.js'
-import { createAptosChain } from './exactDirect/chain.js'
-import { createAptosEndpoint, proveAptos } from './rpc/endpoint.js'
+import type { DirectNetworkSettings, DirectSettings } from '../common/direct/settings.js'
+import { createTokenList } from '../common/direct/tokens.js'
+import { readAptosAddress } from './addresses.js'
+import { lookUpAptos } from './lookUp.js'
+import { createAptosEndpoint, hasFungibleAsset, proveAptos, readGasPrice, readTokenBalance } from './rpc.js'
+import { isSignedByAccount } from './signedClaim.js'
 
 // Aptos makes several blocks per second.
 const maxHeadAgeSeconds = 60
@@ -22,3 +28,53 @@ export const open = (settings: DirectSettings, context: ChainContext) =>
     })
     return { node, chain: createAptosChain(network, { node, crossCheckAmount }) }
   })
+
+interface AptosChainDependencies {
+  readonly node: DirectNode
+  readonly crossCheckAmount: bigint
+}
+
+// A transfer to an account that holds the asset takes these units of gas.
+const typicalGas = 20n
+
+const transactionForm = /^0x[0-9a-fA-F]{64}$/
+
+const createAptosChain = (
+  { network, isTestnet, tokens, signers, pollIntervalMs }: DirectNetworkSettings,
+  { node, crossCheckAmount }: AptosChainDependencies,
+): DirectChain => ({
+  network,
+  signers,
+  carriesMemo: false,
+  isTestnet,
+  minAgeSeconds: 30,
+  // Several blocks per second, final at once.
+  secondsToFinality: 1,
+  pollIntervalMs,
+  readAddress: readAptosAddress,
+  readAsset: readAptosAddress,
+  readTransaction: (text) => (transactionForm.test(text) ? text.toLowerCase() : null),
+  // The published client reads no other form of an asset.
+  ...createTokenList(tokens, {
+    readAsset: readAptosAddress,
+    formatAsset: (asset) => toCaip19(network, asset),
+  }),
+  readClaimedAsset: ({ metadataAddress }) => {
+    if (metadataAddress === undefined || metadataAddress === null) return null
+    return (typeof metadataAddress === 'string' ? readAptosAddress(metadataAddress) : null) ?? 'invalid'
+  },
+  findContradiction: (asset, { metadataAddress }) =>
+    metadataAddress == null ||
+    (typeof metadataAddress === 'string' && readAptosAddress(metadataAddress) === asset)
+      ? null
+      : `extra.metadataAddress: clients would pay it, and it is not the asset ${asset}`,
+  lookUp: createCheckedLookUp(node, lookUpAptos, crossCheckAmount),
+  hasAsset: (asset) => hasFungibleAsset(node.ask, asset),
+  readBalance: (asset, owner) => readTokenBalance(node.ask, { asset, owner }),
+  estimateFee: async () => ({
+    amount: (await readGasPrice(node.ask)) * typicalGas,
+    symbol: 'APT',
+    decimals: 8,
+  }),
+  isSignedBy: (claim) => isSignedByAccount(claim, node.ask),
+})

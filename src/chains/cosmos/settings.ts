@@ -4,8 +4,30 @@ import {
   type DirectNetworkSettings,
   type DirectSettings,
   defineDirectSettings,
+  type KnownDirectNetwork,
 } from '../common/direct/settings.js'
-import { knownNetworks } from './networks.js'
+
+interface KnownCosmosNetwork extends KnownDirectNetwork {
+  /** Account addresses (bech32) begin with it. */
+  readonly prefix: string
+}
+
+/** Noble, where Circle issues USDC, and its test network. */
+export const knownNetworks: readonly KnownCosmosNetwork[] = [
+  {
+    name: 'noble',
+    chainId: 'noble-1',
+    prefix: 'noble',
+    tokens: [{ asset: 'uusdc', symbol: 'USDC', decimals: 6 }],
+  },
+  {
+    name: 'grand',
+    chainId: 'grand-1',
+    isTestnet: true,
+    prefix: 'noble',
+    tokens: [{ asset: 'uusdc', symbol: 'USDC', decimals: 6 }],
+  },
+]
 
 const prefix = z.string().regex(/^[a-z][a-z0-9]{0,19}$/, 'must be the prefix of addresses, such as noble')
 

@@ -1,12 +1,17 @@
 import { Secret } from '../../platform/secret.js'
+import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext, OpenChain } from '../chain.js'
-import { createDirectNode } from '../common/direct/node.js'
+import { createCheckedLookUp } from '../common/direct/crossCheck.js'
+import { createDirectNode, type DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectSettings } from '../common/direct/settings.js'
+import { createTokenList } from '../common/direct/tokens.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
-import { createNearChain } from './exactDirect/chain.js'
-import { proveChain } from './rpc/rpc.js'
+import { readAccountId, readHash } from './addresses.js'
+import { readDirectTransaction } from './lookUp.js'
+import { hasToken, proveChain, readGasPrice, readTokenBalance } from './rpc.js'
 import type { NearNetworkSettings } from './settings.js'
+import { isSignedBy } from './signedClaim.js'
 
 const maxHeadAgeSeconds = 60
 
@@ -29,3 +34,36 @@ export const open = (
     })
     return { chain: createNearChain(network, node, crossCheckAmount), node }
   })
+
+// Blocks take about a second, finality about three.
+const minAgeSeconds = 30
+const secondsToFinality = 3
+
+// What `ft_transfer` burns, with its receipts: about 5 Tgas.
+const typicalGas = 5_000_000_000_000n
+
+const createNearChain = (
+  { network, isTestnet, tokens, signers, pollIntervalMs }: NearNetworkSettings,
+  node: DirectNode,
+  crossCheckAmount: bigint,
+): DirectChain => ({
+  ...createTokenList(tokens, { readAsset: readAccountId }),
+  network,
+  signers,
+  isTestnet,
+  minAgeSeconds,
+  secondsToFinality,
+  pollIntervalMs,
+  readAddress: readAccountId,
+  readAsset: readAccountId,
+  readTransaction: readHash,
+  lookUp: createCheckedLookUp(node, readDirectTransaction, crossCheckAmount),
+  hasAsset: (token) => hasToken(node.ask, token),
+  readBalance: (token, account) => readTokenBalance(node.ask, { token, account }),
+  estimateFee: async () => ({
+    amount: (await readGasPrice(node.ask)) * typicalGas,
+    symbol: 'NEAR',
+    decimals: 24,
+  }),
+  isSignedBy: (claim) => isSignedBy(claim, node.ask),
+})

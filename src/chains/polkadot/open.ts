@@ -1,9 +1,20 @@
 import { cryptoWaitReady } from '@polkadot/util-crypto'
+import { toCaip19 } from '../../protocol/assetId.js'
+import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext, OpenChain } from '../chain.js'
+import { createCheckedLookUp } from '../common/direct/crossCheck.js'
+import { readHexHash } from '../common/direct/hexHash.js'
+import type { DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectSettings } from '../common/direct/settings.js'
-import { createPolkadotChain } from './exactDirect/chain.js'
-import { createNode } from './rpc/rpc.js'
+import { createTokenList } from '../common/direct/tokens.js'
+import { formatAccountKey, readAccountKey, readAssetId } from './addresses.js'
+import { createBlockIndex } from './blockIndex.js'
+import { createRuntimes } from './decoder.js'
+import { createReadTransaction } from './lookUp.js'
+import { createNode, getFinalizedBlock, hasAsset, readBalance } from './rpc.js'
+import { addressPrefixOf, type PolkadotNetworkSettings } from './settings.js'
+import { isSignedBy } from './signedClaim.js'
 
 /** Opens every configured network. An endpoint of another network stops the start. */
 export const open = async (settings: DirectSettings, context: ChainContext): Promise<OpenChain> => {
@@ -20,4 +31,66 @@ export const open = async (settings: DirectSettings, context: ChainContext): Pro
     })
     return { chain, node }
   })
+}
+
+interface PolkadotChain extends DirectChain {
+  /** Loads the metadata of the current runtime ahead of the first look-up. */
+  prepare(): Promise<void>
+}
+
+const createPolkadotChain = (
+  settings: PolkadotNetworkSettings,
+  node: DirectNode,
+  { crossCheckAmount }: { readonly crossCheckAmount: bigint },
+): PolkadotChain => {
+  const prefix = addressPrefixOf(settings.chainId)
+  const format = (key: string) => formatAccountKey(key, prefix)
+  const runtimes = createRuntimes()
+  const read = createReadTransaction({
+    network: settings,
+    index: createBlockIndex(),
+    runtimes,
+    addresses: { format },
+  })
+  const tokens = createTokenList(settings.tokens, {
+    readAsset: readAssetId,
+    formatAsset: (asset) => toCaip19(settings.network, asset),
+    describeMore: (asset) => ({ assetId: Number(asset), networkName: settings.name }),
+  })
+
+  return {
+    ...tokens,
+    network: settings.network,
+    signers: settings.signers,
+    isTestnet: settings.isTestnet,
+    // Finality takes 20 to 60 seconds.
+    minAgeSeconds: 120,
+    secondsToFinality: 30,
+    pollIntervalMs: settings.pollIntervalMs,
+    readAddress: (text) => {
+      const key = readAccountKey(text)
+      return key === null ? null : format(key)
+    },
+    readAsset: readAssetId,
+    readTransaction: readHexHash,
+    readClaimedAsset: ({ assetId }) =>
+      assetId === undefined || assetId === null ? null : (readAssetId(assetId) ?? 'invalid'),
+    // Clients pay `extra.assetId` and ignore `asset`.
+    findContradiction: (asset, { assetId }) =>
+      assetId === undefined || readAssetId(assetId) === asset
+        ? null
+        : `extra.assetId: clients would pay it, and it is not the asset ${asset}`,
+    lookUp: createCheckedLookUp(node, read, crossCheckAmount),
+    hasAsset: (asset) => hasAsset(node.ask, asset),
+    readBalance: async (asset, address) => {
+      const owner = readAccountKey(address)
+      return owner === null ? 0n : await readBalance(node.ask, { asset, owner })
+    },
+    // No fee: nodes state it for a signed extrinsic only.
+    isSignedBy: async (claim) => isSignedBy(claim),
+    prepare: async () => {
+      const { hash } = await getFinalizedBlock(node.ask)
+      await runtimes.getDecoder(node.ask, hash)
+    },
+  }
 }

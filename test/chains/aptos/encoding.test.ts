@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { getPrimaryStore, readAptosAddress } from '../../../src/chains/aptos/encoding/address.js'
+import { getPrimaryStore, readAptosAddress } from '../../../src/chains/aptos/addresses.js'
 import { primaryStoreOf } from '../../support/aptos/bytes.js'
 
 const hexDigits = (length: number) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listTransfers } from '../../../src/chains/aptos/exactDirect/transfers.js'
-import { transactionShapeOf } from '../../../src/chains/aptos/rpc/wireShapes.js'
+import { listTransfers } from '../../../src/chains/aptos/lookUp.js'
+import { transactionShapeOf } from '../../../src/chains/aptos/rpc.js'
 import { primaryStoreOf } from '../../support/aptos/bytes.js'
 
 const [sender, merchant, third] = ['0a', '0b', '0c'].map((byte) => `0x${byte.repeat(32)}`) as [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Ask } from '../../../src/chains/common/direct/node.js'
-import { hashExtrinsic } from '../../../src/chains/polkadot/encoding/extrinsic.js'
-import { createBlockIndex } from '../../../src/chains/polkadot/exactDirect/blockIndex.js'
+import { createBlockIndex } from '../../../src/chains/polkadot/blockIndex.js'
+import { hashExtrinsic } from '../../../src/chains/polkadot/extrinsic.js'
 
 const blockSeconds = 6
 

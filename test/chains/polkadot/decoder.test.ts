@@ -3,9 +3,9 @@ import { expandMetadata } from '@polkadot/types/metadata'
 import { blake2AsHex, cryptoWaitReady } from '@polkadot/util-crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { readAccountKey } from '../../../src/chains/polkadot/encoding/address.js'
-import { readSigner } from '../../../src/chains/polkadot/encoding/extrinsic.js'
-import { createDecoder, type Decoder } from '../../../src/chains/polkadot/exactDirect/decoder.js'
+import { readAccountKey } from '../../../src/chains/polkadot/addresses.js'
+import { createDecoder, type Decoder } from '../../../src/chains/polkadot/decoder.js'
+import { readSigner } from '../../../src/chains/polkadot/extrinsic.js'
 import { createKey, type KeyType, type PolkadotKey } from '../../support/polkadot/keys.js'
 
 /** With the recorded metadata of Polkadot Asset Hub 2.0, whose extrinsics have other extensions than the test chain's. */

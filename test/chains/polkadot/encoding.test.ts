@@ -1,10 +1,8 @@
 import { encodeAddress } from '@polkadot/util-crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatAccountKey, readAccountKey } from '../../../src/chains/polkadot/encoding/address.js'
-import { readAssetId } from '../../../src/chains/polkadot/encoding/assetId.js'
-import { readEra } from '../../../src/chains/polkadot/encoding/era.js'
-import { hashExtrinsic, readBlockTime, readSigner } from '../../../src/chains/polkadot/encoding/extrinsic.js'
+import { formatAccountKey, readAccountKey, readAssetId } from '../../../src/chains/polkadot/addresses.js'
+import { hashExtrinsic, readBlockTime, readEra, readSigner } from '../../../src/chains/polkadot/extrinsic.js'
 
 // Alice of every Substrate test network.
 const key = 'd43593c715fdd31c61141abd04a99fd6822c8558854ccde39a5684e7a56da27d'

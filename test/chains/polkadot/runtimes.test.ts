@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Ask } from '../../../src/chains/common/direct/node.js'
-import { createRuntimes } from '../../../src/chains/polkadot/exactDirect/runtimes.js'
+import { createRuntimes } from '../../../src/chains/polkadot/decoder.js'
 
 let metadata: string
 

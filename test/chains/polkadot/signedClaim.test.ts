@@ -2,7 +2,7 @@ import { u8aToHex } from '@polkadot/util'
 import { cryptoWaitReady } from '@polkadot/util-crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { isSignedBy } from '../../../src/chains/polkadot/exactDirect/signedClaim.js'
+import { isSignedBy } from '../../../src/chains/polkadot/signedClaim.js'
 import { createKey, type KeyType } from '../../support/polkadot/keys.js'
 
 const text =

@@ -1,7 +1,7 @@
 import { decodeAddress } from '@polkadot/util-crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { hashExtrinsic } from '../../../src/chains/polkadot/encoding/extrinsic.js'
+import { hashExtrinsic } from '../../../src/chains/polkadot/extrinsic.js'
 import { readDirectBody } from '../../support/directScheme.js'
 import { type AssetHub, startAssetHub } from '../../support/polkadot/assetHub.js'
 import { createKey, type KeyType, type PolkadotKey } from '../../support/polkadot/keys.js'

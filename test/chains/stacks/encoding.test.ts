@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readBufferText } from '../../../src/chains/stacks/encoding/clarityBuffer.js'
 import {
   readContractPrincipal,
   readPrincipal,
   readStandardPrincipal,
-} from '../../../src/chains/stacks/encoding/principal.js'
+} from '../../../src/chains/stacks/addresses.js'
+import { readBufferText } from '../../../src/chains/stacks/lookUp.js'
 import { anyText } from '../../support/anyText.js'
 import { createStacksKey } from '../../support/stacks/keys.js'
 

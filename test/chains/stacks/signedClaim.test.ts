@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2'
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSignedBy } from '../../../src/chains/stacks/exactDirect/signedClaim.js'
+import { isSignedBy } from '../../../src/chains/stacks/signedClaim.js'
 import { createStacksKey, type StacksKey } from '../../support/stacks/keys.js'
 
 const testnet = '2147483648'

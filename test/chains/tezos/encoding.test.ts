@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  readOperationHash,
-  readTezosAddress,
-  readTezosAsset,
-} from '../../../src/chains/tezos/encoding/identifiers.js'
-import { decodeTransferParameter } from '../../../src/chains/tezos/rpc/octez/transferParameter.js'
+import { readOperationHash, readTezosAddress, readTezosAsset } from '../../../src/chains/tezos/addresses.js'
+import { decodeTransferParameter } from '../../../src/chains/tezos/octez.js'
 import { encode, hashText } from '../../support/tezos/base58.js'
 import { type Micheline, readTransfers } from '../../support/tezos/micheline.js'
 

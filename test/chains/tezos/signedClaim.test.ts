@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { InMemorySigner } from '@taquito/signer'
 import { b58Encode, PrefixV2 } from '@taquito/utils'
 import { describe, expect, it } from 'vitest'
-import { isSignedByAccount } from '../../../src/chains/tezos/exactDirect/signedClaim.js'
+import { isSignedByAccount } from '../../../src/chains/tezos/signedClaim.js'
 import { openScene } from './scene.js'
 
 const text = 'exact-direct claim\nnetwork: tezos:NetXnHfVqm9iesp\ntransaction: o…\npayTo: tz1…\nresource: '

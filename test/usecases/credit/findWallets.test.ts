@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { readAptosAddress } from '../../../src/chains/aptos/encoding/address.js'
-import {
-  formatAddress,
-  readAddress as readCosmosAddress,
-} from '../../../src/chains/cosmos/encoding/address.js'
+import { readAptosAddress } from '../../../src/chains/aptos/addresses.js'
+import { formatAddress, readAddress as readCosmosAddress } from '../../../src/chains/cosmos/addresses.js'
 import { readAddress as readEvmAddress } from '../../../src/chains/evm/abi/address.js'
-import { readAccountId } from '../../../src/chains/near/encoding/accountId.js'
-import { readAccountKey } from '../../../src/chains/polkadot/encoding/address.js'
+import { readAccountId } from '../../../src/chains/near/addresses.js'
+import { readAccountKey } from '../../../src/chains/polkadot/addresses.js'
 import { readAddress as readSolanaAddress } from '../../../src/chains/solana/encoding/base58.js'
-import { readPrincipal } from '../../../src/chains/stacks/encoding/principal.js'
-import { readTezosAddress } from '../../../src/chains/tezos/encoding/identifiers.js'
+import { readPrincipal } from '../../../src/chains/stacks/addresses.js'
+import { readTezosAddress } from '../../../src/chains/tezos/addresses.js'
 import { readAddress as readTonAddress } from '../../../src/chains/ton/encoding/cells.js'
 import { readAddress as readTronAddress } from '../../../src/chains/tron/encoding/address.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'

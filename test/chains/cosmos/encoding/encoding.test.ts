@@ -2,10 +2,8 @@ import { sha256 } from '@noble/hashes/sha2'
 import { bech32 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatAddress, readAddress } from '../../../../src/chains/cosmos/encoding/address.js'
-import { readDenom } from '../../../../src/chains/cosmos/encoding/denom.js'
-import { readHash } from '../../../../src/chains/cosmos/encoding/hash.js'
-import { computeRoot } from '../../../../src/chains/cosmos/encoding/inclusionProof.js'
+import { formatAddress, readAddress, readDenom, readHash } from '../../../../src/chains/cosmos/addresses.js'
+import { computeRoot } from '../../../../src/chains/cosmos/inclusionProof.js'
 import { auntsOf, merkleRoot } from '../../../support/cosmos/merkle.js'
 
 const address = (length: number, prefix = 'noble') =>

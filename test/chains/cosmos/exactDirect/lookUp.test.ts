@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { listTransfers } from '../../../../src/chains/cosmos/exactDirect/transfers.js'
+import { listTransfers } from '../../../../src/chains/cosmos/lookUp.js'
 import { encode } from '../../../support/cosmos/protobuf.js'
 import { addressOf, messageUrls } from '../../../support/cosmos/transaction.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
