@@ -1,6 +1,6 @@
-import { type Fields, isFields } from '../../protocol/fields.js'
-import type { Payment } from '../../protocol/payment.js'
-import type { ExtensionProblem, PaymentExtension } from '../extension.js'
+import { type Fields, isFields } from '../protocol/fields.js'
+import type { Payment } from '../protocol/payment.js'
+import type { ExtensionProblem, PaymentExtension } from './extension.js'
 
 /** x402: the client chooses an id. t402: the resource server chooses an id and an idempotency key. */
 export const identifierKeys = { x402: 'payment-identifier', t402: 'paymentId' } as const

@@ -1,4 +1,4 @@
-import type { SignInDeclarations } from '../extensions/siwx/declare.js'
+import type { SignInDeclarations } from '../extensions/siwx/declaration.js'
 import type { Account, Actor } from '../ports/accountStore.js'
 import type { Requester } from '../ports/rateLimiter.js'
 import type { Recipient } from '../ports/recipients.js'

@@ -5,10 +5,7 @@ import {
 } from '@x402/extensions/payment-identifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  paymentIdentifierExtension,
-  readPaymentIdentifier,
-} from '../../src/extensions/paymentIdentifier/paymentIdentifier.js'
+import { paymentIdentifierExtension, readPaymentIdentifier } from '../../src/extensions/paymentIdentifier.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
 import { toyBody } from '../support/toyScheme.js'

@@ -1,11 +1,11 @@
 import type { ListedResource, SchemaValidator, SchemaVerdict, ValidationTurn } from '../../ports/discovery.js'
 import { isFields } from '../../protocol/fields.js'
+import { readVisibleText } from './bounds.js'
 import { copySchema } from './copySchema.js'
 import type { Declaration } from './declaration.js'
-import { isIconUrl, isServiceName, readTags } from './metadata.js'
-import { toResourceKey } from './resourceKey.js'
+import { isIconUrl, isServiceName, readTags } from './listing.js'
+import { toResourceKey } from './resourceUrl.js'
 import { type Rule, rules } from './rules.js'
-import { readVisibleText } from './visibleText.js'
 
 interface CheckedRule {
   readonly rule: Rule

@@ -1,5 +1,5 @@
 import type { PaymentExtension } from '../../extensions/extension.js'
-import { paymentIdentifierExtension } from '../../extensions/paymentIdentifier/paymentIdentifier.js'
+import { paymentIdentifierExtension } from '../../extensions/paymentIdentifier.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Holds } from '../../ports/holds.js'
 import type { IdempotencyStore } from '../../ports/idempotencyStore.js'

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { setNewest } from '../../concurrency/boundedMap.js'
 import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
-import { type Declaration, readDeclaration } from '../../extensions/bazaar/declaration.js'
+import { type Declaration, findProblem, readDeclaration } from '../../extensions/bazaar/declaration.js'
 import { checkRules, explainDeclaration } from '../../extensions/bazaar/explainDeclaration.js'
-import { findProblem } from '../../extensions/bazaar/findDeclaration.js'
-import { maxExtraLength } from '../../extensions/bazaar/readRecipients.js'
+import { maxExtraLength } from '../../extensions/bazaar/recipients.js'
 import type { PaymentExtension, SettledPayment } from '../../extensions/extension.js'
 import type { Clock } from '../../ports/clock.js'
 import type {

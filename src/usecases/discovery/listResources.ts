@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.js'
-import { divideWords, filterTokens } from '../../extensions/bazaar/searchTokens.js'
+import { divideWords, filterTokens } from '../../extensions/bazaar/listing.js'
 import type { Clock } from '../../ports/clock.js'
 import type {
   CatalogueEntry,

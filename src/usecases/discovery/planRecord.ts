@@ -1,4 +1,4 @@
-import { filterTokens, listSearchWords, listTermTokens } from '../../extensions/bazaar/searchTokens.js'
+import { filterTokens, listSearchWords, listTermTokens } from '../../extensions/bazaar/listing.js'
 import type {
   CatalogueEntry,
   ListedResource,

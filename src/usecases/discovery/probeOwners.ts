@@ -1,12 +1,13 @@
 import { withinDeadline } from '../../concurrency/deadline.js'
+import { findDeclaration } from '../../extensions/bazaar/declaration.js'
 import { explainDeclaration } from '../../extensions/bazaar/explainDeclaration.js'
-import { findDeclaration } from '../../extensions/bazaar/findDeclaration.js'
-import { readStatement, statementUrlOf } from '../../extensions/bazaar/hostStatement.js'
 import {
   type ReadRecipients,
   readRecipients,
+  readStatement,
+  statementUrlOf,
   type UnpaidAnswer,
-} from '../../extensions/bazaar/readRecipients.js'
+} from '../../extensions/bazaar/recipients.js'
 import type { Clock } from '../../ports/clock.js'
 import type {
   DueChallenge,

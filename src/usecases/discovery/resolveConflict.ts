@@ -1,5 +1,5 @@
-import { statementUrlOf } from '../../extensions/bazaar/hostStatement.js'
-import { isTemplateKey } from '../../extensions/bazaar/resourceKey.js'
+import { statementUrlOf } from '../../extensions/bazaar/recipients.js'
+import { isTemplateKey } from '../../extensions/bazaar/resourceUrl.js'
 import type {
   CatalogueEntry,
   ChallengedRecipient,

@@ -1,12 +1,11 @@
 import { withinDeadline } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
-import type { Declaration } from '../../extensions/bazaar/declaration.js'
+import { type Declaration, findDeclaration, findDeclaration } from '../../extensions/bazaar/declaration.js'
 import {
   type DeclarationSettings,
   type Explanation,
   explainDeclaration,
 } from '../../extensions/bazaar/explainDeclaration.js'
-import { findDeclaration } from '../../extensions/bazaar/findDeclaration.js'
 import type { ValidationTurn } from '../../ports/discovery.js'
 import type { DeclarationReport } from '../../protocol/discovery.js'
 import type { DiscoveryUseCases } from './useCases.js'

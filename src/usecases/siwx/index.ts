@@ -1,9 +1,13 @@
 import { AppError } from '../../errors.js'
 import type { PaymentExtension } from '../../extensions/extension.js'
-import { findSignInProblem, type SignInExpectation } from '../../extensions/siwx/checks.js'
+import { siwx } from '../../extensions/siwx/declaration.js'
 import { findTypedData, listMessages } from '../../extensions/siwx/messages.js'
-import { readProof, readTime } from '../../extensions/siwx/readProof.js'
-import { siwx } from '../../extensions/siwx/siwx.js'
+import {
+  findSignInProblem,
+  readProof,
+  readTime,
+  type SignInExpectation,
+} from '../../extensions/siwx/proof.js'
 import type { Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'

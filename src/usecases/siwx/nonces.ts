@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../errors.js'
-import { declareSignIn } from '../../extensions/siwx/declare.js'
+import { declareSignIn } from '../../extensions/siwx/declaration.js'
 import type { Sealer } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import { isSingleLine } from '../../protocol/siwx.js'

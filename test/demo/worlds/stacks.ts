@@ -1,7 +1,6 @@
 import type { SchemeNetworkClient } from '@x402/core/types'
 import { pollUntil } from '../../support/pollUntil.js'
-import type { StacksKey } from '../../support/stacks/keys.js'
-import { createStacksKey } from '../../support/stacks/keys.js'
+import { createStacksKey, type StacksKey } from '../../support/stacks/keys.js'
 import { stacksPayment, stacksTestnet, transfer } from '../../support/stacks/payment.js'
 import { deployToken, mint, type StacksChain, startStacksChain } from '../../support/stacks/stacksChain.js'
 import type { DemoWorld } from '../world.js'

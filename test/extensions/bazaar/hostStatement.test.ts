@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { findDeclaration } from '../../../src/extensions/bazaar/declaration.js'
 import { checkRules } from '../../../src/extensions/bazaar/explainDeclaration.js'
-import { findDeclaration } from '../../../src/extensions/bazaar/findDeclaration.js'
-import { readStatement, statementUrlOf } from '../../../src/extensions/bazaar/hostStatement.js'
-import { toResourceKey } from '../../../src/extensions/bazaar/resourceKey.js'
+import { readStatement, statementUrlOf } from '../../../src/extensions/bazaar/recipients.js'
+import { toResourceKey } from '../../../src/extensions/bazaar/resourceUrl.js'
 
 const origin = 'https://weather.example'
 const at = (path: string, toolName = '') =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readRecipients } from '../../../src/extensions/bazaar/readRecipients.js'
+import { readRecipients } from '../../../src/extensions/bazaar/recipients.js'
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
 const terms = { scheme: 'exact', network: 'eip155:84532', payTo: '0xABCDEF', amount: '1' }

@@ -11,7 +11,8 @@ import {
   pad,
   parseAbi,
 } from 'viem'
-import type { CallFailure, Receipt, Rpc } from '../../../src/chains/evm/rpc/rpc.js'
+import type { CallFailure, Rpc } from '../../../src/chains/evm/rpc/rpc.js'
+import type { Receipt } from '../../../src/chains/evm/rpc/wireShapes.js'
 import { findLog } from '../../../src/chains/evm/transactions/receipts/findLog.js'
 import { findReceipt } from '../../../src/chains/evm/transactions/receipts/findReceipt.js'
 import type {

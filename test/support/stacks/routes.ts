@@ -1,7 +1,6 @@
 import { Cl, cvToString, PayloadType } from '@stacks/transactions'
 import { z } from 'zod'
-import type { Ledger, Mined } from './ledger.js'
-import { Rejected } from './ledger.js'
+import { type Ledger, type Mined, Rejected } from './ledger.js'
 
 export interface Answer {
   readonly status: number

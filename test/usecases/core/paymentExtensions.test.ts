@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PaymentExtension } from '../../../src/extensions/extension.js'
-import { paymentIdentifierExtension } from '../../../src/extensions/paymentIdentifier/paymentIdentifier.js'
+import { paymentIdentifierExtension } from '../../../src/extensions/paymentIdentifier.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createPaymentExtensions } from '../../../src/usecases/core/paymentExtensions.js'
 import { createSettlePayment } from '../../../src/usecases/core/settle/settlePayment.js'

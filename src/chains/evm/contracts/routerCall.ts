@@ -1,7 +1,7 @@
 import { encodeEventTopics, encodeFunctionData, type Hex } from 'viem'
 import { isSameAddress } from '../abi/address.js'
 import { keccak } from '../abi/keccak.js'
-import type { Receipt } from '../rpc/rpc.js'
+import type { Receipt } from '../rpc/wireShapes.js'
 import { type ExpectedTransfer, isTransfer } from '../tokens/transfers.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 import { uptoRouterAbi } from './uptoRouterAbi.js'

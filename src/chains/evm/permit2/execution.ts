@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { Receipt, Transaction } from '../rpc/rpc.js'
+import type { Receipt, Transaction } from '../rpc/wireShapes.js'
 import type { ExpectedTransfer } from '../tokens/transfers.js'
 import type { FailureReasons } from '../transactions/settlementCall.js'
 

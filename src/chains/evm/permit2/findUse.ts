@@ -1,6 +1,7 @@
 import { encodeEventTopics, type Hex, pad } from 'viem'
 import { tokenAbi } from '../abi/contracts.js'
-import type { Log, Receipt, Rpc } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { Log, Receipt } from '../rpc/wireShapes.js'
 import { isTransfer } from '../tokens/transfers.js'
 import { searchLogs } from '../transactions/receipts/findLog.js'
 import { findReceipt, type ReceiptPolicy } from '../transactions/receipts/findReceipt.js'

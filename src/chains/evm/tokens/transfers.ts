@@ -1,7 +1,7 @@
 import { encodeEventTopics, type Hex, hexToBigInt, pad } from 'viem'
 import { isSameAddress } from '../abi/address.js'
 import { tokenAbi } from '../abi/contracts.js'
-import type { Log, Receipt } from '../rpc/rpc.js'
+import type { Log, Receipt } from '../rpc/wireShapes.js'
 import type { Judgement } from '../transactions/settlementCall.js'
 
 export interface ExpectedTransfer {

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import type { Reason } from '../../../protocol/reasons.js'
-import type { CallFailure, Receipt, Rpc } from '../rpc/rpc.js'
+import type { CallFailure, Rpc } from '../rpc/rpc.js'
+import type { Receipt } from '../rpc/wireShapes.js'
 import type { BuilderCodes } from './builderCodes.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 

@@ -3,7 +3,7 @@ import {
   identifierKeys,
   type PaymentIdentifier,
   readPaymentIdentifier,
-} from '../../../extensions/paymentIdentifier/paymentIdentifier.js'
+} from '../../../extensions/paymentIdentifier.js'
 import type { IdempotencyStore, IdempotentRequest } from '../../../ports/idempotencyStore.js'
 import type { Logger } from '../../../ports/logger.js'
 import type { Payment } from '../../../protocol/payment.js'

@@ -2,7 +2,8 @@ import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256, pad, parse
 import { describe, expect, it } from 'vitest'
 import { judgeExecuted } from '../../../../src/chains/evm/contracts/routerCall.js'
 import { createPermitJudge } from '../../../../src/chains/evm/permit2/judge.js'
-import { createRpc, type Log, type Receipt } from '../../../../src/chains/evm/rpc/rpc.js'
+import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
+import type { Log, Receipt } from '../../../../src/chains/evm/rpc/wireShapes.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 

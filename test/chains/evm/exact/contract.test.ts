@@ -1,5 +1,8 @@
-import type { PlannedPayment, SchemeBody } from '../../../contracts/schemeContract.js'
-import { describeSchemeContract } from '../../../contracts/schemeContract.js'
+import {
+  describeSchemeContract,
+  type PlannedPayment,
+  type SchemeBody,
+} from '../../../contracts/schemeContract.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import type { LocalChain } from '../../../support/evm/localChain.js'
 import { type ExactPaymentBody, exactPayment } from '../../../support/evm/payment.js'

@@ -7,13 +7,8 @@ import {
   readJudge,
 } from '../../../../src/chains/evm/exact/judge.js'
 import { formatAuthorizationId } from '../../../../src/chains/evm/exact/payload.js'
-import {
-  createRpc,
-  type Log,
-  type LogFilter,
-  type Receipt,
-  type Rpc,
-} from '../../../../src/chains/evm/rpc/rpc.js'
+import { createRpc, type LogFilter, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
+import type { Log, Receipt } from '../../../../src/chains/evm/rpc/wireShapes.js'
 import { judgeReceipt } from '../../../../src/chains/evm/tokens/transfers.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'

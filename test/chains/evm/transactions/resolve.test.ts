@@ -1,6 +1,7 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { createRpc, type Log, type Receipt, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
+import { createRpc, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
+import type { Log, Receipt } from '../../../../src/chains/evm/rpc/wireShapes.js'
 import { type ResolvePolicy, resolveSettlement } from '../../../../src/chains/evm/transactions/resolve.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import type { SignedTransaction } from '../../../../src/ports/settlementJournal.js'

@@ -1,7 +1,8 @@
 import { RpcError } from '../../../nodes/endpoint.js'
 import { readRateLimit } from '../../../nodes/readRateLimit.js'
 import { smaller } from '../../abi/bigints.js'
-import type { Log, LogFilter, Rpc } from '../../rpc/rpc.js'
+import type { LogFilter, Rpc } from '../../rpc/rpc.js'
+import type { Log } from '../../rpc/wireShapes.js'
 
 // A longer search goes on in the reconciler's next round.
 const maxQueries = 50

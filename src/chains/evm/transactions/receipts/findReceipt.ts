@@ -2,7 +2,8 @@ import type { Hex } from 'viem'
 import { sleep, withSignal } from '../../../../concurrency/deadline.js'
 import { type Ballot, canCrossCheck, passesCrossCheck, type Vote } from '../../../nodes/crossCheck.js'
 import type { Endpoint } from '../../../nodes/endpoint.js'
-import type { Receipt, Rpc } from '../../rpc/rpc.js'
+import type { Rpc } from '../../rpc/rpc.js'
+import type { Receipt } from '../../rpc/wireShapes.js'
 
 export interface ReceiptPolicy {
   readonly confirmations: number

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { sleep } from '../../../../concurrency/deadline.js'
-import type { Block, Receipt, Rpc } from '../../rpc/rpc.js'
+import type { Rpc } from '../../rpc/rpc.js'
+import type { Block, Receipt } from '../../rpc/wireShapes.js'
 import { findReceipt, type ReceiptPolicy } from './findReceipt.js'
 import { createReadBlockReceipts, lowerCase, withRecentBlocks } from './recentBlocks.js'
 

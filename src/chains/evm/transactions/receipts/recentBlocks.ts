@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
-import type { Block, Receipt, Rpc } from '../../rpc/rpc.js'
+import type { Rpc } from '../../rpc/rpc.js'
+import type { Block, Receipt } from '../../rpc/wireShapes.js'
 
 export interface RecentBlocks {
   /** Oldest first; the last one is the head. */

@@ -2,7 +2,8 @@ import { type Hex, parseTransaction, recoverTransactionAddress, type Transaction
 import { z } from 'zod'
 import type { SignedTransaction } from '../../../../ports/settlementJournal.js'
 import { asHex } from '../../abi/words.js'
-import type { Block, Rpc } from '../../rpc/rpc.js'
+import type { Rpc } from '../../rpc/rpc.js'
+import type { Block } from '../../rpc/wireShapes.js'
 
 const ourTransaction = z.custom<TransactionSerialized>(
   (bytes) => typeof bytes === 'string' && /^0x[0-9a-f]+$/.test(bytes),

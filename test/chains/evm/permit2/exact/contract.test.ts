@@ -1,5 +1,8 @@
-import type { PlannedPayment, SchemeBody } from '../../../../contracts/schemeContract.js'
-import { describeSchemeContract } from '../../../../contracts/schemeContract.js'
+import {
+  describeSchemeContract,
+  type PlannedPayment,
+  type SchemeBody,
+} from '../../../../contracts/schemeContract.js'
 import type { LocalChain } from '../../../../support/evm/localChain.js'
 import type { PermitPaymentBody } from '../../../../support/evm/permit2.js'
 import { toParityV } from '../../../../support/evm/signatureForms.js'

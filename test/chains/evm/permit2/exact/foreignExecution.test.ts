@@ -9,7 +9,7 @@ import {
 } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { judgeForeignExecution } from '../../../../../src/chains/evm/permit2/exact/foreignExecution.js'
-import type { Log, Receipt } from '../../../../../src/chains/evm/rpc/rpc.js'
+import type { Log, Receipt } from '../../../../../src/chains/evm/rpc/wireShapes.js'
 import { randomAddress, randomHex } from '../../../../support/evm/authorization.js'
 import { multicall3Address, usdcAbi } from '../../../../support/evm/localChain.js'
 import { exactProxyAddress } from '../../../../support/evm/permit2.js'

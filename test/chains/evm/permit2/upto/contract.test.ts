@@ -1,6 +1,10 @@
 import type { Address } from 'viem'
-import type { PlannedPayment, SchemeBody, SchemeHarness } from '../../../../contracts/schemeContract.js'
-import { describeSchemeContract } from '../../../../contracts/schemeContract.js'
+import {
+  describeSchemeContract,
+  type PlannedPayment,
+  type SchemeBody,
+  type SchemeHarness,
+} from '../../../../contracts/schemeContract.js'
 import type { LocalChain } from '../../../../support/evm/localChain.js'
 import { toParityV } from '../../../../support/evm/signatureForms.js'
 import type { UptoPaymentBody } from '../../../../support/evm/uptoPermit2.js'

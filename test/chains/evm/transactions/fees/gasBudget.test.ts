@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Receipt } from '../../../../../src/chains/evm/rpc/rpc.js'
+import type { Receipt } from '../../../../../src/chains/evm/rpc/wireShapes.js'
 import type { Fees } from '../../../../../src/chains/evm/transactions/fees/fees.js'
 import { costOf } from '../../../../../src/chains/evm/transactions/fees/gasBudget.js'
 

@@ -4,7 +4,7 @@ import {
   findTemplateProblem,
   findUrlProblem,
   toResourceKey,
-} from '../../../src/extensions/bazaar/resourceKey.js'
+} from '../../../src/extensions/bazaar/resourceUrl.js'
 
 const keyOf = (url: string, routeTemplate: string | null = null) =>
   toResourceKey(url, { routeTemplate, toolName: '' }).url
