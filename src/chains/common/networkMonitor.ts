@@ -1,8 +1,9 @@
 import { sleep } from '../../concurrency/deadline.js'
 import type { Logger } from '../../ports/logger.js'
 import type { EndpointStatus, NetworkHealth, SignerHealth } from '../chain.js'
+import type { EndpointReport } from '../nodes/endpointPool.js'
 
-interface NetworkMonitor {
+export interface NetworkMonitor {
   health(): NetworkHealth
   /** Probes the endpoints and measures balances. Never throws. */
   check(): Promise<void>
@@ -63,5 +64,109 @@ export const createNetworkMonitor = (monitored: MonitoredNetwork, logger: Logger
       stopped.abort()
       await rounds
     },
+  }
+}
+
+export interface TokenRequirement<Asset> {
+  /** Offered tokens, in the form that `hasToken` takes. */
+  readonly assets: readonly Asset[]
+  /** Whether any other token is settled as well; then none is required. */
+  readonly acceptsAnyToken: boolean
+  /** Variable that lists the tokens. */
+  readonly variable: string
+  /** Whether the network has the token. Throws only if the chain is unavailable. */
+  hasToken(asset: Asset): Promise<boolean>
+}
+
+/**
+ * Without any of its tokens a network refuses every payment, so it does not serve. Nodes are asked until one token was
+ * found, and not again.
+ */
+export const requireToken = <Network extends MonitoredNetwork, Asset>(
+  monitored: Network,
+  { assets, acceptsAnyToken, variable, hasToken }: TokenRequirement<Asset>,
+): Network => {
+  let isFound = acceptsAnyToken
+
+  const findTokenProblem = async (): Promise<string | null> => {
+    if (isFound) return null
+    const answers = await Promise.allSettled(assets.map(hasToken))
+    isFound = answers.some((answer) => answer.status === 'fulfilled' && answer.value)
+    if (isFound) return null
+    const failed = answers.find((answer) => answer.status === 'rejected')
+    if (failed !== undefined) throw new UnknownTokensError(failed.reason)
+    return `the network has none of the tokens: check ${variable}`
+  }
+
+  return {
+    ...monitored,
+    findProblem: async () => (await monitored.findProblem()) ?? (await findTokenProblem()),
+    describeFailure: (error) =>
+      error instanceof UnknownTokensError ? error.message : monitored.describeFailure(error),
+  }
+}
+
+/** Nodes prove the chain, and do not answer whether it has a token. */
+class UnknownTokensError extends Error {
+  constructor(cause: unknown) {
+    super('its nodes do not answer which tokens it has', { cause })
+    this.name = 'UnknownTokensError'
+  }
+}
+
+export interface NetworkNodes {
+  /** Whether any endpoint is available. */
+  probe(): Promise<boolean>
+  listHealth(): readonly EndpointReport[]
+}
+
+/** What a family checks of one network. */
+export interface NetworkChecks extends Pick<MonitoredNetwork, 'listSigners' | 'getBalanceLevel'> {
+  readonly nodes: NetworkNodes
+  /** For operators, of an endpoint that serves another chain. */
+  describeWrongChain(actual: string): string
+  /** Asked while a node is available. Null when the network can settle. */
+  findOwnProblem(): Promise<string | null>
+}
+
+interface MonitoringTerms<Asset> extends NetworkChecks {
+  readonly network: string
+  readonly tokens: TokenRequirement<Asset>
+}
+
+/** Checks a network for the first time, and then every 5 s. Throws `WrongChainError`. */
+export const startMonitor = async <Asset>(
+  { network, nodes, tokens, describeWrongChain, findOwnProblem, ...signers }: MonitoringTerms<Asset>,
+  logger: Logger,
+): Promise<NetworkMonitor> => {
+  const findWrongChain = (): WrongChainError | null => {
+    const wrong = nodes.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain ?? null
+    return wrong === null ? null : new WrongChainError(describeWrongChain(wrong))
+  }
+  await nodes.probe()
+  const wrongChain = findWrongChain()
+  if (wrongChain !== null) throw wrongChain
+  const monitored: MonitoredNetwork = {
+    network,
+    findProblem: async () => {
+      if (!(await nodes.probe())) throw new Error('No endpoint responds')
+      return await findOwnProblem()
+    },
+    describeFailure: () => findWrongChain()?.message ?? 'no node answers',
+    listSigners: signers.listSigners,
+    getBalanceLevel: signers.getBalanceLevel,
+    listEndpoints: () =>
+      nodes.listHealth().map(({ host, isUp, head, latencyMs }) => ({ host, isUp, head, latencyMs })),
+  }
+  const monitor = createNetworkMonitor(requireToken(monitored, tokens), logger)
+  await monitor.check()
+  return monitor
+}
+
+/** A configuration error, not an outage: it stops the start. */
+class WrongChainError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'WrongChainError'
   }
 }

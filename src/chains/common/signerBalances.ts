@@ -44,3 +44,9 @@ export const createSignerBalances = ({
     },
   }
 }
+
+/** How many settlements of a cost a balance pays for, all in smallest units of the native coin; none below the floor. */
+export const countSettlementsLeft = (
+  balance: bigint,
+  { floor, cost }: { readonly floor: bigint; readonly cost: bigint },
+): number => (balance < floor ? 0 : Number((balance - floor) / cost) + 1)

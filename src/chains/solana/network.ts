@@ -1,73 +1,113 @@
+import { z } from 'zod'
 import { withSignal } from '../../concurrency/deadline.js'
-import type { Network } from '../../schemes/network.js'
-import type { MinimumPayment } from '../common/minimumPayment.js'
-import { listKnownTokens } from '../common/tokens.js'
+import type { BlockReference } from '../../ports/settlementJournal.js'
+import type { BlockStatus, Network } from '../../schemes/network.js'
+import { networkUnavailable } from '../common/networkUnavailable.js'
+import { createSettlingNetwork } from '../common/settling/network.js'
+import type { SettlingTerms } from '../common/settling/openFamily.js'
+import { agreeOnBlock } from '../nodes/agreeOnBlock.js'
+import { type Endpoint, RpcError } from '../nodes/endpoint.js'
 import type { FindAssociatedAccount } from './encoding/associatedAccount.js'
 import { readAddress } from './encoding/base58.js'
-import { coinDecimals, findKnownNetwork } from './networks.js'
-import { readBalance } from './rpc/readBalance.js'
-import type { Rpc } from './rpc/rpc.js'
+import { tokenPrograms } from './encoding/programs.js'
+import { readTokenAccount } from './encoding/tokenAccount.js'
+import { baseFee } from './exact/instructions.js'
+import { coinDecimals } from './networks.js'
+import { blockOptions, type Rpc } from './rpc/rpc.js'
+import { blockShape } from './rpc/wireShapes.js'
 import type { SolanaNetworkSettings } from './settings.js'
-import { getBlockStatus } from './transactions/blockStatus.js'
-import { baseFee } from './transactions/fees.js'
 
 // A confirmed block follows after some slots of 0.4 s each.
 const secondsToSettle = 2
 
-interface NetworkDependencies extends Pick<Network, 'isTooLarge'> {
+interface NetworkDependencies {
   readonly settings: SolanaNetworkSettings
   readonly rpc: Rpc
   readonly findAssociatedAccount: FindAssociatedAccount
   readonly signers: readonly string[]
-  readonly minimum: MinimumPayment
 }
 
-export const createSolanaNetwork = ({
-  settings,
-  rpc,
-  findAssociatedAccount,
-  signers,
-  minimum,
-  isTooLarge,
-}: NetworkDependencies): Network => {
-  const { network: id } = settings
-  const isAddress = (text: string): boolean => readAddress(text) !== null
-  return {
-    id,
-    isTestnet: findKnownNetwork(settings.reference)?.isTestnet ?? false,
+export const createSolanaNetwork = (
+  { settings, rpc, findAssociatedAccount, signers }: NetworkDependencies,
+  terms: SettlingTerms,
+): Network =>
+  createSettlingNetwork({
+    ...terms,
+    settings,
     signers,
     secondsToSettle,
-    settlementsPerSecond: () => null,
-    isAddress,
+    findCost: () => baseFee,
+    readAddress,
     // Base58 has one spelling for each key.
-    normalizeAddress: readAddress,
-    assetForm: 'an address',
-    isAsset: isAddress,
-    listTokens: () => listKnownTokens(settings.tokens),
-    listMinimums: () =>
-      minimum.list(
-        settings.tokens.map(({ asset }) => asset),
-        baseFee,
-      ),
-    balances: {
-      read: async (asset, holder) => {
-        const [mint, owner] = [readAddress(asset), readAddress(holder)]
-        if (mint === null || owner === null) return 0n
-        return await readBalance({ network: id, rpc, findAssociatedAccount }, { mint, owner })
-      },
-    },
+    formatAddress: (address) => address,
+    readBalance: (mint, owner) =>
+      readBalance({ network: settings.network, rpc, findAssociatedAccount }, { mint, owner }),
     // Without the priority fee, which clients choose.
-    fees: {
-      estimate: async () => ({
-        amount: baseFee,
-        symbol: 'SOL',
-        decimals: coinDecimals,
-        paidBy: 'facilitator',
-      }),
-    },
-    isTooLarge,
-    vouchers: null,
-    routers: null,
-    getBlockStatus: (block, signal) => withSignal(getBlockStatus(rpc.endpoints, block), signal),
+    estimateFee: async () => ({
+      amount: baseFee,
+      symbol: 'SOL',
+      decimals: coinDecimals,
+      paidBy: 'facilitator',
+    }),
+    getBlockStatus: (block, signal) =>
+      withSignal(
+        agreeOnBlock(rpc.endpoints, (endpoint) => askEndpoint(endpoint, block)),
+        signal,
+      ),
+  })
+
+interface BalanceReader {
+  readonly network: string
+  readonly rpc: Pick<Rpc, 'getAccounts'>
+  readonly findAssociatedAccount: FindAssociatedAccount
+}
+
+/**
+ * Of the owner's associated account, from which payments are made: that of the token program which owns the mint. One
+ * request asks for the accounts of both programs.
+ */
+export const readBalance = async (
+  { network, rpc, findAssociatedAccount }: BalanceReader,
+  { mint, owner }: { readonly mint: string; readonly owner: string },
+): Promise<bigint> => {
+  const addresses = tokenPrograms.map((program) => findAssociatedAccount({ owner, mint, program }))
+  const [mintAccount, ...accounts] = await rpc.getAccounts([mint, ...addresses])
+  const refuse = (problem: string) => networkUnavailable(network, new Error(problem))
+  if (mintAccount === undefined || accounts.length !== addresses.length) {
+    throw refuse('The node did not return an account for each address')
+  }
+  const account = accounts[tokenPrograms.indexOf(mintAccount?.owner ?? '')] ?? null
+  // Lamports can be sent to the address before the token account exists.
+  if (mintAccount === null || account === null || account.owner !== mintAccount.owner) return 0n
+  const tokens = readTokenAccount(account)
+  if (tokens === null || tokens.mint !== mint) {
+    throw refuse('The node returned another account than the associated one')
+  }
+  // Associated accounts can be given away.
+  return tokens.owner === owner ? tokens.amount : 0n
+}
+
+const askEndpoint = async (endpoint: Endpoint, { number, hash }: BlockReference): Promise<BlockStatus> => {
+  const slot = Number(number)
+  const [found, finalSlot] = await Promise.all([
+    findBlockhash(endpoint, slot),
+    endpoint.request('getSlot', [{ commitment: 'finalized' }], z.int()),
+  ])
+  if (found === 'skipped') return slot <= finalSlot ? 'orphaned' : 'unknown'
+  if (found !== hash) return 'orphaned'
+  return slot <= finalSlot ? 'final' : 'canonical'
+}
+
+const skipped = -32_007
+
+/** Rejects for a block that the node does not have: only an error states that the slot was skipped. */
+const findBlockhash = async (endpoint: Endpoint, slot: number): Promise<string> => {
+  try {
+    const block = await endpoint.request('getBlock', [slot, blockOptions], blockShape)
+    if (block === null) throw new Error('The node does not have the block')
+    return block.blockhash
+  } catch (error) {
+    if (error instanceof RpcError && error.code === skipped) return 'skipped'
+    throw error
   }
 }

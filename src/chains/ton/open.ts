@@ -1,50 +1,38 @@
-import type { ChainContext, NetworkHealth, OpenChain } from '../chain.js'
-import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
+import type { ChainContext, OpenChain } from '../chain.js'
 import { createHourlyBudget } from '../common/hourlyBudget.js'
-import { createMinimumPayment } from '../common/minimumPayment.js'
-import { createNetworkMonitor } from '../common/networkMonitor.js'
-import { requireToken } from '../common/requireToken.js'
+import { openSettlingFamily, type UnopenedNetwork } from '../common/settling/openFamily.js'
 import { sponsoredForms } from '../common/sponsoredRecipients.js'
 import { createSponsoring } from '../common/sponsoring.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { readAddress } from './encoding/cells.js'
 import { createFindRequests } from './exact/findRequests.js'
 import { createExactScheme } from './exact/scheme.js'
-import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
 import { createTonNetwork } from './network.js'
 import { coinDecimals } from './networks.js'
 import { createRpc } from './rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from './settings.js'
 import { createJettonRegistry } from './tokens/jettonRegistry.js'
+import { createRelayBalances } from './transactions/relayAccounts.js'
 import { createRelayMaintenance } from './transactions/relayMaintenance.js'
 import { createRelayQueue } from './transactions/relayQueue.js'
 import { createRelayWallets, deriveRelayKey, type RelayKey } from './transactions/relayWallets.js'
 
-/**
- * Opens every configured network. A wrong mnemonic or an endpoint of another network stops the start; an
- * unreachable endpoint only keeps its network out of `/supported`.
- */
+/** A wrong mnemonic stops the start. */
 export const open = async (settings: TonSettings, context: ChainContext): Promise<OpenChain> => {
   const key = await deriveRelayKey(settings.mnemonic)
-  const networks = await Promise.all(
-    settings.networks.map((network) => openNetwork(settings, network, key, context)),
+  const family = { ...settings, coinDecimals, urlVariable: 'TON_RPC_URL_<network>' }
+  return await openSettlingFamily(family, context, (network) =>
+    prepareNetwork(settings, network, key, context),
   )
-  return {
-    schemes: networks.map(({ scheme }) => scheme),
-    health: () => networks.map(reportHealth),
-    close: async () => {
-      await Promise.all(networks.map(({ close }) => close()))
-    },
-  }
 }
 
-const openNetwork = async (
+const prepareNetwork = (
   family: TonSettings,
   network: TonNetworkSettings,
   key: RelayKey,
   context: ChainContext,
-) => {
-  const { clock, lanes, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true } = context
+): UnopenedNetwork => {
+  const { clock, lanes, limiter, logger } = context
   const sponsoring = createSponsoring({
     network: network.network,
     terms: context.sponsoring ?? null,
@@ -53,22 +41,12 @@ const openNetwork = async (
     failures: ['transaction_failed'],
     clock,
   })
-  const { rpcTimeoutMs, expiryMarginSeconds } = family
   const headers = network.apiKey === null ? {} : { 'x-api-key': network.apiKey }
   const endpoints = network.rpcUrls.map((url) =>
     // toncenter does not support JSON-RPC batches.
-    createJsonRpcEndpoint(url, rpcTimeoutMs, { headers, takesBatches: false }),
+    createJsonRpcEndpoint(url, family.rpcTimeoutMs, { headers, takesBatches: false }),
   )
   const rpc = createRpc(network, endpoints, logger)
-  if (network.usesPublicRpc) {
-    logger.warn(
-      { network: network.network, hint: 'set TON_RPC_URL_<network> for production' },
-      'network.uses_public_rpc',
-    )
-  }
-  await rpc.probe()
-  if (findWrongChain(rpc) !== null) throw new WrongChainError(network.name, network.zeroState)
-
   const wallets = createRelayWallets(key, network.globalId, family.relayWallets)
   const jettons = createJettonRegistry(rpc, network)
   const witnesses = endpoints.map((endpoint) => {
@@ -84,72 +62,74 @@ const openNetwork = async (
     const endpointHealth = rpc.listHealth()
     return witnesses.flatMap((witness, index) => (endpointHealth[index]?.isUp === true ? [witness.rpc] : []))
   }
-  const monitored = createMonitoredNetwork(network, { family, rpc, listWitnesses, wallets, lanes, logger })
-  const required = requireToken(monitored, {
-    assets: network.tokens.map(({ asset }) => asset),
-    acceptsAnyToken: network.acceptsAnyToken,
-    variable: network.tokensVariable,
+  const balances = createRelayBalances(network, { family, rpc, listWitnesses, wallets, lanes, logger })
+  return {
+    nodes: { ...rpc, endpoints },
+    describeWrongChain: () =>
+      `TON_RPC_URL_${network.name}: the endpoint serves another network than the one with zero state ${network.zeroState}`,
+    findOwnProblem: async () => {
+      await balances.measure()
+      return balances.list().some(({ settlementsLeft }) => settlementsLeft > 0)
+        ? null
+        : 'no relay wallet has enough TON: fund at least one'
+    },
+    listSigners: balances.list,
+    getBalanceLevel: balances.getLevel,
     hasToken: jettons.isDeployed,
-  })
-  const monitor = createNetworkMonitor(required, logger)
-  await monitor.check()
-  const { canPay, findLowestBalance } = monitored
-  const budget = createHourlyBudget(limiter, {
-    network: network.network,
-    purpose: 'relay',
-    key: `gas:${network.network}`,
-    limit: network.relayBudgetPerHour,
-  })
-  const relaying = {
-    network,
-    rpc,
-    listWitnesses,
-    wallets,
-    canPay,
-    lanes,
-    budget,
-    clock,
-    logger,
-    expiryMarginSeconds,
+    start: (terms) => {
+      const { canPay, findLowest } = balances
+      const budget = createHourlyBudget(limiter, {
+        network: network.network,
+        purpose: 'relay',
+        key: `gas:${network.network}`,
+        limit: network.relayBudgetPerHour,
+      })
+      const { expiryMarginSeconds } = family
+      const nodes = { rpc, listWitnesses }
+      const relaying = {
+        ...nodes,
+        network,
+        wallets,
+        canPay,
+        lanes,
+        budget,
+        clock,
+        logger,
+        expiryMarginSeconds,
+      }
+      const maintenance = createRelayMaintenance(relaying)
+      const queue = createRelayQueue(relaying)
+      const signers = wallets.map(({ signer }) => signer)
+      const scheme = createExactScheme({
+        family,
+        network,
+        opened: createTonNetwork({ settings: network, jettons, signers }, terms),
+        rpc,
+        jettons,
+        findRequests: createFindRequests(rpc),
+        witnesses,
+        wallets,
+        queue,
+        clock,
+        canPay,
+        findLowestBalance: findLowest,
+        sponsoring,
+        minimum: terms.minimum,
+      })
+      return {
+        scheme,
+        completeHealth: (health) => ({
+          ...health,
+          signers: health.signers.map((each) => ({
+            ...each,
+            laneRepairs: maintenance.countRepairs(each.signer),
+          })),
+          stuckLanes: maintenance.listStuck(),
+        }),
+        close: async () => {
+          await Promise.all([maintenance.close(), queue.close()])
+        },
+      }
+    },
   }
-  const maintenance = createRelayMaintenance(relaying)
-  const queue = createRelayQueue(relaying)
-  const judging = { rpc, jettons, findRequests: createFindRequests(rpc), witnesses }
-  const minimum = createMinimumPayment({
-    network: network.network,
-    settings: network.minimumPayment,
-    gasShare: minPaymentGasShare,
-    coinDecimals,
-  })
-  const signers = wallets.map(({ signer }) => signer)
-  const { crossCheckAmount } = family
-  const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
-  const { isTooLarge } = limit
-  const opened = createTonNetwork({ settings: network, jettons, signers, minimum, isTooLarge })
-  const scheme = createExactScheme({
-    family,
-    network,
-    opened,
-    ...judging,
-    wallets,
-    queue,
-    clock,
-    canPay,
-    findLowestBalance,
-    sponsoring,
-    minimum,
-  })
-  const close = async () => {
-    await Promise.all([monitor.close(), maintenance.close(), queue.close()])
-  }
-  return { scheme: limit.apply(scheme), monitor, maintenance, close }
-}
-
-const reportHealth = ({ monitor, maintenance }: Awaited<ReturnType<typeof openNetwork>>): NetworkHealth => {
-  const health = monitor.health()
-  const signers = health.signers.map((each) => ({
-    ...each,
-    laneRepairs: maintenance.countRepairs(each.signer),
-  }))
-  return { ...health, signers, stuckLanes: maintenance.listStuck() }
 }

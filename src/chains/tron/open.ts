@@ -1,8 +1,5 @@
 import type { ChainContext, OpenChain } from '../chain.js'
-import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
-import { createMinimumPayment } from '../common/minimumPayment.js'
-import { createNetworkMonitor } from '../common/networkMonitor.js'
-import { requireToken } from '../common/requireToken.js'
+import { openSettlingFamily, type UnopenedNetwork } from '../common/settling/openFamily.js'
 import { sponsoredForms } from '../common/sponsoredRecipients.js'
 import { createSponsoring } from '../common/sponsoring.js'
 import { formatAddress, readAddress } from './encoding/address.js'
@@ -10,18 +7,13 @@ import { createDelegationCost } from './energy/delegationCost.js'
 import { createEnergyDelegator } from './energy/energyDelegator.js'
 import { createExactScheme } from './exact/scheme.js'
 import { isRecoveryNative } from './exact/signature.js'
-import { createMonitoredNetwork, findWrongChain, WrongChainError } from './monitoredNetwork.js'
-import { createTronNetwork } from './network.js'
+import { createTronNetwork, hasToken } from './network.js'
 import { coinDecimals } from './networks.js'
 import { createPriceCache } from './rpc/prices.js'
-import { hasToken } from './rpc/readBalance.js'
 import { createRpc } from './rpc/rpc.js'
 import type { TronNetworkSettings, TronSettings } from './settings.js'
 
-/**
- * Opens every configured network. A wrong key or an endpoint of another network stops the start; an
- * unreachable endpoint only keeps its network out of `/supported`.
- */
+/** A wrong key stops the start. */
 export const open = async (settings: TronSettings, context: ChainContext): Promise<OpenChain> => {
   if (!isRecoveryNative) {
     context.logger.warn(
@@ -29,25 +21,16 @@ export const open = async (settings: TronSettings, context: ChainContext): Promi
       'signature.native_addon_missing',
     )
   }
-  const networks = await Promise.all(
-    settings.networks.map((network) => openNetwork(settings, network, context)),
-  )
-  return {
-    schemes: networks.map(({ scheme }) => scheme),
-    health: () => networks.map(({ monitor }) => monitor.health()),
-    close: async () => {
-      await Promise.all(
-        networks.map(async ({ monitor, sponsor }) => {
-          await monitor.close()
-          await sponsor?.close()
-        }),
-      )
-    },
-  }
+  const family = { ...settings, coinDecimals, urlVariable: 'TRON_RPC_URL_<network>' }
+  return await openSettlingFamily(family, context, (network) => prepareNetwork(settings, network, context))
 }
 
-const openNetwork = async (family: TronSettings, network: TronNetworkSettings, context: ChainContext) => {
-  const { clock, limiter, logger, minPaymentGasShare, requiresCrossCheck: isRequired = true } = context
+const prepareNetwork = (
+  family: TronSettings,
+  network: TronNetworkSettings,
+  context: ChainContext,
+): UnopenedNetwork => {
+  const { clock, limiter, logger } = context
   const sponsoring = createSponsoring({
     network: network.network,
     terms: context.sponsoring ?? null,
@@ -65,54 +48,33 @@ const openNetwork = async (family: TronSettings, network: TronNetworkSettings, c
     family.sponsor === null
       ? null
       : createEnergyDelegator(network, family.sponsor, { rpc, limiter, clock, logger })
-  await rpc.probe()
-  const wrongChain = findWrongChain(rpc)
-  if (wrongChain !== null) throw new WrongChainError(network.name, network.chainId, wrongChain)
-
-  const monitored = requireToken(createMonitoredNetwork(network, { rpc, sponsor }), {
-    assets: network.tokens.map(({ asset }) => asset),
-    acceptsAnyToken: network.acceptsAnyToken,
-    variable: network.tokensVariable,
-    hasToken: (contract) => hasToken(rpc, contract),
-  })
-  const monitor = createNetworkMonitor(monitored, logger)
-  await monitor.check()
-  const { expiryMarginSeconds, crossCheckAmount } = family
-  const minimum = createMinimumPayment({
-    network: network.network,
-    settings: network.minimumPayment,
-    gasShare: minPaymentGasShare,
-    coinDecimals,
-  })
-  const readPrices = createPriceCache(rpc, clock)
-  const delegationCost = createDelegationCost()
-  const { endpoints } = rpc
-  const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
-  const opened = createTronNetwork({
-    settings: network,
-    rpc,
-    sponsor,
-    readPrices,
-    delegationCost,
-    minimum,
-    isTooLarge: limit.isTooLarge,
-  })
-  const scheme = createExactScheme({
-    network,
-    opened,
-    readPrices,
-    delegationCost,
-    rpc,
-    sponsor,
-    sponsoring,
-    expiryMarginSeconds,
-    crossCheckAmount,
-    clock,
-    minimum,
-  })
   return {
-    scheme: limit.apply(scheme),
-    monitor,
-    sponsor,
+    nodes: rpc,
+    describeWrongChain: (actual) =>
+      `TRON_RPC_URL_${network.name}: the endpoint serves chain 0x${actual}, not 0x${network.chainId}`,
+    findOwnProblem: async () => {
+      await sponsor?.check()
+      return null
+    },
+    listSigners: () => (sponsor === null ? [] : [sponsor.health()]),
+    // Never `empty`: payers with energy or TRX need none of ours.
+    getBalanceLevel: () => (sponsor !== null && sponsor.health().settlementsLeft === 0 ? 'low' : 'ok'),
+    hasToken: (contract) => hasToken(rpc, contract),
+    start: (terms) => {
+      const readPrices = createPriceCache(rpc, clock)
+      const delegationCost = createDelegationCost()
+      const fees = { rpc, sponsor, readPrices, delegationCost }
+      const scheme = createExactScheme({
+        ...fees,
+        network,
+        opened: createTronNetwork({ ...fees, settings: network }, terms),
+        sponsoring,
+        expiryMarginSeconds: family.expiryMarginSeconds,
+        crossCheckAmount: family.crossCheckAmount,
+        clock,
+        minimum: terms.minimum,
+      })
+      return { scheme, ...(sponsor === null ? {} : { close: sponsor.close }) }
+    },
   }
 }

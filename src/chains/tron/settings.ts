@@ -15,7 +15,6 @@ import { findKnownNetwork, type KnownNetwork, knownNetworks } from './networks.j
 
 export interface TronNetworkSettings extends SettlingNetworkSettings, Pick<KnownNetwork, 'name' | 'chainId'> {
   readonly apiKey: Secret | null
-  readonly knownTokens: KnownNetwork['tokens']
   /** Upper bound of a payment's fee_limit, in sun. */
   readonly maxFeeLimit: bigint
 }
@@ -125,6 +124,5 @@ const assembleNetwork = (
   name: known.name,
   chainId: known.chainId,
   apiKey: reading.API_KEY ?? null,
-  knownTokens: known.tokens,
   maxFeeLimit: BigInt(reading.MAX_FEE_LIMIT) * BigInt(sunPerTrx),
 })

@@ -5,8 +5,7 @@ import { createDirectNetwork } from '../../../schemes/exactDirect/directNetwork.
 import { createExactDirectScheme } from '../../../schemes/exactDirect/scheme.js'
 import type { ChainContext, OpenChain } from '../../chain.js'
 import { createCrossCheckLimit } from '../crossCheckLimit.js'
-import { createNetworkMonitor, type MonitoredNetwork } from '../networkMonitor.js'
-import { requireToken } from '../requireToken.js'
+import { startMonitor } from '../networkMonitor.js'
 import type { DirectNode } from './node.js'
 import type { DirectNetworkSettings, DirectSettings } from './settings.js'
 
@@ -47,20 +46,12 @@ export const openDirectFamily = async <Own>(
   const opened = await Promise.all(
     settings.networks.map(async (network) => {
       const { chain, node, close } = openNetwork(network, { rpcTimeoutMs, crossCheckAmount, clock, logger })
-      await node.probe()
-      const wrongChain = findWrongChain(node)
-      if (wrongChain !== null) {
-        await close?.()
-        throw new WrongChainError(network, wrongChain)
-      }
-      const monitored = requireToken(createMonitoredNetwork(network, node), {
-        assets: chain.assets,
-        acceptsAnyToken: false,
-        variable: network.tokensVariable,
-        hasToken: chain.hasAsset,
-      })
-      const monitor = createNetworkMonitor(monitored, logger)
-      await monitor.check()
+      const monitor = await startMonitor(describeChecks(network, { chain, node }), logger).catch(
+        async (error: unknown) => {
+          await close?.()
+          throw error
+        },
+      )
       const { endpoints } = node
       const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
       const scheme = createExactDirectScheme(chain, {
@@ -87,31 +78,25 @@ export const openDirectFamily = async <Own>(
   }
 }
 
-const createMonitoredNetwork = (network: DirectNetworkSettings, node: DirectNode): MonitoredNetwork => ({
-  network: network.network,
-  findProblem: async () => {
-    if (!(await node.probe())) throw new Error('No endpoint responds')
-    if (node.isFresh()) return null
-    return `the newest block of its nodes is ${Math.round(node.findHeadAgeSeconds() ?? 0)} s old`
-  },
-  describeFailure: () => {
-    const wrongChain = findWrongChain(node)
-    return wrongChain === null ? 'no node answers' : new WrongChainError(network, wrongChain).message
-  },
+const describeChecks = (
+  { network, tokensVariable, endpointVariables, chainId }: DirectNetworkSettings,
+  { chain, node }: Pick<OpenedNetwork, 'chain' | 'node'>,
+) => ({
+  network,
+  nodes: node,
+  describeWrongChain: (actual: string) =>
+    `${endpointVariables.join(' or ')}: the endpoint serves chain ${actual}, not ${chainId}`,
+  findOwnProblem: async () =>
+    node.isFresh()
+      ? null
+      : `the newest block of its nodes is ${Math.round(node.findHeadAgeSeconds() ?? 0)} s old`,
   listSigners: () => [],
   // We send nothing, so we need no funds.
-  getBalanceLevel: () => 'ok',
-  listEndpoints: () =>
-    node.listHealth().map(({ host, isUp, head, latencyMs }) => ({ host, isUp, head, latencyMs })),
+  getBalanceLevel: () => 'ok' as const,
+  tokens: {
+    assets: chain.assets,
+    acceptsAnyToken: false,
+    variable: tokensVariable,
+    hasToken: chain.hasAsset,
+  },
 })
-
-const findWrongChain = (node: DirectNode): string | null =>
-  node.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain ?? null
-
-/** A configuration error, not an outage: it stops the start. */
-class WrongChainError extends Error {
-  constructor({ endpointVariables, chainId }: DirectNetworkSettings, actual: string) {
-    super(`${endpointVariables.join(' or ')}: the endpoint serves chain ${actual}, not ${chainId}`)
-    this.name = 'WrongChainError'
-  }
-}

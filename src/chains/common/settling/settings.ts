@@ -24,6 +24,8 @@ interface KnownSettlingToken extends TokenFacts {
 export interface SettlingNetworkSettings {
   /** CAIP-2 identifier. */
   readonly network: string
+  /** False where the network is not built in. */
+  readonly isTestnet: boolean
   /** In order of preference. */
   readonly rpcUrls: readonly Secret[]
   readonly usesPublicRpc: boolean
@@ -31,6 +33,8 @@ export interface SettlingNetworkSettings {
   readonly tokensVariable: string
   /** The first is the default. */
   readonly tokens: readonly TokenFacts[]
+  /** Those that are built in. */
+  readonly knownTokens: readonly KnownSettlingToken[]
   readonly acceptsAnyToken: boolean
   readonly pollIntervalMs: number
   readonly minimumPayment: MinimumPaymentSettings
@@ -124,9 +128,11 @@ export const assembleSettlingNetwork = (
   const builtIn = known?.tokens ?? []
   return {
     ...identity,
+    isTestnet: known?.isTestnet ?? false,
     rpcUrls: reading.RPC_URL ?? (known?.publicRpcUrl === undefined ? [] : [new Secret(known.publicRpcUrl)]),
     usesPublicRpc: reading.RPC_URL === undefined,
     tokens: listed.length > 0 ? listed.map((token) => completeTokenFacts(token, builtIn)) : builtIn,
+    knownTokens: builtIn,
     acceptsAnyToken: acceptsAny,
     pollIntervalMs: reading.POLL_INTERVAL_MS,
     minimumPayment: {

@@ -5,7 +5,13 @@ import type { FindAssociatedAccount } from '../encoding/associatedAccount.js'
 import { readAddress } from '../encoding/base58.js'
 import { lighthouseProgram, memoProgram } from '../encoding/programs.js'
 import type { Transaction } from './decode.js'
-import { readComputeUnitLimit, readComputeUnitPrice, readTransfer, type Transfer } from './instructions.js'
+import {
+  countPriorityFee,
+  readComputeUnitLimit,
+  readComputeUnitPrice,
+  readTransfer,
+  type Transfer,
+} from './instructions.js'
 
 /** Limits of a payment's cost, and the facilitator's accounts. */
 export interface Terms {
@@ -184,9 +190,3 @@ export const checkTransaction = (
   const broken = runChecks(transferChecks, { ...candidate, transfer })
   return broken === null ? { transfer } : { broken }
 }
-
-const microLamportsPerLamport = 1_000_000n
-
-/** In lamports, rounded up as the runtime does. */
-export const countPriorityFee = (units: bigint, microLamportsPerUnit: bigint): bigint =>
-  (units * microLamportsPerUnit + microLamportsPerLamport - 1n) / microLamportsPerLamport

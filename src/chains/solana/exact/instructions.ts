@@ -1,5 +1,5 @@
 import { computeBudgetProgram, tokenPrograms } from '../encoding/programs.js'
-import type { Instruction } from './decode.js'
+import type { Instruction, Transaction } from './decode.js'
 
 export interface Transfer {
   readonly program: string
@@ -40,4 +40,24 @@ export const readTransfer = (instruction: Instruction | undefined): Transfer | n
   if (source === undefined || mint === undefined) return null
   if (destination === undefined || authority === undefined) return null
   return { program, source, mint, destination, authority, amount: data.readBigUInt64LE(1) }
+}
+
+const microLamportsPerLamport = 1_000_000n
+
+/** In lamports, rounded up as the runtime does. */
+export const countPriorityFee = (units: bigint, microLamportsPerUnit: bigint): bigint =>
+  (units * microLamportsPerUnit + microLamportsPerLamport - 1n) / microLamportsPerLamport
+
+const lamportsPerSignature = 5_000n
+
+const signatures = 2n
+
+/** Base fee of every settlement, in lamports. */
+export const baseFee = signatures * lamportsPerSignature
+
+/** Total fee in lamports; charged even if the transaction fails. */
+export const countFee = ({ instructions }: Transaction): bigint => {
+  const units = readComputeUnitLimit(instructions[0]) ?? 0n
+  const price = readComputeUnitPrice(instructions[1]) ?? 0n
+  return baseFee + countPriorityFee(units, price)
 }

@@ -1,8 +1,16 @@
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { Secret } from '../../../platform/secret.js'
+import type { Logger } from '../../../ports/logger.js'
 import { readEd25519Seed } from '../../common/ed25519.js'
+import {
+  countSettlementsLeft,
+  createSignerBalances,
+  type SignerBalances,
+} from '../../common/signerBalances.js'
 import { encodeBase58 } from '../encoding/base58.js'
 import { readKeyBytes } from '../encoding/privateKey.js'
+import { baseFee } from '../exact/instructions.js'
+import type { Rpc } from '../rpc/rpc.js'
 
 export interface FeePayers {
   readonly addresses: readonly string[]
@@ -32,4 +40,39 @@ const openKey = (secret: Secret, index: number): [string, KeyObject] => {
   const derived = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-addressLength)
   if (!derived.equals(bytes.subarray(addressLength))) throw broken
   return [encodeBase58(derived), key]
+}
+
+export interface FeePayerBalances extends Omit<SignerBalances, 'update'> {
+  measure(): Promise<void>
+}
+
+// Minimum balance of an account without data.
+const rentExemptLamports = 890_880n
+
+export const createFeePayerBalances = (
+  network: string,
+  dependencies: {
+    readonly rpc: Rpc
+    readonly feePayers: FeePayers
+    readonly maxPriorityFeeLamports: bigint
+    readonly lowBalanceSettlements: number
+    readonly logger: Logger
+  },
+): FeePayerBalances => {
+  const { rpc, feePayers, maxPriorityFeeLamports, lowBalanceSettlements, logger } = dependencies
+  const balances = createSignerBalances({ network, lowBalanceSettlements, logger })
+  // The most expensive payment needs it.
+  const floor = rentExemptLamports + baseFee + maxPriorityFeeLamports
+  return {
+    ...balances,
+    measure: async () => {
+      const health = await Promise.all(
+        feePayers.addresses.map(async (signer) => {
+          const balance = await rpc.getBalance(signer)
+          return { signer, balance, settlementsLeft: countSettlementsLeft(balance, { floor, cost: baseFee }) }
+        }),
+      )
+      balances.update(health)
+    },
+  }
 }

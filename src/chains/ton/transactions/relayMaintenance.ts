@@ -2,8 +2,12 @@ import { sleep } from '../../../concurrency/deadline.js'
 import { createFailureLog } from '../../../failureLog.js'
 import type { Lane } from '../../../ports/settlementJournal.js'
 import type { TonNetworkSettings } from '../settings.js'
-import { maxUnconfirmedJump } from './advanceLane.js'
-import { type RelayAccount, readAgreedAccount, readRelayAccount } from './relayAccount.js'
+import {
+  maxUnconfirmedJump,
+  type RelayAccount,
+  readAgreedAccount,
+  readRelayAccount,
+} from './relayAccounts.js'
 import { countRelayCost, readRelayExpiry, signRelayMessage } from './relayMessage.js'
 import type { RelayDependencies } from './relayQueue.js'
 import type { RelayWallet } from './relayWallets.js'

@@ -6,14 +6,13 @@ import { type HourlyBudget, spendForBatch } from '../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings } from '../settings.js'
-import { advanceLane } from './advanceLane.js'
 import {
   createPendingRequests,
   type PendingRequest,
   type Relayed,
   type RelayRequest,
 } from './pendingRequests.js'
-import { type RelayAccount, readAgreedAccount, readRelayAccount } from './relayAccount.js'
+import { advanceLane, type RelayAccount, readAgreedAccount, readRelayAccount } from './relayAccounts.js'
 import { countRelayCost, signRelayMessage } from './relayMessage.js'
 import type { RelayWallet } from './relayWallets.js'
 

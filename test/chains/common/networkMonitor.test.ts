@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { MonitoredNetwork } from '../../../src/chains/common/networkMonitor.js'
-import { requireToken } from '../../../src/chains/common/requireToken.js'
+import { type MonitoredNetwork, requireToken } from '../../../src/chains/common/networkMonitor.js'
 
 const createNetwork = (problem: string | null = null): MonitoredNetwork => ({
   network: 'toy:1',
