@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { sponsoredRecipients } from '../chains/common/sponsoredRecipients.js'
+import { sponsoredRecipients } from '../chains/common/sponsoring.js'
 import {
   cidrBlocks,
   defaultPublicMailDomains,

@@ -1,8 +1,7 @@
 import type { ChainContext, OpenChain } from '../chain.js'
 import { openSettlingFamily, type UnopenedNetwork } from '../common/settling/openFamily.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
-import { createAssociatedAccounts } from './encoding/associatedAccount.js'
-import { tokenPrograms } from './encoding/programs.js'
+import { createAssociatedAccounts, tokenPrograms } from './encoding/tokenAccounts.js'
 import { createPrepare } from './exact/prepare.js'
 import { createExactScheme } from './exact/scheme.js'
 import { createSimulate } from './exact/simulate.js'
@@ -11,8 +10,7 @@ import { coinDecimals } from './networks.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from './settings.js'
 import { createFeePayerBalances, createFeePayers, type FeePayers } from './transactions/feePayers.js'
-import { createStatusWatcher } from './transactions/statusWatcher.js'
-import { createSubmit } from './transactions/submit.js'
+import { createStatusWatcher, createSubmit } from './transactions/submit.js'
 
 /** A wrong key stops the start. */
 export const open = async (settings: SolanaSettings, context: ChainContext): Promise<OpenChain> => {

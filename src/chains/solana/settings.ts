@@ -13,8 +13,7 @@ import {
   settlingNetworkShape,
   tokenList,
 } from '../common/settling/settings.js'
-import { readAddress } from './encoding/base58.js'
-import { readKeyBytes, splitKeys } from './encoding/privateKey.js'
+import { readAddress, readKeyBytes, splitKeys } from './encoding/base58.js'
 import { findKnownNetwork, knownNetworks } from './networks.js'
 
 export interface SolanaNetworkSettings extends SettlingNetworkSettings {

@@ -5,8 +5,8 @@ import type { SettlingTerms } from '../common/settling/openFamily.js'
 import { readAddress } from './encoding/cells.js'
 import { coinDecimals } from './networks.js'
 import type { TonNetworkSettings } from './settings.js'
-import type { JettonRegistry } from './tokens/jettonRegistry.js'
-import { typicalNanoTon } from './transactions/relayMessage.js'
+import type { JettonRegistry } from './tokens/jettons.js'
+import { typicalNanoTon } from './transactions/relayWallets.js'
 
 // A payment takes up to four blocks, of the wallet, the two jetton wallets and the masterchain, about 5 s apart.
 const secondsToSettle = 20

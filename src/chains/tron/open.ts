@@ -1,7 +1,6 @@
 import type { ChainContext, OpenChain } from '../chain.js'
 import { openSettlingFamily, type UnopenedNetwork } from '../common/settling/openFamily.js'
-import { sponsoredForms } from '../common/sponsoredRecipients.js'
-import { createSponsoring } from '../common/sponsoring.js'
+import { createSponsoring, sponsoredForms } from '../common/sponsoring.js'
 import { formatAddress, readAddress } from './encoding/address.js'
 import { createDelegationCost } from './energy/delegationCost.js'
 import { createEnergyDelegator } from './energy/energyDelegator.js'

@@ -1,6 +1,6 @@
 import { withinDeadline } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
-import { type Declaration, findDeclaration, findDeclaration } from '../../extensions/bazaar/declaration.js'
+import { type Declaration, findDeclaration } from '../../extensions/bazaar/declaration.js'
 import {
   type DeclarationSettings,
   type Explanation,

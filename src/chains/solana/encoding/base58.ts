@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const digitOf = new Map([...alphabet].map((letter, value) => [letter, BigInt(value)]))
 
@@ -34,3 +36,24 @@ const countLeading = <T>(sequence: ArrayLike<T>, wanted: T): number => {
   while (count < sequence.length && sequence[count] === wanted) count += 1
   return count
 }
+
+const keyLength = 64
+const numbers = z.array(z.int().min(0).max(255)).length(keyLength)
+
+/** Reads a 64-byte key (seed, public key) in base58 or as a JSON array; null if it is neither. */
+export const readKeyBytes = (text: string): Buffer | null => {
+  if (!text.startsWith('[')) {
+    const bytes = decodeBase58(text)
+    return bytes?.length === keyLength ? bytes : null
+  }
+  try {
+    const parsed = numbers.safeParse(JSON.parse(text))
+    return parsed.success ? Buffer.from(parsed.data) : null
+  } catch {
+    return null
+  }
+}
+
+/** Splits at commas, except inside JSON arrays. */
+export const splitKeys = (text: string): readonly string[] =>
+  [...text.matchAll(/\[[^\]]*\]|[^,\s[\]]+/g)].map(([key]) => key)

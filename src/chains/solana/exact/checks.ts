@@ -1,9 +1,8 @@
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { type Check, runChecks } from '../../../schemes/checks.js'
-import type { FindAssociatedAccount } from '../encoding/associatedAccount.js'
 import { readAddress } from '../encoding/base58.js'
-import { lighthouseProgram, memoProgram } from '../encoding/programs.js'
+import { type FindAssociatedAccount, lighthouseProgram, memoProgram } from '../encoding/tokenAccounts.js'
 import type { Transaction } from './decode.js'
 import {
   countPriorityFee,

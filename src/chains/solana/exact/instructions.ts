@@ -1,4 +1,4 @@
-import { computeBudgetProgram, tokenPrograms } from '../encoding/programs.js'
+import { computeBudgetProgram, tokenPrograms } from '../encoding/tokenAccounts.js'
 import type { Instruction, Transaction } from './decode.js'
 
 export interface Transfer {

@@ -1,13 +1,13 @@
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import type { Refusal } from '../../../schemes/scheme.js'
+import type { Authorized, Refusal } from '../../../schemes/scheme.js'
 import { describeForeignMethod } from '../../../schemes/transferMethod.js'
-import { readAddress } from '../encoding/base58.js'
+import { isValidEd25519Signature } from '../../common/ed25519.js'
+import { decodeBase58, readAddress } from '../encoding/base58.js'
 import type { SolanaNetworkSettings } from '../settings.js'
 import { checkTransaction, type Terms } from './checks.js'
 import { decodeTransaction, encodeTransaction, type Transaction } from './decode.js'
 import { readTransfer, type Transfer } from './instructions.js'
-import { isSignedBy } from './signature.js'
 
 /** Breaks no rule; only our signature is missing. */
 export interface Prepared {
@@ -85,3 +85,28 @@ export const isOffered = (
   asset: string,
 ): boolean =>
   readAddress(asset) !== null && (acceptsAnyToken || tokens.some((token) => token.asset === asset))
+
+/** Verifies the signature of one required signer, as strictly as validators do. */
+export const isSignedBy = ({ keys, signatures, message }: Transaction, signer: number): boolean => {
+  const publicKey = decodeBase58(keys[signer] ?? '')
+  const signature = signatures[signer]
+  return (
+    publicKey !== null &&
+    signature !== undefined &&
+    isValidEd25519Signature({ publicKey, message, signature })
+  )
+}
+
+/** What a transfer authorizes, with and without a chain. */
+export const describeTransfer = ({
+  transfer,
+  authorizationId,
+}: Pick<Prepared, 'transfer' | 'authorizationId'>): Omit<Authorized, 'details' | 'settle'> => ({
+  isValid: true,
+  payer: transfer.authority,
+  authorizationId,
+  authorizedAmount: transfer.amount,
+  amount: transfer.amount,
+  // A blockhash expires after 150 blocks, independent of time.
+  expiresAt: null,
+})

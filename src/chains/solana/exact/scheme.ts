@@ -13,12 +13,17 @@ import type { SolanaNetworkSettings, SolanaSettings } from '../settings.js'
 import type { FeePayers } from '../transactions/feePayers.js'
 import type { Submit } from '../transactions/submit.js'
 import { decodeTransaction } from './decode.js'
-import { describeTransfer } from './describeTransfer.js'
-import type { FailureReason } from './explainFailure.js'
 import { baseFee, countFee } from './instructions.js'
-import { formatAuthorizationId, isOffered, type Prepare, type Prepared, toRefusal } from './prepare.js'
+import {
+  describeTransfer,
+  formatAuthorizationId,
+  isOffered,
+  type Prepare,
+  type Prepared,
+  toRefusal,
+} from './prepare.js'
 import { resolveSettlement } from './resolve.js'
-import type { Simulate, Simulated } from './simulate.js'
+import type { FailureReason, Simulate, Simulated } from './simulate.js'
 
 export interface ExactDependencies {
   readonly family: SolanaSettings

@@ -2,11 +2,16 @@ import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme
 import type { AssetTerms } from '../../../schemes/scheme.js'
 import type { OfflineModule } from '../../chain.js'
 import { listKnownTokens } from '../../common/tokens.js'
-import { createAssociatedAccounts } from '../encoding/associatedAccount.js'
 import { decodeBase58, encodeBase58, readAddress } from '../encoding/base58.js'
+import { createAssociatedAccounts } from '../encoding/tokenAccounts.js'
 import { decodeTransaction, type Transaction } from '../exact/decode.js'
-import { describeTransfer } from '../exact/describeTransfer.js'
-import { createPrepare, findPayer, formatAuthorizationId, isOffered } from '../exact/prepare.js'
+import {
+  createPrepare,
+  describeTransfer,
+  findPayer,
+  formatAuthorizationId,
+  isOffered,
+} from '../exact/prepare.js'
 import { findKnownNetwork, isKnownMint, type KnownNetwork } from '../networks.js'
 
 export const listOfflineSchemes: OfflineModule['listOfflineSchemes'] = (networks) =>

@@ -7,18 +7,7 @@ import type { ChainIdentity, EndpointHealth, Proof } from '../../nodes/endpointH
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
-import { recentBlockhashesSysvar } from '../encoding/programs.js'
-import { tokenAccountLength } from '../encoding/tokenAccount.js'
-import { readClock } from './clock.js'
-import {
-  type Account,
-  accountShape,
-  blockShape,
-  inContext,
-  type Status,
-  simulationShape,
-  statusesShape,
-} from './wireShapes.js'
+import { clockSysvar, recentBlockhashesSysvar, tokenAccountLength } from '../encoding/tokenAccounts.js'
 
 /** `error` is the `err` of simulateTransaction; `accounts` are the watched accounts afterwards. */
 type Simulation =
@@ -58,6 +47,34 @@ export interface Rpc {
   /** Healthy endpoints, for cross-checks. */
   listWitnesses(): readonly Endpoint[]
 }
+
+const base64Data = z.tuple([z.string(), z.string()]).transform(([text]) => Buffer.from(text, 'base64'))
+
+export const accountShape = z.object({ lamports: z.number(), owner: z.string(), data: base64Data }).nullable()
+
+export type Account = NonNullable<z.infer<typeof accountShape>>
+
+export const inContext = <Shape extends z.ZodType>(value: Shape) =>
+  z.object({ context: z.object({ slot: z.int() }), value })
+
+export const simulationShape = z.object({
+  err: z.unknown(),
+  accounts: z.array(accountShape).nullish(),
+})
+
+const statusShape = z
+  .object({
+    slot: z.int(),
+    err: z.unknown(),
+    confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
+  })
+  .nullable()
+
+export const statusesShape = inContext(z.array(statusShape))
+
+export type Status = NonNullable<z.infer<typeof statusShape>>
+
+export const blockShape = z.object({ blockhash: z.string() }).nullable()
 
 const accountsShape = inContext(z.array(accountShape))
 
@@ -188,4 +205,26 @@ const prove = async (endpoint: Endpoint): Promise<Proof> => {
     readClock(endpoint, 'confirmed'),
   ])
   return { chain: genesisHash.slice(0, referenceLength), head: { number: BigInt(slot), timestamp } }
+}
+
+interface NodeClock {
+  readonly slot: number
+  readonly timestamp: number
+}
+
+const timestampOffset = 32
+const clockShape = inContext(accountShape)
+
+export const readClock = async (
+  endpoint: Endpoint,
+  commitment: 'confirmed' | 'finalized',
+): Promise<NodeClock> => {
+  const params = [clockSysvar, { encoding: 'base64', commitment }]
+  const { value } = await endpoint.request('getAccountInfo', params, clockShape)
+  if (value === null || value.data.length < timestampOffset + 8)
+    throw new Error('The clock sysvar is missing or malformed')
+  return {
+    slot: Number(value.data.readBigUInt64LE(0)),
+    timestamp: Number(value.data.readBigInt64LE(timestampOffset)),
+  }
 }

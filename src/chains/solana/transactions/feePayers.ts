@@ -7,8 +7,7 @@ import {
   createSignerBalances,
   type SignerBalances,
 } from '../../common/signerBalances.js'
-import { encodeBase58 } from '../encoding/base58.js'
-import { readKeyBytes } from '../encoding/privateKey.js'
+import { encodeBase58, readKeyBytes } from '../encoding/base58.js'
 import { baseFee } from '../exact/instructions.js'
 import type { Rpc } from '../rpc/rpc.js'
 

@@ -1,11 +1,62 @@
-import type { Address, Cell } from '@ton/core'
+import { Address, type Cell } from '@ton/core'
+import { z } from 'zod'
+import { describeIssue } from '../../../protocol/describeIssue.js'
+import type { JsonObject } from '../../../protocol/fields.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import { readAddress, readCell } from '../encoding/cells.js'
-import { type JettonTransfer, readJettonTransfer } from '../tokens/jettonTransfer.js'
-import { readExternalMessage, readInternalMessage, type WalletMessage } from '../wallets/walletMessage.js'
-import { readWalletRequest, type WalletRequest } from '../wallets/walletRequest.js'
-import type { SignedIdentity } from './authorizationId.js'
-import type { ClientPaidProof, ExactProof, SponsoredProof } from './payload.js'
+import { maxBase64Length, readAddress, readCell } from '../encoding/cells.js'
+import { type JettonTransfer, readJettonTransfer } from '../tokens/jettons.js'
+import {
+  readExternalMessage,
+  readInternalMessage,
+  readWalletRequest,
+  type WalletMessage,
+  type WalletRequest,
+} from '../wallets/walletMessage.js'
+
+const boc = z.string().min(1).max(maxBase64Length)
+const addressText = z.string().min(1).max(128)
+const digits = z.string().regex(/^[0-9]{1,78}$/)
+
+const clientPaidProof = z.object({
+  signedBoc: boc,
+  /**
+   * What moves money, as the client wrote it: compared, never trusted. Clients write their own clock and seqno beside it
+   * before the wallet signs, so those are not read.
+   */
+  authorization: z.object({
+    from: addressText,
+    to: addressText,
+    jettonMaster: addressText,
+    jettonAmount: digits,
+  }),
+})
+
+const sponsoredProof = z.object({ settlementBoc: boc, asset: addressText })
+
+export type ClientPaidProof = z.infer<typeof clientPaidProof>
+
+export type SponsoredProof = z.infer<typeof sponsoredProof>
+
+export type ExactProof = ClientPaidProof | SponsoredProof
+
+/** The form is chosen by the field that is present; a problem names the field. */
+export const readExactProof = (
+  payload: Readonly<Record<string, unknown>>,
+): { readonly proof: ExactProof } | { readonly problem: string } => {
+  const shape = 'settlementBoc' in payload ? sponsoredProof : clientPaidProof
+  const parsed = shape.safeParse(payload, { error: describeIssue })
+  if (parsed.success) return { proof: parsed.data }
+  const [issue] = parsed.error.issues
+  return { problem: `payload.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is of the wrong form'}` }
+}
+
+const claim = z.object({ authorization: z.object({ from: addressText }) })
+
+/** The payer that a payload names beside a message that cannot be read; null if it names none. */
+export const readClaimedPayer = (payload: Readonly<Record<string, unknown>>): Address | null => {
+  const parsed = claim.safeParse(payload)
+  return parsed.success ? readAddress(parsed.data.authorization.from) : null
+}
 
 export interface DecodedPayment {
   readonly message: WalletMessage
@@ -86,3 +137,27 @@ const readClientPaid = (cell: Cell, from: string): RequestReading => {
 }
 
 const isSponsoredProof = (proof: ExactProof): proof is SponsoredProof => 'settlementBoc' in proof
+
+/** Wallet address and hash of the signed body; the body includes seqno and expiry, but not the signature. */
+export interface SignedIdentity {
+  readonly wallet: Address
+  readonly signedHash: Buffer
+}
+
+/** The same for every encoding of its message. */
+export const formatAuthorizationId = (network: string, { wallet, signedHash }: SignedIdentity): string =>
+  `${network}/${wallet.toRawString()}/${signedHash.toString('hex')}`
+
+/** Stored in the journal for `resolve`. */
+export const formatDetails = ({ wallet, signedHash }: SignedIdentity): JsonObject => ({
+  wallet: wallet.toRawString(),
+  signedHash: signedHash.toString('hex'),
+})
+
+const detailsShape = z.object({ wallet: z.string(), signedHash: z.string().regex(/^[0-9a-f]{64}$/) })
+
+/** Inverse of `formatDetails`; throws for anything else. */
+export const readDetails = (details: JsonObject): SignedIdentity => {
+  const { wallet, signedHash } = detailsShape.parse(details)
+  return { wallet: Address.parseRaw(wallet), signedHash: Buffer.from(signedHash, 'hex') }
+}

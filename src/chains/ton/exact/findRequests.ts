@@ -1,4 +1,4 @@
-import type { Message, Transaction } from '@ton/core'
+import type { Address, Message, Transaction } from '@ton/core'
 import { setNewest } from '../../../concurrency/boundedMap.js'
 import { systemTime } from '../../nodes/systemTime.js'
 import {
@@ -8,8 +8,17 @@ import {
   type Rpc,
   type TransactionReference,
 } from '../rpc/rpc.js'
-import { readWalletRequest } from '../wallets/walletRequest.js'
-import type { PaymentQuery } from './paymentQuery.js'
+import { readWalletRequest } from '../wallets/walletMessage.js'
+
+export interface PaymentQuery {
+  readonly payer: Address
+  /** Hash of the signed body, independent of relayer and signature bytes. */
+  readonly signedHash: Buffer
+  readonly asset: Address
+  readonly payTo: Address
+  readonly amount: bigint
+  readonly since: Date
+}
 
 interface FoundRequests {
   /** Transactions of the wallet that carry the request; of those without effect at most one. */

@@ -1,6 +1,44 @@
+import type { Address, Message, Transaction } from '@ton/core'
+import { sleep, withSignal } from '../../../concurrency/deadline.js'
+import type { Clock } from '../../../ports/clock.js'
 import type { Outcome } from '../../../schemes/scheme.js'
-import { type JudgeDependencies, type Judgement, judgePayment } from './judge.js'
-import type { PaymentQuery } from './paymentQuery.js'
+import { canCrossCheck, collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
+import type { Account, ListedTransaction, Rpc } from '../rpc/rpc.js'
+import { type JettonRegistry, readCreditedAmount } from '../tokens/jettons.js'
+import { type FindRequests, hasSucceeded, type PaymentQuery } from './findRequests.js'
+
+/** One endpoint; shares no state with another. */
+export interface Witness extends JudgeDependencies {
+  readonly host: string
+}
+
+/** Dependencies of a cross-checked resolution. */
+export interface CrossCheckDependencies extends JudgeDependencies {
+  readonly witnesses: readonly Witness[]
+  readonly crossCheckAmount: bigint
+}
+
+/** Every configured endpoint is asked: one that does not respond counts as unreachable. */
+export const resolveCrossChecked = async (
+  dependencies: CrossCheckDependencies,
+  query: ResolveQuery,
+): Promise<Resolution> => {
+  const { witnesses, crossCheckAmount } = dependencies
+  const resolution = await resolvePayment(dependencies, query)
+  const { state } = resolution.outcome
+  const isLarge = query.amount >= crossCheckAmount && canCrossCheck(witnesses)
+  if (!isLarge || state === 'pending') return resolution
+  const ballots = await collectBallots(witnesses, (witness) => voteOn(state, witness, query))
+  const outcome = state === 'failed' ? 'failure' : 'success'
+  if (passesCrossCheck({ ballots, endpoints: witnesses, outcome })) return resolution
+  return { outcome: { state: 'pending', transaction: query.transaction }, isWorthSending: false }
+}
+
+const voteOn = async (expected: Outcome['state'], witness: Witness, query: ResolveQuery): Promise<Vote> => {
+  const { state } = (await resolvePayment(witness, query)).outcome
+  if (state === 'pending') return 'unknown'
+  return state === expected ? 'confirms' : 'contradicts'
+}
 
 export interface ResolveQuery extends PaymentQuery {
   /** Identifies the payment in the outcome. */
@@ -52,4 +90,111 @@ const conclude = (
       return { state: 'failed', reason, transaction }
     }
   }
+}
+
+/**
+ * What the chain proves about a payment. `paid`: the recipient's jetton wallet was credited. `void`: the
+ * seqno is used and nothing was or can be credited. `tried`: executed without effect, may be retried. `open`:
+ * messages in flight, or transactions still unread. `unseen`: never reached the wallet.
+ */
+export type Judgement = 'paid' | 'void' | 'tried' | 'open' | 'unseen'
+
+export interface JudgeDependencies {
+  readonly rpc: Rpc
+  readonly jettons: JettonRegistry
+  readonly findRequests: FindRequests
+}
+
+/**
+ * Follows a payment from the payer's wallet over its jetton wallet to the recipient's jetton wallet, and
+ * checks each transaction. The wallet's seqno alone proves nothing: a failed payment increments it too.
+ */
+export const judgePayment = async (
+  { rpc, jettons, findRequests }: JudgeDependencies,
+  query: PaymentQuery,
+  account: Account,
+): Promise<Judgement> => {
+  const { payer, payTo, asset, amount } = query
+
+  const followTransfer = async (transferMessage: Message, from: Address, to: Address): Promise<Judgement> => {
+    const debit = await findResult(transferMessage, payer, from)
+    if (debit === null) return 'open'
+    const credit = hasSucceeded(debit)
+      ? findMessage(debit, to, (body) => readCreditedAmount(body) === amount)
+      : null
+    if (credit === null) return 'void'
+    const received = await findResult(credit, from, to)
+    if (received === null) return 'open'
+    return hasSucceeded(received) ? 'paid' : 'void'
+  }
+
+  const findResult = async ({ info }: Message, source: Address, destination: Address) =>
+    info.type === 'internal'
+      ? await rpc.findResultTransaction({ source, destination, createdLt: info.createdLt })
+      : null
+
+  const follow = async (transaction: ListedTransaction): Promise<Judgement> => {
+    if (!hasSucceeded(transaction)) return 'tried'
+    const [from, to] = await Promise.all([jettons.findWallet(asset, payer), jettons.findWallet(asset, payTo)])
+    if (from === null || to === null) return 'open'
+    const transferMessage = findMessage(transaction, from, () => true)
+    if (transferMessage !== null) return await followTransfer(transferMessage, from, to)
+    // An external message needs the owner's signature to get this far, so its seqno is used. An internal one
+    // may be a forgery.
+    return transaction.inMessage?.info.type === 'external-in' ? 'void' : 'tried'
+  }
+
+  const { requests, isComplete } = await findRequests(query, account)
+  let best: Judgement = isComplete ? 'unseen' : 'open'
+  for (const transaction of requests) {
+    const trace = await follow(transaction)
+    if (trace === 'paid' || trace === 'void') return trace
+    if (best !== 'open') best = trace
+  }
+  return best
+}
+
+const findMessage = (
+  { outMessages }: Transaction,
+  destination: Address,
+  matches: (body: Message['body']) => boolean,
+): Message | null =>
+  outMessages
+    .values()
+    .find(({ info, body }) => info.type === 'internal' && info.dest.equals(destination) && matches(body)) ??
+  null
+
+interface WaitDependencies extends CrossCheckDependencies {
+  readonly clock: Clock
+  readonly pollIntervalMs: number
+}
+
+interface SentPayment {
+  readonly question: Omit<ResolveQuery, 'now'>
+  /** Null when the relay queue resends. */
+  readonly resend: (() => void) | null
+}
+
+// Nodes drop messages that are not included soon; after this time it is resent.
+const resendAfterMs = 4_000
+
+/** Polls until the outcome is proven or the signal aborts; then `pending`. */
+export const waitForOutcome = async (
+  dependencies: WaitDependencies,
+  { question, resend }: SentPayment,
+  waitUntil: AbortSignal,
+): Promise<Outcome> => {
+  let sentAtMs = performance.now()
+  while (!waitUntil.aborted) {
+    const resolving = resolveCrossChecked(dependencies, { ...question, now: dependencies.clock.now() })
+    // After an error the next round decides, and finally the reconciler.
+    const resolution = await withSignal(resolving, waitUntil).catch(() => null)
+    if (resolution !== null && resolution.outcome.state !== 'pending') return resolution.outcome
+    if (resolution?.isWorthSending === true && performance.now() - sentAtMs >= resendAfterMs) {
+      sentAtMs = performance.now()
+      resend?.()
+    }
+    await sleep(dependencies.pollIntervalMs, waitUntil)
+  }
+  return { state: 'pending', transaction: question.transaction }
 }

@@ -12,18 +12,22 @@ import { readAddress } from '../encoding/cells.js'
 import { knownNetworks } from '../networks.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
-import type { JettonRegistry } from '../tokens/jettonRegistry.js'
-import { countRelayCost, typicalNanoTon } from '../transactions/relayMessage.js'
+import type { JettonRegistry } from '../tokens/jettons.js'
 import type { RelayQueue } from '../transactions/relayQueue.js'
-import type { RelayWallet } from '../transactions/relayWallets.js'
+import { countRelayCost, type RelayWallet, typicalNanoTon } from '../transactions/relayWallets.js'
 import { writeExternalMessage } from '../wallets/walletMessage.js'
-import { formatAuthorizationId, formatDetails, readDetails } from './authorizationId.js'
-import { resolveCrossChecked, type Witness } from './crossCheck.js'
-import { decodePayment, expiryOf, identityOf } from './decode.js'
+import {
+  decodePayment,
+  expiryOf,
+  formatAuthorizationId,
+  formatDetails,
+  identityOf,
+  readDetails,
+  readExactProof,
+} from './decode.js'
 import type { FindRequests } from './findRequests.js'
-import { readExactProof } from './payload.js'
 import { createPrepare, type Prepared } from './prepare.js'
-import { waitForOutcome } from './waitForOutcome.js'
+import { resolveCrossChecked, type Witness, waitForOutcome } from './resolve.js'
 
 export interface ExactDependencies {
   readonly family: TonSettings

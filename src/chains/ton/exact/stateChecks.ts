@@ -3,7 +3,7 @@ import type { Reason } from '../../../protocol/reasons.js'
 import { type Check, runChecks } from '../../../schemes/checks.js'
 import { isValidEd25519Signature } from '../../common/ed25519.js'
 import type { Account } from '../rpc/rpc.js'
-import type { WalletRequest } from '../wallets/walletRequest.js'
+import type { WalletRequest } from '../wallets/walletMessage.js'
 import type { WalletState } from '../wallets/walletState.js'
 import type { DecodedPayment } from './decode.js'
 

@@ -6,11 +6,17 @@ import type { AssetTerms } from '../../../schemes/scheme.js'
 import type { OfflineModule } from '../../chain.js'
 import { listKnownTokens } from '../../common/tokens.js'
 import { readAddress } from '../encoding/cells.js'
-import { formatAuthorizationId } from '../exact/authorizationId.js'
 import { findFailedCheck } from '../exact/checks.js'
-import { type DecodedPayment, decodePayment, expiryOf, identityOf } from '../exact/decode.js'
-import { readClaimedPayer, readExactProof } from '../exact/payload.js'
-import { readPayment, toRefusal } from '../exact/readPayment.js'
+import {
+  type DecodedPayment,
+  decodePayment,
+  expiryOf,
+  formatAuthorizationId,
+  identityOf,
+  readClaimedPayer,
+  readExactProof,
+} from '../exact/decode.js'
+import { readPayment, toRefusal } from '../exact/prepare.js'
 import { findFailedWalletCheck, isForOtherNetwork } from '../exact/stateChecks.js'
 import { findKnownNetwork, type KnownNetwork, listOtherGlobalIds } from '../networks.js'
 import { findWallet } from '../wallets/walletState.js'

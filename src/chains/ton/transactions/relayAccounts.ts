@@ -9,8 +9,7 @@ import {
 import { tryParse } from '../encoding/cells.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
-import { typicalNanoTon } from './relayMessage.js'
-import type { RelayWallet } from './relayWallets.js'
+import { type RelayWallet, typicalNanoTon } from './relayWallets.js'
 
 export interface RelayAccount {
   readonly seqno: number

@@ -8,9 +8,8 @@ import {
   readAgreedAccount,
   readRelayAccount,
 } from './relayAccounts.js'
-import { countRelayCost, readRelayExpiry, signRelayMessage } from './relayMessage.js'
 import type { RelayDependencies } from './relayQueue.js'
-import type { RelayWallet } from './relayWallets.js'
+import { countRelayCost, type RelayWallet, readRelayExpiry, signRelayMessage } from './relayWallets.js'
 
 export interface RelayMaintenance {
   /** Never throws. */

@@ -13,8 +13,7 @@ import {
   type RelayRequest,
 } from './pendingRequests.js'
 import { advanceLane, type RelayAccount, readAgreedAccount, readRelayAccount } from './relayAccounts.js'
-import { countRelayCost, signRelayMessage } from './relayMessage.js'
-import type { RelayWallet } from './relayWallets.js'
+import { countRelayCost, type RelayWallet, signRelayMessage } from './relayWallets.js'
 
 export interface RelayQueue {
   /** Records, then sends. Rejects only if nothing was recorded. */

@@ -2,8 +2,7 @@ import { type Address, beginCell, type Cell, type StateInit, storeStateInit } fr
 import type { Reason } from '../../../protocol/reasons.js'
 import { tryParse } from '../encoding/cells.js'
 import type { Account } from '../rpc/rpc.js'
-import type { WalletMessage } from './walletMessage.js'
-import type { RequestLayout } from './walletRequest.js'
+import type { RequestLayout, WalletMessage } from './walletMessage.js'
 
 export interface WalletState {
   readonly layout: RequestLayout

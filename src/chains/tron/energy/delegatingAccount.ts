@@ -1,7 +1,8 @@
 import { TronWeb } from 'tronweb'
+import { z } from 'zod'
 import type { Secret } from '../../../platform/secret.js'
+import { encodeTransaction } from '../../../protocol/signedTransaction.js'
 import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
-import { type EncodedTransaction, encodeSigned } from '../encoding/encodeSigned.js'
 import type { Rpc } from '../rpc/rpc.js'
 
 export interface Delegation {
@@ -66,4 +67,21 @@ export const createDelegatingAccount = (privateKey: Secret, rpc: Pick<Rpc, 'getH
       return encodeSigned(await trx.sign(undelegation, privateKey.reveal()))
     },
   }
+}
+
+const signedShape = z.object({
+  txID: z.string().regex(/^[0-9a-f]{64}$/),
+  raw_data_hex: z.string().regex(/^[0-9a-f]+$/),
+  signature: z.tuple([z.string().regex(/^[0-9a-fA-F]{130}$/)]),
+})
+
+export interface EncodedTransaction {
+  readonly transaction: string
+  readonly bytes: string
+}
+
+/** Serializes a transaction that tronweb built and signed: raw_data, then the signature. */
+export const encodeSigned = (signed: unknown): EncodedTransaction => {
+  const { txID, raw_data_hex: raw, signature } = signedShape.parse(signed)
+  return { transaction: txID, bytes: encodeTransaction(raw, [signature[0].toLowerCase()]) }
 }

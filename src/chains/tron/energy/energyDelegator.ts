@@ -10,8 +10,13 @@ import { createPriceCache } from '../rpc/prices.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SponsorSettings, TronNetworkSettings } from '../settings.js'
 import { createDelegatingAccount, type Delegation } from './delegatingAccount.js'
-import { type DelegableEnergy, findDelegated, listReceivers, readDelegableEnergy } from './delegations.js'
-import { createForeignDelegations } from './foreignDelegations.js'
+import {
+  createForeignDelegations,
+  type DelegableEnergy,
+  findDelegated,
+  listReceivers,
+  readDelegableEnergy,
+} from './delegations.js'
 
 export interface DelegationRequest {
   readonly receiver: TronAddress

@@ -1,12 +1,14 @@
 import type { Clock } from '../../../ports/clock.js'
-import type { Payment } from '../../../protocol/payment.js'
-import type { Refusal } from '../../../schemes/scheme.js'
+import type { Payment, PaymentRequirements } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import { type Check, runChecks } from '../../../schemes/checks.js'
+import type { Authorized, Refusal } from '../../../schemes/scheme.js'
 import { describeForeignMethod } from '../../../schemes/transferMethod.js'
-import { formatAddress, type TronAddress } from '../encoding/address.js'
+import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
 import type { TronNetworkSettings } from '../settings.js'
-import { type FailedCheck, findFailedCheck } from './checks.js'
 import type { SignedTransfer } from './decode.js'
-import { readClaimedPayer, readExactProof } from './payload.js'
+import { type ExactProof, findDifference, readClaimedPayer, readExactProof } from './payload.js'
+import { recoverSigner } from './signature.js'
 
 export type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: Refusal }
 
@@ -46,4 +48,107 @@ export const toRefusal = (payer: TronAddress | null, broken: FailedCheck): Refus
   isValid: false,
   payer: payer === null ? null : formatAddress(payer),
   ...broken,
+})
+
+interface Candidate extends ExactProof {
+  readonly requirements: PaymentRequirements
+  readonly isOffered: (contract: TronAddress) => boolean
+  /** In sun. */
+  readonly maxFeeLimit: bigint
+  readonly nowMs: number
+  readonly marginMs: number
+}
+
+/** A reason, and a message where the reason's own text is not specific enough. */
+export interface FailedCheck {
+  readonly reason: Reason
+  readonly message?: string
+}
+
+/** Null when the rule holds. No chain access. */
+type Rule = Check<Candidate, FailedCheck>
+
+const refuse = (isBroken: boolean, reason: Reason): FailedCheck | null => (isBroken ? { reason } : null)
+
+const clockSlackMs = 5_000
+
+const matchesAuthorization: Rule = (candidate) => {
+  const field = findDifference(candidate)
+  if (field === null) return null
+  return {
+    reason: 'transaction_verification_failed',
+    message: `payload.authorization.${field}: differs from the signed transaction`,
+  }
+}
+
+const paysOfferedAsset: Rule = ({ requirements, isOffered }) => {
+  const asset = readAddress(requirements.asset)
+  return refuse(asset === null || !isOffered(asset), 'unsupported_asset')
+}
+
+const paysAsset: Rule = ({ transfer, requirements }) =>
+  refuse(transfer.contract !== readAddress(requirements.asset), 'asset_mismatch')
+
+const paysRecipient: Rule = ({ transfer, requirements }) =>
+  refuse(transfer.to !== readAddress(requirements.payTo), 'recipient_mismatch')
+
+const paysSomeoneElse: Rule = ({ transfer }) => refuse(transfer.owner === transfer.to, 'self_payment')
+
+const asksForAmount: Rule = ({ requirements }) => refuse(requirements.amount === 0n, 'invalid_payment_amount')
+
+const coversAmount: Rule = ({ transfer, requirements }) =>
+  refuse(transfer.value < requirements.amount, 'insufficient_amount')
+
+/** The only rule that depends on time alone; checked again later. */
+export const hasNotExpired = ({
+  transfer,
+  nowMs,
+  marginMs,
+}: Pick<Candidate, 'transfer' | 'nowMs' | 'marginMs'>): FailedCheck | null =>
+  refuse(transfer.expiration <= nowMs + marginMs, 'authorization_expired')
+
+// A failure cannot be proven before expiration.
+const expiresInTime: Rule = ({ transfer, requirements, nowMs }) =>
+  refuse(
+    transfer.expiration > nowMs + requirements.maxTimeoutSeconds * 1_000 + clockSlackMs,
+    'authorization_expires_too_late',
+  )
+
+const limitsFee: Rule = ({ transfer, maxFeeLimit }) =>
+  refuse(transfer.feeLimit > maxFeeLimit, 'fee_limit_too_high')
+
+const isSignedByOwner: Rule = ({ transfer }) =>
+  refuse(
+    recoverSigner(transfer.transaction, transfer.signature) !== transfer.owner,
+    'invalid_exact_tron_signature',
+  )
+
+const checks: readonly Rule[] = [
+  matchesAuthorization,
+  paysOfferedAsset,
+  paysAsset,
+  paysRecipient,
+  paysSomeoneElse,
+  asksForAmount,
+  coversAmount,
+  hasNotExpired,
+  expiresInTime,
+  limitsFee,
+  isSignedByOwner,
+]
+
+/** First broken rule, cheapest first, or null. */
+export const findFailedCheck = (candidate: Candidate): FailedCheck | null => runChecks(checks, candidate)
+
+/** What a transfer authorizes, with and without a chain. */
+export const describeTransfer = (
+  transfer: SignedTransfer,
+  authorizationId: string,
+): Omit<Authorized, 'details' | 'settle'> => ({
+  isValid: true,
+  payer: formatAddress(transfer.owner),
+  authorizationId,
+  authorizedAmount: transfer.value,
+  amount: transfer.value,
+  expiresAt: new Date(transfer.expiration),
 })

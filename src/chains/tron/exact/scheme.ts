@@ -11,15 +11,11 @@ import type { EnergyDelegator } from '../energy/energyDelegator.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Prices } from '../rpc/wireShapes.js'
 import type { TronNetworkSettings } from '../settings.js'
-import { type ChainState, readChainState } from './chainState.js'
-import { type FailedCheck, hasNotExpired } from './checks.js'
 import type { SignedTransfer } from './decode.js'
-import { describeTransfer } from './describeTransfer.js'
-import { resolveReceipt, toJudgeQuery } from './judge.js'
 import { readExactProof } from './payload.js'
-import { createPrepare, toRefusal } from './prepare.js'
-import { resolveSettlement } from './resolve.js'
-import { findFailedStateCheck, findShortfall } from './stateChecks.js'
+import { createPrepare, describeTransfer, type FailedCheck, hasNotExpired, toRefusal } from './prepare.js'
+import { resolveReceipt, resolveSettlement, toJudgeQuery } from './resolve.js'
+import { type ChainState, findFailedStateCheck, findShortfall, readChainState } from './stateChecks.js'
 
 export interface ExactDependencies {
   readonly network: TronNetworkSettings

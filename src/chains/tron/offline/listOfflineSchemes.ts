@@ -4,9 +4,8 @@ import type { OfflineModule } from '../../chain.js'
 import { listKnownTokens } from '../../common/tokens.js'
 import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
 import type { SignedTransfer } from '../exact/decode.js'
-import { describeTransfer } from '../exact/describeTransfer.js'
 import { readClaimedPayer, readExactProof } from '../exact/payload.js'
-import { createPrepare } from '../exact/prepare.js'
+import { createPrepare, describeTransfer } from '../exact/prepare.js'
 import { findKnownNetwork, type KnownNetwork } from '../networks.js'
 
 export const listOfflineSchemes: OfflineModule['listOfflineSchemes'] = (networks) =>

@@ -3,8 +3,8 @@ import { getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { Keypair, Message, MessageV0, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAssociatedAccounts } from '../../../../src/chains/solana/encoding/associatedAccount.js'
 import { decodeBase58, encodeBase58, readAddress } from '../../../../src/chains/solana/encoding/base58.js'
+import { createAssociatedAccounts } from '../../../../src/chains/solana/encoding/tokenAccounts.js'
 import {
   decodeTransaction,
   encodeTransaction,

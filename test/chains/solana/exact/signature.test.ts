@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { isSmallOrderPoint } from '../../../../src/chains/common/ed25519.js'
 import { encodeBase58 } from '../../../../src/chains/solana/encoding/base58.js'
 import type { Transaction } from '../../../../src/chains/solana/exact/decode.js'
-import { isSignedBy } from '../../../../src/chains/solana/exact/signature.js'
+import { isSignedBy } from '../../../../src/chains/solana/exact/prepare.js'
 
 const message = Buffer.from('pay the shop')
 

@@ -1,6 +1,6 @@
 import { beginCell, type Cell } from '@ton/core'
 import { describe, expect, it } from 'vitest'
-import { readJettonTransfer } from '../../../../src/chains/ton/tokens/jettonTransfer.js'
+import { readJettonTransfer } from '../../../../src/chains/ton/tokens/jettons.js'
 import { readExternalMessage, readInternalMessage } from '../../../../src/chains/ton/wallets/walletMessage.js'
 import { randomAddress } from '../../../support/ton/wallets.js'
 

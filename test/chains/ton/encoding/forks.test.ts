@@ -3,8 +3,11 @@ import { describe, expect, it, vi } from 'vitest'
 import { countUnfolded, readCell } from '../../../../src/chains/ton/encoding/cells.js'
 import { decodePayment } from '../../../../src/chains/ton/exact/decode.js'
 import { transactionShape } from '../../../../src/chains/ton/rpc/wireShapes.js'
-import { readExternalMessage, readInternalMessage } from '../../../../src/chains/ton/wallets/walletMessage.js'
-import { readWalletRequest } from '../../../../src/chains/ton/wallets/walletRequest.js'
+import {
+  readExternalMessage,
+  readInternalMessage,
+  readWalletRequest,
+} from '../../../../src/chains/ton/wallets/walletMessage.js'
 import { currencyForks, libraryForks, wideCurrencies } from '../../../support/ton/forks.js'
 import { randomAddress } from '../../../support/ton/wallets.js'
 

@@ -2,9 +2,13 @@ import { Cell } from '@ton/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePayment } from '../../../../src/chains/ton/exact/decode.js'
 import type { Prepared } from '../../../../src/chains/ton/exact/prepare.js'
-import { chooseBatch } from '../../../../src/chains/ton/transactions/chooseBatch.js'
-import { readRelayExpiry, signRelayMessage } from '../../../../src/chains/ton/transactions/relayMessage.js'
-import { createRelayWallets, deriveRelayKey } from '../../../../src/chains/ton/transactions/relayWallets.js'
+import { chooseBatch } from '../../../../src/chains/ton/transactions/pendingRequests.js'
+import {
+  createRelayWallets,
+  deriveRelayKey,
+  readRelayExpiry,
+  signRelayMessage,
+} from '../../../../src/chains/ton/transactions/relayWallets.js'
 import { Secret } from '../../../../src/platform/secret.js'
 import { facilitatorMnemonic } from '../../../support/ton/facilitatorMnemonic.js'
 import { sponsoredPayment } from '../../../support/ton/payment.js'

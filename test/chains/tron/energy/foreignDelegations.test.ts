@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readAddress } from '../../../../src/chains/tron/encoding/address.js'
-import { createForeignDelegations } from '../../../../src/chains/tron/energy/foreignDelegations.js'
+import { createForeignDelegations } from '../../../../src/chains/tron/energy/delegations.js'
 import { createTronKey } from '../../../support/tron/keys.js'
 
 const receiver = readAddress(createTronKey().address)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type TronAddress, toWord } from '../../../../src/chains/tron/encoding/address.js'
-import { judgeReceipt } from '../../../../src/chains/tron/exact/judge.js'
+import { judgeReceipt } from '../../../../src/chains/tron/exact/resolve.js'
 
 const address = (digit: string): TronAddress => `41${digit.repeat(40)}`
 const expected = { asset: address('a'), from: address('b'), to: address('c'), value: 10_000n }
