@@ -8,7 +8,7 @@ import {
 } from '../../src/chains/aptos/rpc.js'
 import type { Ask } from '../../src/chains/common/direct/node.js'
 import { balanceShapeOf as cosmosBalanceOf, readGasPrices } from '../../src/chains/cosmos/rpc.js'
-import { readBalance as readEvmBalance } from '../../src/chains/evm/tokens/readBalance.js'
+import { readBalance as readEvmBalance } from '../../src/chains/evm/tokens/erc20.js'
 import { gasPriceShape as nearGasPrice, tokenBalanceShape } from '../../src/chains/near/rpc.js'
 import { RpcError } from '../../src/chains/nodes/endpoint.js'
 import { assetBalanceShape } from '../../src/chains/polkadot/rpc.js'

@@ -7,10 +7,13 @@ import { silentLogger } from '../../platform/logger.js'
 import { DeploymentError } from '../../platform/startError.js'
 import type { Deployment } from '../chain.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
-import { deploymentProxy } from './abi/contracts.js'
 import { batchSettler } from './contracts/batchSettler.js'
-import { type ContractState, readContractState } from './contracts/contractPresence.js'
-import type { DeployedContract } from './contracts/deployedContract.js'
+import {
+  type ContractState,
+  type DeployedContract,
+  deploymentProxy,
+  readContractState,
+} from './contracts/deployedContract.js'
 import { locateUptoRouter } from './contracts/locateUptoRouter.js'
 import { WrongChainError } from './monitoredNetwork.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'

@@ -5,7 +5,7 @@ import { isSameAddress, normalizeAddress, readAddress } from './abi/address.js'
 import { coinDecimals, findChainFacts, findKnownNetwork } from './networks.js'
 import type { MethodDependencies } from './paymentMethod.js'
 import type { EvmNetworkSettings } from './settings.js'
-import { readBalance } from './tokens/readBalance.js'
+import { readBalance } from './tokens/erc20.js'
 import type { TokenRegistry } from './tokens/tokenRegistry.js'
 import type { TransactionEngine } from './transactions/engine.js'
 

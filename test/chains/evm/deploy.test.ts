@@ -1,9 +1,11 @@
 import { type Address, type Hex, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { deploymentProxy } from '../../../src/chains/evm/abi/contracts.js'
 import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
-import { createContractPresence } from '../../../src/chains/evm/contracts/contractPresence.js'
-import type { DeployedContract } from '../../../src/chains/evm/contracts/deployedContract.js'
+import {
+  createContractPresence,
+  type DeployedContract,
+  deploymentProxy,
+} from '../../../src/chains/evm/contracts/deployedContract.js'
 import { locateUptoRouter } from '../../../src/chains/evm/contracts/locateUptoRouter.js'
 import { uptoRouterAbi } from '../../../src/chains/evm/contracts/uptoRouterAbi.js'
 import { deploy } from '../../../src/chains/evm/deploy.js'

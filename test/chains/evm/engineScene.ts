@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Address } from 'viem'
 import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
-import { createContractPresence } from '../../../src/chains/evm/contracts/contractPresence.js'
+import { createContractPresence } from '../../../src/chains/evm/contracts/deployedContract.js'
 import { createTransferBatch } from '../../../src/chains/evm/exact/transferBatch.js'
 import { createRpc, type Rpc } from '../../../src/chains/evm/rpc/rpc.js'
 import {

@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { getCreate2Address, type Hex, isHex, keccak256, multicall3Abi, pad } from 'viem'
 import { z } from 'zod'
-import { deploymentProxy } from '../../../src/chains/evm/abi/contracts.js'
+import { deploymentProxy } from '../../../src/chains/evm/contracts/deployedContract.js'
 import { showHelp } from '../showHelp.js'
 
 const folder = dirname(fileURLToPath(import.meta.url))

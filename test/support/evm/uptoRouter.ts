@@ -10,7 +10,7 @@ import {
   parseSignature,
   type TransactionReceipt,
 } from 'viem'
-import { deploymentProxy } from '../../../src/chains/evm/abi/contracts.js'
+import { deploymentProxy } from '../../../src/chains/evm/contracts/deployedContract.js'
 import { findRecipientRouter } from '../../../src/chains/evm/contracts/findRecipientRouter.js'
 import { locateUptoRouter } from '../../../src/chains/evm/contracts/locateUptoRouter.js'
 import { uptoRouterAbi } from '../../../src/chains/evm/contracts/uptoRouterAbi.js'

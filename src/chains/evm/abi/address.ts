@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
-import { keccak } from './keccak.js'
+import { z } from 'zod'
+import { keccak } from './words.js'
 
 const addressForm = /^0x[0-9a-fA-F]{40}$/
 
@@ -42,3 +43,18 @@ const highestSmallDigit = 0x37
 
 export const isSameAddress = (left: Hex, right: Hex): boolean =>
   left === right || left.toLowerCase() === right.toLowerCase()
+
+/* Forms of values in the journal's `details`. */
+
+export const wholeNumberField = z
+  .string()
+  .regex(/^[0-9]{1,78}$/)
+  .transform((text) => BigInt(text))
+
+/** To EIP-55 form. */
+export const addressField = z.string().transform((text, context) => {
+  const address = readAddress(text)
+  if (address !== null) return address
+  context.addIssue('must be an EVM address')
+  return z.NEVER
+})

@@ -1,6 +1,15 @@
-import { type Hex, toFunctionSelector } from 'viem'
-import { multicallAbi } from './contracts.js'
+import { type Hex, parseAbi, toFunctionSelector } from 'viem'
 import { addressWord, numberWord, paddedBytes } from './words.js'
+
+/** Multicall3: owns nothing and has no privileges, which makes it the caller of wallet factories. */
+export const multicallAbi = parseAbi([
+  'struct Call3 { address target; bool allowFailure; bytes callData; }',
+  'struct Result { bool success; bytes returnData; }',
+  'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
+])
+
+/** Same address on nearly every EVM chain (multicall3.com). */
+export const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
 /*
  * Hand-written codec of Multicall3's `aggregate3(Call3[])` and its `Result[]`: the layout is fixed, and the

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import type * as HashWasm from 'hash-wasm'
 import type { Hex } from 'viem'
 
 /*
@@ -27,3 +29,14 @@ export const wordOf = (calldata: Hex, index: number): string => {
   const at = 10 + index * 64
   return calldata.slice(at, at + 64).toLowerCase()
 }
+
+export const smaller = (left: bigint, right: bigint): bigint => (left < right ? left : right)
+export const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)
+
+// Not imported: Node 20's loader of ES modules once gave this CommonJS package without its functions.
+const { createKeccak }: typeof HashWasm = createRequire(import.meta.url)('hash-wasm')
+// One shared hasher: `init` to `digest` is synchronous.
+const hasher = await createKeccak(256)
+
+/** Keccak-256 of bytes, in hex; WebAssembly, ten times as fast as JavaScript. */
+export const keccak = (bytes: Uint8Array | string): Hex => `0x${hasher.init().update(bytes).digest('hex')}`

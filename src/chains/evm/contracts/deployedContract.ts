@@ -1,4 +1,7 @@
-import type { Hex } from 'viem'
+import { type Hex, hexToBytes } from 'viem'
+import { keccak } from '../abi/words.js'
+import { type ContractPresence, createPresence } from '../rpc/presence.js'
+import type { Rpc } from '../rpc/rpc.js'
 
 /** A contract of ours: at one address on every chain, because CREATE2 derives the address from the init code. */
 export interface DeployedContract {
@@ -17,3 +20,29 @@ export interface ContractCode {
   readonly codeHash: Hex
   readonly creationCode: Hex
 }
+
+/**
+ * The deterministic deployment proxy, at one address on nearly every EVM chain: calldata is a salt of 32 bytes and init
+ * code, which it deploys by CREATE2 (github.com/Arachnid/deterministic-deployment-proxy).
+ */
+export const deploymentProxy = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
+
+/** Deployed with other code: impossible by CREATE2, so the endpoint or the chain is not what it seems. */
+export type ContractState = 'deployed' | 'absent' | 'foreign'
+
+export const readContractState = async (
+  rpc: Pick<Rpc, 'getCode'>,
+  { address, codeHash }: DeployedContract,
+): Promise<ContractState> => {
+  const code = await rpc.getCode(address)
+  if (code === '0x') return 'absent'
+  return keccak(hexToBytes(code)) === codeHash ? 'deployed' : 'foreign'
+}
+
+/** Whether a contract is deployed with the expected code. */
+export const createContractPresence = (
+  rpc: Pick<Rpc, 'getCode'>,
+  contract: DeployedContract,
+  now?: () => number,
+): ContractPresence =>
+  createPresence(async () => (await readContractState(rpc, contract)) === 'deployed', now)

@@ -1,6 +1,5 @@
 import { concatHex, encodeAbiParameters, getCreate2Address, type Hex, pad } from 'viem'
-import { deploymentProxy } from '../abi/contracts.js'
-import type { DeployedContract } from './deployedContract.js'
+import { type DeployedContract, deploymentProxy } from './deployedContract.js'
 import { uptoRouter } from './uptoRouter.js'
 
 /** The router whose facilitators are exactly these accounts: in whatever order, at one address on every chain. */

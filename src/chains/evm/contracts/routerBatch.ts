@@ -1,7 +1,7 @@
 import { decodeFunctionData, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { isSameAddress } from '../abi/address.js'
-import { tokenAbi } from '../abi/contracts.js'
 import { isPresent } from '../rpc/presence.js'
+import { tokenAbi } from '../tokens/erc20.js'
 import type { BatchContract, BatchedCall, CarriedCall } from '../transactions/batching/batchContract.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 import { hashCallId } from './routerCall.js'

@@ -1,8 +1,8 @@
 import { encodeEventTopics, encodeFunctionData, type Hex } from 'viem'
 import { isSameAddress } from '../abi/address.js'
-import { keccak } from '../abi/keccak.js'
+import { keccak } from '../abi/words.js'
 import type { Receipt } from '../rpc/wireShapes.js'
-import { type ExpectedTransfer, isTransfer } from '../tokens/transfers.js'
+import { type ExpectedTransfer, isTransfer } from '../tokens/erc20.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 import { uptoRouterAbi } from './uptoRouterAbi.js'
 

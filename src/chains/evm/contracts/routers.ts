@@ -3,7 +3,7 @@ import type { RecipientRouters } from '../../../schemes/network.js'
 import { readAddress } from '../abi/address.js'
 import type { ContractPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { createContractPresence } from './contractPresence.js'
+import { createContractPresence } from './deployedContract.js'
 import { findRecipientRouter } from './findRecipientRouter.js'
 import { locateUptoRouter } from './locateUptoRouter.js'
 

@@ -1,6 +1,6 @@
 import { type Hex, toFunctionSelector } from 'viem'
 import { addressWord, readWord } from '../abi/words.js'
-import { encodeBalanceCall } from '../tokens/readBalance.js'
+import { encodeBalanceCall } from '../tokens/erc20.js'
 import type { ContractCall, ReadAnswers } from '../transactions/settlementCall.js'
 import type { Authorization } from './payload.js'
 

@@ -1,6 +1,6 @@
 import type { Reason } from '../../../protocol/reasons.js'
 import type { CallFailure } from '../rpc/rpc.js'
-import { readRevertText } from '../tokens/revertText.js'
+import { readRevertText } from '../tokens/erc20.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import type { AuthorizationState } from './authorizationState.js'
 import type { Authorization } from './payload.js'

@@ -1,7 +1,7 @@
 import type { Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
 import { createEvmMinimum, createPaymentMethod, type SchemeDependencies } from '../paymentMethod.js'
-import { createDescribeToken, domainOf } from '../tokens/describeToken.js'
+import { createDescribeToken, domainOf } from '../tokens/tokenRegistry.js'
 import { builderCodeExtension } from '../transactions/builderCodes.js'
 import { readJudge } from './judge.js'
 import { formatAuthorizationId, readExactProof } from './payload.js'

@@ -1,8 +1,8 @@
 import { type Hex, parseAbi, toFunctionSelector } from 'viem'
-import { tokenAbi } from '../abi/contracts.js'
 import { addressWord, asHex, numberWord, paddedBytes } from '../abi/words.js'
 import { batchSettler } from '../contracts/batchSettler.js'
 import { type ContractPresence, isPresent } from '../rpc/presence.js'
+import { tokenAbi } from '../tokens/erc20.js'
 import type { Batch, BatchContract } from '../transactions/batching/batchContract.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 

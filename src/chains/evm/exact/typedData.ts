@@ -1,7 +1,6 @@
 import type { Hex } from 'viem'
-import { keccak } from '../abi/keccak.js'
-import { addressWord, numberWord } from '../abi/words.js'
-import { type SigningDomain, separatorOf } from '../tokens/tokenSeparator.js'
+import { addressWord, keccak, numberWord } from '../abi/words.js'
+import { type SigningDomain, separatorOf } from '../tokens/tokenRegistry.js'
 import type { Authorization } from './payload.js'
 
 const typeHash = keccak(

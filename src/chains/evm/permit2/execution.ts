@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { Receipt, Transaction } from '../rpc/wireShapes.js'
-import type { ExpectedTransfer } from '../tokens/transfers.js'
+import type { ExpectedTransfer } from '../tokens/erc20.js'
 import type { FailureReasons } from '../transactions/settlementCall.js'
 
 /** One execution of a permit, and what proves it. */

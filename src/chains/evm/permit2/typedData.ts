@@ -1,6 +1,5 @@
 import { domainSeparator, type Hex } from 'viem'
-import { keccak } from '../abi/keccak.js'
-import { addressWord, numberWord } from '../abi/words.js'
+import { addressWord, keccak, numberWord } from '../abi/words.js'
 import { permit2Address } from './contracts.js'
 import type { Permit } from './payload.js'
 

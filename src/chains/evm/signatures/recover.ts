@@ -1,7 +1,7 @@
 import { type Hex, recoverAddress } from 'viem'
 import { loadNativeRecoverKey } from '../../common/secp256k1.js'
 import { readAddress } from '../abi/address.js'
-import { keccak } from '../abi/keccak.js'
+import { keccak } from '../abi/words.js'
 
 export interface EcdsaParts {
   readonly v: 27 | 28

@@ -1,12 +1,14 @@
 import { decodeFunctionResult, domainSeparator, encodeFunctionData, type Hex } from 'viem'
 import { z } from 'zod'
 import type { Payment } from '../../../protocol/payment.js'
-import { tokenAbi } from '../abi/contracts.js'
+import type { AssetTerms } from '../../../schemes/scheme.js'
+import { readAddress } from '../abi/address.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, TokenSetting } from '../settings.js'
+import { tokenAbi } from './erc20.js'
 
 /** Name and version of a token's EIP-712 domain. */
-export interface TokenDomain {
+interface TokenDomain {
   readonly name: string
   readonly version: string
   /** Whether the token's DOMAIN_SEPARATOR confirms it; otherwise only a simulation can. */
@@ -139,3 +141,59 @@ const readToken = async (
 
 const viewNames = ['name', 'version', 'symbol', 'decimals', 'DOMAIN_SEPARATOR', 'eip712Domain'] as const
 type ViewName = (typeof viewNames)[number]
+
+/** Null asset: the network's first token. Null if it is not settled. */
+type DescribeToken = (asset: string | null) => Promise<AssetTerms | null>
+
+/** With the domain that clients need to sign for the token. */
+export const createDescribeToken =
+  (
+    { tokens: listed }: Pick<EvmNetworkSettings, 'tokens'>,
+    tokens: Pick<TokenRegistry, 'find'>,
+  ): DescribeToken =>
+  async (asset) => {
+    const address = readAddress(asset ?? listed[0]?.address)
+    const finding = address === null ? null : await tokens.find(address)
+    if (finding === null || 'refusedAs' in finding) return null
+    const { token } = finding
+    return { asset: asset ?? token.address, decimals: token.decimals, extra: domainOf(token) ?? {} }
+  }
+
+export const domainOf = ({ domain }: Token): Record<'name' | 'version', string> | undefined =>
+  domain === null ? undefined : { name: domain.name, version: domain.version }
+
+export interface SigningDomain extends Pick<TokenDomain, 'name' | 'version'> {
+  readonly chainId: number
+  readonly asset: Hex
+}
+
+// Requirements name the domain: untrusted, so the cache is bounded.
+const maxSeparators = 1_000
+const separators = new Map<string, Hex>()
+
+/** Hashes the EIP-712 domain of a token. */
+export const separatorOf = ({ name, version, chainId, asset }: SigningDomain): Hex => {
+  // The length prefix makes the concatenation unambiguous.
+  const key = `${chainId} ${asset} ${name.length} ${name}${version}`
+  const known = separators.get(key)
+  if (known !== undefined) return known
+  const separator = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })
+  if (separators.size >= maxSeparators) separators.clear()
+  separators.set(key, separator)
+  return separator
+}
+
+/** The EIP-712 domain that the payer must have signed: from the requirements, else the token's own. */
+export const signedDomain = ({
+  payment,
+  token,
+}: {
+  readonly payment: Payment
+  readonly token: Token
+}): Pick<TokenDomain, 'name' | 'version'> => {
+  const { name, version } = payment.requirements.extra
+  return {
+    name: typeof name === 'string' ? name : (token.domain?.name ?? ''),
+    version: typeof version === 'string' ? version : (token.domain?.version ?? ''),
+  }
+}

@@ -1,7 +1,7 @@
 import { type Abi, decodeErrorResult, type Hex } from 'viem'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import type { CallFailure } from '../rpc/rpc.js'
-import { readRevertText } from '../tokens/revertText.js'
+import { readRevertText } from '../tokens/erc20.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import type { TokenPermit } from './payload.js'
 import type { PermitState } from './permitState.js'

@@ -1,6 +1,5 @@
 import { type Hex, toFunctionSelector, zeroAddress } from 'viem'
-import { keccak } from '../abi/keccak.js'
-import { readWord } from '../abi/words.js'
+import { keccak, readWord } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { encodeNonceCall } from './permitState.js'

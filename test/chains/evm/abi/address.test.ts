@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { getAddress, type Hex, keccak256 } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { isSameAddress, readAddress } from '../../../../src/chains/evm/abi/address.js'
-import { keccak } from '../../../../src/chains/evm/abi/keccak.js'
+import { keccak } from '../../../../src/chains/evm/abi/words.js'
 
 const toHex = (array: Uint8Array): Hex => `0x${Buffer.from(array).toString('hex')}`
 const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)

@@ -12,8 +12,8 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deploymentProxy } from '../../../../src/chains/evm/abi/contracts.js'
 import { batchSettler } from '../../../../src/chains/evm/contracts/batchSettler.js'
+import { deploymentProxy } from '../../../../src/chains/evm/contracts/deployedContract.js'
 import type { ContractCall } from '../../../../src/chains/evm/transactions/settlementCall.js'
 import { getArtifact } from '../../../support/contracts/artifacts.js'
 import { randomAddress } from '../../../support/evm/authorization.js'

@@ -3,7 +3,7 @@ import { encodeFunctionData, getAddress, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { encodeStateCall } from '../../../../src/chains/evm/exact/authorizationState.js'
 import { encodeTransfer } from '../../../../src/chains/evm/exact/call.js'
-import { encodeBalanceCall } from '../../../../src/chains/evm/tokens/readBalance.js'
+import { encodeBalanceCall } from '../../../../src/chains/evm/tokens/erc20.js'
 
 const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',

@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import type { Rpc } from '../../rpc/rpc.js'
 import { type DeployedSignature, encodeSignature } from '../../signatures/unwrapSignature.js'
-import { decodeCredit, planCreditProbe } from '../../tokens/credits.js'
+import { decodeCredit, planCreditProbe } from '../../tokens/erc20.js'
 import type { SettlementCall } from '../../transactions/settlementCall.js'
 import type { Candidate } from '../checks.js'
 import { explainRevert, findContradiction, isNotYetValid } from '../explainRevert.js'

@@ -1,6 +1,5 @@
 import { decodeFunctionData, type Hex } from 'viem'
-import { multicallAbi, multicallAddress } from '../../abi/contracts.js'
-import { decodeAggregate, encodeAggregate } from '../../abi/multicall.js'
+import { decodeAggregate, encodeAggregate, multicallAbi, multicallAddress } from '../../abi/multicall.js'
 import { type ContractPresence, createPresence, isPresent } from '../../rpc/presence.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { BatchContract } from './batchContract.js'

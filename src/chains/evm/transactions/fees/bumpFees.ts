@@ -1,4 +1,4 @@
-import { larger } from '../../abi/bigints.js'
+import { larger } from '../../abi/words.js'
 import type { Fees } from './fees.js'
 
 interface FeeOffer {

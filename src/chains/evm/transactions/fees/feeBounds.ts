@@ -1,4 +1,4 @@
-import { larger, smaller } from '../../abi/bigints.js'
+import { larger, smaller } from '../../abi/words.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import { findMedian, type Market } from './market.js'
 

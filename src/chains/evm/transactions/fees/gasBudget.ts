@@ -1,7 +1,7 @@
 import type { RateLimiter } from '../../../../ports/rateLimiter.js'
 import { createHourlyBudget, type HourlyBudget } from '../../../common/hourlyBudget.js'
 import type { PromisedCost } from '../../../common/promisedCost.js'
-import { larger } from '../../abi/bigints.js'
+import { larger } from '../../abi/words.js'
 import type { Receipt } from '../../rpc/wireShapes.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import type { Fees } from './fees.js'

@@ -1,6 +1,6 @@
 import { RpcError } from '../../../nodes/endpoint.js'
 import { readRateLimit } from '../../../nodes/readRateLimit.js'
-import { smaller } from '../../abi/bigints.js'
+import { smaller } from '../../abi/words.js'
 import type { LogFilter, Rpc } from '../../rpc/rpc.js'
 import type { Log } from '../../rpc/wireShapes.js'
 

@@ -1,5 +1,10 @@
-import { multicallAddress } from '../../abi/contracts.js'
-import { decodeAggregate, encodeAggregate, type InnerCall, type InnerResult } from '../../abi/multicall.js'
+import {
+  decodeAggregate,
+  encodeAggregate,
+  type InnerCall,
+  type InnerResult,
+  multicallAddress,
+} from '../../abi/multicall.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { tryCall } from '../../rpc/tryCall.js'
 import { highestGasPrice } from '../fees/fees.js'
