@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { locateUptoRouter } from '../src/chains/evm/contracts/locateUptoRouter.js'
+import { locateUptoRouter } from '../src/chains/evm/contracts/routers.js'
 import { randomAddress } from '../test/support/evm/authorization.js'
 import type { LocalChain } from '../test/support/evm/localChain.js'
 import { setUsdcAllowance } from '../test/support/evm/permit2.js'

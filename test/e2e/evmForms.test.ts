@@ -10,7 +10,7 @@ import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x4
 import express from 'express'
 import type { Address, TypedDataDefinition } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findRecipientRouter } from '../../src/chains/evm/contracts/findRecipientRouter.js'
+import { findRecipientRouter } from '../../src/chains/evm/contracts/routers.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { setUsdcAllowance } from '../support/evm/permit2.js'

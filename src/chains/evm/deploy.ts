@@ -14,7 +14,7 @@ import {
   deploymentProxy,
   readContractState,
 } from './contracts/deployedContract.js'
-import { locateUptoRouter } from './contracts/locateUptoRouter.js'
+import { locateUptoRouter } from './contracts/routers.js'
 import { WrongChainError } from './monitoredNetwork.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'

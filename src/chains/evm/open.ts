@@ -7,7 +7,7 @@ import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { combineExactMethods } from './combineExactMethods.js'
 import { batchSettler } from './contracts/batchSettler.js'
 import { createContractPresence } from './contracts/deployedContract.js'
-import { createRouterBatch } from './contracts/routerBatch.js'
+import { createRouterBatch } from './contracts/routerCalls.js'
 import { createRecipientRouters, createRouters } from './contracts/routers.js'
 import { createAuthorizationSupport } from './exact/authorizationSupport.js'
 import { highestGasCap } from './exact/call.js'
@@ -20,12 +20,16 @@ import { createEvmMinimum } from './paymentMethod.js'
 import { exactProxyAddress } from './permit2/exact/contracts.js'
 import { createPermit2Method, createPermit2Presence } from './permit2/exact/method.js'
 import { createUptoPermit2Presence } from './permit2/upto/method.js'
-import { createContractReader } from './rpc/contractReader.js'
 import { isPresent } from './rpc/presence.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
-import { createUntrustedCalls, paymentShare, signatureShare } from './rpc/untrustedCalls.js'
+import {
+  createContractReader,
+  createUntrustedCalls,
+  paymentShare,
+  signatureShare,
+} from './rpc/untrustedCalls.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
-import { isRecoveryNative } from './signatures/recover.js'
+import { isRecoveryNative } from './signatures/signature.js'
 import { createTokenRegistry } from './tokens/tokenRegistry.js'
 import { createMulticallPresence } from './transactions/batching/multicallBatch.js'
 import { createTransactionEngine } from './transactions/engine.js'

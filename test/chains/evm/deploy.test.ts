@@ -6,7 +6,7 @@ import {
   type DeployedContract,
   deploymentProxy,
 } from '../../../src/chains/evm/contracts/deployedContract.js'
-import { locateUptoRouter } from '../../../src/chains/evm/contracts/locateUptoRouter.js'
+import { locateUptoRouter } from '../../../src/chains/evm/contracts/routers.js'
 import { uptoRouterAbi } from '../../../src/chains/evm/contracts/uptoRouterAbi.js'
 import { deploy } from '../../../src/chains/evm/deploy.js'
 import { isPresent } from '../../../src/chains/evm/rpc/presence.js'

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findRecipientRouter } from '../../../src/chains/evm/contracts/findRecipientRouter.js'
+import { findRecipientRouter } from '../../../src/chains/evm/contracts/routers.js'
 import { knownNetworks } from '../../../src/chains/evm/networks.js'
 import { randomAddress, randomHex, unixNow } from '../../support/evm/authorization.js'
 import { type ExactPaymentOptions, exactPayment, toFlat, toV1 } from '../../support/evm/payment.js'

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { findRecipientRouter } from '../../../src/chains/evm/contracts/findRecipientRouter.js'
+import { findRecipientRouter } from '../../../src/chains/evm/contracts/routers.js'
 import { randomAddress, randomHex, unixNow } from './authorization.js'
 import type { PaymentChain, WireRequirements, WireResource } from './payment.js'
 import { type Permit, permit2612TypedData } from './uptoRouter.js'

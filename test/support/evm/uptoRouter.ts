@@ -11,8 +11,7 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { deploymentProxy } from '../../../src/chains/evm/contracts/deployedContract.js'
-import { findRecipientRouter } from '../../../src/chains/evm/contracts/findRecipientRouter.js'
-import { locateUptoRouter } from '../../../src/chains/evm/contracts/locateUptoRouter.js'
+import { findRecipientRouter, locateUptoRouter } from '../../../src/chains/evm/contracts/routers.js'
 import { uptoRouterAbi } from '../../../src/chains/evm/contracts/uptoRouterAbi.js'
 import { randomAddress, randomHex, unixNow } from './authorization.js'
 import type { FacilitatorKey, LocalChain, TokenDomain } from './localChain.js'

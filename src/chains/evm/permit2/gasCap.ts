@@ -1,4 +1,4 @@
-import type { DeployedSignature } from '../signatures/unwrapSignature.js'
+import type { DeployedSignature } from '../signatures/signature.js'
 
 /*
  * About 130k gas for a first transfer to a new recipient by ECDSA; wallet contracts add their own check. The same caps

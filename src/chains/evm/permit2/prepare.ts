@@ -4,7 +4,7 @@ import { type Phase, type Preparation, type Preparer, toRefusal } from '../payme
 import { createPrepareAgain } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
-import { type DeployedSignature, unwrapSignature } from '../signatures/unwrapSignature.js'
+import { type DeployedSignature, unwrapSignature } from '../signatures/signature.js'
 import type { TokenRegistry } from '../tokens/tokenRegistry.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import type { Candidate } from './checks.js'

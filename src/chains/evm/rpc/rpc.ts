@@ -1,5 +1,6 @@
 import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
+import { AppError } from '../../../errors.js'
 import type { Logger } from '../../../ports/logger.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
@@ -7,9 +8,8 @@ import type { ChainIdentity, Proof } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
 import { systemTime } from '../../nodes/systemTime.js'
-import { createBroadcast } from './broadcast.js'
+import { createBroadcast, type SendAnswer } from './broadcast.js'
 import { createLogMemory, type LogMemory } from './logMemory.js'
-import type { SendAnswer } from './sendAnswer.js'
 import {
   type Block,
   blockShape,
@@ -27,7 +27,7 @@ import {
 } from './wireShapes.js'
 
 export type { EndpointReport } from '../../nodes/endpointPool.js'
-export type { SendAnswer } from './sendAnswer.js'
+export type { SendAnswer } from './broadcast.js'
 export type { Block, FeeHistory, Log, Receipt, Transaction } from './wireShapes.js'
 
 export interface CallRequest {
@@ -256,4 +256,15 @@ export const readRevertData = ({ data }: RpcError): Hex | null => {
     .union([hexData, z.object({ data: hexData }).transform((inner) => inner.data)])
     .safeParse(data)
   return nested.success ? `0x${nested.data.slice(2)}` : null
+}
+
+/** The result of a large call; null when it fails, or when the nodes refuse it, perhaps for its size. */
+export const tryCall = async (rpc: Rpc, call: CallRequest): Promise<Hex | null> => {
+  try {
+    const answer = await rpc.call(call)
+    return answer.succeeds ? answer.value : null
+  } catch (error) {
+    if (error instanceof AppError && error.cause instanceof RpcError) return null
+    throw error
+  }
 }

@@ -5,6 +5,7 @@ import { AppError } from '../../../errors.js'
 import { siteFactor } from '../../../platform/clientNetwork.js'
 import type { Secret } from '../../../platform/secret.js'
 import type { LimitWindow, RateLimiter, Requester } from '../../../ports/rateLimiter.js'
+import type { ContractReader } from '../../chain.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import { createJsonRpcEndpoint } from '../../nodes/jsonRpcEndpoint.js'
 import { type Ask, type CallAnswer, type CallRequest, createReads, type Rpc } from './rpc.js'
@@ -13,7 +14,7 @@ import { type Ask, type CallAnswer, type CallRequest, createReads, type Rpc } fr
  * `check`: refused when the share is used up. `settle`: the same, with more gas, so that what was verified can be settled.
  * `promised`: never refused, because the settlement was admitted before; it waits longer for its turn.
  */
-export type UntrustedOccasion = 'check' | 'settle' | 'promised'
+type UntrustedOccasion = 'check' | 'settle' | 'promised'
 
 export interface UntrustedUse {
   readonly requester: Requester
@@ -36,7 +37,7 @@ export interface UntrustedCalls {
 
 type BoundedRequest = CallRequest & { readonly gas: bigint }
 
-export interface UntrustedShare {
+interface UntrustedShare {
   /** Part of the keys in the rate limiter. */
   readonly name: string
   readonly slots: FairSlotsOptions
@@ -69,7 +70,7 @@ export const paymentShare: UntrustedShare = {
     }),
 }
 
-export interface UntrustedCallsDependencies {
+interface UntrustedCallsDependencies {
   readonly network: string
   readonly rpc: Pick<Rpc, 'endpoints' | 'listWitnesses' | 'probe'>
   /** They belong to the endpoints of `rpc`, in the same order. */
@@ -207,3 +208,17 @@ export const createUntrustedCalls = (
 
 // The endpoint's own deadline says more about what happened.
 const graceMs = 50
+
+export const createContractReader = (
+  network: string,
+  calls: Pick<UntrustedCalls, 'call'>,
+  occasion: UntrustedOccasion = 'check',
+): ContractReader => ({
+  network,
+  run: async ({ code, gas, findUnusedGas }, requester) => {
+    const answer = await calls.call({ to: null, data: code, gas }, { requester, occasion }, (given) =>
+      findUnusedGas(given.succeeds ? given.value : null),
+    )
+    return answer.succeeds ? answer.value : null
+  },
+})

@@ -1,11 +1,9 @@
-import { type Hex, hashMessage } from 'viem'
-import type { SignatureScheme } from '../../../protocol/siwx.js'
+import { type Hex, hashMessage, hashTypedData } from 'viem'
+import type { SignatureScheme, SignInTypedData } from '../../../protocol/siwx.js'
 import type { SignInModule } from '../../chain.js'
 import { readAddress } from '../abi/address.js'
-import { readSignature } from '../signatures/signature.js'
-import { keySignatureLengths, readSignatureText } from '../signatures/signatureText.js'
-import { isSignedByContract } from './contractSignature.js'
-import { hashSignInData } from './typedData.js'
+import { keySignatureLengths, readSignature, readSignatureText } from '../signatures/signature.js'
+import { isSignedByContract } from './walletCheck.js'
 
 const schemes: readonly SignatureScheme[] = ['eip191', 'eip712', 'eip1271', 'eip6492']
 
@@ -84,3 +82,27 @@ const readStatedAddress = (text: string): Hex | null => {
   const isUniform = text === text.toLowerCase() || text.slice(2) === text.slice(2).toUpperCase()
   return isUniform || text === address ? address : null
 }
+
+// As `createSIWxTypedData` of @t402/extensions writes it.
+const types = {
+  SIWx: [
+    { name: 'domain', type: 'string' },
+    { name: 'address', type: 'address' },
+    { name: 'statement', type: 'string' },
+    { name: 'uri', type: 'string' },
+    { name: 'version', type: 'string' },
+    { name: 'chainId', type: 'string' },
+    { name: 'nonce', type: 'string' },
+    { name: 'issuedAt', type: 'string' },
+    { name: 'expirationTime', type: 'string' },
+    { name: 'resources', type: 'string[]' },
+  ],
+} as const
+
+export const hashSignInData = ({ name, version, chainId, message }: SignInTypedData, address: Hex): Hex =>
+  hashTypedData({
+    domain: { name, version, chainId },
+    types,
+    primaryType: 'SIWx',
+    message: { ...message, address },
+  })

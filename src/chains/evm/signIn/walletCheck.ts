@@ -1,6 +1,41 @@
 import { concatHex, encodeFunctionData, type Hex, numberToHex, parseAbi, size, zeroHash } from 'viem'
+import type { Requester } from '../../../ports/rateLimiter.js'
+import type { ContractReader } from '../../chain.js'
+import { isCounterfactual, readCounterfactual } from '../signatures/signature.js'
 
-export interface WalletCheck {
+interface ContractSignature {
+  readonly address: Hex
+  readonly signature: Hex
+  readonly digests: readonly Hex[]
+  readonly requester: Requester
+}
+
+/** For all digests together, with the creation of the wallet. */
+const checkGas = 3_000_000n
+
+/**
+ * Whether a wallet contract accepts the signature of one of the digests. A factory of the signer's choice is called
+ * only within `eth_call`, by a contract that exists nowhere: never by a transaction, never from an account of ours.
+ */
+export const isSignedByContract = async (
+  contracts: ContractReader,
+  { address, signature, digests, requester }: ContractSignature,
+): Promise<'eip1271' | 'eip6492' | null> => {
+  const wrapped = isCounterfactual(signature) ? readCounterfactual(signature) : null
+  if (wrapped === null && isCounterfactual(signature)) return null
+  const data = encodeWalletCheck({
+    address,
+    digests,
+    signature: wrapped?.bytes ?? signature,
+    factory: wrapped === null ? null : { address: wrapped.factory, data: wrapped.factoryData },
+  })
+  const findUnusedGas = (result: Hex | null) => readWalletCheck(result).unusedGas
+  const result = await contracts.run({ code: data, gas: checkGas, findUnusedGas }, requester)
+  if (!readWalletCheck(result).isAccepted) return null
+  return wrapped === null ? 'eip1271' : 'eip6492'
+}
+
+interface WalletCheck {
   readonly address: Hex
   /** At most 255. */
   readonly digests: readonly Hex[]
@@ -51,7 +86,7 @@ const op = {
  * each digest, with equal parts of the gas. With a factory, it is called first if the wallet has no code, and afterwards if
  * the deployed wallet accepts none. `readWalletCheck` reads the result.
  */
-export const encodeWalletCheck = ({ address, digests, signature, factory }: WalletCheck): Hex => {
+const encodeWalletCheck = ({ address, digests, signature, factory }: WalletCheck): Hex => {
   const question = encodeFunctionData({ abi: walletAbi, args: [zeroHash, signature] })
   const creation = factory?.data ?? '0x'
   const write = (labels: Labels): Program =>
@@ -76,9 +111,7 @@ export const encodeWalletCheck = ({ address, digests, signature, factory }: Wall
 }
 
 /** Null for a call that failed. */
-export const readWalletCheck = (
-  result: Hex | null,
-): { readonly isAccepted: boolean; readonly unusedGas: bigint } =>
+const readWalletCheck = (result: Hex | null): { readonly isAccepted: boolean; readonly unusedGas: bigint } =>
   result === null || size(result) !== resultBytes
     ? { isAccepted: false, unusedGas: 0n }
     : { isAccepted: result.startsWith('0x01'), unusedGas: BigInt(`0x${result.slice(4)}`) }

@@ -1,7 +1,9 @@
-import { decodeAbiParameters, type Hex, slice } from 'viem'
-import { isSameAddress } from '../abi/address.js'
-import { numberWord } from '../abi/words.js'
-import { type EcdsaParts, recoverSigner } from './recover.js'
+import { decodeAbiParameters, type Hex, recoverAddress, slice } from 'viem'
+import { loadNativeRecoverKey } from '../../common/secp256k1.js'
+import { isSameAddress, readAddress } from '../abi/address.js'
+import { keccak, numberWord } from '../abi/words.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { RevertReason } from '../transactions/settlementCall.js'
 
 /** In the form that the token contract takes. */
 export type PayerSignature =
@@ -81,3 +83,76 @@ export const readCounterfactual = (signature: Hex): CounterfactualSignature | nu
     return null
   }
 }
+
+// In characters; wallets of several owners concatenate their signatures.
+const maxSignatureLength = 2 + 2 * 8_192
+
+/** Lengths of a key's signature, without and with EIP-2098, in characters. */
+export const keySignatureLengths: readonly number[] = [fullLength, compactLength]
+
+/** Reads the signature of a message or typed data, in lower case; null for anything else. */
+export const readSignatureText = (text: string): Hex | null =>
+  text.length <= maxSignatureLength && signatureForm.test(text) ? `0x${text.slice(2).toLowerCase()}` : null
+
+/** Of an account, or of a wallet that is deployed. */
+export type DeployedSignature = Exclude<PayerSignature, { readonly kind: 'counterfactual' }>
+
+/** For methods that never deploy a wallet: one that is not deployed cannot be asked whether it signed. */
+export const unwrapSignature = async (
+  rpc: Rpc,
+  signature: PayerSignature,
+  payer: Hex,
+): Promise<DeployedSignature | RevertReason> => {
+  if (signature.kind !== 'counterfactual') return signature
+  return (await rpc.getCode(payer)) === '0x'
+    ? { reason: 'invalid_exact_evm_payload_undeployed_smart_wallet' }
+    : { kind: 'contract', bytes: signature.bytes }
+}
+
+/** Signatures by a key have 65 bytes with v as 27 or 28. */
+export const encodeSignature = (signature: DeployedSignature): Hex =>
+  signature.kind === 'ecdsa'
+    ? `0x${signature.r.slice(2)}${signature.s.slice(2)}${signature.v.toString(16)}`
+    : signature.bytes
+
+interface EcdsaParts {
+  readonly v: 27 | 28
+  readonly r: Hex
+  readonly s: Hex
+}
+
+/** The address that signed a digest, or null for an invalid signature. */
+export type RecoverSigner = (digest: Hex, parts: EcdsaParts) => Promise<Hex | null>
+
+/** Recovery by libsecp256k1's addon; null where none fits this machine. */
+export const loadNativeRecover = (): RecoverSigner | null => {
+  const recoverKey = loadNativeRecoverKey()
+  if (recoverKey === null) return null
+  return async (digest, { v, r, s }) => {
+    try {
+      const rs = Buffer.from(r.slice(2) + s.slice(2), 'hex')
+      const publicKey = recoverKey(Buffer.from(digest.slice(2), 'hex'), rs, v - 27)
+      // The last 20 bytes of the hash of the key without its prefix 04 (uncompressed).
+      return readAddress(`0x${keccak(publicKey.subarray(1)).slice(-40)}`)
+    } catch {
+      // r or s is out of range or not on the curve.
+      return null
+    }
+  }
+}
+
+/** Recovery in JavaScript, for machines without the addon. */
+export const recoverInJavaScript: RecoverSigner = async (digest, { v, r, s }) => {
+  try {
+    return await recoverAddress({ hash: digest, signature: { r, s, yParity: v - 27 } })
+  } catch {
+    return null
+  }
+}
+
+const native = loadNativeRecover()
+
+export const isRecoveryNative = native !== null
+
+/** The fastest recovery on this machine. */
+const recoverSigner: RecoverSigner = native ?? recoverInJavaScript

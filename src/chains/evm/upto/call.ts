@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { type DeployedSignature, encodeSignature } from '../signatures/unwrapSignature.js'
+import { type DeployedSignature, encodeSignature } from '../signatures/signature.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import type { Candidate } from './checks.js'
 import { explainRevert, findContradiction } from './explainRevert.js'

@@ -5,7 +5,7 @@ import { type Phase, type Preparation, type Preparer, toRefusal } from '../payme
 import { createPrepareAgain } from '../prepareAgain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
-import { unwrapSignature } from '../signatures/unwrapSignature.js'
+import { unwrapSignature } from '../signatures/signature.js'
 import type { TokenRegistry } from '../tokens/tokenRegistry.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import { createUptoCall } from './call.js'

@@ -1,8 +1,8 @@
 import { encodeFunctionData, type Hex, hashMessage, parseAbi, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContractReader } from '../../../../src/chains/chain.js'
-import { createContractReader } from '../../../../src/chains/evm/rpc/contractReader.js'
-import { hashSignInData } from '../../../../src/chains/evm/signIn/typedData.js'
+import { createContractReader } from '../../../../src/chains/evm/rpc/untrustedCalls.js'
+import { hashSignInData } from '../../../../src/chains/evm/signIn/verify.js'
 import {
   findTypedData,
   writeT402Message,

@@ -7,7 +7,7 @@ import {
   loadNativeRecover,
   type RecoverSigner,
   recoverInJavaScript,
-} from '../../../../src/chains/evm/signatures/recover.js'
+} from '../../../../src/chains/evm/signatures/signature.js'
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => bytesToHex(bytes))
 const privateKey = fc

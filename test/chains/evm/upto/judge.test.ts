@@ -1,6 +1,6 @@
 import { encodeFunctionData } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { findRecipientRouter } from '../../../../src/chains/evm/contracts/findRecipientRouter.js'
+import { findRecipientRouter } from '../../../../src/chains/evm/contracts/routers.js'
 import { uptoRouterAbi } from '../../../../src/chains/evm/contracts/uptoRouterAbi.js'
 import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import { createJudge } from '../../../../src/chains/evm/upto/judge.js'

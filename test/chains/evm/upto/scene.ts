@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { locateUptoRouter } from '../../../../src/chains/evm/contracts/locateUptoRouter.js'
+import { locateUptoRouter } from '../../../../src/chains/evm/contracts/routers.js'
 import { type UptoPaymentBody, type UptoPaymentOptions, uptoPayment } from '../../../support/evm/upto.js'
 import { deployUptoRouter } from '../../../support/evm/uptoRouter.js'
 import { createEoa, type PayerWallet } from '../../../support/evm/wallets.js'

@@ -1,6 +1,6 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { findRecipientRouter } from '../../../../src/chains/evm/contracts/findRecipientRouter.js'
+import { findRecipientRouter } from '../../../../src/chains/evm/contracts/routers.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { type UptoPaymentBody, uptoPayment } from '../../../support/evm/upto.js'

@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import type { Rpc } from '../../rpc/rpc.js'
-import { type DeployedSignature, encodeSignature } from '../../signatures/unwrapSignature.js'
+import { type DeployedSignature, encodeSignature } from '../../signatures/signature.js'
 import { decodeCredit, planCreditProbe } from '../../tokens/erc20.js'
 import type { SettlementCall } from '../../transactions/settlementCall.js'
 import type { Candidate } from '../checks.js'

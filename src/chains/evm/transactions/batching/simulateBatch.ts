@@ -1,5 +1,4 @@
-import type { Rpc } from '../../rpc/rpc.js'
-import { tryCall } from '../../rpc/tryCall.js'
+import { type Rpc, tryCall } from '../../rpc/rpc.js'
 import { highestGasPrice } from '../fees/fees.js'
 import type { ContractCall, SettlementCall } from '../settlementCall.js'
 import type { Sending } from '../simulation/simulate.js'

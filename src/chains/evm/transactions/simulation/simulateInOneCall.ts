@@ -5,8 +5,7 @@ import {
   type InnerResult,
   multicallAddress,
 } from '../../abi/multicall.js'
-import type { Rpc } from '../../rpc/rpc.js'
-import { tryCall } from '../../rpc/tryCall.js'
+import { type Rpc, tryCall } from '../../rpc/rpc.js'
 import { highestGasPrice } from '../fees/fees.js'
 import type { ReadAnswers, SettlementCall } from '../settlementCall.js'
 import type { Sending, Simulation } from './simulate.js'

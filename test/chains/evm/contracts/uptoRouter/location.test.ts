@@ -9,8 +9,7 @@ import {
   toFunctionSelector,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findRecipientRouter } from '../../../../../src/chains/evm/contracts/findRecipientRouter.js'
-import { locateUptoRouter } from '../../../../../src/chains/evm/contracts/locateUptoRouter.js'
+import { findRecipientRouter, locateUptoRouter } from '../../../../../src/chains/evm/contracts/routers.js'
 import { uptoRouter } from '../../../../../src/chains/evm/contracts/uptoRouter.js'
 import { uptoRouterAbi } from '../../../../../src/chains/evm/contracts/uptoRouterAbi.js'
 import { randomAddress } from '../../../../support/evm/authorization.js'

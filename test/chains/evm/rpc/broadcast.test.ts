@@ -3,7 +3,7 @@ import {
   combineSendAnswers,
   readSendAnswer,
   type SendAnswer,
-} from '../../../../src/chains/evm/rpc/sendAnswer.js'
+} from '../../../../src/chains/evm/rpc/broadcast.js'
 
 /** Responses of nodes to eth_sendRawTransaction, by what they prove. */
 const table: Readonly<Record<SendAnswer, readonly (readonly [string, string])[]>> = {

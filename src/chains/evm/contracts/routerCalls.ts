@@ -1,12 +1,61 @@
-import { decodeFunctionData, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
+import { decodeFunctionData, encodeEventTopics, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { isSameAddress } from '../abi/address.js'
+import { keccak } from '../abi/words.js'
 import { isPresent } from '../rpc/presence.js'
-import { tokenAbi } from '../tokens/erc20.js'
+import type { Receipt } from '../rpc/wireShapes.js'
+import { type ExpectedTransfer, isTransfer, tokenAbi } from '../tokens/erc20.js'
 import type { BatchContract, BatchedCall, CarriedCall } from '../transactions/batching/batchContract.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
-import { hashCallId } from './routerCall.js'
 import type { Routers } from './routers.js'
 import { uptoRouterAbi } from './uptoRouterAbi.js'
+
+const [executedTopic] = encodeEventTopics({ abi: uptoRouterAbi, eventName: 'Executed' })
+
+/** The router's event names a payment by the hash of its id. */
+const hashCallId = (id: string): Hex => keccak(id)
+
+/** One call through the router, which reverts as the call does. */
+export const encodeExecuteOne = (id: string, { to, data }: ContractCall): Hex =>
+  encodeFunctionData({
+    abi: uptoRouterAbi,
+    functionName: 'executeOne',
+    args: [{ target: to, id: hashCallId(id), data }],
+  })
+
+/** A call that returns a word where the router is deployed: calls of an address without code succeed. */
+export const planRouterRead = (router: Hex, recipient: Hex): ContractCall => ({
+  to: router,
+  data: encodeFunctionData({ abi: uptoRouterAbi, functionName: 'routerOf', args: [recipient] }),
+})
+
+/** Whether a transaction made calls by the router. */
+export const hasExecuted = ({ logs }: Receipt, router: Hex | null): boolean =>
+  router !== null &&
+  logs.some(({ address, topics: [topic] }) => isSameAddress(address, router) && topic === executedTopic)
+
+/**
+ * What the router's events show of a payment; null if it did not execute it. The transfer must be the call's own: after
+ * the event of the call before.
+ */
+export const judgeExecuted = (
+  { status, logs }: Receipt,
+  {
+    router,
+    id,
+    transfer,
+  }: { readonly router: Hex; readonly id: string; readonly transfer: ExpectedTransfer },
+): 'paid' | 'unpaid' | null => {
+  if (!status) return null
+  const hash = hashCallId(id)
+  let isPaid = false
+  for (const log of logs) {
+    if (isTransfer(log, transfer)) isPaid = true
+    if (!isSameAddress(log.address, router) || log.topics[0] !== executedTopic) continue
+    if (log.topics[1]?.toLowerCase() === hash) return isPaid ? 'paid' : 'unpaid'
+    isPaid = false
+  }
+  return null
+}
 
 /**
  * What the router makes in one transaction, of all schemes: permits, EIP-3009, and calls of contracts that take any caller
@@ -22,7 +71,7 @@ export const createRouterBatch = (
   return {
     address: shared,
     isDeployed: () => isPresent(presence),
-    canCarry: (call) => isOwnCall(call, shared) || isOpenCall(call) || isTransfer(call),
+    canCarry: (call) => isOwnCall(call, shared) || isOpenCall(call) || movesByAuthorization(call),
     plan: (calls) => {
       if (calls.length === 0 || calls.length > maxCalls) throw new Error('The batch has a wrong size')
       return {
@@ -94,5 +143,5 @@ const separate = (call: RouterCall, router: Hex): CarriedCall => {
   return { made, alone: { to: router, data } }
 }
 
-const isTransfer = ({ data }: ContractCall): boolean =>
+const movesByAuthorization = ({ data }: ContractCall): boolean =>
   transferSelectors.some((selector) => data.startsWith(selector))

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256, pad, parseAbi, stringToHex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { judgeExecuted } from '../../../../src/chains/evm/contracts/routerCall.js'
+import { judgeExecuted } from '../../../../src/chains/evm/contracts/routerCalls.js'
 import { createPermitJudge } from '../../../../src/chains/evm/permit2/judge.js'
 import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import type { Log, Receipt } from '../../../../src/chains/evm/rpc/wireShapes.js'
