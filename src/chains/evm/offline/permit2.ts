@@ -3,7 +3,7 @@ import type { OfflinePhase } from '../../../schemes/offlineScheme.js'
 import { toDate, toRefusal } from '../paymentMethod.js'
 import { readSponsoring } from '../permit2/gasSponsoring.js'
 import { formatPermitId, type Permit } from '../permit2/payload.js'
-import { createReadCandidate, type SignedForm } from '../permit2/readCandidate.js'
+import { createReadCandidate, type SignedForm } from '../permit2/prepare.js'
 import { type EvmOfflineNetwork, type OfflineReading, phaseOf, refuseSignature } from './offlineNetwork.js'
 
 interface PermitFacts<P extends Permit> extends SignedForm<P> {

@@ -6,8 +6,7 @@ import { isSameAddress, readAddress } from '../abi/address.js'
 import { readSignature } from '../signatures/signature.js'
 import type { Token } from '../tokens/tokenRegistry.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
-import { permit2Address } from './contracts.js'
-import type { Permit } from './payload.js'
+import { type Permit, permit2Address } from './payload.js'
 
 /** x402's extension: the payer signs an EIP-2612 permit for Permit2, which the proxy submits with the payment. */
 export const eip2612Sponsoring = 'eip2612GasSponsoring'

@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { type Abi, type Hex, toFunctionSelector } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { addressField, wholeNumberField } from '../abi/address.js'
@@ -9,11 +9,9 @@ import type { Receipt } from '../rpc/wireShapes.js'
 import { judgeReceipt } from '../tokens/erc20.js'
 import { findReceipt, type ReceiptPolicy } from '../transactions/receipts/findReceipt.js'
 import type { Judgement, SettlementJudge } from '../transactions/settlementCall.js'
-import { permit2Address } from './contracts.js'
-import type { PermitExecution } from './execution.js'
-import { findUse } from './findUse.js'
-import type { Permit } from './payload.js'
-import { encodeBitmapCall, hasNonce } from './permitState.js'
+import { encodeBitmapCall, hasNonce } from './call.js'
+import { findUse, type PermitExecution } from './findUse.js'
+import { type Permit, permit2Address } from './payload.js'
 
 /** Judges a payment by Permit2 from the token's Transfer, the nonce bitmap and what carried the permit. */
 export const createPermitJudge = (rpc: Rpc, execution: PermitExecution): SettlementJudge => {
@@ -86,3 +84,15 @@ export const describePermit = (
 
 /** Whether a journal row is of a payment by Permit2. */
 export const isPermitRow = ({ details }: Pick<Settlement, 'details'>): boolean => details.method === 'permit2'
+
+// The words of an EIP-2612 permit before the arguments of `settle`, in characters.
+const skippedCharacters: Readonly<Record<string, number>> = { settle: 0, settleWithPermit: 5 * 64 }
+
+/** Whether calldata, in lower case, calls a proxy with these words: one that succeeds executed the permit. */
+export const isDirectCall = (proxyAbi: Abi, calldata: string, words: string): boolean =>
+  proxyAbi.some((item) => {
+    const skipped = item.type === 'function' ? skippedCharacters[item.name] : undefined
+    if (item.type !== 'function' || skipped === undefined) return false
+    const selector = toFunctionSelector(item)
+    return calldata.startsWith(selector) && calldata.startsWith(words, selector.length + skipped)
+  })

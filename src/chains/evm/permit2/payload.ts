@@ -1,10 +1,35 @@
-import type { Hex } from 'viem'
+import { domainSeparator, type Hex, parseAbi } from 'viem'
 import { readUint256 } from '../../../protocol/amount.js'
 import { isFields } from '../../../protocol/fields.js'
 import { readAddress } from '../abi/address.js'
-import { addressWord, numberWord } from '../abi/words.js'
+import { addressWord, keccak, numberWord } from '../abi/words.js'
 import { maxSignatureBytes, signatureForm } from '../signatures/signature.js'
-import { permit2Address } from './contracts.js'
+
+/** Uniswap's Permit2; same address on nearly every EVM chain. */
+export const permit2Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
+
+/** Functions, events and errors of Permit2's signature transfers. A transfer emits no event. */
+export const permit2Abi = parseAbi([
+  'function nonceBitmap(address owner, uint256 wordPos) view returns (uint256)',
+  'event UnorderedNonceInvalidation(address indexed owner, uint256 word, uint256 mask)',
+  'error SignatureExpired(uint256 signatureDeadline)',
+  'error InvalidAmount(uint256 maxAmount)',
+  'error InvalidNonce()',
+  'error InvalidSignature()',
+  'error InvalidSignatureLength()',
+  'error InvalidSigner()',
+  'error InvalidContractSignature()',
+])
+
+/** Events and errors that both of x402's proxies have. No event names a permit. */
+export const proxyAbi = parseAbi([
+  'event Settled()',
+  'event SettledWithPermit()',
+  'error PaymentTooEarly()',
+  'error AmountExceedsPermitted()',
+  'error UnauthorizedFacilitator()',
+  'error Permit2612AmountMismatch()',
+])
 
 /** A Permit2 authorization as the payer signed it; times in Unix seconds, addresses in EIP-55 form. */
 export interface Permit {
@@ -84,3 +109,28 @@ export const encodePermittedWords = ({
   deadline,
 }: Pick<Permit, 'token' | 'amount' | 'nonce' | 'deadline'>): string =>
   addressWord(token) + numberWord(amount) + numberWord(nonce) + numberWord(deadline)
+
+const permittedType = 'TokenPermissions(address token,uint256 amount)'
+const permittedTypeHash = keccak(permittedType).slice(2)
+
+/** Permit2's EIP-712 domain has no version. */
+export const permit2Separator = (chainId: number): Hex =>
+  domainSeparator({ domain: { name: 'Permit2', chainId, verifyingContract: permit2Address } })
+
+/** Digests of permits whose witness has one type, such as `Witness(address to,uint256 validAfter)`. */
+export const createPermitHash = (witnessType: string) => {
+  const witnessTypeHash = keccak(witnessType).slice(2)
+  const permitTypeHash = keccak(
+    `PermitWitnessTransferFrom(TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline,Witness witness)${permittedType}${witnessType}`,
+  ).slice(2)
+  return ({ token, amount, spender, nonce, deadline }: Permit, witnessWords: string, separator: Hex): Hex => {
+    const permitted = hashWords(permittedTypeHash + addressWord(token) + numberWord(amount))
+    const witness = hashWords(witnessTypeHash + witnessWords)
+    const struct = hashWords(
+      permitTypeHash + permitted + addressWord(spender) + numberWord(nonce) + numberWord(deadline) + witness,
+    )
+    return keccak(Buffer.from(`1901${separator.slice(2)}${struct}`, 'hex'))
+  }
+}
+
+const hashWords = (words: string): string => keccak(Buffer.from(words, 'hex')).slice(2)

@@ -2,9 +2,8 @@ import { type Hex, toFunctionSelector } from 'viem'
 import { addressWord } from '../abi/words.js'
 import { type ContractPresence, createPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { permit2Address } from './contracts.js'
 import { eip2612Sponsoring } from './gasSponsoring.js'
-import { permit2Separator } from './typedData.js'
+import { permit2Address, permit2Separator } from './payload.js'
 
 const domainSelector = toFunctionSelector('DOMAIN_SEPARATOR()')
 const permit2Selector = toFunctionSelector('PERMIT2()')

@@ -3,15 +3,20 @@ import type { Rpc } from '../../rpc/rpc.js'
 import { type DeployedSignature, encodeSignature } from '../../signatures/signature.js'
 import { decodeCredit, planCreditProbe } from '../../tokens/erc20.js'
 import type { SettlementCall } from '../../transactions/settlementCall.js'
-import type { Candidate } from '../checks.js'
-import { explainRevert, findContradiction, isNotYetValid } from '../explainRevert.js'
-import { gasCapOf, permit2ReorgGas } from '../gasCap.js'
+import {
+  decodePermitState,
+  explainRevert,
+  findContradiction,
+  gasCapOf,
+  isNotYetValid,
+  permit2ReorgGas,
+  planStateReads,
+} from '../call.js'
 import type { TokenPermit } from '../gasSponsoring.js'
 import { formatPermitId, type Permit } from '../payload.js'
-import { decodePermitState, planStateReads } from '../permitState.js'
-import type { PermitSignatures } from '../prepare.js'
-import { exactProxyAbi, exactProxyAddress } from './contracts.js'
+import type { Candidate, PermitSignatures } from '../prepare.js'
 import { createJudge } from './judge.js'
+import { exactProxyAbi, exactProxyAddress } from './payload.js'
 
 export interface PermitCallContext {
   readonly rpc: Rpc

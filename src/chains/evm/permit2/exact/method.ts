@@ -1,4 +1,6 @@
 import type { Hex } from 'viem'
+import type { Reason } from '../../../../protocol/reasons.js'
+import { runChecks } from '../../../../schemes/checks.js'
 import {
   createEvmMinimum,
   createPaymentMethod,
@@ -9,13 +11,25 @@ import type { ContractPresence } from '../../rpc/presence.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { describePermit } from '../judge.js'
 import { formatPermitId, type Permit, readPermitProof } from '../payload.js'
-import type { Prepared } from '../prepare.js'
+import {
+  type Candidate,
+  createPermitPreparer,
+  hasNotExpired,
+  hasStarted,
+  type Prepared,
+  type PreparerDependencies,
+  paysRecipient,
+  paysSomeoneElse,
+  permitsProxy,
+  permitsToken,
+  type Rule,
+} from '../prepare.js'
 import { createProxyPresence } from '../presence.js'
-import { exactProxyAddress } from './contracts.js'
+import { createPermitCall } from './call.js'
 import { readJudge } from './judge.js'
-import { createPreparer } from './prepare.js'
+import { exactProxyAddress, hashPermit } from './payload.js'
 
-export interface ExactPermit2Dependencies extends MethodDependencies {
+interface ExactPermit2Dependencies extends MethodDependencies {
   /** Executes payments together; null on networks without it. */
   readonly router: Hex | null
 }
@@ -37,3 +51,34 @@ export const createPermit2Method = (dependencies: ExactPermit2Dependencies): Pay
 
 export const createPermit2Presence = (rpc: Rpc, chainId: number): ContractPresence =>
   createProxyPresence(rpc, chainId, exactProxyAddress)
+
+const createPreparer = (dependencies: PreparerDependencies & { readonly router: Hex | null }) => {
+  const { rpc, network, router } = dependencies
+  return createPermitPreparer(dependencies, {
+    read: readPermitProof,
+    hash: hashPermit,
+    findFailedCheck,
+    createCall: (candidate, signed) =>
+      createPermitCall({ rpc, network: network.network, router }, candidate, signed),
+  })
+}
+
+const asksForSomething: Rule = ({ payment }) =>
+  payment.requirements.amount > 0n ? null : 'invalid_payment_amount'
+
+// The proxy transfers exactly what is permitted.
+const permitsAmount: Rule = ({ permit, payment }) =>
+  permit.amount === payment.requirements.amount ? null : 'permit2_amount_mismatch'
+
+const checks: readonly Rule[] = [
+  permitsProxy(exactProxyAddress),
+  permitsToken,
+  paysRecipient,
+  paysSomeoneElse,
+  asksForSomething,
+  permitsAmount,
+  hasStarted,
+  hasNotExpired,
+]
+
+export const findFailedCheck = (candidate: Candidate): Reason | null => runChecks(checks, candidate)

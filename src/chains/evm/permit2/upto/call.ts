@@ -1,20 +1,25 @@
 import { encodeFunctionData, type Hex } from 'viem'
+import type { Payment } from '../../../../protocol/payment.js'
+import { isSameAddress } from '../../abi/address.js'
 import { readWord } from '../../abi/words.js'
 import { encodeExecuteOne, planRouterRead } from '../../contracts/routerCalls.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { type DeployedSignature, encodeSignature } from '../../signatures/signature.js'
 import type { SettlementCall } from '../../transactions/settlementCall.js'
-import type { Candidate } from '../checks.js'
-import { explainRevert, findContradiction, isNotYetValid } from '../explainRevert.js'
-import { gasCapOf, permit2ReorgGas } from '../gasCap.js'
+import {
+  decodePermitState,
+  explainRevert,
+  findContradiction,
+  gasCapOf,
+  isNotYetValid,
+  permit2ReorgGas,
+  planStateReads,
+} from '../call.js'
 import type { TokenPermit } from '../gasSponsoring.js'
 import { formatPermitId } from '../payload.js'
-import { decodePermitState, planStateReads } from '../permitState.js'
-import type { PermitSignatures } from '../prepare.js'
-import { chargeOf, type Facilitators, findFacilitator } from './checks.js'
-import { uptoProxyAbi, uptoProxyAddress } from './contracts.js'
+import type { Candidate, PermitSignatures } from '../prepare.js'
 import { createJudge } from './judge.js'
-import type { UptoPermit } from './payload.js'
+import { type UptoPermit, uptoProxyAbi, uptoProxyAddress } from './payload.js'
 
 /**
  * The proxy takes the call only from the witness's facilitator: through our router, which any account of ours may call,
@@ -82,4 +87,25 @@ export const encodeCharge = (
         functionName: 'settleWithPermit',
         args: [tokenPermit, ...args],
       })
+}
+
+/** Who may call the proxy for us: our accounts, and our router. */
+export interface Facilitators {
+  readonly facilitators: readonly Hex[]
+  /** Null on networks without one. */
+  readonly router: Hex | null
+}
+
+/** x402 puts the charge in the place of the maximum at settle; `settleAmount` leaves the maximum where it is. */
+export const chargeOf = ({ settleAmount, requirements }: Payment): bigint =>
+  settleAmount ?? requirements.amount
+
+/** The account or the router that a permit names; null if it is neither. */
+export const findFacilitator = (
+  { facilitator }: Pick<UptoPermit, 'facilitator'>,
+  { facilitators, router }: Facilitators,
+): { readonly router: Hex } | { readonly account: Hex } | null => {
+  if (router !== null && isSameAddress(facilitator, router)) return { router }
+  const account = facilitators.find((each) => isSameAddress(each, facilitator))
+  return account === undefined ? null : { account }
 }

@@ -6,10 +6,8 @@ import { judgeExecuted } from '../../contracts/routerCalls.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { judgeReceipt } from '../../tokens/erc20.js'
 import type { FailureReasons, SettlementJudge } from '../../transactions/settlementCall.js'
-import { isDirectCall } from '../directCall.js'
-import { createPermitJudge, describePermit, permitDetails } from '../judge.js'
-import { uptoProxyAbi, uptoProxyAddress } from './contracts.js'
-import { encodeChargeWords, type UptoPermit } from './payload.js'
+import { createPermitJudge, describePermit, isDirectCall, permitDetails } from '../judge.js'
+import { encodeChargeWords, type UptoPermit, uptoProxyAbi, uptoProxyAddress } from './payload.js'
 
 export interface JudgedCharge {
   /** The payment's identity. */

@@ -1,3 +1,6 @@
+import type { Reason } from '../../../../protocol/reasons.js'
+import { runChecks } from '../../../../schemes/checks.js'
+import { readSettleAmount } from '../../../../schemes/settleAmount.js'
 import {
   createEvmMinimum,
   createPaymentMethod,
@@ -7,16 +10,25 @@ import {
 import type { ContractPresence } from '../../rpc/presence.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { TransactionEngine } from '../../transactions/engine.js'
-import { permit2Address } from '../contracts.js'
-import { formatPermitId } from '../payload.js'
-import { decodePermitState } from '../permitState.js'
-import type { Prepared } from '../prepare.js'
+import { decodePermitState } from '../call.js'
+import { formatPermitId, permit2Address } from '../payload.js'
+import {
+  type Candidate,
+  createPermitPreparer,
+  hasNotExpired,
+  hasStarted,
+  type Prepared,
+  type PreparerDependencies,
+  paysRecipient,
+  paysSomeoneElse,
+  permitsProxy,
+  permitsToken,
+  type Rule,
+} from '../prepare.js'
 import { createProxyPresence } from '../presence.js'
-import { type Facilitators, findFacilitator } from './checks.js'
-import { uptoProxyAddress } from './contracts.js'
+import { createChargeCall, type Facilitators, findFacilitator } from './call.js'
 import { describeCharge, readJudge } from './judge.js'
-import { readUptoProof, type UptoPermit } from './payload.js'
-import { createPreparer } from './prepare.js'
+import { hashUptoPermit, readUptoProof, type UptoPermit, uptoProxyAddress } from './payload.js'
 
 export interface UptoPermit2Dependencies extends MethodDependencies, Facilitators {}
 
@@ -75,3 +87,63 @@ const withoutEmptyCharges = (engine: TransactionEngine, rpc: Rpc): TransactionEn
 
 export const createUptoPermit2Presence = (rpc: Rpc, chainId: number): ContractPresence =>
   createProxyPresence(rpc, chainId, uptoProxyAddress)
+
+const createPreparer = (dependencies: PreparerDependencies & Facilitators) => {
+  const { rpc, network, facilitators, router } = dependencies
+  const ours = { facilitators, router }
+  return createPermitPreparer(dependencies, {
+    read: readUptoProof,
+    hash: hashUptoPermit,
+    findFailedCheck: createFindFailedCheck(ours),
+    createCall: (candidate, signed) =>
+      createChargeCall({ rpc, network: network.network, ours }, candidate, signed),
+  })
+}
+
+const namesFacilitator =
+  (ours: Facilitators): Rule<UptoPermit> =>
+  ({ permit }) =>
+    findFacilitator(permit, ours) === null ? 'upto_facilitator_mismatch' : null
+
+// What a token credits cannot be simulated: the proxy takes no call by another contract that could read balances.
+const paysInListedToken: Rule = ({ token }) => (token.isListed ? null : 'unsupported_asset')
+
+const permitsSomething: Rule = ({ permit }) => (permit.amount > 0n ? null : 'invalid_payment_amount')
+
+// At settle without `settleAmount` the requirements contain the charge, and only the permit the maximum.
+const permitsMaximum: Rule = ({ permit, payment: { requirements, settleAmount }, isForSettle }) =>
+  permit.amount === requirements.amount || (isForSettle && settleAmount === null)
+    ? null
+    : 'permit2_amount_mismatch'
+
+const chargesWithinBounds: Rule = ({ permit, payment, isForSettle }) => {
+  const settled = readSettleAmount(payment, {
+    authorizedMaximum: permit.amount,
+    isForSettle,
+    isRequiredAmountCharge: true,
+  })
+  if ('amount' in settled) return null
+  // x402's name.
+  return settled.reason === 'settle_amount_above_maximum'
+    ? 'invalid_upto_evm_payload_settlement_exceeds_amount'
+    : settled.reason
+}
+
+export const createFindFailedCheck = (
+  ours: Facilitators,
+): ((candidate: Candidate<UptoPermit>) => Reason | null) => {
+  const checks: readonly Rule<UptoPermit>[] = [
+    permitsProxy(uptoProxyAddress),
+    permitsToken,
+    paysInListedToken,
+    paysRecipient,
+    paysSomeoneElse,
+    namesFacilitator(ours),
+    permitsSomething,
+    permitsMaximum,
+    chargesWithinBounds,
+    hasStarted,
+    hasNotExpired,
+  ]
+  return (candidate) => runChecks(checks, candidate)
+}

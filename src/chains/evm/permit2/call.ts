@@ -1,12 +1,68 @@
-import { type Abi, toFunctionSelector } from 'viem'
+import { type Abi, type Hex, toFunctionSelector } from 'viem'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import { addressWord, numberWord, readWord } from '../abi/words.js'
 import type { CallFailure } from '../rpc/rpc.js'
-import { readRevertText } from '../tokens/erc20.js'
-import type { RevertReason } from '../transactions/settlementCall.js'
-import { permit2Abi, proxyAbi } from './contracts.js'
+import type { DeployedSignature } from '../signatures/signature.js'
+import { encodeBalanceCall, readRevertText } from '../tokens/erc20.js'
+import type { ContractCall, ReadAnswers, RevertReason } from '../transactions/settlementCall.js'
 import { explainMissingAllowance, type TokenPermit } from './gasSponsoring.js'
-import type { PermitState } from './permitState.js'
+import { type Permit, permit2Abi, permit2Address, proxyAbi } from './payload.js'
+
+/*
+ * About 130k gas for a first transfer to a new recipient by ECDSA; wallet contracts add their own check. The same caps
+ * as for EIP-3009, so that the balance that a signer needs does not depend on the method. Unused gas is not paid.
+ */
+const ecdsaGasCap = 500_000n
+const contractGasCap = 1_000_000n
+
+export const gasCapOf = ({ kind }: DeployedSignature): bigint =>
+  kind === 'ecdsa' ? ecdsaGasCap : contractGasCap
+
+/** A word of the nonce bitmap and the recipient's balance; nonce and allowance of a token's permit before it. */
+export const permit2ReorgGas = 90_000n
+
+/** Null values: the contract did not return them. */
+interface PermitState {
+  /** Used or invalidated. */
+  readonly isUsed: boolean | null
+  /** The payer's balance in smallest units. */
+  readonly balance: bigint | null
+  /** What Permit2 may take from the payer, in smallest units. */
+  readonly allowance: bigint | null
+}
+
+const [nonceBitmap] = permit2Abi
+const bitmapSelector = toFunctionSelector(nonceBitmap)
+const allowanceSelector = toFunctionSelector('allowance(address,address)')
+
+/** Calldata of `nonceBitmap`, which holds 256 nonces in a word. */
+export const encodeBitmapCall = ({ from, nonce }: Pick<Permit, 'from' | 'nonce'>): Hex =>
+  `${bitmapSelector}${addressWord(from)}${numberWord(wordOf(nonce))}`
+
+export const wordOf = (nonce: bigint): bigint => nonce >> 8n
+
+/** Whether a bitmap or a mask of a nonce's word contains the nonce. */
+export const hasNonce = (bitmap: bigint, nonce: bigint): boolean => ((bitmap >> (nonce & 0xffn)) & 1n) === 1n
+
+/** The calls whose answers `decodePermitState` takes. */
+export const planStateReads = (permit: Permit): readonly ContractCall[] => [
+  { to: permit2Address, data: encodeBitmapCall(permit) },
+  { to: permit.token, data: encodeBalanceCall(permit.from) },
+  { to: permit.token, data: `${allowanceSelector}${addressWord(permit.from)}${addressWord(permit2Address)}` },
+]
+
+export const decodePermitState = (
+  [bitmap, balance, allowance]: ReadAnswers,
+  { nonce }: Pick<Permit, 'nonce'>,
+): PermitState => {
+  const word = readWord(bitmap)
+  return {
+    isUsed: word === null ? null : hasNonce(word, nonce),
+    balance: readWord(balance),
+    allowance: readWord(allowance),
+  }
+}
 
 const errorReasons: Readonly<Record<string, Reason>> = {
   SignatureExpired: 'permit2_deadline_expired',

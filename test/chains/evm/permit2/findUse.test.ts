@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { numberToHex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { findUseBlock, readAllReceipts } from '../../../../src/chains/evm/permit2/findUseBlock.js'
+import { findUseBlock, readAllReceipts } from '../../../../src/chains/evm/permit2/findUse.js'
 import { createLogMemory } from '../../../../src/chains/evm/rpc/logMemory.js'
 import { createRpc, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import type { Receipt } from '../../../../src/chains/evm/rpc/wireShapes.js'

@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { getAddress, type Hex, hashTypedData } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { encodeSettle } from '../../../../../src/chains/evm/permit2/exact/call.js'
-import { encodePermitWords } from '../../../../../src/chains/evm/permit2/exact/payload.js'
-import { hashPermit } from '../../../../../src/chains/evm/permit2/exact/typedData.js'
-import { permit2Separator } from '../../../../../src/chains/evm/permit2/typedData.js'
+import { encodePermitWords, hashPermit } from '../../../../../src/chains/evm/permit2/exact/payload.js'
+import { permit2Separator } from '../../../../../src/chains/evm/permit2/payload.js'
 import { permitTypedData } from '../../../../support/evm/permit2.js'
 
 const address = fc

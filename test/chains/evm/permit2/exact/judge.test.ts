@@ -8,7 +8,7 @@ import {
   parseAbi,
 } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { judgeForeignExecution } from '../../../../../src/chains/evm/permit2/exact/foreignExecution.js'
+import { judgeForeignExecution } from '../../../../../src/chains/evm/permit2/exact/judge.js'
 import type { Log, Receipt } from '../../../../../src/chains/evm/rpc/wireShapes.js'
 import { randomAddress, randomHex } from '../../../../support/evm/authorization.js'
 import { multicall3Address, usdcAbi } from '../../../../support/evm/localChain.js'

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { getAddress, type Hex, hashTypedData } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { permit2Separator } from '../../../../../src/chains/evm/permit2/typedData.js'
+import { permit2Separator } from '../../../../../src/chains/evm/permit2/payload.js'
 import { encodeCharge } from '../../../../../src/chains/evm/permit2/upto/call.js'
-import { encodeChargeWords } from '../../../../../src/chains/evm/permit2/upto/payload.js'
-import { hashUptoPermit } from '../../../../../src/chains/evm/permit2/upto/typedData.js'
+import { encodeChargeWords, hashUptoPermit } from '../../../../../src/chains/evm/permit2/upto/payload.js'
 import { uptoTypedData } from '../../../../support/evm/uptoPermit2.js'
 
 const address = fc
