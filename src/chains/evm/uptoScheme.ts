@@ -11,8 +11,7 @@ import { createUptoPermit2Method } from './permit2/upto/method.js'
 import type { ContractPresence } from './rpc/presence.js'
 import { createDescribeToken } from './tokens/tokenRegistry.js'
 import { builderCodeExtension } from './transactions/builderCodes.js'
-import { createPermitMethod } from './upto/method.js'
-import { createFindPermitProblem } from './upto/permitSupport.js'
+import { createFindPermitProblem, createPermitMethod } from './upto/method.js'
 
 export interface UptoDependencies extends SchemeDependencies {
   readonly routers: Routers

@@ -1,4 +1,4 @@
-import { encodeEventTopics, type Hex, pad } from 'viem'
+import { encodeEventTopics, type Hex, pad, toFunctionSelector } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { isSameAddress } from '../abi/address.js'
@@ -6,17 +6,47 @@ import { addressWord, asHex, readWord, wordOf } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
 import { transferTopic } from '../tokens/transfers.js'
-import { type ExpectedTransfer, isTransfer, judgeReceipt, tokenAbi, transferTopic } from '../tokens/erc20.js'
+import { type ExpectedTransfer, isTransfer, judgeReceipt, tokenAbi, transferTopic, encodeBalanceCall } from '../tokens/erc20.js'
 import { findLog } from '../transactions/receipts/findLog.js'
 import { findReceipt } from '../transactions/receipts/findReceipt.js'
 import type {
+  ContractCall,
   Execution,
   ExecutionQuery,
   FailureReasons,
   Judgement,
+  ReadAnswers,
   SettlementJudge,
 } from '../transactions/settlementCall.js'
-import { encodeStateCall } from './authorizationState.js'
+import type { Authorization } from './payload.js'
+
+/** Null values: the token did not return them. */
+export interface AuthorizationState {
+  /** Used or cancelled. */
+  readonly isUsed: boolean | null
+  /** The payer's balance in smallest units. */
+  readonly balance: bigint | null
+}
+
+const stateSelector = toFunctionSelector('authorizationState(address,bytes32)')
+
+/** Calldata of `authorizationState`: whether an authorization is used or cancelled. */
+export const encodeStateCall = (from: Hex, nonce: Hex): Hex =>
+  `${stateSelector}${addressWord(from)}${nonce.slice(2)}`
+
+/** The calls whose answers `decodeAuthorizationState` takes. */
+export const planStateReads = (
+  asset: Hex,
+  { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
+): readonly ContractCall[] => [
+  { to: asset, data: encodeStateCall(from, nonce) },
+  { to: asset, data: encodeBalanceCall(from) },
+]
+
+export const decodeAuthorizationState = ([state, balance]: ReadAnswers): AuthorizationState => {
+  const used = readWord(state)
+  return { isUsed: used === null ? null : used !== 0n, balance: readWord(balance) }
+}
 
 const [usedTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationUsed' })
 const [cancelledTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationCanceled' })

@@ -1,9 +1,12 @@
+import { type Hex, zeroAddress, zeroHash } from 'viem'
 import type { Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
+import { readWord } from '../abi/words.js'
 import { createEvmMinimum, createPaymentMethod, type SchemeDependencies } from '../paymentMethod.js'
+import type { Rpc } from '../rpc/rpc.js'
 import { createDescribeToken, domainOf } from '../tokens/tokenRegistry.js'
 import { builderCodeExtension } from '../transactions/builderCodes.js'
-import { readJudge } from './judge.js'
+import { encodeStateCall, readJudge } from './judge.js'
 import { formatAuthorizationId, readExactProof } from './payload.js'
 import { createPreparer, type Prepared } from './prepare.js'
 
@@ -41,5 +44,23 @@ export const createExactScheme = (dependencies: SchemeDependencies): Scheme => {
     journalClaims: null,
     describeKind: () => ({ extra: describeDefaultDomain(), extensions: [builderCodeExtension] }),
     describeAsset: createDescribeToken(network, tokens),
+  }
+}
+
+// Tokens come from requirements; one more than these is asked again.
+const maxTokens = 1_000
+
+/** Whether a token has EIP-3009, which `authorizationState` shows; asked once. */
+export const createAuthorizationSupport = (rpc: Pick<Rpc, 'call'>) => {
+  const known = new Map<string, boolean>()
+  return async (asset: Hex): Promise<boolean> => {
+    const key = asset.toLowerCase()
+    const cached = known.get(key)
+    if (cached !== undefined) return cached
+    const answer = await rpc.call({ to: asset, data: encodeStateCall(zeroAddress, zeroHash) })
+    const isSupported = answer.succeeds && readWord(answer.value) !== null
+    if (known.size >= maxTokens) known.clear()
+    known.set(key, isSupported)
+    return isSupported
   }
 }

@@ -9,7 +9,7 @@ import { chargeOf } from '../permit2/upto/call.js'
 import { createFindFailedCheck } from '../permit2/upto/method.js'
 import { hashUptoPermit, readUptoProof as readPermit2Proof } from '../permit2/upto/payload.js'
 import { formatPermitId, readUptoProof } from '../upto/payload.js'
-import { createReadCandidate } from '../upto/readCandidate.js'
+import { createReadCandidate } from '../upto/prepare.js'
 import { foreignMessage, isTransferAuthorization, nameRouter } from '../uptoScheme.js'
 import {
   type EvmOfflineNetwork,

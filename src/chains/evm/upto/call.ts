@@ -1,13 +1,51 @@
-import { encodeFunctionData } from 'viem'
+import { type Abi, decodeErrorResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
+import type { Payment } from '../../../protocol/payment.js'
+import { addressWord, readWord } from '../abi/words.js'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
-import type { Rpc } from '../rpc/rpc.js'
+import type { CallFailure, Rpc } from '../rpc/rpc.js'
 import { type DeployedSignature, encodeSignature } from '../signatures/signature.js'
-import type { SettlementCall } from '../transactions/settlementCall.js'
-import type { Candidate } from './checks.js'
-import { explainRevert, findContradiction } from './explainRevert.js'
+import { encodeBalanceCall, readRevertText } from '../tokens/erc20.js'
+import type { Token } from '../tokens/tokenRegistry.js'
+import type {
+  ContractCall,
+  ReadAnswers,
+  RevertReason,
+  SettlementCall,
+} from '../transactions/settlementCall.js'
 import { createJudge } from './judge.js'
-import { formatPermitId } from './payload.js'
-import { decodePermitState, planStateReads } from './permitState.js'
+import { formatPermitId, type TokenPermit, type UptoProof } from './payload.js'
+
+/** Null values: the token did not return them. */
+interface PermitState {
+  /** The owner's next permit nonce. */
+  readonly nonce: bigint | null
+  /** In smallest units. */
+  readonly balance: bigint | null
+  /** What the spender may take from the owner, in smallest units. */
+  readonly allowance: bigint | null
+}
+
+const noncesSelector = toFunctionSelector('nonces(address)')
+const allowanceSelector = toFunctionSelector('allowance(address,address)')
+
+/** Calldata of EIP-2612's `nonces`. */
+export const encodeNonceCall = (owner: Hex): Hex => `${noncesSelector}${addressWord(owner)}`
+
+/** The calls whose answers `decodePermitState` takes. */
+const planStateReads = (
+  asset: Hex,
+  { owner, spender }: Pick<TokenPermit, 'owner' | 'spender'>,
+): readonly ContractCall[] => [
+  { to: asset, data: encodeNonceCall(owner) },
+  { to: asset, data: encodeBalanceCall(owner) },
+  { to: asset, data: `${allowanceSelector}${addressWord(owner)}${addressWord(spender)}` },
+]
+
+export const decodePermitState = ([nonce, balance, allowance]: ReadAnswers): PermitState => ({
+  nonce: readWord(nonce),
+  balance: readWord(balance),
+  allowance: readWord(allowance),
+})
 
 /*
  * Permit and transfer cost FiatToken about 165k gas, 70k more when they deploy the recipient's router; wallet contracts add
@@ -18,12 +56,18 @@ const contractGasCap = 1_000_000n
 // The recipient's router, and four slots: its balance, the permit's nonce and allowance, the router's own nonce.
 const reorgGas = 150_000n
 
+interface CheckedPermit extends Pick<UptoProof, 'permit' | 'paymentNonce'> {
+  readonly payment: Pick<Payment, 'requirements'>
+  readonly token: Pick<Token, 'address'>
+  readonly payTo: Hex
+  readonly routers: { readonly shared: Hex }
+}
+
 export const createUptoCall = (
   { rpc, network }: { readonly rpc: Rpc; readonly network: string },
-  candidate: Candidate,
+  { permit, paymentNonce, payment, token, payTo, routers }: CheckedPermit,
   { amount, signature }: { readonly amount: bigint; readonly signature: DeployedSignature },
 ): SettlementCall => {
-  const { permit, token, payTo, paymentNonce, routers, payment } = candidate
   // A charge of 0 costs gas too: who could not pay the maximum must not make the facilitator pay it.
   const needed = amount > 0n ? amount : payment.requirements.amount
   const { owner, spender, value, deadline, nonce } = permit
@@ -66,5 +110,90 @@ export const createUptoCall = (
     findContradiction: (reads) => findContradiction(decodePermitState(reads), { permit, amount, needed }),
     isTooEarly: () => false,
     judge: createJudge(rpc, { router: routers.shared, asset, owner, spender, nonce, payTo, amount }),
+  }
+}
+
+interface Settled {
+  readonly permit: TokenPermit
+  readonly amount: bigint
+}
+
+/** The token's state takes precedence over the messages of token and router. */
+const explainRevert = (
+  failure: CallFailure,
+  { nonce, balance, allowance }: PermitState,
+  { permit, amount }: Settled,
+): RevertReason => {
+  if (nonce === null) return { reason: 'permit_not_supported' }
+  if (nonce < permit.nonce) return nonceMismatch(permit, nonce)
+  const error = failure.data === null ? null : readRouterError(failure.data)
+  if (error === 'PermitAlreadySettled') return nonceMismatch(permit, nonce)
+  if (nonce > permit.nonce) {
+    // The nonce is used: by this permit, which any account may submit, or by another one.
+    if (error === 'InvalidPermitSignature') return nonceMismatch(permit, nonce)
+    if (isOverridden({ nonce, allowance }, permit)) return { reason: 'permit_allowance_changed' }
+  }
+  const text = readRevertText(failure)
+  if (error === 'PermitExpired' || /expired/i.test(text)) return { reason: 'permit_expired' }
+  if (/paused/i.test(text)) return { reason: 'token_paused' }
+  if (/blacklist|blocklist|blocked|frozen|sanction/i.test(text)) return { reason: 'account_blocked' }
+  if (/invalid.?signature|invalid.?signer|ecrecover/i.test(text + (error ?? ''))) {
+    return { reason: 'invalid_permit_signature' }
+  }
+  if (error === 'PermitNotApplied') return { reason: 'permit_not_supported' }
+  if (balance !== null && balance < amount) return { reason: 'insufficient_funds' }
+  if (/out ?of ?gas|gas required exceeds/i.test(text)) return { reason: 'gas_limit_exceeded' }
+  return {
+    reason: 'permit_simulation_failed',
+    ...(text === '' ? {} : { message: `The settlement fails when it is simulated: ${text}` }),
+  }
+}
+
+const nonceMismatch = ({ nonce: signed }: TokenPermit, next: bigint): RevertReason => ({
+  reason: 'permit_nonce_mismatch',
+  message: `The permit has the nonce ${signed}, and the payer's next permit nonce of the token is ${next}`,
+})
+
+/**
+ * Whether the nonce is used and the allowance is not the permit's: another permit used the nonce, or the payer has changed
+ * the allowance since. What stands then is of an earlier permit, which the payer did not sign for this payment.
+ */
+const isOverridden = (
+  { nonce, allowance }: Pick<PermitState, 'nonce' | 'allowance'>,
+  permit: TokenPermit,
+): boolean => nonce !== null && nonce > permit.nonce && allowance !== permit.value
+
+/** For what the router and the token would accept; null if the state allows the settlement. */
+const findContradiction = (
+  state: PermitState,
+  { permit, amount, needed }: Settled & { readonly needed: bigint },
+): RevertReason | null => {
+  const { nonce, balance } = state
+  if (nonce === null) return { reason: 'permit_not_supported' }
+  // Without a transfer nothing is drawn.
+  if (amount > 0n && isOverridden(state, permit)) return { reason: 'permit_allowance_changed' }
+  // Some tokens transfer less than they are asked to.
+  return balance === null || balance < needed ? { reason: 'insufficient_funds' } : null
+}
+
+// Errors of common implementations of permit, which the router passes on.
+const tokenErrors: Abi = [
+  { type: 'error', name: 'ERC2612ExpiredSignature', inputs: [{ name: 'deadline', type: 'uint256' }] },
+  {
+    type: 'error',
+    name: 'ERC2612InvalidSigner',
+    inputs: [
+      { name: 'signer', type: 'address' },
+      { name: 'owner', type: 'address' },
+    ],
+  },
+]
+const knownErrors: Abi = [...uptoRouterAbi, ...tokenErrors]
+
+const readRouterError = (data: Hex): string | null => {
+  try {
+    return decodeErrorResult({ abi: knownErrors, data }).errorName
+  } catch {
+    return null
   }
 }

@@ -1,4 +1,6 @@
+import { type Hex, toFunctionSelector, zeroAddress } from 'viem'
 import { readAddress } from '../abi/address.js'
+import { keccak, readWord } from '../abi/words.js'
 import type { Routers } from '../contracts/routers.js'
 import {
   createEvmMinimum,
@@ -6,11 +8,12 @@ import {
   type MethodDependencies,
   type PaymentMethod,
 } from '../paymentMethod.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { RevertReason } from '../transactions/settlementCall.js'
+import { decodePermitState, encodeNonceCall } from './call.js'
 import { describePermit, readJudge } from './judge.js'
 import { formatPermitId, readUptoProof } from './payload.js'
-import { decodePermitState } from './permitState.js'
-import type { FindPermitProblem } from './permitSupport.js'
-import { createPreparer, type Prepared } from './prepare.js'
+import { createPreparer, type FindPermitProblem, type Prepared } from './prepare.js'
 
 /** `upto` by an EIP-2612 permit: the router transfers what was used, at most what the payer permitted. */
 export const createPermitMethod = (
@@ -37,3 +40,43 @@ export const createPermitMethod = (
       allowance: null,
     }),
   })
+
+const typeHashSelector = toFunctionSelector('PERMIT_TYPEHASH()')
+const daiTypeHash = BigInt(
+  keccak('Permit(address holder,address spender,uint256 nonce,uint256 expiry,bool allowed)'),
+)
+
+const alternatives = 'pay with Permit2 (extra.assetTransferMethod "permit2"), or use the scheme exact'
+
+const notSupported: RevertReason = {
+  reason: 'permit_not_supported',
+  message: `The token has no permit (EIP-2612): ${alternatives}`,
+}
+const daiForm: RevertReason = {
+  reason: 'permit_dai_not_supported',
+  message: `The token has only DAI's form of permit, which allows everything or nothing: ${alternatives}`,
+}
+
+// Tokens come from requirements; only those that the operator listed are asked, and one more would be asked again.
+const maxTokens = 1_000
+
+export const createFindPermitProblem = (rpc: Pick<Rpc, 'call'>): FindPermitProblem => {
+  const known = new Map<string, RevertReason | null>()
+  const read = async (to: Hex, data: Hex): Promise<bigint | null> => {
+    const answer = await rpc.call({ to, data })
+    return answer.succeeds ? readWord(answer.value) : null
+  }
+  return async (asset) => {
+    const key = asset.toLowerCase()
+    const cached = known.get(key)
+    if (cached !== undefined) return cached
+    const [nonce, typeHash] = await Promise.all([
+      read(asset, encodeNonceCall(zeroAddress)),
+      read(asset, typeHashSelector),
+    ])
+    const problem = typeHash === daiTypeHash ? daiForm : nonce === null ? notSupported : null
+    if (known.size >= maxTokens) known.clear()
+    known.set(key, problem)
+    return problem
+  }
+}

@@ -2,7 +2,9 @@ import type { Hex } from 'viem'
 import { readUint256 } from '../../../protocol/amount.js'
 import { isFields } from '../../../protocol/fields.js'
 import { readAddress } from '../abi/address.js'
+import { addressWord, keccak, numberWord } from '../abi/words.js'
 import { maxSignatureBytes, signatureForm } from '../signatures/signature.js'
+import { type SigningDomain, separatorOf } from '../tokens/tokenRegistry.js'
 
 /** An EIP-2612 permit as the payer signed it; addresses in EIP-55 form. */
 export interface TokenPermit {
@@ -22,7 +24,7 @@ export interface UptoProof {
   readonly paymentNonce: Hex
 }
 
-export type ProofReading = { readonly proof: UptoProof } | { readonly problem: string }
+type ProofReading = { readonly proof: UptoProof } | { readonly problem: string }
 
 /** Reads an untrusted proof. Ignores extra fields, never throws. */
 export const readUptoProof = (proof: unknown): ProofReading => {
@@ -93,3 +95,18 @@ export const formatPermitId = (
   asset: Hex,
   { owner, nonce }: Pick<TokenPermit, 'owner' | 'nonce'>,
 ): string => `${network}/${asset}/permit/${owner}/${nonce}`.toLowerCase()
+
+const typeHash = keccak(
+  'Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)',
+).slice(2)
+
+/** The EIP-712 digest of an EIP-2612 permit. */
+export const hashTokenPermit = (
+  { owner, spender, value, nonce, deadline }: TokenPermit,
+  domain: SigningDomain,
+): Hex => {
+  const fields =
+    addressWord(owner) + addressWord(spender) + numberWord(value) + numberWord(nonce) + numberWord(deadline)
+  const structHash = keccak(Buffer.from(typeHash + fields, 'hex')).slice(2)
+  return keccak(Buffer.from(`1901${separatorOf(domain).slice(2)}${structHash}`, 'hex'))
+}

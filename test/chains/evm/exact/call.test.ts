@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { encodeFunctionData, getAddress, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { encodeStateCall } from '../../../../src/chains/evm/exact/authorizationState.js'
 import { encodeTransfer } from '../../../../src/chains/evm/exact/call.js'
+import { encodeStateCall } from '../../../../src/chains/evm/exact/judge.js'
 import { encodeBalanceCall } from '../../../../src/chains/evm/tokens/erc20.js'
 
 const abi = parseAbi([

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { encodeErrorResult, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { explainRevert, isNotYetValid } from '../../../../src/chains/evm/exact/explainRevert.js'
+import { explainRevert, isNotYetValid } from '../../../../src/chains/evm/exact/call.js'
 import { anyText } from '../../../support/anyText.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { bytesToHex, getAddress, hashTypedData } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { hashAuthorization } from '../../../../src/chains/evm/exact/typedData.js'
+import { hashAuthorization } from '../../../../src/chains/evm/exact/payload.js'
 import { anyText } from '../../../support/anyText.js'
 import { transferAuthorizationTypedData } from '../../../support/evm/authorization.js'
 
