@@ -6,9 +6,8 @@ import { type Offer, UnknownOfferError } from './offer.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { EvmNetworkSettings } from './settings.js'
 import type { FeeOracle } from './transactions/fees/fees.js'
-import type { GasBalances } from './transactions/fees/gasBalances.js'
-import { advanceLane, readTransactionCount } from './transactions/lanes/transactionCount.js'
-import type { Signers } from './transactions/signers.js'
+import { advanceLane, readTransactionCount } from './transactions/lanes/sendInLane.js'
+import type { GasBalances, Signers } from './transactions/signers.js'
 
 export interface MonitoredEvmNetwork extends MonitoredNetwork {
   /** Whether an account can pay for the next settlement; false until the lanes are open. */

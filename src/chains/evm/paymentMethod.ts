@@ -13,7 +13,6 @@ import type { EvmNetworkSettings, EvmSettings } from './settings.js'
 import type { Token, TokenRegistry } from './tokens/tokenRegistry.js'
 import { readBuilderCodes } from './transactions/builderCodes.js'
 import type { TransactionEngine } from './transactions/engine.js'
-import { typicalGas } from './transactions/fees/gasBalances.js'
 import { promisedGas } from './transactions/fees/gasBudget.js'
 import type {
   ReadAnswers,
@@ -21,6 +20,7 @@ import type {
   SettlementCall,
   SettlementJudge,
 } from './transactions/settlementCall.js'
+import { typicalGas } from './transactions/signers.js'
 import { withMargin } from './transactions/simulation/simulate.js'
 
 export interface MethodDependencies {

@@ -1,8 +1,7 @@
 import type { Address } from 'viem'
 import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
 import { createTransferBatch } from '../../../src/chains/evm/exact/transferBatch.js'
-import { isBatch } from '../../../src/chains/evm/transactions/batching/batchContract.js'
-import { createMulticallBatch } from '../../../src/chains/evm/transactions/batching/multicallBatch.js'
+import { createMulticallBatch, isBatch } from '../../../src/chains/evm/transactions/batching/batchContract.js'
 import { multicall3Address } from '../../support/evm/localChain.js'
 
 /** What a network may have, and what a payment in a batch of fifty costs then. */

@@ -9,7 +9,7 @@ import {
   type EvmSettings,
   readEvmSettings,
 } from '../../../src/chains/evm/settings.js'
-import { createMulticallPresence } from '../../../src/chains/evm/transactions/batching/multicallBatch.js'
+import { createMulticallPresence } from '../../../src/chains/evm/transactions/batching/batchContract.js'
 import {
   createTransactionEngine,
   type TransactionEngine,

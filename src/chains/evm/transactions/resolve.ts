@@ -1,75 +1,17 @@
-import type { Hex } from 'viem'
+import { type Hex, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem'
+import { z } from 'zod'
 import type { Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
-import type { Reason } from '../../../protocol/reasons.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import { collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import { asHex } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Block, Receipt } from '../rpc/wireShapes.js'
 import { findReceipt, type ReceiptPolicy } from './receipts/findReceipt.js'
-import { areAllNoncesUsed, areReplacedExternally, countNonces } from './receipts/usedNonces.js'
-import type { ExecutionQuery, SettlementJudge } from './settlementCall.js'
+import { concludeReceipt, confirmedBy } from './settle.js'
+import type { SettlementJudge } from './settlementCall.js'
 
 // After a reorg the newest block may have an earlier timestamp; this margin covers it.
 const expirySlackMs = 30_000
-
-/** `isShared`: the transaction carries other payments too. */
-export interface OwnReceipt {
-  readonly receipt: Receipt
-  readonly isShared: boolean
-}
-
-export interface Conclusion {
-  readonly outcome: Outcome
-  /** Reverted, or left out by its batch, and still unused: it may succeed in another transaction. */
-  readonly isRevertedUnused: boolean
-}
-
-/** `pending` while the nodes do not prove more. */
-export const concludeReceipt = async (
-  rpc: Rpc,
-  { receipt, isShared }: OwnReceipt,
-  judge: SettlementJudge,
-  search: Omit<ExecutionQuery, 'at'>,
-): Promise<Conclusion> => {
-  const judgement = judge.judgeReceipt(receipt, isShared)
-  if (judgement === 'paid') return certain(confirmedBy(receipt))
-  const head = await rpc.getBlock('latest')
-  const at = head === null || head.number < receipt.blockNumber ? receipt.blockNumber : head.number
-  const execution = await judge.findExecution({ ...search, at })
-  const transaction = receipt.transactionHash
-  switch (execution.state) {
-    case 'paid':
-      return certain(confirmedBy(execution.receipt))
-    case 'unknown':
-      return certain({ state: 'pending', transaction })
-    case 'unused':
-    case 'void': {
-      const isUnused = execution.state === 'unused'
-      // A call that reverts inside a batch leaves no event and does not revert the transaction.
-      const hasReverted = judgement === 'reverted' || (isShared && isUnused)
-      const reason = failureOf(judge, { hasReverted, isUnused })
-      return { outcome: { state: 'failed', reason, transaction }, isRevertedUnused: hasReverted && isUnused }
-    }
-  }
-}
-
-const certain = (outcome: Outcome): Conclusion => ({ outcome, isRevertedUnused: false })
-
-const confirmedBy = ({ transactionHash, blockNumber, blockHash, gasUsed }: Receipt): Outcome => ({
-  state: 'confirmed',
-  transaction: transactionHash,
-  block: { number: blockNumber, hash: blockHash },
-  ...(gasUsed == null ? {} : { gasUsed }),
-})
-
-const failureOf = (
-  { reasons }: SettlementJudge,
-  { hasReverted, isUnused }: { readonly hasReverted: boolean; readonly isUnused: boolean },
-): Reason => {
-  if (!hasReverted) return reasons.unpaid
-  return isUnused ? reasons.reverted : reasons.void
-}
 
 export interface ResolvePolicy extends ReceiptPolicy {
   /** Blocks with this many on top are final. */
@@ -253,3 +195,62 @@ const hasExpired = async (
   const block = depth === 0n || head.number < depth ? head : await view.getBlock(head.number - depth)
   return block !== null && head.number >= depth && isPast(block)
 }
+
+const ourTransaction = z.custom<TransactionSerialized>(
+  (bytes) => typeof bytes === 'string' && /^0x[0-9a-f]+$/.test(bytes),
+)
+
+/** The newest block, and how many blocks below it a nonce must have been used. */
+interface UsedSince {
+  readonly head: Block
+  readonly depth: number
+}
+
+// Bytes whose nonce was used more recently are sent again meanwhile: a reorganisation may free it.
+const minDepth = 32
+
+/**
+ * Whether other transactions used all nonces of the recorded ones, at final depth: then none of ours can be
+ * mined. Only possible when another program uses the same key.
+ */
+const areReplacedExternally = async (
+  rpc: Rpc,
+  broadcasts: readonly SignedTransaction[],
+  { head, depth }: UsedSince,
+): Promise<boolean> => {
+  const at = head.number - BigInt(Math.max(depth, minDepth))
+  if (at < 0n) return false
+  for (const broadcast of broadcasts) {
+    const { nonce, signer } = await readSlot(broadcast)
+    // Nodes drop the state of old blocks; without it nothing is proven.
+    const used = await rpc.getTransactionCount(signer, at).catch(() => 0)
+    if (used <= nonce) return false
+  }
+  return true
+}
+
+/** Whether every transaction was mined, or shares its nonce with a mined one. */
+const areAllNoncesUsed = async (
+  broadcasts: readonly SignedTransaction[],
+  mined: readonly SignedTransaction[],
+): Promise<boolean> => {
+  if (broadcasts.length === mined.length) return true
+  const used = await Promise.all(mined.map(readSlot))
+  for (const broadcast of broadcasts) {
+    const own = await readSlot(broadcast)
+    if (!used.some(({ signer, nonce }) => signer === own.signer && nonce === own.nonce)) return false
+  }
+  return true
+}
+
+/** Replacements of a transaction are not counted beside it: at most one of them is mined. */
+const countNonces = async (broadcasts: readonly SignedTransaction[]): Promise<number> => {
+  const slots = await Promise.all(broadcasts.map(readSlot))
+  return new Set(slots.map(({ signer, nonce }) => `${signer} ${nonce}`)).size
+}
+
+const readSlot = async ({ bytes }: SignedTransaction): Promise<{ signer: Hex; nonce: number }> => ({
+  // RLP encodes a nonce of zero as absent.
+  nonce: parseTransaction(asHex(bytes)).nonce ?? 0,
+  signer: await recoverTransactionAddress({ serializedTransaction: ourTransaction.parse(bytes) }),
+})

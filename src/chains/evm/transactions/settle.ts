@@ -1,15 +1,17 @@
 import type { Hex } from 'viem'
 import type { Clock } from '../../../ports/clock.js'
+import type { Reason } from '../../../protocol/reasons.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import type { Rpc } from '../rpc/rpc.js'
+import type { Receipt } from '../rpc/wireShapes.js'
 import type { NoncePool } from './lanes/noncePool.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 import type { ReceiptWatcher } from './receipts/receiptWatcher.js'
-import { type Conclusion, concludeReceipt } from './resolve.js'
+import type { ExecutionQuery, SettlementJudge } from './settlementCall.js'
 import type { Submission, Submit } from './submit.js'
 
 /** Sends, waits for the receipt, decides. Throws only when nothing was recorded; fails only what was not sent. */
-export type Settle = (submission: Submission, policy: ReceiptPolicy) => Promise<Outcome>
+type Settle = (submission: Submission, policy: ReceiptPolicy) => Promise<Outcome>
 
 /** `reverted`: inside a batch; may succeed alone. */
 interface Attempt {
@@ -81,3 +83,61 @@ const withoutFailure = (outcome: Outcome, transaction: Hex): Outcome =>
   outcome.state === 'failed' ? { state: 'pending', transaction } : outcome
 
 const final = (outcome: Outcome): Attempt => ({ outcome, reverted: null })
+
+/** `isShared`: the transaction carries other payments too. */
+interface OwnReceipt {
+  readonly receipt: Receipt
+  readonly isShared: boolean
+}
+
+interface Conclusion {
+  readonly outcome: Outcome
+  /** Reverted, or left out by its batch, and still unused: it may succeed in another transaction. */
+  readonly isRevertedUnused: boolean
+}
+
+/** `pending` while the nodes do not prove more. */
+export const concludeReceipt = async (
+  rpc: Rpc,
+  { receipt, isShared }: OwnReceipt,
+  judge: SettlementJudge,
+  search: Omit<ExecutionQuery, 'at'>,
+): Promise<Conclusion> => {
+  const judgement = judge.judgeReceipt(receipt, isShared)
+  if (judgement === 'paid') return certain(confirmedBy(receipt))
+  const head = await rpc.getBlock('latest')
+  const at = head === null || head.number < receipt.blockNumber ? receipt.blockNumber : head.number
+  const execution = await judge.findExecution({ ...search, at })
+  const transaction = receipt.transactionHash
+  switch (execution.state) {
+    case 'paid':
+      return certain(confirmedBy(execution.receipt))
+    case 'unknown':
+      return certain({ state: 'pending', transaction })
+    case 'unused':
+    case 'void': {
+      const isUnused = execution.state === 'unused'
+      // A call that reverts inside a batch leaves no event and does not revert the transaction.
+      const hasReverted = judgement === 'reverted' || (isShared && isUnused)
+      const reason = failureOf(judge, { hasReverted, isUnused })
+      return { outcome: { state: 'failed', reason, transaction }, isRevertedUnused: hasReverted && isUnused }
+    }
+  }
+}
+
+const certain = (outcome: Outcome): Conclusion => ({ outcome, isRevertedUnused: false })
+
+export const confirmedBy = ({ transactionHash, blockNumber, blockHash, gasUsed }: Receipt): Outcome => ({
+  state: 'confirmed',
+  transaction: transactionHash,
+  block: { number: blockNumber, hash: blockHash },
+  ...(gasUsed == null ? {} : { gasUsed }),
+})
+
+const failureOf = (
+  { reasons }: SettlementJudge,
+  { hasReverted, isUnused }: { readonly hasReverted: boolean; readonly isUnused: boolean },
+): Reason => {
+  if (!hasReverted) return reasons.unpaid
+  return isUnused ? reasons.reverted : reasons.void
+}

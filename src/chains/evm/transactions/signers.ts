@@ -1,7 +1,11 @@
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Secret } from '../../../platform/secret.js'
+import type { Logger } from '../../../ports/logger.js'
+import { createSignerBalances, type SignerBalances } from '../../common/signerBalances.js'
 import { isSameAddress } from '../abi/address.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { type FeeReading, highestGasPrice } from './fees/fees.js'
 import type { SettlementCall } from './settlementCall.js'
 
 /** The same on every EVM network. */
@@ -41,4 +45,56 @@ const hash = (text: string): number => {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
   return value >>> 0
+}
+
+export interface GasBalances extends Omit<SignerBalances, 'note'> {
+  measure(reading: FeeReading): Promise<void>
+}
+
+// A payment by ECDSA to a new recipient in Circle's USDC; most others are cheaper.
+export const typicalGas = 103_000n
+
+/** Before the first measurement no signer counts as funded. */
+export const createGasBalances = (
+  network: string,
+  {
+    rpc,
+    signers,
+    gasPerSettlement,
+    lowBalanceSettlements,
+    logger,
+  }: {
+    readonly rpc: Rpc
+    readonly signers: Signers
+    /** Nodes reject simulations and transactions if the sender cannot pay this gas at the full price. */
+    readonly gasPerSettlement: bigint
+    readonly lowBalanceSettlements: number
+    readonly logger: Logger
+  },
+): GasBalances => {
+  const balances = createSignerBalances({ network, lowBalanceSettlements, logger })
+  return {
+    ...balances,
+    measure: async ({ fees, price }) => {
+      const floor = gasPerSettlement * (fees === null ? price : highestGasPrice(fees))
+      const health = await Promise.all(
+        signers.addresses.map(async (signer) => {
+          const balance = await rpc.getBalance(signer)
+          return { signer, balance, settlementsLeft: countSettlementsLeft(balance, { floor, price }) }
+        }),
+      )
+      balances.update(health)
+    },
+  }
+}
+
+/** How many settlements at a price per gas a balance pays for, all in wei; none below the floor. */
+export const countSettlementsLeft = (
+  balance: bigint,
+  { floor, price }: { readonly floor: bigint; readonly price: bigint },
+): number => {
+  if (balance < floor) return 0
+  // Free gas must not divide by zero.
+  const cost = typicalGas * (price > 0n ? price : 1n)
+  return Number((balance - floor) / cost) + 1
 }

@@ -1,5 +1,8 @@
-import { type Hex, isAddressEqual, parseTransaction } from 'viem'
+import { decodeFunctionData, type Hex, isAddressEqual, parseTransaction } from 'viem'
+import { decodeAggregate, encodeAggregate, multicallAbi, multicallAddress } from '../../abi/multicall.js'
 import { asHex } from '../../abi/words.js'
+import { type ContractPresence, createPresence, isPresent } from '../../rpc/presence.js'
+import type { Rpc } from '../../rpc/rpc.js'
 import type { ContractCall, SettlementCall } from '../settlementCall.js'
 
 /** A contract that makes many calls in one transaction; each may fail without affecting the others. */
@@ -48,4 +51,34 @@ const findBatch = (bytes: string, contracts: readonly BatchContract[]) => {
   if (to == null || data === undefined) return null
   const contract = contracts.find(({ address }) => isAddressEqual(to, address))
   return contract?.isBatch(data) === true ? { contract, data } : null
+}
+
+/** A call to an address without code would succeed without effect. */
+export const createMulticallPresence = (rpc: Pick<Rpc, 'getCode'>): ContractPresence =>
+  createPresence(async () => (await rpc.getCode(multicallAddress)) !== '0x')
+
+/** Multicall3: makes any call. */
+export const createMulticallBatch = (presence: Pick<ContractPresence, 'ask'>): BatchContract => ({
+  address: multicallAddress,
+  isDeployed: () => isPresent(presence),
+  canCarry: () => true,
+  plan: (calls) => ({
+    to: multicallAddress,
+    data: encodeAggregate(calls.map(({ to, data }) => ({ target: to, data }))),
+    readResults: (answer) => decodeAggregate(answer, calls.length)?.map(({ succeeds }) => succeeds) ?? null,
+  }),
+  isBatch: (data) => decodeCalls(data).filter(({ allowFailure }) => allowFailure).length > 1,
+  listCalls: (data) =>
+    decodeCalls(data).map(({ target, callData }) => {
+      const call = { to: target, data: callData }
+      return { made: call, alone: call }
+    }),
+})
+
+const decodeCalls = (data: Hex) => {
+  try {
+    return decodeFunctionData({ abi: multicallAbi, data }).args[0]
+  } catch {
+    return []
+  }
 }

@@ -10,8 +10,15 @@ import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import { encodeBuilderCodes, gasOfBuilderCodes, withBuilderCodes } from '../builderCodes.js'
 import { type FeeOracle, highestGasPrice } from '../fees/fees.js'
-import { createGasAllowance, gasForBatch } from '../fees/gasAllowance.js'
-import { costOf, type GasBudget, type OfferedGas, promisedGas, toGwei } from '../fees/gasBudget.js'
+import {
+  costOf,
+  createGasAllowance,
+  type GasBudget,
+  gasForBatch,
+  type OfferedGas,
+  promisedGas,
+  toGwei,
+} from '../fees/gasBudget.js'
 import type { NoncePool, Slot } from '../lanes/noncePool.js'
 import { createSendInLane, type LaneDependencies, type LaneSending } from '../lanes/sendInLane.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'

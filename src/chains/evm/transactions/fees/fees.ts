@@ -1,10 +1,10 @@
 import type { AppError } from '../../../../errors.js'
 import type { Clock } from '../../../../ports/clock.js'
 import { networkUnavailable } from '../../../common/networkUnavailable.js'
+import { larger } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
-import { createFeeBounds } from './feeBounds.js'
-import { type Market, readMarket } from './market.js'
+import { createFeeBounds, type Market, readMarket } from './market.js'
 
 /** In wei per gas. */
 export type Fees =
@@ -102,3 +102,28 @@ export const limitFees = (market: Market, cap: bigint | null): FeeReading => {
 
 const tooExpensive = (network: string): AppError =>
   networkUnavailable(network, new Error('Gas costs more than is offered at most'))
+
+interface FeeOffer {
+  readonly highest: bigint
+  readonly tip: bigint
+}
+
+/** At least the minimum bump and the current fees; null above the cap (wei per gas; null: no cap). */
+export const bumpFees = (old: Fees, current: Fees, cap: bigint | null): Fees | null => {
+  const [before, now] = [readOffer(old), readOffer(current)]
+  const tip = larger(raise(before.tip), now.tip)
+  const highest = larger(larger(raise(before.highest), now.highest), tip)
+  if (cap !== null && highest > cap) return null
+  return current.type === 'legacy'
+    ? { type: 'legacy', gasPrice: highest }
+    : { type: 'eip1559', maxFeePerGas: highest, maxPriorityFeePerGas: tip }
+}
+
+// A legacy transaction offers its whole price as tip.
+const readOffer = (fees: Fees): FeeOffer =>
+  fees.type === 'legacy'
+    ? { highest: fees.gasPrice, tip: fees.gasPrice }
+    : { highest: fees.maxFeePerGas, tip: fees.maxPriorityFeePerGas }
+
+// 12.5 % more, rounded up: geth demands 10 % more of either price, and a wei more than zero.
+const raise = (price: bigint): bigint => (price === 0n ? 1n : (price * 9n + 7n) / 8n)

@@ -9,12 +9,11 @@ import type { LaneTransaction, SignerLanes } from '../../../../ports/signerLanes
 import { asHex } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
-import { bumpFees } from '../fees/bumpFees.js'
-import { type FeeOracle, type Fees, highestGasPrice } from '../fees/fees.js'
+import { bumpFees, type FeeOracle, type Fees, highestGasPrice } from '../fees/fees.js'
 import { type GasBudget, toGwei } from '../fees/gasBudget.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import type { NoncePool } from './noncePool.js'
-import { maxUnconfirmedJump, readTransactionCount } from './transactionCount.js'
+import { maxUnconfirmedJump, readTransactionCount } from './sendInLane.js'
 
 /** Renews leases, fills nonce gaps, replaces stuck transactions. */
 export interface LaneMaintenance {

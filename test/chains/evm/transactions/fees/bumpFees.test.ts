@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bumpFees } from '../../../../../src/chains/evm/transactions/fees/bumpFees.js'
-import { type Fees, highestGasPrice } from '../../../../../src/chains/evm/transactions/fees/fees.js'
+import { bumpFees, type Fees, highestGasPrice } from '../../../../../src/chains/evm/transactions/fees/fees.js'
 
 const dynamic = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): Fees => ({
   type: 'eip1559',

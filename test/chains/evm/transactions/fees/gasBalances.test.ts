@@ -6,8 +6,8 @@ import { createRpc } from '../../../../../src/chains/evm/rpc/rpc.js'
 import {
   countSettlementsLeft,
   createGasBalances,
-} from '../../../../../src/chains/evm/transactions/fees/gasBalances.js'
-import { createSigners } from '../../../../../src/chains/evm/transactions/signers.js'
+  createSigners,
+} from '../../../../../src/chains/evm/transactions/signers.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Secret } from '../../../../../src/platform/secret.js'
 import { createMemoryLogger } from '../../../../support/memoryLogger.js'

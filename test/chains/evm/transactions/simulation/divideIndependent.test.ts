@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import {
   divideIndependent,
   type Parties,
-} from '../../../../../src/chains/evm/transactions/simulation/divideIndependent.js'
+} from '../../../../../src/chains/evm/transactions/simulation/simulator.js'
 
 // Few addresses, so that collisions occur.
 const address = fc.nat(12).map((number): Hex => `0x${number.toString(16).padStart(40, '0')}`)
