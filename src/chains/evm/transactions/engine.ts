@@ -8,7 +8,7 @@ import { networkUnavailable } from '../../common/networkUnavailable.js'
 import type { ContractPresence } from '../rpc/presence.js'
 import type { UntrustedUse } from '../rpc/untrustedCalls.js'
 import { type BatchContract, createMulticallBatch, isBatch } from './batching/batchContract.js'
-import type { SendCallsDependencies } from './batching/sendCalls.js'
+import type { SendingDependencies } from './batching/sendGroup.js'
 import { maxInFlight } from './lanes/noncePool.js'
 import { getBlockStatus, type ReceiptPolicy } from './receipts/findReceipt.js'
 import { type ResolvePolicy, resolveSettlement } from './resolve.js'
@@ -50,7 +50,7 @@ export interface TransactionEngine {
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }
 
-export interface EngineDependencies extends SendCallsDependencies {
+export interface EngineDependencies extends SendingDependencies {
   readonly clock: Clock
   /** Whether the network has Multicall3. */
   readonly multicall: ContractPresence

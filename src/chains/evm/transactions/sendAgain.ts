@@ -4,7 +4,7 @@ import type { Recorder, Settlement, SignedTransaction } from '../../../ports/set
 import { asHex } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type BatchContract, listBatchedCalls } from './batching/batchContract.js'
-import type { Submitted } from './batching/sendCalls.js'
+import type { Submitted } from './batching/sendGroup.js'
 import { owedUntil } from './resolve.js'
 import type { SettlementCall, SettlementJudge } from './settlementCall.js'
 import type { Submit } from './submit.js'

@@ -4,11 +4,12 @@ import type { Reason } from '../../../protocol/reasons.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Receipt } from '../rpc/wireShapes.js'
+import type { Submission } from './batching/sendGroup.js'
 import type { NoncePool } from './lanes/noncePool.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 import type { ReceiptWatcher } from './receipts/receiptWatcher.js'
 import type { ExecutionQuery, SettlementJudge } from './settlementCall.js'
-import type { Submission, Submit } from './submit.js'
+import type { Submit } from './submit.js'
 
 /** Sends, waits for the receipt, decides. Throws only when nothing was recorded; fails only what was not sent. */
 type Settle = (submission: Submission, policy: ReceiptPolicy) => Promise<Outcome>

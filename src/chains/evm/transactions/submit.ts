@@ -1,28 +1,20 @@
-import type { Recorder } from '../../../ports/settlementJournal.js'
+import type { Hex } from 'viem'
+import { sleep } from '../../../concurrency/deadline.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
+import type { BatchContract } from './batching/batchContract.js'
 import { createCallQueue } from './batching/callQueue.js'
 import {
-  createSendCalls,
+  createSendGroup,
+  type Group,
   type OutgoingCall,
-  type SendCallsDependencies,
+  rejectAll,
+  type SendingDependencies,
+  type Submission,
   type Submitted,
   settlementTooLate,
-} from './batching/sendCalls.js'
+} from './batching/sendGroup.js'
 import { maxInFlight } from './lanes/noncePool.js'
-import type { RevertReason, SettlementCall } from './settlementCall.js'
-
-export interface Submission {
-  readonly call: SettlementCall
-  readonly recorder: Recorder
-  /** Whose part of the gas budget it uses; null for none. */
-  readonly caller: string | null
-  /** Its gas was promised: no budget refuses it. */
-  readonly isPromised?: boolean
-  /** Aborts the wait for a slot. */
-  readonly waitUntil: AbortSignal
-  /** Must not share a transaction. */
-  readonly isUnbatched?: boolean
-}
+import { canShare, type RevertReason, type SettlementCall } from './settlementCall.js'
 
 /** Records, then sends. Throws only when nothing was recorded; `RevertReason`: why the simulation failed. */
 export type Submit = (submission: Submission) => Promise<Submitted | RevertReason>
@@ -34,7 +26,7 @@ const maxBatchWaitMs = 25
 const maxQueueLength = 5_000
 
 /** Calls that wait together share a transaction. */
-export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
+export const createSubmit = (dependencies: SendingDependencies): Submit => {
   const { network, pool, signers, canPay, deadlineClock, expiryMarginSeconds } = dependencies
   const sendCalls = createSendCalls(dependencies)
 
@@ -48,9 +40,7 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
     },
     whenChanged: pool.whenSlotFreed,
     send: sendCalls,
-    refuse: (items, error) => {
-      for (const item of items) item.reject(error)
-    },
+    refuse: rejectAll,
   })
 
   /** Expected wait for a slot of a call queued now. */
@@ -70,7 +60,8 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
     throw settlementTooLate(network.network, waitMs)
   }
 
-  return async ({ call, recorder, caller, isPromised = false, waitUntil, isUnbatched = false }) => {
+  return async (submission) => {
+    const { call, waitUntil } = submission
     if (waitUntil.aborted) throw networkUnavailable(network.network)
     refuseHopeless(call.deadline)
     return await new Promise((resolve, reject) => {
@@ -79,12 +70,7 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
       }
       const end = () => waitUntil.removeEventListener('abort', cancel)
       const outgoing: OutgoingCall = {
-        call,
-        recorder,
-        isUnbatched,
-        caller,
-        isPromised,
-        waitUntil,
+        ...submission,
         resolve: (answer) => {
           end()
           resolve(answer)
@@ -99,3 +85,57 @@ export const createSubmit = (dependencies: SendCallsDependencies): Submit => {
     })
   }
 }
+
+// Delay before a call is retried that fails beside another one of the same payer.
+const maxConflictWaitMs = 10_000
+
+/** Uses as few transactions as possible; settles each call separately. Never rejects. */
+const createSendCalls = (dependencies: SendingDependencies) => {
+  const { receipts, batchContracts } = dependencies
+  const sendGroup = createSendGroup(dependencies)
+
+  const sendAfter = async (transaction: Hex | null, outgoing: OutgoingCall): Promise<void> => {
+    if (transaction !== null) {
+      const policy = { confirmations: 1, isCrossChecked: false }
+      const isMined = receipts.wait(transaction, policy, outgoing.waitUntil)
+      await Promise.race([isMined, sleep(maxConflictWaitMs, outgoing.waitUntil)])
+    }
+    await attempt({ calls: [outgoing], contract: null })
+  }
+
+  /** Sends the first group, then the others; returns the transaction of the first. */
+  const attempt = async ({ calls, contract }: Group): Promise<Hex | null> => {
+    try {
+      const { transaction, groups, conflicting } = await sendGroup({ calls, contract })
+      const [first] = await Promise.all(groups.map((group) => attempt({ calls: group, contract })))
+      await Promise.all(conflicting.map((outgoing) => sendAfter(first ?? null, outgoing)))
+      return transaction ?? first ?? null
+    } catch (error) {
+      rejectAll(calls, error)
+      return null
+    }
+  }
+
+  /** What one contract can carry together; the rest alone. */
+  const group = async (calls: readonly OutgoingCall[]): Promise<readonly Group[]> => {
+    const groups: Group[] = []
+    let waiting = calls.filter(isBatched)
+    for (const contract of batchContracts) {
+      const carried = waiting.filter(({ call }) => mayCarry(contract, call))
+      if (carried.length < 2 || !(await contract.isDeployed())) continue
+      groups.push({ calls: carried, contract })
+      waiting = waiting.filter((each) => !carried.includes(each))
+    }
+    const alone = calls.filter((each) => waiting.includes(each) || !isBatched(each))
+    return [...groups, ...alone.map((outgoing) => ({ calls: [outgoing], contract: null }))]
+  }
+
+  return async (calls: readonly OutgoingCall[]): Promise<void> => {
+    await Promise.all((await group(calls)).map(attempt))
+  }
+}
+
+const mayCarry = (contract: BatchContract, call: SettlementCall): boolean =>
+  (call.batchedBy === 'any' || call.batchedBy === contract.address) && contract.canCarry(call)
+
+const isBatched = ({ call, isUnbatched }: OutgoingCall): boolean => canShare(call) && isUnbatched !== true

@@ -1,5 +1,4 @@
 import type { Hex } from 'viem'
-import { sleep } from '../../../../concurrency/deadline.js'
 import { AppError } from '../../../../errors.js'
 import type { Clock } from '../../../../ports/clock.js'
 import type { Recorder } from '../../../../ports/settlementJournal.js'
@@ -42,26 +41,28 @@ export interface Submitted {
   readonly nonce: number
 }
 
-export interface OutgoingCall {
+export interface Submission {
   readonly call: SettlementCall
   readonly recorder: Recorder
-  readonly isUnbatched: boolean
   /** Whose part of the gas budget it uses; null for none. */
   readonly caller: string | null
   /** Its gas was promised: no budget refuses it. */
   readonly isPromised?: boolean
   /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
-  /** Called once: sent, or why the simulation failed. */
+  /** Must not share a transaction. */
+  readonly isUnbatched?: boolean
+}
+
+/** A submission on its way. One of the two is called, once. */
+export interface OutgoingCall extends Submission {
+  /** Sent, or why the simulation failed. */
   resolve(answer: Submitted | RevertReason): void
-  /** Called once when nothing was recorded. */
+  /** Nothing was recorded. */
   reject(error: unknown): void
 }
 
-/** Uses as few transactions as possible; settles each call separately. Never rejects. */
-export type SendCalls = (calls: readonly OutgoingCall[]) => Promise<void>
-
-export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' | 'chainId'> {
+export interface SendingDependencies extends Omit<LaneDependencies, 'network' | 'chainId'> {
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
   readonly payerCalls: PayerCalls
@@ -81,6 +82,7 @@ export interface SendCallsDependencies extends Omit<LaneDependencies, 'network' 
   readonly builderCode: string | null
 }
 
+/** What became of a group: its transaction, and the calls that are still to be sent. */
 interface Step {
   readonly transaction: Hex | null
   readonly groups: readonly (readonly OutgoingCall[])[]
@@ -93,19 +95,18 @@ interface Batched {
 }
 
 /** Without a contract: one call, in a transaction of its own. */
-type Group = Batched | { readonly calls: readonly OutgoingCall[]; readonly contract: null }
+export type Group = Batched | { readonly calls: readonly OutgoingCall[]; readonly contract: null }
+
+type SendGroup = (group: Group) => Promise<Step>
 
 const done: Step = { transaction: null, groups: [], conflicting: [] }
 
 // When the node refuses to estimate the first call of a batch.
 const defaultGasPerCall = 150_000n
 
-// Delay before a call is retried that fails beside another one of the same payer.
-const maxConflictWaitMs = 10_000
-
-export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls => {
-  const { network, rpc, payerCalls, signers, canPay, pool, fees, budget, receipts, batchContracts } =
-    dependencies
+/** Sends one group from a free slot, as far as simulation, budget and lane allow. Throws only when nothing was recorded. */
+export const createSendGroup = (dependencies: SendingDependencies): SendGroup => {
+  const { network, rpc, payerCalls, signers, canPay, pool, fees, budget, receipts } = dependencies
   const { deadlineClock, expiryMarginSeconds, builderCode } = dependencies
   const allowance = createGasAllowance()
   const sendInLane = createSendInLane({ ...dependencies, network: network.network, chainId: network.chainId })
@@ -244,7 +245,7 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
     return allowance.perCall
   }
 
-  const take = async ({ calls, contract }: Group): Promise<Step> => {
+  return async ({ calls, contract }) => {
     const taken = await takeSlot(calls)
     if (taken === null) return done
     const { slot, timely } = taken
@@ -257,54 +258,9 @@ export const createSendCalls = (dependencies: SendCallsDependencies): SendCalls 
       slot.release()
     }
   }
-
-  const sendAfter = async (transaction: Hex | null, outgoing: OutgoingCall): Promise<void> => {
-    if (transaction !== null) {
-      const policy = { confirmations: 1, isCrossChecked: false }
-      const isMined = receipts.wait(transaction, policy, outgoing.waitUntil)
-      await Promise.race([isMined, sleep(maxConflictWaitMs, outgoing.waitUntil)])
-    }
-    await attempt({ calls: [outgoing], contract: null })
-  }
-
-  /** Sends the first group, then the others; returns the transaction of the first. */
-  const attempt = async ({ calls, contract }: Group): Promise<Hex | null> => {
-    try {
-      const { transaction, groups, conflicting } = await take({ calls, contract })
-      const [first] = await Promise.all(groups.map((group) => attempt({ calls: group, contract })))
-      await Promise.all(conflicting.map((outgoing) => sendAfter(first ?? null, outgoing)))
-      return transaction ?? first ?? null
-    } catch (error) {
-      rejectAll(calls, error)
-      return null
-    }
-  }
-
-  /** What one contract can carry together; the rest alone. */
-  const group = async (calls: readonly OutgoingCall[]): Promise<readonly Group[]> => {
-    const groups: Group[] = []
-    let waiting = calls.filter(isBatched)
-    for (const contract of batchContracts) {
-      const carried = waiting.filter(({ call }) => mayCarry(contract, call))
-      if (carried.length < 2 || !(await contract.isDeployed())) continue
-      groups.push({ calls: carried, contract })
-      waiting = waiting.filter((each) => !carried.includes(each))
-    }
-    const alone = calls.filter((each) => waiting.includes(each) || !isBatched(each))
-    return [...groups, ...alone.map((outgoing) => ({ calls: [outgoing], contract: null }))]
-  }
-
-  return async (calls) => {
-    await Promise.all((await group(calls)).map(attempt))
-  }
 }
 
-const mayCarry = (contract: BatchContract, call: SettlementCall): boolean =>
-  (call.batchedBy === 'any' || call.batchedBy === contract.address) && contract.canCarry(call)
-
-const isBatched = ({ call, isUnbatched }: OutgoingCall): boolean => canShare(call) && !isUnbatched
-
-const rejectAll = (calls: readonly OutgoingCall[], error: unknown): void => {
+export const rejectAll = (calls: readonly OutgoingCall[], error: unknown): void => {
   for (const { reject } of calls) reject(error)
 }
 
