@@ -7,7 +7,7 @@ import { asHex } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Block, Receipt } from '../rpc/wireShapes.js'
 import { findReceipt, type ReceiptPolicy } from './receipts/findReceipt.js'
-import { concludeReceipt, confirmedBy } from './settle.js'
+import { confirmedBy, resolveReceipt } from './settle.js'
 import type { SettlementJudge } from './settlementCall.js'
 
 // After a reorg the newest block may have an earlier timestamp; this margin covers it.
@@ -138,7 +138,7 @@ const examine = async (
     const receipt = await findReceipt(view, asHex(broadcast.transaction), policy)
     if (receipt === null) continue
     const own = { receipt, isShared: policy.isBatch(broadcast.bytes) }
-    const { outcome, isRevertedUnused } = await concludeReceipt(view, own, judge, search)
+    const { outcome, isRevertedUnused } = await resolveReceipt(view, own, judge, search)
     if (outcome.state !== 'failed') return certainly(outcome)
     mined.push(broadcast)
     if (isRevertedUnused) reverted.push(broadcast)

@@ -23,7 +23,7 @@ interface Attempt {
 interface RevertedInBatch {
   readonly transaction: Hex
   /** Decides again from the same receipt and newer chain state. */
-  conclude(): Promise<Conclusion>
+  resolveAgain(): Promise<ResolvedReceipt>
 }
 
 /** A call that reverts inside a batch is sent once more, in its own transaction. */
@@ -44,12 +44,12 @@ export const createSettle = (dependencies: {
     if (receipt === null) return final({ state: 'pending', transaction })
     pool.onMined(sender, nonce)
     const search = { policy, since: clock.now() }
-    const conclude = () => concludeReceipt(rpc, { receipt, isShared }, submission.call.judge, search)
+    const resolveAgain = () => resolveReceipt(rpc, { receipt, isShared }, submission.call.judge, search)
     try {
-      const { outcome, isRevertedUnused } = await conclude()
+      const { outcome, isRevertedUnused } = await resolveAgain()
       return {
         outcome: withoutFailure(outcome, transaction),
-        reverted: isShared && isRevertedUnused ? { transaction, conclude } : null,
+        reverted: isShared && isRevertedUnused ? { transaction, resolveAgain } : null,
       }
     } catch {
       // The nodes failed after the send; the reconciler continues.
@@ -60,13 +60,13 @@ export const createSettle = (dependencies: {
   const retryAlone = async (
     submission: Submission,
     policy: ReceiptPolicy,
-    { transaction, conclude }: RevertedInBatch,
+    { transaction, resolveAgain }: RevertedInBatch,
   ): Promise<Outcome> => {
     try {
       const { outcome } = await attempt({ ...submission, isUnbatched: true }, policy)
       if (outcome.state !== 'failed') return outcome
       // Refused before the second send, perhaps because another transaction executed the payment meanwhile.
-      return withoutFailure((await conclude()).outcome, transaction)
+      return withoutFailure((await resolveAgain()).outcome, transaction)
     } catch {
       // The second record may have been committed although its response was lost.
       return { state: 'pending', transaction }
@@ -91,19 +91,19 @@ interface OwnReceipt {
   readonly isShared: boolean
 }
 
-interface Conclusion {
+interface ResolvedReceipt {
   readonly outcome: Outcome
   /** Reverted, or left out by its batch, and still unused: it may succeed in another transaction. */
   readonly isRevertedUnused: boolean
 }
 
 /** `pending` while the nodes do not prove more. */
-export const concludeReceipt = async (
+export const resolveReceipt = async (
   rpc: Rpc,
   { receipt, isShared }: OwnReceipt,
   judge: SettlementJudge,
   search: Omit<ExecutionQuery, 'at'>,
-): Promise<Conclusion> => {
+): Promise<ResolvedReceipt> => {
   const judgement = judge.judgeReceipt(receipt, isShared)
   if (judgement === 'paid') return certain(confirmedBy(receipt))
   const head = await rpc.getBlock('latest')
@@ -126,7 +126,7 @@ export const concludeReceipt = async (
   }
 }
 
-const certain = (outcome: Outcome): Conclusion => ({ outcome, isRevertedUnused: false })
+const certain = (outcome: Outcome): ResolvedReceipt => ({ outcome, isRevertedUnused: false })
 
 export const confirmedBy = ({ transactionHash, blockNumber, blockHash, gasUsed }: Receipt): Outcome => ({
   state: 'confirmed',
