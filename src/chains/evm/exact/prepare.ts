@@ -4,8 +4,14 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { type Check, runChecks } from '../../../schemes/checks.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
-import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
-import { createPrepareAgain, readOccasion } from '../prepareAgain.js'
+import {
+  createPrepareAgain,
+  type Phase,
+  type Preparation,
+  type Preparer,
+  readOccasion,
+  toRefusal,
+} from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
 import { type PayerSignature, readSignature } from '../signatures/signature.js'

@@ -6,8 +6,14 @@ import { type Check, runChecks } from '../../../schemes/checks.js'
 import { readSettleAmount } from '../../../schemes/settleAmount.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import type { Routers } from '../contracts/routers.js'
-import { type Phase, type Preparation, type Preparer, toRefusal } from '../paymentMethod.js'
-import { createPrepareAgain, readOccasion } from '../prepareAgain.js'
+import {
+  createPrepareAgain,
+  type Phase,
+  type Preparation,
+  type Preparer,
+  readOccasion,
+  toRefusal,
+} from '../paymentMethod.js'
 import type { ContractPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
