@@ -1,5 +1,5 @@
 import type { Fees, Network } from '../../schemes/network.js'
-import type { MinimumPayment } from '../common/minimumPayment.js'
+import { createMinimumPayment, type MinimumPayment } from '../common/minimumPayment.js'
 import { listKnownTokens } from '../common/tokens.js'
 import { isSameAddress, normalizeAddress, readAddress } from './abi/address.js'
 import { coinDecimals, findChainFacts, findKnownNetwork } from './networks.js'
@@ -99,3 +99,8 @@ const listTokens = ({ chainId, tokens }: EvmNetworkSettings, registry: Pick<Toke
     }),
   )
 }
+
+export const createEvmMinimum = (
+  { network, minimumPayment }: Pick<EvmNetworkSettings, 'network' | 'minimumPayment'>,
+  gasShare: number,
+): MinimumPayment => createMinimumPayment({ network, settings: minimumPayment, gasShare, coinDecimals })

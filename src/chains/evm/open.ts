@@ -13,9 +13,8 @@ import { highestGasCap } from './exact/call.js'
 import { createAuthorizationSupport, createExactScheme } from './exact/scheme.js'
 import { createTransferBatch } from './exact/transferBatch.js'
 import { createMonitoredNetwork, WrongChainError } from './monitoredNetwork.js'
-import { createEvmNetwork } from './network.js'
+import { createEvmMinimum, createEvmNetwork } from './network.js'
 import { createOffer } from './offer.js'
-import { createEvmMinimum } from './paymentMethod.js'
 import { createPermit2Method, createPermit2Presence } from './permit2/exact/method.js'
 import { exactProxyAddress } from './permit2/exact/payload.js'
 import { createUptoPermit2Presence } from './permit2/upto/method.js'
@@ -197,7 +196,7 @@ const openNetwork = async (
     builderCode,
     highestGasCap: gasPerSettlement,
   })
-  const minimum = createEvmMinimum({ network, minPaymentGasShare })
+  const minimum = createEvmMinimum(network, minPaymentGasShare)
   const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
   const opened = createEvmNetwork({
     settings: network,
@@ -212,7 +211,7 @@ const openNetwork = async (
     }),
     routers: createRecipientRouters(rpc, routers, family.takesSharedRouterPermits),
   })
-  const dependencies = { family, network, opened, rpc, tokens, engine, clock: chainClock, minPaymentGasShare }
+  const dependencies = { family, network, opened, rpc, tokens, engine, clock: chainClock, minimum }
   const exact = combineExactMethods({
     eip3009: createExactScheme(dependencies),
     permit2: createPermit2Method({ ...dependencies, router: routers.shared }),

@@ -5,9 +5,8 @@ import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { Network } from '../../schemes/network.js'
 import type { Authorized, Hold, Outcome, Refusal, Scheme, VerifyOptions } from '../../schemes/scheme.js'
-import { createMinimumPayment, type MinimumPayment } from '../common/minimumPayment.js'
+import type { MinimumPayment } from '../common/minimumPayment.js'
 import { larger } from './abi/words.js'
-import { coinDecimals } from './networks.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { UntrustedUse } from './rpc/untrustedCalls.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
@@ -31,7 +30,7 @@ export interface MethodDependencies {
   readonly tokens: TokenRegistry
   readonly engine: TransactionEngine
   readonly clock: Clock
-  readonly minPaymentGasShare: number
+  readonly minimum: MinimumPayment
 }
 
 export interface SchemeDependencies extends MethodDependencies {
@@ -44,7 +43,10 @@ export type PaymentMethod = Pick<Scheme, 'identify' | 'verify' | 'resolve'>
 
 /** Passed every check that needs no simulation. */
 interface PreparedCall {
-  readonly candidate: { readonly token: Pick<Token, 'address'> }
+  readonly candidate: Pick<Occasion, 'nowSeconds' | 'marginSeconds'> & {
+    readonly payment: Payment
+    readonly token: Pick<Token, 'address'>
+  }
   readonly call: SettlementCall
   /** Upper bound that the payer signed; absent where the call moves all of it. */
   readonly authorizedAmount?: bigint
@@ -55,10 +57,12 @@ interface PreparedCall {
 export type Preparation<Prepared> = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
 /** Structure, checks, signature form, wallet: everything except simulation. */
-export interface Preparer<Prepared> {
+export interface Preparer<Prepared extends PreparedCall> {
   prepare(payment: Payment, phase: Phase): Promise<Preparation<Prepared>>
-  /** Checks again: only the time for ECDSA, everything for contract wallets, whose state may have changed. */
-  prepareAgain(prepared: Prepared, phase: Phase): Promise<Preparation<Prepared>>
+  /** Whether a wallet contract decides, whose state may have changed before the payment is sent. */
+  isWalletAsked(prepared: Prepared): boolean
+  /** By the rules that need no chain access. */
+  findFailedCheck(candidate: Prepared['candidate']): Reason | null
 }
 
 export interface Phase {
@@ -69,7 +73,9 @@ export interface Phase {
   readonly marginSeconds: number
 }
 
-interface MethodFacts<Prepared> extends Preparer<Prepared>, Pick<PaymentMethod, 'identify'> {
+interface MethodFacts<Prepared extends PreparedCall>
+  extends Preparer<Prepared>,
+    Pick<PaymentMethod, 'identify'> {
   /** For the journal row; `readJudge` reads it after a crash. */
   describe(prepared: Prepared): Authorized['details']
   readJudge(rpc: Rpc, settlement: Settlement): SettlementJudge
@@ -81,11 +87,10 @@ interface MethodFacts<Prepared> extends Preparer<Prepared>, Pick<PaymentMethod, 
 
 /** Verification and settlement from a prepared call on: the same for every method. */
 export const createPaymentMethod = <Prepared extends PreparedCall>(
-  { family, rpc, engine }: Pick<MethodDependencies, 'family' | 'rpc' | 'engine'>,
-  minimum: MinimumPayment,
+  { family, rpc, engine, clock, minimum }: Omit<MethodDependencies, 'network' | 'tokens'>,
   facts: MethodFacts<Prepared>,
 ): PaymentMethod => {
-  const { prepare, prepareAgain, identify, describe, readJudge, describeHold, isHoldable = false } = facts
+  const { prepare, identify, describe, readJudge, describeHold, isHoldable = false } = facts
   const beforeSettle = { isForSettle: true, marginSeconds: family.expiryMarginSeconds }
   const beforeVerify = { isForSettle: false, marginSeconds: 0 }
   const beforeAdmittedSettle = { ...beforeSettle, isAdmitted: true }
@@ -103,6 +108,14 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
     // The published minimum is that of a usual payment, whose estimate is a little above what it uses.
     const gas = larger(paidGas, findLeastGas(payment.isForSettle))
     return gas < call.gasCap ? gas : null
+  }
+
+  /** Repeats only the checks that need no chain access, unless a wallet contract decides. */
+  const recheck = async (prepared: Prepared, phase: Phase): Promise<Preparation<Prepared>> => {
+    const { candidate, call } = prepared
+    if (facts.isWalletAsked(prepared)) return await prepare(candidate.payment, phase)
+    const failed = facts.findFailedCheck({ ...candidate, ...readOccasion(clock, phase) })
+    return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
   }
 
   const authorize = (
@@ -126,7 +139,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
         : { hold: describeHold(prepared, reads), checkPromise: engine.checkPromise }),
       ...(isHoldable ? { isHoldable } : {}),
       settle: async (recorder, options) => {
-        const preparation = await prepareAgain(prepared, beforeSending)
+        const preparation = await recheck(prepared, beforeSending)
         if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
         const outcome = await engine.settle(
           // Not spread where there are none: it costs several µs.
@@ -197,17 +210,6 @@ const withSettledAmount = (
     ? { ...outcome, settledAmount: amount }
     : outcome
 
-export const createEvmMinimum = ({
-  network,
-  minPaymentGasShare,
-}: Pick<MethodDependencies, 'network' | 'minPaymentGasShare'>): MinimumPayment =>
-  createMinimumPayment({
-    network: network.network,
-    settings: network.minimumPayment,
-    gasShare: minPaymentGasShare,
-    coinDecimals,
-  })
-
 export const toRefusal = (payer: Hex | null, { reason, message }: RevertReason): Refusal =>
   message === undefined ? { isValid: false, payer, reason } : { isValid: false, payer, reason, message }
 
@@ -227,35 +229,8 @@ interface Occasion {
   readonly marginSeconds: bigint
 }
 
-interface Prepared<Candidate> {
-  readonly candidate: Candidate
-  readonly call: Pick<SettlementCall, 'payer'>
-}
-
 export const readOccasion = (clock: Pick<Clock, 'now'>, { isForSettle, marginSeconds }: Phase): Occasion => ({
   nowSeconds: BigInt(Math.floor(clock.now().getTime() / 1_000)),
   isForSettle,
   marginSeconds: BigInt(marginSeconds),
 })
-
-/** Repeats only the checks that need no chain access, unless a wallet contract decides, whose state may have changed. */
-export const createPrepareAgain =
-  <
-    Candidate extends Pick<Occasion, 'nowSeconds' | 'marginSeconds'> & { readonly payment: Payment },
-    P extends Prepared<Candidate>,
-  >({
-    clock,
-    prepare,
-    isWalletAsked,
-    findFailedCheck,
-  }: Pick<Preparer<P>, 'prepare'> & {
-    readonly clock: Clock
-    isWalletAsked(prepared: P): boolean
-    findFailedCheck(candidate: Candidate): Reason | null
-  }): Preparer<P>['prepareAgain'] =>
-  async (prepared, phase) => {
-    const { candidate, call } = prepared
-    if (isWalletAsked(prepared)) return await prepare(candidate.payment, phase)
-    const failed = findFailedCheck({ ...candidate, ...readOccasion(clock, phase) })
-    return failed === null ? { prepared } : { refused: toRefusal(call.payer, { reason: failed }) }
-  }

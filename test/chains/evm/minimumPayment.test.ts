@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createExactScheme } from '../../../src/chains/evm/exact/scheme.js'
+import { createEvmMinimum } from '../../../src/chains/evm/network.js'
 import { createTokenRegistry } from '../../../src/chains/evm/tokens/tokenRegistry.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import { isRefused, readPayment } from '../../../src/protocol/readPayment.js'
@@ -104,13 +105,16 @@ describe('a payment of dust on EVM', () => {
     let cost = 10n ** 12n
     const scheme = createExactScheme({
       family,
-      network: { ...network, minimumPayment: { fixed: null, coinUsd: 3_000, stablecoins } },
+      network,
       opened: createToyNetwork(),
       rpc,
       tokens: createTokenRegistry(network, rpc),
       engine: { ...engine, findTypicalCost: () => cost, settle: async () => confirmed },
       clock: systemClock,
-      minPaymentGasShare: 0.1,
+      minimum: createEvmMinimum(
+        { ...network, minimumPayment: { fixed: null, coinUsd: 3_000, stablecoins } },
+        0.1,
+      ),
     })
     const { body } = await testnet.plan({ amount: 300n })
     const payment = readPayment(wirePaymentRequest.parse(body))

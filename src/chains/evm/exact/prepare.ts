@@ -4,14 +4,7 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { type Check, runChecks } from '../../../schemes/checks.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
-import {
-  createPrepareAgain,
-  type Phase,
-  type Preparation,
-  type Preparer,
-  readOccasion,
-  toRefusal,
-} from '../paymentMethod.js'
+import { type Phase, type Preparation, type Preparer, readOccasion, toRefusal } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
 import { type PayerSignature, readSignature } from '../signatures/signature.js'
@@ -65,12 +58,8 @@ export const createPreparer = (dependencies: {
 
   return {
     prepare,
-    prepareAgain: createPrepareAgain({
-      clock,
-      prepare,
-      isWalletAsked: ({ call }) => call.batchedBy === null,
-      findFailedCheck,
-    }),
+    isWalletAsked: ({ call }) => call.batchedBy === null,
+    findFailedCheck,
   }
 }
 

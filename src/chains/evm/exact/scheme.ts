@@ -2,7 +2,7 @@ import { type Hex, zeroAddress, zeroHash } from 'viem'
 import type { Scheme } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
 import { readWord } from '../abi/words.js'
-import { createEvmMinimum, createPaymentMethod, type SchemeDependencies } from '../paymentMethod.js'
+import { createPaymentMethod, type SchemeDependencies } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { createDescribeToken, domainOf } from '../tokens/tokenRegistry.js'
 import { builderCodeExtension } from '../transactions/builderCodes.js'
@@ -12,7 +12,7 @@ import { createPreparer, type Prepared } from './prepare.js'
 
 export const createExactScheme = (dependencies: SchemeDependencies): Scheme => {
   const { network, tokens } = dependencies
-  const method = createPaymentMethod<Prepared>(dependencies, createEvmMinimum(dependencies), {
+  const method = createPaymentMethod<Prepared>(dependencies, {
     ...createPreparer(dependencies),
     identify: (payment) => {
       const reading = readExactProof(payment.proof)

@@ -4,14 +4,7 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { Check } from '../../../schemes/checks.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
-import {
-  createPrepareAgain,
-  type Phase,
-  type Preparation,
-  type Preparer,
-  readOccasion,
-  toRefusal,
-} from '../paymentMethod.js'
+import { type Phase, type Preparation, type Preparer, readOccasion, toRefusal } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import {
@@ -77,12 +70,8 @@ export const createPermitPreparer = <P extends Permit>(
 
   return {
     prepare,
-    prepareAgain: createPrepareAgain({
-      clock,
-      prepare,
-      isWalletAsked: ({ signature }) => signature.kind !== 'ecdsa',
-      findFailedCheck: form.findFailedCheck,
-    }),
+    isWalletAsked: ({ signature }) => signature.kind !== 'ecdsa',
+    findFailedCheck: form.findFailedCheck,
   }
 }
 

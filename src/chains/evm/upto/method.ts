@@ -2,12 +2,7 @@ import { type Hex, toFunctionSelector, zeroAddress } from 'viem'
 import { readAddress } from '../abi/address.js'
 import { keccak, readWord } from '../abi/words.js'
 import type { Routers } from '../contracts/routers.js'
-import {
-  createEvmMinimum,
-  createPaymentMethod,
-  type MethodDependencies,
-  type PaymentMethod,
-} from '../paymentMethod.js'
+import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { decodePermitState, encodeNonceCall } from './call.js'
@@ -22,7 +17,7 @@ export const createPermitMethod = (
     readonly findPermitProblem: FindPermitProblem
   },
 ): PaymentMethod =>
-  createPaymentMethod<Prepared>(dependencies, createEvmMinimum(dependencies), {
+  createPaymentMethod<Prepared>(dependencies, {
     ...createPreparer(dependencies),
     identify: (payment) => {
       const reading = readUptoProof(payment.proof)

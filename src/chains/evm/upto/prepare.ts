@@ -6,14 +6,7 @@ import { type Check, runChecks } from '../../../schemes/checks.js'
 import { readSettleAmount } from '../../../schemes/settleAmount.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import type { Routers } from '../contracts/routers.js'
-import {
-  createPrepareAgain,
-  type Phase,
-  type Preparation,
-  type Preparer,
-  readOccasion,
-  toRefusal,
-} from '../paymentMethod.js'
+import { type Phase, type Preparation, type Preparer, readOccasion, toRefusal } from '../paymentMethod.js'
 import type { ContractPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
@@ -40,7 +33,7 @@ export const createPreparer = (dependencies: {
   readonly routers: Routers
   readonly findPermitProblem: FindPermitProblem
 }): Preparer<Prepared> => {
-  const { family, network, rpc, tokens, clock } = dependencies
+  const { family, network, rpc, tokens } = dependencies
   const readCandidate = createReadCandidate({
     ...dependencies,
     takesSharedRouterPermits: family.takesSharedRouterPermits,
@@ -64,12 +57,8 @@ export const createPreparer = (dependencies: {
 
   return {
     prepare,
-    prepareAgain: createPrepareAgain({
-      clock,
-      prepare,
-      isWalletAsked: ({ call }) => call.batchedBy === null,
-      findFailedCheck,
-    }),
+    isWalletAsked: ({ call }) => call.batchedBy === null,
+    findFailedCheck,
   }
 }
 

@@ -1,4 +1,5 @@
 import { createExactScheme } from '../../../../src/chains/evm/exact/scheme.js'
+import { createEvmMinimum } from '../../../../src/chains/evm/network.js'
 import { createTokenRegistry } from '../../../../src/chains/evm/tokens/tokenRegistry.js'
 import { systemClock } from '../../../../src/platform/clock.js'
 import type { Payment } from '../../../../src/protocol/payment.js'
@@ -33,7 +34,7 @@ export const openSending = async (scene: Scene, options: EngineOptions = {}): Pr
     rpc,
     tokens,
     clock,
-    minPaymentGasShare: 0.1,
+    minimum: createEvmMinimum(network, 0.1),
   }
   const scheme = createExactScheme({ ...dependencies, engine })
   // What the chain would refuse must reach the send, so verification skips the simulation.

@@ -1,12 +1,7 @@
 import type { Hex } from 'viem'
 import type { Reason } from '../../../../protocol/reasons.js'
 import { runChecks } from '../../../../schemes/checks.js'
-import {
-  createEvmMinimum,
-  createPaymentMethod,
-  type MethodDependencies,
-  type PaymentMethod,
-} from '../../paymentMethod.js'
+import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../../paymentMethod.js'
 import type { ContractPresence } from '../../rpc/presence.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { describePermit } from '../judge.js'
@@ -36,7 +31,7 @@ interface ExactPermit2Dependencies extends MethodDependencies {
 
 /** `exact` by Permit2: the proxy transfers exactly what the payer permitted, to the witness's recipient. */
 export const createPermit2Method = (dependencies: ExactPermit2Dependencies): PaymentMethod =>
-  createPaymentMethod<Prepared<Permit>>(dependencies, createEvmMinimum(dependencies), {
+  createPaymentMethod<Prepared<Permit>>(dependencies, {
     ...createPreparer(dependencies),
     identify: (payment) => {
       const reading = readPermitProof(payment.proof)

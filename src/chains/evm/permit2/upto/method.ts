@@ -1,12 +1,7 @@
 import type { Reason } from '../../../../protocol/reasons.js'
 import { runChecks } from '../../../../schemes/checks.js'
 import { readSettleAmount } from '../../../../schemes/settleAmount.js'
-import {
-  createEvmMinimum,
-  createPaymentMethod,
-  type MethodDependencies,
-  type PaymentMethod,
-} from '../../paymentMethod.js'
+import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../../paymentMethod.js'
 import type { ContractPresence } from '../../rpc/presence.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { TransactionEngine } from '../../transactions/engine.js'
@@ -37,7 +32,6 @@ export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): 
   const engine = withoutEmptyCharges(dependencies.engine, dependencies.rpc)
   const method = createPaymentMethod<Prepared<UptoPermit>>(
     { ...dependencies, engine },
-    createEvmMinimum(dependencies),
     {
       ...createPreparer(dependencies),
       identify: (payment) => {

@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import { createEvmMinimum } from '../../../../../src/chains/evm/network.js'
 import {
   createUptoPermit2Method,
   type UptoPermit2Dependencies,
@@ -70,7 +71,7 @@ export const openUpto = async (scene: Scene, options: UptoOptions = {}): Promise
       tokens,
       engine: own,
       clock,
-      minPaymentGasShare: 0.1,
+      minimum: createEvmMinimum(network, 0.1),
       facilitators,
       router,
     })
