@@ -4,20 +4,20 @@ import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
 import { createNetworkMonitor, requireToken } from '../common/networkMonitor.js'
 import { createPromisedCost } from '../common/promisedCost.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
-import { combineExactMethods } from './combineExactMethods.js'
 import { batchSettler } from './contracts/batchSettler.js'
 import { createContractPresence } from './contracts/deployedContract.js'
 import { createRouterBatch } from './contracts/routerCalls.js'
 import { createRecipientRouters, createRouters } from './contracts/routers.js'
 import { highestGasCap } from './exact/call.js'
-import { createAuthorizationSupport, createExactScheme } from './exact/scheme.js'
 import { createTransferBatch } from './exact/transferBatch.js'
+import { createExactScheme } from './exactScheme.js'
 import { createMonitoredNetwork, WrongChainError } from './monitoredNetwork.js'
 import { createEvmMinimum, createEvmNetwork } from './network.js'
 import { createOffer } from './offer.js'
-import { createPermit2Method, createPermit2Presence } from './permit2/exact/method.js'
+import type { CreateScheme } from './paymentMethod.js'
 import { exactProxyAddress } from './permit2/exact/payload.js'
-import { createUptoPermit2Presence } from './permit2/upto/method.js'
+import { createProxyPresence } from './permit2/presence.js'
+import { uptoProxyAddress } from './permit2/upto/payload.js'
 import { isPresent } from './rpc/presence.js'
 import { createRpc, type Rpc } from './rpc/rpc.js'
 import {
@@ -40,11 +40,18 @@ import { createGasBalances, createSigners, type Signers } from './transactions/s
 import { createVouchers } from './upto/vouchers.js'
 import { createUptoScheme } from './uptoScheme.js'
 
+/** Every scheme of the family. To add one: add its folder and one entry here. */
+export const evmSchemes: readonly CreateScheme[] = [createExactScheme, createUptoScheme]
+
 /**
  * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node
  * that does not answer only keeps its network out of `/supported` until it does.
  */
-export const open = async (settings: EvmSettings, context: ChainContext): Promise<OpenChain> => {
+export const open = async (
+  settings: EvmSettings,
+  context: ChainContext,
+  schemes: readonly CreateScheme[] = evmSchemes,
+): Promise<OpenChain> => {
   const signers = createSigners(settings.privateKeys)
   if (!isRecoveryNative) {
     context.logger.warn(
@@ -53,10 +60,10 @@ export const open = async (settings: EvmSettings, context: ChainContext): Promis
     )
   }
   const networks = await Promise.all(
-    settings.networks.map((network) => openNetwork(settings, network, signers, context)),
+    settings.networks.map((network) => openNetwork({ family: settings, network, signers, schemes, context })),
   )
   return {
-    schemes: networks.flatMap(({ schemes }) => schemes),
+    schemes: networks.flatMap((network) => network.schemes),
     contracts: networks.map(({ contracts }) => contracts),
     listClockLagsMs: () => networks.map(({ chainClock }) => chainClock.getLagMs()),
     health: () => networks.map(reportHealth),
@@ -87,12 +94,19 @@ const reportHealth = ({
   }
 }
 
-const openNetwork = async (
-  family: EvmSettings,
-  network: EvmNetworkSettings,
-  signers: Signers,
-  context: ChainContext,
-) => {
+const openNetwork = async ({
+  family,
+  network,
+  signers,
+  schemes,
+  context,
+}: {
+  readonly family: EvmSettings
+  readonly network: EvmNetworkSettings
+  readonly signers: Signers
+  readonly schemes: readonly CreateScheme[]
+  readonly context: ChainContext
+}) => {
   const { clock, lanes, limiter, logger, minPaymentGasShare, countPromised } = context
   const { requiresCrossCheck: isRequired = true } = context
   const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
@@ -128,8 +142,8 @@ const openNetwork = async (
   const routers = createRouters(rpc, signers.addresses)
   const batchContract = createContractPresence(rpc, batchSettler)
   const proxies = {
-    exact: createPermit2Presence(rpc, network.chainId),
-    upto: createUptoPermit2Presence(rpc, network.chainId),
+    exact: createProxyPresence(rpc, network.chainId, exactProxyAddress),
+    upto: createProxyPresence(rpc, network.chainId, uptoProxyAddress),
   }
   const offer = createOffer(network, {
     tokens,
@@ -211,25 +225,24 @@ const openNetwork = async (
     }),
     routers: createRecipientRouters(rpc, routers, family.takesSharedRouterPermits),
   })
-  const dependencies = { family, network, opened, rpc, tokens, engine, clock: chainClock, minimum }
-  const exact = combineExactMethods({
-    eip3009: createExactScheme(dependencies),
-    permit2: createPermit2Method({ ...dependencies, router: routers.shared }),
-    hasAuthorizations: createAuthorizationSupport(rpc),
-    presence: proxies.exact,
-  })
   const contracts = createContractReader(network.network, createUntrustedCalls(untrusted, signatureShare))
-  const schemes = [
-    exact,
-    createUptoScheme({
-      ...dependencies,
-      routers,
+  const created = schemes.map((create) =>
+    create({
+      family,
+      network,
+      opened,
       accounts: signers.addresses,
-      presence: proxies.upto,
+      rpc,
+      tokens,
+      engine,
+      clock: chainClock,
+      minimum,
+      routers,
+      proxies,
     }),
-  ]
+  )
   return {
-    schemes: schemes.map(limit.apply),
+    schemes: created.map(limit.apply),
     contracts,
     monitor,
     maintenance,

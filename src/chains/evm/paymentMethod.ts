@@ -7,6 +7,8 @@ import type { Network } from '../../schemes/network.js'
 import type { Authorized, Hold, Outcome, Refusal, Scheme, VerifyOptions } from '../../schemes/scheme.js'
 import type { MinimumPayment } from '../common/minimumPayment.js'
 import { larger } from './abi/words.js'
+import type { Routers } from './contracts/routers.js'
+import type { ContractPresence } from './rpc/presence.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { UntrustedUse } from './rpc/untrustedCalls.js'
 import type { EvmNetworkSettings, EvmSettings } from './settings.js'
@@ -33,10 +35,18 @@ export interface MethodDependencies {
   readonly minimum: MinimumPayment
 }
 
+/** What the family gives each of its schemes on one network. */
 export interface SchemeDependencies extends MethodDependencies {
   /** Shared by the network's schemes. */
   readonly opened: Network
+  /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */
+  readonly accounts: readonly Hex[]
+  readonly routers: Routers
+  /** Whether the network has Permit2 and x402's proxy, by scheme. */
+  readonly proxies: Readonly<Record<'exact' | 'upto', ContractPresence>>
 }
+
+export type CreateScheme = (dependencies: SchemeDependencies) => Scheme
 
 /** What a way to authorize payments decides itself. */
 export type PaymentMethod = Pick<Scheme, 'identify' | 'verify' | 'resolve'>

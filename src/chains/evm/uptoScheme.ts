@@ -1,32 +1,23 @@
 import type { Hex } from 'viem'
 import { isFields } from '../../protocol/fields.js'
 import type { Payment } from '../../protocol/payment.js'
-import type { Scheme } from '../../schemes/scheme.js'
 import { readAddress } from './abi/address.js'
 import type { Routers } from './contracts/routers.js'
-import { type PaymentMethod, type SchemeDependencies, toRefusal } from './paymentMethod.js'
+import { type CreateScheme, type PaymentMethod, toRefusal } from './paymentMethod.js'
 import { isPermitRow } from './permit2/judge.js'
 import { listProxyExtensions } from './permit2/presence.js'
 import { createUptoPermit2Method } from './permit2/upto/method.js'
-import type { ContractPresence } from './rpc/presence.js'
 import { createDescribeToken } from './tokens/tokenRegistry.js'
 import { builderCodeExtension } from './transactions/builderCodes.js'
 import { createFindPermitProblem, createPermitMethod } from './upto/method.js'
-
-export interface UptoDependencies extends SchemeDependencies {
-  readonly routers: Routers
-  /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */
-  readonly accounts: readonly Hex[]
-  /** Whether the network has Permit2 and x402's proxy. */
-  readonly presence: ContractPresence
-}
 
 /**
  * `upto` on one network, by a permit of the token and by Permit2. The form of the payload decides; after a crash, the
  * journal row.
  */
-export const createUptoScheme = (dependencies: UptoDependencies): Scheme => {
-  const { network, opened, rpc, tokens, routers, accounts, presence } = dependencies
+export const createUptoScheme: CreateScheme = (dependencies) => {
+  const { network, opened, rpc, tokens, routers, accounts, proxies } = dependencies
+  const { upto: presence } = proxies
   const { takesSharedRouterPermits } = dependencies.family
   const findPermitProblem = createFindPermitProblem(rpc)
   const permit = createPermitMethod({ ...dependencies, findPermitProblem })

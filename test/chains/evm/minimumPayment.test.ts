@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createExactScheme } from '../../../src/chains/evm/exact/scheme.js'
+import { createAuthorizationMethod } from '../../../src/chains/evm/exact/method.js'
 import { createEvmMinimum } from '../../../src/chains/evm/network.js'
 import { createTokenRegistry } from '../../../src/chains/evm/tokens/tokenRegistry.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import { isRefused, readPayment } from '../../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import { waitLimitMs } from '../../support/pollUntil.js'
-import { createToyNetwork } from '../../support/toyScheme.js'
 import { openEngine } from './engineScene.js'
 import { openScene, type Scene } from './scene.js'
 
@@ -103,10 +102,9 @@ describe('a payment of dust on EVM', () => {
     const stablecoins = [{ asset: testnet.chain.token.verifyingContract, decimals: 6 }]
     const confirmed = { state: 'confirmed', transaction: '0x1' } as const
     let cost = 10n ** 12n
-    const scheme = createExactScheme({
+    const scheme = createAuthorizationMethod({
       family,
       network,
-      opened: createToyNetwork(),
       rpc,
       tokens: createTokenRegistry(network, rpc),
       engine: { ...engine, findTypicalCost: () => cost, settle: async () => confirmed },

@@ -1,5 +1,6 @@
 import { keccak256 } from 'viem'
-import { open } from '../../../src/chains/evm/open.js'
+import { evmSchemes, open } from '../../../src/chains/evm/open.js'
+import type { CreateScheme } from '../../../src/chains/evm/paymentMethod.js'
 import { readEvmSettings } from '../../../src/chains/evm/settings.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
@@ -16,12 +17,14 @@ interface HarnessOptions {
   readonly scheme?: string
   /** Runs before the scheme is opened. */
   readonly prepare?: (chain: LocalChain) => Promise<void>
+  /** Default: those of the family. */
+  readonly listSchemes?: (chain: LocalChain) => readonly CreateScheme[]
 }
 
 /** A scheme on a local chain of its own, with payments by one transfer method. */
 export const openSchemeHarness = async (
   plan: (chain: LocalChain) => Promise<PlannedPayment>,
-  { scheme: name = 'exact', prepare }: HarnessOptions = {},
+  { scheme: name = 'exact', prepare, listSchemes = () => evmSchemes }: HarnessOptions = {},
 ): Promise<SchemeHarness> => {
   const chain = await startLocalChain({ facilitatorCount: 1 })
   await prepare?.(chain)
@@ -37,13 +40,8 @@ export const openSchemeHarness = async (
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
   const limiter = createMemoryRateLimiter({ clock: systemClock })
-  const opened = await open(reading.settings, {
-    clock: systemClock,
-    logger: silentLogger,
-    lanes,
-    limiter,
-    minPaymentGasShare: 0.1,
-  })
+  const context = { clock: systemClock, logger: silentLogger, lanes, limiter, minPaymentGasShare: 0.1 }
+  const opened = await open(reading.settings, context, listSchemes(chain))
   const scheme = opened.schemes.find(({ kind }) => kind.scheme === name)
   if (scheme === undefined) throw new Error('No scheme was opened')
 

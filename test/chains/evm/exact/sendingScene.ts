@@ -1,18 +1,17 @@
-import { createExactScheme } from '../../../../src/chains/evm/exact/scheme.js'
+import { createAuthorizationMethod } from '../../../../src/chains/evm/exact/method.js'
 import { createEvmMinimum } from '../../../../src/chains/evm/network.js'
+import type { PaymentMethod } from '../../../../src/chains/evm/paymentMethod.js'
 import { createTokenRegistry } from '../../../../src/chains/evm/tokens/tokenRegistry.js'
 import { systemClock } from '../../../../src/platform/clock.js'
 import type { Payment } from '../../../../src/protocol/payment.js'
 import { isRefused, readPayment } from '../../../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
-import type { Scheme } from '../../../../src/schemes/scheme.js'
 import type { ExactPaymentBody } from '../../../support/evm/payment.js'
-import { createToyNetwork } from '../../../support/toyScheme.js'
 import { type EngineOptions, openEngine, type Sending, withScheme } from '../engineScene.js'
 import type { PlannedPayment, Scene } from '../scene.js'
 
 export interface ExactSending extends Sending<Pick<PlannedPayment, 'body'>> {
-  readonly scheme: Scheme
+  readonly scheme: PaymentMethod
 }
 
 /** Parses a payment like the service. */
@@ -30,15 +29,14 @@ export const openSending = async (scene: Scene, options: EngineOptions = {}): Pr
   const dependencies = {
     family,
     network,
-    opened: createToyNetwork({ id: network.network }),
     rpc,
     tokens,
     clock,
     minimum: createEvmMinimum(network, 0.1),
   }
-  const scheme = createExactScheme({ ...dependencies, engine })
+  const scheme = createAuthorizationMethod({ ...dependencies, engine })
   // What the chain would refuse must reach the send, so verification skips the simulation.
-  const sending = createExactScheme({
+  const sending = createAuthorizationMethod({
     ...dependencies,
     engine: { ...engine, simulate: async () => ({ reads: [] }) },
   })

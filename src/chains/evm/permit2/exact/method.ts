@@ -2,8 +2,6 @@ import type { Hex } from 'viem'
 import type { Reason } from '../../../../protocol/reasons.js'
 import { runChecks } from '../../../../schemes/checks.js'
 import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../../paymentMethod.js'
-import type { ContractPresence } from '../../rpc/presence.js'
-import type { Rpc } from '../../rpc/rpc.js'
 import { describePermit } from '../judge.js'
 import { formatPermitId, type Permit, readPermitProof } from '../payload.js'
 import {
@@ -19,7 +17,6 @@ import {
   permitsToken,
   type Rule,
 } from '../prepare.js'
-import { createProxyPresence } from '../presence.js'
 import { createPermitCall } from './call.js'
 import { readJudge } from './judge.js'
 import { exactProxyAddress, hashPermit } from './payload.js'
@@ -43,9 +40,6 @@ export const createPermit2Method = (dependencies: ExactPermit2Dependencies): Pay
     // Permit2 has one sequence of nonces per owner, whichever proxy a permit names.
     isHoldable: true,
   })
-
-export const createPermit2Presence = (rpc: Rpc, chainId: number): ContractPresence =>
-  createProxyPresence(rpc, chainId, exactProxyAddress)
 
 const createPreparer = (dependencies: PreparerDependencies & { readonly router: Hex | null }) => {
   const { rpc, network, router } = dependencies

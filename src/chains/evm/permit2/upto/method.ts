@@ -2,7 +2,6 @@ import type { Reason } from '../../../../protocol/reasons.js'
 import { runChecks } from '../../../../schemes/checks.js'
 import { readSettleAmount } from '../../../../schemes/settleAmount.js'
 import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../../paymentMethod.js'
-import type { ContractPresence } from '../../rpc/presence.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { TransactionEngine } from '../../transactions/engine.js'
 import { decodePermitState } from '../call.js'
@@ -20,7 +19,6 @@ import {
   permitsToken,
   type Rule,
 } from '../prepare.js'
-import { createProxyPresence } from '../presence.js'
 import { createChargeCall, type Facilitators, findFacilitator } from './call.js'
 import { describeCharge, readJudge } from './judge.js'
 import { hashUptoPermit, readUptoProof, type UptoPermit, uptoProxyAddress } from './payload.js'
@@ -78,9 +76,6 @@ const withoutEmptyCharges = (engine: TransactionEngine, rpc: Rpc): TransactionEn
   settle: async (call, recorder, options) =>
     call.amount > 0n ? await engine.settle(call, recorder, options) : { state: 'confirmed', transaction: '' },
 })
-
-export const createUptoPermit2Presence = (rpc: Rpc, chainId: number): ContractPresence =>
-  createProxyPresence(rpc, chainId, uptoProxyAddress)
 
 const createPreparer = (dependencies: PreparerDependencies & Facilitators) => {
   const { rpc, network, facilitators, router } = dependencies

@@ -1,43 +1,48 @@
-import type { Hex } from 'viem'
 import { isFields } from '../../protocol/fields.js'
 import type { Payment } from '../../protocol/payment.js'
-import type { Scheme } from '../../schemes/scheme.js'
 import { describeForeignMethod } from '../../schemes/transferMethod.js'
 import { readAddress } from './abi/address.js'
-import { type PaymentMethod, toRefusal } from './paymentMethod.js'
+import { createAuthorizationMethod, createAuthorizationSupport } from './exact/method.js'
+import { type CreateScheme, type PaymentMethod, toRefusal } from './paymentMethod.js'
+import { createPermit2Method } from './permit2/exact/method.js'
 import { isPermitRow } from './permit2/judge.js'
 import { listProxyExtensions } from './permit2/presence.js'
-import type { ContractPresence } from './rpc/presence.js'
-
-export interface ExactMethods {
-  /** The default method; it describes the network and its tokens for both. */
-  readonly eip3009: Scheme
-  readonly permit2: PaymentMethod
-  /** Whether a token has EIP-3009. */
-  readonly hasAuthorizations: (asset: Hex) => Promise<boolean>
-  /** Whether the network has Permit2 and x402's proxy. */
-  readonly presence: ContractPresence
-}
+import { createDescribeToken, domainOf } from './tokens/tokenRegistry.js'
+import { builderCodeExtension } from './transactions/builderCodes.js'
 
 /**
  * `exact` on one network by EIP-3009 and by Permit2. `extra.assetTransferMethod` decides, else the form of the payload;
  * after a crash, the journal row.
  */
-export const combineExactMethods = ({
-  eip3009,
-  permit2,
-  hasAuthorizations,
-  presence,
-}: ExactMethods): Scheme => {
+export const createExactScheme: CreateScheme = (dependencies) => {
+  const { network, opened, rpc, tokens, routers, proxies } = dependencies
+  const { exact: presence } = proxies
+  const eip3009 = createAuthorizationMethod(dependencies)
+  const permit2 = createPermit2Method({ ...dependencies, router: routers.shared })
+  const hasAuthorizations = createAuthorizationSupport(rpc)
+  const describeToken = createDescribeToken(network, tokens)
   const methodOf = (payment: Payment): PaymentMethod => (isPermit2(payment) ? permit2 : eip3009)
+  const defaultAsset = network.tokens[0]?.address
+
+  /**
+   * Domain of the default token, for clients that sign with the kind's. Servers of `@dexterai/x402` copy it onto any
+   * token; verify refuses another token's payment then, as without it, since their clients assume "USD Coin".
+   * Undefined where the token is missing.
+   */
+  const describeDefaultDomain = () => {
+    const token = defaultAsset === undefined ? null : tokens.peek(defaultAsset)
+    return token === null ? undefined : domainOf(token)
+  }
+
   return {
-    ...eip3009,
+    kind: { scheme: 'exact', network: network.network },
+    network: opened,
+    journalClaims: null,
     describeKind: () => {
       const { names } = presence.peek() === true ? bothMethods : eip3009Only
-      const terms = eip3009.describeKind()
       return {
-        extra: { ...terms?.extra, assetTransferMethods: names },
-        extensions: [...(terms?.extensions ?? []), ...listProxyExtensions(presence)],
+        extra: { ...describeDefaultDomain(), assetTransferMethods: names },
+        extensions: [builderCodeExtension, ...listProxyExtensions(presence)],
       }
     },
     identify: (payment) => methodOf(payment).identify(payment),
@@ -51,8 +56,8 @@ export const combineExactMethods = ({
       const message = isMissing ? `${foreign}: this network lacks Permit2 or x402's proxy for it` : foreign
       return toRefusal(readOwner(payment.proof), { reason, message })
     },
-    describeAsset: async (asset, payTo) => {
-      const terms = await eip3009.describeAsset(asset, payTo)
+    describeAsset: async (asset) => {
+      const terms = await describeToken(asset)
       const token = terms === null ? null : readAddress(terms.asset)
       if (terms === null || token === null || (await hasAuthorizations(token))) return terms
       // Clients sign by EIP-3009 unless the requirements name another method.
