@@ -73,13 +73,16 @@ export interface ChainContext {
 export interface OpenChain {
   readonly schemes: readonly Scheme[]
   /** Networks of `exact-direct`: how their transactions are looked up. */
-  readonly directChains?: readonly DirectChain[]
-  /** Only of the sandbox. */
-  readonly sandbox?: Sandbox
+  readonly directChains: readonly DirectChain[]
+  /** Null for every other family. */
+  readonly sandbox: Sandbox | null
   /** Networks whose contracts can be asked whether they signed. */
-  readonly contracts?: readonly ContractReader[]
-  /** How far the process's clock is behind each network; null: not known at the moment. Called often. */
-  listClockLagsMs?(): readonly (number | null)[]
+  readonly contracts: readonly ContractReader[]
+  /**
+   * How far the process's clock is behind each network whose deadlines are block times; null: not known at the moment.
+   * Called often.
+   */
+  listClockLagsMs(): readonly (number | null)[]
   health(): readonly NetworkHealth[]
   close(): Promise<void>
 }

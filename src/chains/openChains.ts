@@ -30,11 +30,11 @@ export const openChains = async (
     schemes: chains
       .flatMap(({ schemes }) => schemes)
       .map((scheme) => (context.exactAmount === 'equal' ? requireExactAmount(scheme) : scheme)),
-    contracts: chains.flatMap(({ contracts }) => contracts ?? []),
+    contracts: chains.flatMap(({ contracts }) => contracts),
     health,
-    sandbox: chains.find(({ sandbox }) => sandbox !== undefined)?.sandbox ?? null,
+    sandbox: chains.find(({ sandbox }) => sandbox !== null)?.sandbox ?? null,
     isServing: (network) => health().find((each) => each.network === network)?.isServing ?? false,
-    getClockLagMs: () => findCommonLagMs(chains.flatMap((chain) => chain.listClockLagsMs?.() ?? [])),
+    getClockLagMs: () => findCommonLagMs(chains.flatMap((chain) => chain.listClockLagsMs())),
     close: async () => {
       await Promise.all(chains.map((chain) => chain.close()))
     },

@@ -52,7 +52,7 @@ export const openDirectScheme = async <Settings>(
     },
   )
   const [scheme] = opened.schemes
-  const [chain] = opened.directChains ?? []
+  const [chain] = opened.directChains
   if (scheme === undefined || chain === undefined) throw new Error('No scheme was opened')
   const isAwaited = () => true
   return {

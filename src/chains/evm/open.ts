@@ -64,6 +64,8 @@ export const open = async (
   )
   return {
     schemes: networks.flatMap((network) => network.schemes),
+    directChains: [],
+    sandbox: null,
     contracts: networks.map(({ contracts }) => contracts),
     listClockLagsMs: () => networks.map(({ chainClock }) => chainClock.getLagMs()),
     health: () => networks.map(reportHealth),

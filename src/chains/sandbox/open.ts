@@ -42,6 +42,9 @@ export const createOpen =
           clock,
         })
       }),
+      directChains: [],
+      contracts: [],
+      listClockLagsMs: () => [],
       sandbox: {
         networks,
         listAddresses: (now) => listAddresses(groups, writeRequest, now),

@@ -67,7 +67,7 @@ export const openScene = async (): Promise<Scene> => {
   const clock = createManualClock(new Date())
   const scenarios = createMemoryScenarios()
   const { schemes, sandbox } = await openFamily(clock, scenarios)
-  if (sandbox === undefined) throw new Error('The sandbox is missing')
+  if (sandbox === null) throw new Error('The sandbox is missing')
   const find = (scheme: string, network: string): Scheme => {
     const found = schemes.find(({ kind }) => kind.scheme === scheme && kind.network === network)
     if (found === undefined) throw new Error(`There is no ${scheme} on ${network}`)

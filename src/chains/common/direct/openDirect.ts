@@ -66,6 +66,9 @@ export const openDirectFamily = async <Own>(
   return {
     schemes: opened.map(({ scheme }) => scheme),
     directChains: opened.map(({ chain }) => chain),
+    sandbox: null,
+    contracts: [],
+    listClockLagsMs: () => [],
     health: () => opened.map(({ monitor }) => monitor.health()),
     close: async () => {
       await Promise.all(

@@ -69,6 +69,10 @@ export const openSettlingFamily = async <Settings extends SettlingNetworkSetting
   )
   return {
     schemes: opened.map(({ scheme }) => scheme),
+    directChains: [],
+    sandbox: null,
+    contracts: [],
+    listClockLagsMs: () => [],
     health: () =>
       opened.map(({ monitor, completeHealth = (health) => health }) => completeHealth(monitor.health())),
     close: async () => {
