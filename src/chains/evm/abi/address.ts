@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
+import { setNewest } from '../../../concurrency/boundedMap.js'
 import { keccak } from './words.js'
 
 const addressForm = /^0x[0-9a-fA-F]{40}$/
@@ -20,8 +21,7 @@ const findChecksummed = (digits: string): Hex => {
   const known = remembered.get(digits)
   if (known !== undefined) return known
   const address = toChecksum(digits)
-  if (remembered.size >= maxRemembered) remembered.clear()
-  remembered.set(digits, address)
+  setNewest(remembered, digits, address, maxRemembered)
   return address
 }
 

@@ -1,8 +1,9 @@
-import { type Hex, zeroAddress, zeroHash } from 'viem'
+import { zeroAddress, zeroHash } from 'viem'
 import { readAddress } from '../abi/address.js'
 import { readWord } from '../abi/words.js'
 import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
+import { askTokensOnce } from '../tokens/tokenRegistry.js'
 import { encodeStateCall, readJudge } from './judge.js'
 import { formatAuthorizationId, readExactProof } from './payload.js'
 import { createPreparer, type Prepared } from './prepare.js'
@@ -22,20 +23,9 @@ export const createAuthorizationMethod = (dependencies: MethodDependencies): Pay
     readJudge,
   })
 
-// Tokens come from requirements; one more than these is asked again.
-const maxTokens = 1_000
-
-/** Whether a token has EIP-3009, which `authorizationState` shows; asked once. */
-export const createAuthorizationSupport = (rpc: Pick<Rpc, 'call'>) => {
-  const known = new Map<string, boolean>()
-  return async (asset: Hex): Promise<boolean> => {
-    const key = asset.toLowerCase()
-    const cached = known.get(key)
-    if (cached !== undefined) return cached
+/** Whether a token has EIP-3009, which `authorizationState` shows. */
+export const createAuthorizationSupport = (rpc: Pick<Rpc, 'call'>) =>
+  askTokensOnce(async (asset) => {
     const answer = await rpc.call({ to: asset, data: encodeStateCall(zeroAddress, zeroHash) })
-    const isSupported = answer.succeeds && readWord(answer.value) !== null
-    if (known.size >= maxTokens) known.clear()
-    known.set(key, isSupported)
-    return isSupported
-  }
-}
+    return answer.succeeds && readWord(answer.value) !== null
+  })

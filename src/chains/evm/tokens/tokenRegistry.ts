@@ -1,5 +1,6 @@
 import { decodeFunctionResult, domainSeparator, encodeFunctionData, type Hex } from 'viem'
 import { z } from 'zod'
+import { setNewest } from '../../../concurrency/boundedMap.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { AssetTerms } from '../../../schemes/scheme.js'
 import { readAddress } from '../abi/address.js'
@@ -142,6 +143,24 @@ const readToken = async (
 const viewNames = ['name', 'version', 'symbol', 'decimals', 'DOMAIN_SEPARATOR', 'eip712Domain'] as const
 type ViewName = (typeof viewNames)[number]
 
+// Tokens come from requirements; of more than these the oldest is asked again.
+const maxTokens = 1_000
+
+/** Asks each token once, by its address. */
+export const askTokensOnce = <Answer>(
+  ask: (asset: Hex) => Promise<Answer>,
+): ((asset: Hex) => Promise<Answer>) => {
+  const known = new Map<string, Answer>()
+  return async (asset) => {
+    const key = asset.toLowerCase()
+    const cached = known.get(key)
+    if (cached !== undefined) return cached
+    const answer = await ask(asset)
+    setNewest(known, key, answer, maxTokens)
+    return answer
+  }
+}
+
 /** Null asset: the network's first token. Null if it is not settled. */
 type DescribeToken = (asset: string | null) => Promise<AssetTerms | null>
 
@@ -178,8 +197,7 @@ export const separatorOf = ({ name, version, chainId, asset }: SigningDomain): H
   const known = separators.get(key)
   if (known !== undefined) return known
   const separator = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } })
-  if (separators.size >= maxSeparators) separators.clear()
-  separators.set(key, separator)
+  setNewest(separators, key, separator, maxSeparators)
   return separator
 }
 

@@ -4,6 +4,7 @@ import { keccak, readWord } from '../abi/words.js'
 import type { Routers } from '../contracts/routers.js'
 import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
+import { askTokensOnce } from '../tokens/tokenRegistry.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { decodePermitState, encodeNonceCall } from './call.js'
 import { describePermit, readJudge } from './judge.js'
@@ -52,26 +53,16 @@ const daiForm: RevertReason = {
   message: `The token has only DAI's form of permit, which allows everything or nothing: ${alternatives}`,
 }
 
-// Tokens come from requirements; only those that the operator listed are asked, and one more would be asked again.
-const maxTokens = 1_000
-
 export const createFindPermitProblem = (rpc: Pick<Rpc, 'call'>): FindPermitProblem => {
-  const known = new Map<string, RevertReason | null>()
   const read = async (to: Hex, data: Hex): Promise<bigint | null> => {
     const answer = await rpc.call({ to, data })
     return answer.succeeds ? readWord(answer.value) : null
   }
-  return async (asset) => {
-    const key = asset.toLowerCase()
-    const cached = known.get(key)
-    if (cached !== undefined) return cached
+  return askTokensOnce(async (asset) => {
     const [nonce, typeHash] = await Promise.all([
       read(asset, encodeNonceCall(zeroAddress)),
       read(asset, typeHashSelector),
     ])
-    const problem = typeHash === daiTypeHash ? daiForm : nonce === null ? notSupported : null
-    if (known.size >= maxTokens) known.clear()
-    known.set(key, problem)
-    return problem
-  }
+    return typeHash === daiTypeHash ? daiForm : nonce === null ? notSupported : null
+  })
 }
