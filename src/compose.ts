@@ -175,7 +175,11 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   }
   const registration = openRegistration(config.accounts, logger)
 
-  const wallets = createWalletSignatures({ families: signInFamilies, contracts: chains.contracts, logger })
+  const wallets = createWalletSignatures({
+    families: signInFamilies,
+    contractReaders: chains.contractReaders,
+    logger,
+  })
   const siwx = createSiwx({
     wallets,
     usedNonces: stores.signInNonces,

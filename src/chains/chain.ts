@@ -77,7 +77,7 @@ export interface OpenChain {
   /** Null for every other family. */
   readonly sandbox: Sandbox | null
   /** Networks whose contracts can be asked whether they signed. */
-  readonly contracts: readonly ContractReader[]
+  readonly contractReaders: readonly ContractReader[]
   /**
    * How far the process's clock is behind each network whose deadlines are block times; null: not known at the moment.
    * Called often.
@@ -123,10 +123,10 @@ export interface ContractReader {
   ): Promise<HexText | null>
 }
 
-/** How messages of a family's wallets are verified. Contracts null: no node of the network is configured. */
+/** How messages of a family's wallets are verified. Reader null: no node of the network is configured. */
 export interface SignInModule {
-  verifySignature(statement: SignedStatement, contracts: ContractReader | null): Promise<SignatureVerdict>
-  verifyMessage(text: SignedText, contracts: ContractReader | null): Promise<boolean>
+  verifySignature(statement: SignedStatement, reader: ContractReader | null): Promise<SignatureVerdict>
+  verifyMessage(text: SignedText, reader: ContractReader | null): Promise<boolean>
 }
 
 /** Wallets of a CAIP-2 namespace that can sign in, whether or not the family is configured. */

@@ -12,7 +12,7 @@ export interface EnabledChain {
 export interface OpenChains extends Pick<OpenChain, 'schemes' | 'health' | 'close'> {
   /** Null unless the sandbox is open. */
   readonly sandbox: Sandbox | null
-  readonly contracts: readonly ContractReader[]
+  readonly contractReaders: readonly ContractReader[]
   isServing(network: string): boolean
   /** How far the process's clock is behind every network that was observed lately, as far as deadlines follow it. */
   getClockLagMs(): number
@@ -30,7 +30,7 @@ export const openChains = async (
     schemes: chains
       .flatMap(({ schemes }) => schemes)
       .map((scheme) => (context.exactAmount === 'equal' ? requireExactAmount(scheme) : scheme)),
-    contracts: chains.flatMap(({ contracts }) => contracts),
+    contractReaders: chains.flatMap(({ contractReaders }) => contractReaders),
     health,
     sandbox: chains.find(({ sandbox }) => sandbox !== null)?.sandbox ?? null,
     isServing: (network) => health().find((each) => each.network === network)?.isServing ?? false,

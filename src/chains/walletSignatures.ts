@@ -7,7 +7,7 @@ import type { ContractReader, SignInFamily, SignInModule } from './chain.js'
 
 export interface WalletSignaturesDependencies {
   readonly families: readonly SignInFamily[]
-  readonly contracts: readonly ContractReader[]
+  readonly contractReaders: readonly ContractReader[]
   readonly logger: Logger
 }
 
@@ -16,7 +16,7 @@ const deadlineMs = 5_000
 /** Families are loaded by the first message of one of their wallets. */
 export const createWalletSignatures = (dependencies: WalletSignaturesDependencies): WalletSignatures => {
   const { families, logger } = dependencies
-  const contracts = new Map(dependencies.contracts.map((reader) => [reader.network, reader]))
+  const readers = new Map(dependencies.contractReaders.map((reader) => [reader.network, reader]))
 
   const verifyBy = async <T>(
     network: string,
@@ -29,7 +29,7 @@ export const createWalletSignatures = (dependencies: WalletSignaturesDependencie
     try {
       const module = await family.loadSignIn()
       return await withinDeadline({ milliseconds: deadlineMs }, (signal) =>
-        withSignal(verify(module, contracts.get(network) ?? null), signal),
+        withSignal(verify(module, readers.get(network) ?? null), signal),
       )
     } catch (error) {
       if (error instanceof AppError && error.code === 'RATE_LIMITED') throw error

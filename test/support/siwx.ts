@@ -67,7 +67,7 @@ export const openSiwx = (options: SiwxOptions = {}): Siwx =>
   createSiwx({
     wallets: createWalletSignatures({
       families: signInFamilies,
-      contracts: options.contracts ?? [],
+      contractReaders: options.contracts ?? [],
       logger: silentLogger,
     }),
     usedNonces: options.usedNonces ?? createMemoryNonces(),

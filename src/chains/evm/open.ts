@@ -66,7 +66,7 @@ export const open = async (
     schemes: networks.flatMap((network) => network.schemes),
     directChains: [],
     sandbox: null,
-    contracts: networks.map(({ contracts }) => contracts),
+    contractReaders: networks.map(({ contractReader }) => contractReader),
     listClockLagsMs: () => networks.map(({ chainClock }) => chainClock.getLagMs()),
     health: () => networks.map(reportHealth),
     close: async () => {
@@ -223,11 +223,14 @@ const openNetwork = async ({
     isTooLarge: limit.isTooLarge,
     vouchers: createVouchers({
       chainId: network.chainId,
-      contracts: createContractReader(network.network, payerCalls, 'settle'),
+      contractReader: createContractReader(network.network, payerCalls, 'settle'),
     }),
     routers: createRecipientRouters(rpc, routers, family.takesSharedRouterPermits),
   })
-  const contracts = createContractReader(network.network, createUntrustedCalls(untrusted, signatureShare))
+  const contractReader = createContractReader(
+    network.network,
+    createUntrustedCalls(untrusted, signatureShare),
+  )
   const created = schemes.map((create) =>
     create({
       family,
@@ -245,7 +248,7 @@ const openNetwork = async ({
   )
   return {
     schemes: created.map(limit.apply),
-    contracts,
+    contractReader,
     monitor,
     maintenance,
     chainClock,

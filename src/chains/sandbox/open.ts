@@ -43,7 +43,7 @@ export const createOpen =
         })
       }),
       directChains: [],
-      contracts: [],
+      contractReaders: [],
       listClockLagsMs: () => [],
       sandbox: {
         networks,

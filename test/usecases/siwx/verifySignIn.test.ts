@@ -511,7 +511,11 @@ describe('the text of an owner', () => {
     const { createWalletSignatures } = await import('../../../src/chains/walletSignatures.js')
     const { signInFamilies } = await import('../../../src/chains/index.js')
     const { silentLogger } = await import('../../../src/platform/logger.js')
-    const wallets = createWalletSignatures({ families: signInFamilies, contracts: [], logger: silentLogger })
+    const wallets = createWalletSignatures({
+      families: signInFamilies,
+      contractReaders: [],
+      logger: silentLogger,
+    })
     const message = 'Remove https://api.example.com/premium'
     const texts = [
       { network: 'eip155:8453', address: account.address, signature: await account.signMessage({ message }) },

@@ -67,7 +67,7 @@ export const openDirectFamily = async <Own>(
     schemes: opened.map(({ scheme }) => scheme),
     directChains: opened.map(({ chain }) => chain),
     sandbox: null,
-    contracts: [],
+    contractReaders: [],
     listClockLagsMs: () => [],
     health: () => opened.map(({ monitor }) => monitor.health()),
     close: async () => {

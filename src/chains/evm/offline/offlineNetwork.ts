@@ -28,7 +28,7 @@ export const readOfflineNetwork = (network: string): EvmOfflineNetwork | null =>
     signers: [offlineSigner],
     forms: evmForms,
     listTokens: tokens.list,
-    vouchers: createVouchers({ chainId, contracts: null }),
+    vouchers: createVouchers({ chainId, contractReader: null }),
     routers: {
       find: async (payTo) => {
         const recipient = readAddress(payTo)

@@ -8,7 +8,7 @@ import { isSignedByContract } from './walletCheck.js'
 const schemes: readonly SignatureScheme[] = ['eip191', 'eip712', 'eip1271', 'eip6492']
 
 /** By one of the schemes that the client may use, whichever it states: wallets often do not know which they use. */
-export const verifySignature: SignInModule['verifySignature'] = async (statement, contracts) => {
+export const verifySignature: SignInModule['verifySignature'] = async (statement, reader) => {
   const { scheme, messages, typedData } = statement
   if (scheme !== null && !schemes.includes(scheme)) return { state: 'wrong_scheme' }
   const address = readStatedAddress(statement.address)
@@ -26,18 +26,18 @@ export const verifySignature: SignInModule['verifySignature'] = async (statement
   if (found === 'malleable') return { state: 'invalid' }
   if (found !== null) return { state: 'valid', scheme: found.scheme, address }
 
-  if (contracts === null) {
+  if (reader === null) {
     const isContractSignature =
       scheme === 'eip1271' || scheme === 'eip6492' || !keySignatureLengths.includes(signature.length)
     return { state: isContractSignature ? 'not_configured' : 'invalid' }
   }
   const digests = candidates.map(({ digest }) => digest)
   const { requester = unknownRequester } = statement
-  const contractScheme = await isSignedByContract(contracts, { address, signature, digests, requester })
+  const contractScheme = await isSignedByContract(reader, { address, signature, digests, requester })
   return contractScheme === null ? { state: 'invalid' } : { state: 'valid', scheme: contractScheme, address }
 }
 
-export const verifyMessage: SignInModule['verifyMessage'] = async (text, contracts) => {
+export const verifyMessage: SignInModule['verifyMessage'] = async (text, reader) => {
   const verdict = await verifySignature(
     {
       ...text,
@@ -48,7 +48,7 @@ export const verifyMessage: SignInModule['verifyMessage'] = async (text, contrac
       nonce: '',
       at: new Date(0),
     },
-    contracts,
+    reader,
   )
   return verdict.state === 'valid'
 }

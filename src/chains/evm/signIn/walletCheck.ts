@@ -18,7 +18,7 @@ const checkGas = 3_000_000n
  * only within `eth_call`, by a contract that exists nowhere: never by a transaction, never from an account of ours.
  */
 export const isSignedByContract = async (
-  contracts: ContractReader,
+  reader: ContractReader,
   { address, signature, digests, requester }: ContractSignature,
 ): Promise<'eip1271' | 'eip6492' | null> => {
   const wrapped = isCounterfactual(signature) ? readCounterfactual(signature) : null
@@ -30,7 +30,7 @@ export const isSignedByContract = async (
     factory: wrapped === null ? null : { address: wrapped.factory, data: wrapped.factoryData },
   })
   const findUnusedGas = (result: Hex | null) => readWalletCheck(result).unusedGas
-  const result = await contracts.run({ code: data, gas: checkGas, findUnusedGas }, requester)
+  const result = await reader.run({ code: data, gas: checkGas, findUnusedGas }, requester)
   if (!readWalletCheck(result).isAccepted) return null
   return wrapped === null ? 'eip1271' : 'eip6492'
 }

@@ -27,11 +27,11 @@ const domainType = [
 export interface VoucherDependencies {
   readonly chainId: number
   /** Null: no wallet contract can be asked, so that only keys sign. */
-  readonly contracts: ContractReader | null
+  readonly contractReader: ContractReader | null
 }
 
 /** EIP-712, by a key, a wallet contract (EIP-1271), or one that is not deployed yet (EIP-6492). */
-export const createVouchers = ({ chainId, contracts }: VoucherDependencies): Vouchers => ({
+export const createVouchers = ({ chainId, contractReader }: VoucherDependencies): Vouchers => ({
   describe: ({ streamId, amount, sequence }) => ({
     domain: { name, version, chainId },
     types: { EIP712Domain: domainType, ...types },
@@ -55,10 +55,10 @@ export const createVouchers = ({ chainId, contracts }: VoucherDependencies): Vou
       if (read === null) return false
       if (read.kind === 'ecdsa') return true
     }
-    if (contracts === null) return false
+    if (contractReader === null) return false
     // The payer has a stream, and funds that it holds.
     const requester = { name: `payer ${address}`, site: null }
     const proof = { address, signature, digests: [digest], requester }
-    return (await withSignal(isSignedByContract(contracts, proof), signal)) !== null
+    return (await withSignal(isSignedByContract(contractReader, proof), signal)) !== null
   },
 })

@@ -23,7 +23,7 @@ let vouchers: Vouchers
 beforeAll(async () => {
   chain = await startLocalChain()
   contracts = createContractReader(chain.network, openUntrustedCalls(chain))
-  vouchers = createVouchers({ chainId: chain.chainId, contracts })
+  vouchers = createVouchers({ chainId: chain.chainId, contractReader: contracts })
 })
 afterAll(() => chain.stop())
 
@@ -141,7 +141,7 @@ describe('a voucher of a wallet contract', () => {
     expect(await isSigned(refuser.address, await sign(refuser))).toBe(false)
     const wallet = await createSoladyWallet(chain)
     await deployWallet(chain, wallet)
-    const keysOnly = createVouchers({ chainId: chain.chainId, contracts: null })
+    const keysOnly = createVouchers({ chainId: chain.chainId, contractReader: null })
     expect(await isSigned(wallet.address, await sign(wallet), keysOnly)).toBe(false)
     const key = createEoa()
     expect(await isSigned(key.address, await sign(key), keysOnly)).toBe(true)
@@ -152,7 +152,7 @@ describe('a voucher of a wallet contract', () => {
       network: chain.network,
       run: () => Promise.reject(new Error('The node does not answer')),
     }
-    const blind = createVouchers({ chainId: chain.chainId, contracts: unreachable })
+    const blind = createVouchers({ chainId: chain.chainId, contractReader: unreachable })
     const wallet = await createSoladyWallet(chain)
     await expect(isSigned(wallet.address, await sign(wallet), blind)).rejects.toThrow('does not answer')
   })
