@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import { startAptosChain } from '../../support/aptos/aptosChain.js'
 import { usdt } from '../../support/aptos/payment.js'
@@ -8,19 +8,16 @@ import { listenOnLoopback } from '../../support/listenOnLoopback.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
+import { useScene } from '../../support/useScene.js'
 import { openAptos, testnetEnvironment } from './openChain.js'
-import { openScene, type Scene } from './scene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 const closers: (() => Promise<void>)[] = []
 
-beforeAll(async () => {
-  scene = await openScene()
-})
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
-afterAll(() => scene.close())
 
 const openProxy = async (): Promise<RpcProxy> => {
   const proxy = await startRpcProxy(new URL(scene.chain.url).origin)

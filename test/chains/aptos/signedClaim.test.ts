@@ -1,15 +1,11 @@
 import { Account, Ed25519PrivateKey } from '@aptos-labs/ts-sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hashOf, toHex } from '../../support/aptos/bytes.js'
 import { addressOf } from '../../support/aptos/payment.js'
-import { openScene, type Scene } from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const textOf = (transaction: string) =>
   [

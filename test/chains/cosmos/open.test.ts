@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import { checkRequirements } from '../../../src/usecases/core/verify/checkRequirements.js'
 import { startCosmosChain } from '../../support/cosmos/cosmosChain.js'
@@ -7,22 +7,12 @@ import { type DirectScheme, openDirectScheme, readDirectBody } from '../../suppo
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { startRpcProxy } from '../../support/rpcProxy.js'
-import {
-  addFundedWallet,
-  amount,
-  cosmos,
-  cosmosEnvironment,
-  openScene,
-  type Scene,
-  voucher,
-} from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { addFundedWallet, amount, cosmos, cosmosEnvironment, openScene, voucher } from './scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let opened: DirectScheme | null = null
 
-beforeAll(async () => {
-  scene = await openScene()
-})
 afterEach(async () => {
   scene.proxy.clearFaults()
   scene.chain.setCatchingUp(false)
@@ -30,7 +20,6 @@ afterEach(async () => {
   await opened?.close()
   opened = null
 })
-afterAll(() => scene.close())
 
 const open = async (
   url: string,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { locateUptoRouter } from '../../../src/chains/evm/contracts/routers.js'
+import { describe, expect, it } from 'vitest'
 import { randomAddress, unixNow } from '../../support/evm/authorization.js'
 import type { FacilitatorKey } from '../../support/evm/localChain.js'
 import { removePermit2 } from '../../support/evm/permit2.js'
@@ -11,19 +12,15 @@ import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
-import { eventually, openScene, quickFinality, type Scene, type Service } from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { eventually, openScene, quickFinality, type Service } from './scene.js'
 
 /*
  * Effects of the monitor's rounds, which run every five seconds: the tests run concurrently and share only a
  * chain that they do not change.
  */
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterAll(() => scene.close())
+const scene = useScene(openScene, { isResetAfterEach: false })
 
 const isOffered = (service: Service) => service.listNetworks().includes(scene.chain.network)
 const untilOffered = (service: Service, expected: boolean) =>

@@ -83,7 +83,7 @@ export interface Scene {
   close(): Promise<void>
 }
 
-/** Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+/** For `useScene`. */
 export const openScene = async (options: LocalChainOptions = {}): Promise<Scene> => {
   const [chain, database] = await Promise.all([
     startLocalChain({ facilitatorCount: 0, ...options }),

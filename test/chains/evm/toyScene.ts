@@ -9,7 +9,7 @@ export interface ToyScene extends Scene {
   openToy(options?: EngineOptions): Promise<ToySending>
 }
 
-/** Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+/** For `useScene`. */
 export const openToyScene = async (): Promise<ToyScene> => {
   const scene = await openScene()
   const toy = await deployToy(scene.chain)

@@ -1,29 +1,25 @@
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { useScene } from '../../support/useScene.js'
 import {
   createLoopbackFetch,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '../../support/webhookReceiver.js'
 import { accountOf } from '../../usecases/webhooks/support.js'
-import { eventually, openScene, type Scene } from './scene.js'
+import { eventually, openScene } from './scene.js'
 
 /* From a signed authorization to a verified webhook: real chain, database and TLS. */
 
-let scene: Scene
+const scene = useScene(openScene)
 let receiver: WebhookReceiver
 
-beforeAll(async () => {
-  scene = await openScene()
-})
 beforeEach(async () => {
   receiver = await startWebhookReceiver()
 })
 afterEach(async () => {
-  await scene.reset()
   await receiver.close()
 })
-afterAll(() => scene.close())
 
 const open = async (environment = {}) => {
   const service = await scene.open({

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { type DirectScheme, openDirectScheme } from '../../support/directScheme.js'
 import { listenOnLoopback } from '../../support/listenOnLoopback.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -8,21 +8,18 @@ import { transferCall } from '../../support/near/payment.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { startRpcProxy } from '../../support/rpcProxy.js'
-import { amount, near, nearEnvironment, openScene, type Scene } from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { amount, near, nearEnvironment, openScene } from './scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let opened: DirectScheme | null = null
 
-beforeAll(async () => {
-  scene = await openScene()
-})
 afterEach(async () => {
   scene.proxy.clearFaults()
   scene.chain.setPaused(false)
   await opened?.close()
   opened = null
 })
-afterAll(() => scene.close())
 
 const open = async (
   url: string,

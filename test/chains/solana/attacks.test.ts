@@ -24,7 +24,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createLogger } from '../../../src/platform/logger.js'
 import { pollUntil } from '../../support/pollUntil.js'
@@ -38,18 +38,13 @@ import {
 } from '../../support/solana/payment.js'
 import { token2022Program } from '../../support/solana/programs.js'
 import { associatedAccount } from '../../support/solana/tokens.js'
+import { useScene } from '../../support/useScene.js'
 import { openScene, type SolanaScene, type SolanaService } from './scene.js'
 
 /* Numbers refer to the project's list of attacks on facilitators. */
 
-let scene: SolanaScene
+const scene = useScene(() => openScene({ feePayerCount: 2 }))
 let service: SolanaService
-
-beforeAll(async () => {
-  scene = await openScene({ feePayerCount: 2 })
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
 
 const open = async (options: Parameters<SolanaScene['open']>[0] = {}) => {
   service = await scene.open(options)

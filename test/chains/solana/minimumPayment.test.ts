@@ -1,13 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openScene, type SolanaScene } from './scene.js'
+import { describe, expect, it } from 'vitest'
+import { useScene } from '../../support/useScene.js'
+import { openScene } from './scene.js'
 
-let scene: SolanaScene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const refused = { isValid: false, invalidReason: 'payment_below_minimum', retryable: true }
 

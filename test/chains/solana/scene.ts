@@ -56,7 +56,7 @@ export interface SolanaScene {
   close(): Promise<void>
 }
 
-/** Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+/** For `useScene`. */
 export const openScene = async (options: LocalSolanaOptions = {}): Promise<SolanaScene> => {
   const [chain, database] = await Promise.all([startLocalSolana(options), createTestDatabase()])
   const defaults = { ...chain.behaviour }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import type { DirectScheme } from '../../support/directScheme.js'
 import { pollUntil } from '../../support/pollUntil.js'
@@ -6,19 +6,16 @@ import { rejectionOf } from '../../support/rejectionOf.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import { usdt } from '../../support/tezos/payment.js'
 import { startTezosChain, type TezosChainOptions } from '../../support/tezos/tezosChain.js'
+import { useScene } from '../../support/useScene.js'
 import { octezAt, openTezos, tzktAt } from './openChain.js'
-import { openScene, type Scene } from './scene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 const closers: (() => Promise<void>)[] = []
 
-beforeAll(async () => {
-  scene = await openScene()
-})
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
-afterAll(() => scene.close())
 
 const openProxy = async (url: string): Promise<RpcProxy> => {
   const proxy = await startRpcProxy(url)

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { open } from '../../../src/chains/ton/open.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
@@ -9,16 +9,11 @@ import { createMemoryLanes } from '../../support/memoryLanes.js'
 import { clientPaidPayment, sponsoredPayment, type TonPaymentBody } from '../../support/ton/payment.js'
 import { tonEnvironment } from '../../support/ton/relayWallets.js'
 import { randomAddress } from '../../support/ton/wallets.js'
+import { useScene } from '../../support/useScene.js'
 import { readSettings } from './harness.js'
-import { openScene, type Scene } from './scene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const plan = async (
   amount: bigint,

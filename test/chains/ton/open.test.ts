@@ -1,19 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { sponsoredPayment } from '../../support/ton/payment.js'
 import { tonEnvironment } from '../../support/ton/relayWallets.js'
 import { startTonChain } from '../../support/ton/tonChain.js'
 import { randomAddress } from '../../support/ton/wallets.js'
-import { openScene, type Scene } from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 describe('opening TON', () => {
   it('rejects an invalid mnemonic without printing it', async () => {

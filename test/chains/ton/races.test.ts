@@ -1,16 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { pollUntil } from '../../support/pollUntil.js'
 import { clientPaidPayment, sponsoredPayment } from '../../support/ton/payment.js'
 import { randomAddress } from '../../support/ton/wallets.js'
-import { openScene, type Scene } from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const forms = [
   ['by the wallet of the payer', clientPaidPayment],

@@ -28,7 +28,7 @@ export interface Scene {
   close(): Promise<void>
 }
 
-/** Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+/** For `useScene`. */
 export const openScene = async (): Promise<Scene> => {
   const [chain, database] = await Promise.all([startTonChain(), createTestDatabase()])
   const relays = await fundRelayWallets(chain, 4)

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { open } from '../../../src/chains/tron/open.js'
 import { readTronSettings } from '../../../src/chains/tron/settings.js'
 import { systemClock } from '../../../src/platform/clock.js'
@@ -7,19 +7,11 @@ import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.j
 import { createMemoryLanes } from '../../support/memoryLanes.js'
 import { createTronKey, type TronKey } from '../../support/tron/keys.js'
 import { tronPayment } from '../../support/tron/payment.js'
+import { useScene } from '../../support/useScene.js'
 import { nileEnvironment, readBody } from './openScheme.js'
-import { openScene, type Scene } from './scene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(async () => {
-  scene.chain.resume()
-  await scene.reset()
-})
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const plan = async (amount: bigint, sun = 100_000_000, payer: TronKey = createTronKey()) => {
   const { chain, token } = scene

@@ -1,18 +1,13 @@
 import { createServer } from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { startTronChain } from '../../support/tron/tronChain.js'
-import { openScene, type Scene } from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 describe('a TRON network', () => {
   it('rejects an endpoint of another network', async () => {

@@ -39,11 +39,12 @@ export interface Scene {
   openProxy(): Promise<RpcProxy>
   /** A signed payment of 10,000 units by a payer with 25,000. */
   plan(plan?: PaymentPlan): Promise<PlannedPayment>
+  /** Closes services and proxies, and lets the chain make blocks again. */
   reset(): Promise<void>
   close(): Promise<void>
 }
 
-/** Call it in `beforeAll`, `reset` in `afterEach` and `close` in `afterAll`. */
+/** For `useScene`. */
 export const openScene = async (options: TronChainOptions = {}): Promise<Scene> => {
   const [chain, database] = await Promise.all([
     startTronChain({ blockTimeMs: 40, ...options }),
@@ -52,6 +53,7 @@ export const openScene = async (options: TronChainOptions = {}): Promise<Scene> 
   const token = await chain.deploy('TetherTrc20')
   const closers: (() => Promise<void>)[] = []
   const reset = async () => {
+    chain.resume()
     for (const close of closers.splice(0).reverse()) await close()
   }
   return {

@@ -1,19 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { pollUntil } from '../../support/pollUntil.js'
 import { createTronKey, type TronKey } from '../../support/tron/keys.js'
 import { tronPayment } from '../../support/tron/payment.js'
-import { openScene, type Scene } from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(async () => {
-  scene.chain.resume()
-  await scene.reset()
-})
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 /** Delegates energy. */
 const open = async (environment: Readonly<Record<string, string>> = {}) => {

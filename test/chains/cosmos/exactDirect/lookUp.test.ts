@@ -1,19 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { listTransfers } from '../../../../src/chains/cosmos/lookUp.js'
 import { encode } from '../../../support/cosmos/protobuf.js'
 import { addressOf, messageUrls } from '../../../support/cosmos/transaction.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
-import { amount, openScene, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { amount, openScene } from '../scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let payTo: string
 
 beforeAll(async () => {
-  scene = await openScene()
   payTo = await scene.addMerchant()
 })
 afterEach(() => scene.proxy.clearFaults())
-afterAll(() => scene.close())
 
 describe('the look-up on a Cosmos chain', () => {
   it('takes three requests: the transaction with its proof, the header of its block, the sender’s account', async () => {

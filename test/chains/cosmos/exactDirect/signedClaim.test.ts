@@ -1,19 +1,18 @@
 import { secp256k1 } from '@noble/curves/secp256k1'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { cosmosBody } from '../../../support/cosmos/payment.js'
 import { signClaim } from '../../../support/cosmos/signClaim.js'
-import { amount, openScene, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { amount, openScene } from '../scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let payTo: string
 let txHash: string
 
 beforeAll(async () => {
-  scene = await openScene()
   payTo = await scene.addMerchant()
   txHash = await scene.pay(payTo)
 })
-afterAll(() => scene.close())
 
 const textOf = (changes: Readonly<Record<string, string>> = {}): string => {
   const lines = { network: 'cosmos:grand-1', transaction: txHash, payTo, resource: '', ...changes }

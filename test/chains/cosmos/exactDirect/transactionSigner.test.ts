@@ -1,22 +1,22 @@
 import type { EncodeObject } from '@cosmjs/proto-signing'
 import { SignMode } from 'cosmjs-types/cosmos/tx/signing/v1beta1/signing'
 import { AuthInfo, ModeInfo, TxBody, TxRaw } from 'cosmjs-types/cosmos/tx/v1beta1/tx'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { connectAminoSigner } from '../../../support/cosmos/aminoSigner.js'
 import { feeDenom } from '../../../support/cosmos/ledger.js'
 import { sendMessage } from '../../../support/cosmos/payment.js'
 import { encode } from '../../../support/cosmos/protobuf.js'
 import { hashOf } from '../../../support/cosmos/transaction.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
-import { amount, openScene, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { amount, openScene } from '../scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let payTo: string
 /** In a block that the node serves, with the events of a payment. */
 let publish: (bytes: Uint8Array) => Promise<string>
 
 beforeAll(async () => {
-  scene = await openScene()
   payTo = await scene.addMerchant()
   const paid = scene.chain.ledger.findExecuted(await scene.pay(payTo))
   if (paid === null) throw new Error('It was not executed')
@@ -25,7 +25,6 @@ beforeAll(async () => {
     return hashOf(bytes)
   }
 })
-afterAll(() => scene.close())
 
 const keyOf = (seed: number) => Uint8Array.from(Buffer.alloc(32, seed))
 const fee = { amount: [{ denom: feeDenom, amount: '20000' }], gas: '200000' }

@@ -1,17 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openStreamBody } from '../../../../src/protocol/streams.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
-import { openScene, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene } from '../scene.js'
 import { openUpto } from '../upto/scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const caller = 'account-of-a-shop'
 const inSeconds = (seconds: number) => BigInt(Math.floor(Date.now() / 1_000) + seconds)

@@ -1,20 +1,15 @@
 import { type Hex, parseTransaction } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RpcProxy } from '../../../support/rpcProxy.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
+import { useScene } from '../../../support/useScene.js'
 import type { EngineOptions, ToySending } from '../engineScene.js'
 import { eventually } from '../scene.js'
-import { openToyScene, type ToyScene } from '../toyScene.js'
+import { openToyScene } from '../toyScene.js'
 
 /* The numbers are those of the project's list of attacks on facilitators. */
 
-let scene: ToyScene
-
-beforeAll(async () => {
-  scene = await openToyScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openToyScene)
 
 const highTip = 100_000n * 1_000_000_000n
 const mostTip = 3n * 1_000_000_000n

@@ -1,20 +1,15 @@
 import type { Hex } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
-import { eventually, openScene, type Scene, type Service, type ServiceOptions } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { eventually, openScene, type Service, type ServiceOptions } from '../scene.js'
 
 /* The numbers are those of the project's list of attacks on facilitators. */
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const finalityDepth = 6
 

@@ -1,18 +1,13 @@
 import { parseTransaction } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { useScene } from '../../../support/useScene.js'
 import type { ToySending } from '../engineScene.js'
 import { eventually } from '../scene.js'
-import { openToyScene, type ToyScene } from '../toyScene.js'
+import { openToyScene } from '../toyScene.js'
 
 /* The numbers are those of the project's list of attacks on facilitators. */
 
-let scene: ToyScene
-
-beforeAll(async () => {
-  scene = await openToyScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openToyScene)
 
 const wrongCount = 100_000_000
 const wrong = { kind: 'tamper', change: () => `0x${wrongCount.toString(16)}` } as const

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { encodeFunctionData, type Hex, hashMessage, serializeErc6492Signature } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { writeX402Message } from '../../../../src/extensions/siwx/messages.js'
 import type { Requester } from '../../../../src/ports/rateLimiter.js'
 import type { SignInFields } from '../../../../src/protocol/siwx.js'
@@ -20,21 +20,19 @@ import { rejectionOf } from '../../../support/rejectionOf.js'
 import type { SeenCall } from '../../../support/rpcProxy.js'
 import { startService } from '../../../support/service.js'
 import { signInFields, signInUri, toProof } from '../../../support/siwx.js'
-import { openScene, type Scene, type Service, type ServiceOptions } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type Service, type ServiceOptions } from '../scene.js'
 
 /*
  * Code that strangers name runs on the nodes that payments need: the wallet of a sign-in, its factory, and the wallet of
  * a payment.
  */
 
-let scene: Scene
+const scene = useScene(openScene)
 let factory: Hex
 beforeAll(async () => {
-  scene = await openScene()
   factory = await getHostileFactory(scene.chain)
 })
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
 
 const attacker: Requester = { name: '203.0.113.1', site: null }
 const other: Requester = { name: '203.0.113.2', site: null }

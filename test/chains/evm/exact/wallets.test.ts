@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { wellKnownFactories } from '../../../../src/chains/evm/settings.js'
 import { exactPayment } from '../../../support/evm/payment.js'
 import {
@@ -12,21 +12,20 @@ import {
   type PayerWallet,
   signTransferAuthorization,
 } from '../../../support/evm/wallets.js'
+import { useScene } from '../../../support/useScene.js'
 import {
   eventually,
   openScene,
   quickFinality,
   readOneBlockLater,
-  type Scene,
   type Service,
   type ServiceOptions,
 } from '../scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let openDeploying: (options?: ServiceOptions) => Promise<Service>
 
 beforeAll(async () => {
-  scene = await openScene()
   const factory = await getSoladyFactory(scene.chain)
   openDeploying = (options = {}) =>
     scene.open({
@@ -38,8 +37,6 @@ beforeAll(async () => {
       },
     })
 })
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
 
 const isDeployed = async ({ address }: PayerWallet) =>
   (await scene.chain.client.getCode({ address })) !== undefined

@@ -1,23 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openStreamBody } from '../../../../src/protocol/streams.js'
 import { isNonceUsed, setUsdcAllowance } from '../../../support/evm/permit2.js'
 import { uptoPayment as uptoPermit2Payment } from '../../../support/evm/uptoPermit2.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
+import { useScene } from '../../../support/useScene.js'
 import { planPermit } from '../permit2/exact/scene.js'
-import { openScene, type Scene } from '../scene.js'
+import { openScene } from '../scene.js'
 import { openUpto, type UptoService } from './scene.js'
 
 /* The resource server has the account `shop`; its payer asks without an account, or with one of its own. */
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const shop = 'shop'
 const payers = ['anonymous', 'account-of-the-payer']

@@ -1,5 +1,5 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { AppError } from '../../../../src/errors.js'
 import { openStreamBody, type StreamView } from '../../../../src/protocol/streams.js'
@@ -8,16 +8,11 @@ import { uptoPayment as uptoPermit2Payment } from '../../../support/evm/uptoPerm
 import { permit2612TypedData, permitTokenAbi } from '../../../support/evm/uptoRouter.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { openScene, type Scene, type ServiceOptions } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type ServiceOptions } from '../scene.js'
 import { openUpto } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const caller = 'account-of-a-shop'
 const actor = { caller, token: null }

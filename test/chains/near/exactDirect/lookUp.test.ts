@@ -1,20 +1,19 @@
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { isAuthorizedBy, listTransfers } from '../../../../src/chains/near/lookUp.js'
 import { transactionShapeOf } from '../../../../src/chains/near/rpc.js'
 import { transferCall } from '../../../support/near/payment.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
-import { amount, openScene, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { amount, openScene } from '../scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let payTo: string
 
 beforeAll(async () => {
-  scene = await openScene()
   payTo = scene.addMerchant()
 })
 afterEach(() => scene.proxy.clearFaults())
-afterAll(() => scene.close())
 
 const pay = async () => scene.bodyOf(await scene.pay([transferCall({ to: payTo, amount })]), { payTo })
 

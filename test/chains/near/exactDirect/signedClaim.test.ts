@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   createWallet,
   type NearWallet,
@@ -8,19 +8,18 @@ import {
   transferCall,
 } from '../../../support/near/payment.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
-import { amount, openScene, type Scene, tokenId } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { amount, openScene, tokenId } from '../scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let payTo: string
 let txHash: string
 
 beforeAll(async () => {
-  scene = await openScene()
   payTo = scene.addMerchant()
   txHash = await scene.pay([transferCall({ to: payTo, amount })])
 })
 afterEach(() => scene.proxy.clearFaults())
-afterAll(() => scene.close())
 
 const textOf = (changes: Readonly<Record<string, string>> = {}): string => {
   const lines = { network: 'near:testnet', transaction: txHash, payTo, resource: '', ...changes }

@@ -2,7 +2,7 @@ import { base58 } from '@scure/base'
 import { getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { Keypair, Message, MessageV0, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { decodeBase58, encodeBase58, readAddress } from '../../../../src/chains/solana/encoding/base58.js'
 import { createAssociatedAccounts } from '../../../../src/chains/solana/encoding/tokenAccounts.js'
 import {
@@ -13,16 +13,15 @@ import {
 import { decodeByLibrary } from '../../../support/solana/decodeByLibrary.js'
 import type { SolanaPaymentBody } from '../../../support/solana/payment.js'
 import { token2022Program, tokenProgram } from '../../../support/solana/programs.js'
-import { openScene, type SolanaScene, type SolanaService } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type SolanaService } from '../scene.js'
 
-let scene: SolanaScene
+const scene = useScene(openScene, { isResetAfterEach: false })
 let service: SolanaService
 
 beforeAll(async () => {
-  scene = await openScene()
   service = await scene.open()
 })
-afterAll(() => scene.close())
 
 const textOf = ({ paymentPayload }: SolanaPaymentBody) => paymentPayload.payload.transaction
 const withText = (body: SolanaPaymentBody, transaction: string) => ({

@@ -1,16 +1,11 @@
 import { Keypair } from '@solana/web3.js'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
-import { openScene, type SolanaScene, type SolanaServiceOptions } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type SolanaServiceOptions } from '../scene.js'
 
-let scene: SolanaScene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const shortWait = { SETTLE_WAIT_SECONDS: '1' }
 

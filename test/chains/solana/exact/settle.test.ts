@@ -1,21 +1,19 @@
 import { Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { lighthouseProgram, token2022Program } from '../../../support/solana/programs.js'
 import { readSentTransaction } from '../../../support/solana/sentTransaction.js'
-import { openScene, type PaymentPlan, type SolanaScene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type PaymentPlan } from '../scene.js'
 
-let scene: SolanaScene
+const scene = useScene(openScene)
 let token2022: string
 
 beforeAll(async () => {
-  scene = await openScene()
   token2022 = Keypair.generate().publicKey.toBase58()
   scene.chain.createMint({ mint: token2022, program: token2022Program })
 })
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
 
 const anyToken = { SOLANA_TOKENS_mainnet: '*' }
 const shortWait = { SETTLE_WAIT_SECONDS: '1' }

@@ -1,5 +1,5 @@
 import { Address, beginCell, Cell } from '@ton/core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -7,15 +7,10 @@ import type { RpcProxy } from '../../../support/rpcProxy.js'
 import { clientPaidPayment, sponsoredPayment } from '../../../support/ton/payment.js'
 import { findRelayWallets } from '../../../support/ton/relayWallets.js'
 import { randomAddress } from '../../../support/ton/wallets.js'
-import { openScene, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene } from '../scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 /** One payer and one recipient each. */
 const planPayments = (count: number) =>

@@ -5,18 +5,10 @@ import { rejectionOf } from '../../../support/rejectionOf.js'
 import type { RpcProxy } from '../../../support/rpcProxy.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { createTronKey, type TronKey } from '../../../support/tron/keys.js'
+import { useScene } from '../../../support/useScene.js'
 import { openScene, type PlannedPayment, type Scene } from '../scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(async () => {
-  scene.chain.resume()
-  await scene.reset()
-})
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const stakedSun = 100_000_000_000
 

@@ -1,20 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../../src/protocol/results.js'
 import type { CoreClient } from '../../../support/coreClient.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { decodeTransaction } from '../../../support/tron/transaction.js'
-import { openScene, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene } from '../scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(async () => {
-  scene.chain.resume()
-  await scene.reset()
-})
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const shortWait = { environment: { SETTLE_WAIT_SECONDS: '3' } }
 const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)

@@ -1,26 +1,22 @@
 import { type Hex, parseTransaction } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../../../../src/schemes/scheme.js'
 import { callRpc } from '../../../../support/evm/jsonRpc.js'
 import { killInstance } from '../../../../support/instances.js'
 import { createMemoryLogger } from '../../../../support/memoryLogger.js'
 import { shiftedClock } from '../../../../support/shiftedClock.js'
+import { useScene } from '../../../../support/useScene.js'
 import { createSigner, type EngineOptions, type ToySending, withoutBlock } from '../../engineScene.js'
 import { eventually } from '../../scene.js'
-import { openToyScene, type ToyScene } from '../../toyScene.js'
+import { openToyScene } from '../../toyScene.js'
 
 /* Lanes: many transactions of one account in flight, and what can block them. */
 
-let scene: ToyScene
+const scene = useScene(openToyScene)
 
-beforeAll(async () => {
-  scene = await openToyScene()
-})
 afterEach(async () => {
   await scene.chain.control.setAutomine(true)
-  await scene.reset()
 })
-afterAll(() => scene.close())
 
 const range = (length: number, from = 0) => Array.from({ length }, (_, index) => from + index)
 

@@ -1,35 +1,24 @@
 import type { Hex } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createRpc } from '../../../../../src/chains/evm/rpc/rpc.js'
 import { createReceiptWatcher } from '../../../../../src/chains/evm/transactions/receipts/receiptWatcher.js'
 import { createJsonRpcEndpoint } from '../../../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Secret } from '../../../../../src/platform/secret.js'
-import { deployToy, type Toy } from '../../../../support/evm/toyCall.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
 import { waitLimitMs } from '../../../../support/pollUntil.js'
 import type { RpcProxy } from '../../../../support/rpcProxy.js'
-import { type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
-import { eventually, openScene, type Scene } from '../../scene.js'
+import { useScene } from '../../../../support/useScene.js'
+import type { EngineOptions, ToySending } from '../../engineScene.js'
+import { eventually } from '../../scene.js'
+import { openToyScene } from '../../toyScene.js'
 
-let scene: Scene
-let toy: Toy
-const opened: ToySending[] = []
+const scene = useScene(openToyScene)
 
-beforeAll(async () => {
-  scene = await openScene()
-  toy = await deployToy(scene.chain)
-})
-afterEach(async () => {
-  vi.useRealTimers()
-  for (const sending of opened.splice(0)) await sending.close()
-  await scene.reset()
-})
-afterAll(() => scene.close())
+afterEach(() => vi.useRealTimers())
 
 const open = async (options: EngineOptions): Promise<ToySending> => {
-  const sending = await openToy(scene, toy, options)
-  opened.push(sending)
+  const sending = await scene.openToy(options)
   return sending
 }
 
@@ -43,7 +32,7 @@ describe('waiting for receipts', () => {
     const proxy = await scene.openProxy()
     const sending = await open({ url: proxy.url })
     await scene.chain.control.setAutomine(false)
-    const plans = await Promise.all(Array.from({ length: 20 }, () => toy.plan()))
+    const plans = await Promise.all(Array.from({ length: 20 }, () => scene.toy.plan()))
     const settling = Promise.all(plans.map((plan) => sending.settle(plan)))
     await eventually(async () => ((await countRecorded()) === 20 ? true : null))
 
