@@ -1,18 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { primaryStoreOf } from '../../support/aptos/bytes.js'
 import type { Program } from '../../support/aptos/execution.js'
 import { call, submitCall, transferCall, usdt } from '../../support/aptos/payment.js'
 import { standardForm, strippedForm } from '../../support/aptos/views.js'
+import { type ByReason, listByReason } from '../../support/byReason.js'
+import { useScene } from '../../support/useScene.js'
 import { openScene, type Scene } from './scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 const otherAsset = `0x${'77'.repeat(32)}`
 const withHook = `0x${'78'.repeat(32)}`
 const secondary = `0x${'a1'.repeat(32)}`
 const vault = `0x${'c0'.repeat(32)}`
 
 beforeAll(async () => {
-  scene = await openScene()
   const { chain, from } = scene
   for (const asset of [otherAsset, withHook]) {
     chain.createAsset(asset)
@@ -21,7 +22,6 @@ beforeAll(async () => {
   chain.mint(usdt, vault, 1_000_000n)
 })
 afterEach(() => scene.clock.shift(-scene.clock.now().getTime() + Date.now()))
-afterAll(() => scene.close())
 
 const storesOf = (asset: string) => [primaryStoreOf(scene.from, asset), primaryStoreOf(scene.payTo, asset)]
 
@@ -174,110 +174,37 @@ describe('a transfer on Aptos', () => {
 })
 
 describe('refused on Aptos', () => {
-  const refusals: readonly [string, string, () => Promise<Parameters<Scene['verify']>[0]>][] = [
-    [
-      'a hash that the chain does not know',
-      'transaction_not_found',
-      async () => ({
+  const refusals: ByReason<() => Promise<Parameters<Scene['verify']>[0]>> = {
+    transaction_not_found: {
+      'a hash that the chain does not know': async () => ({
         transaction: `0x${'9'.repeat(64)}`,
       }),
-    ],
-    ['one unit too little', 'insufficient_amount', async () => ({ transaction: await scene.pay(9_999n) })],
-    [
-      'an amount that is smaller as a number but not as text',
-      'insufficient_amount',
-      async () => ({
+    },
+    insufficient_amount: {
+      'one unit too little': async () => ({ transaction: await scene.pay(9_999n) }),
+      'an amount that is smaller as a number but not as text': async () => ({
         transaction: await scene.pay(999_999n),
         amount: 1_000_000n,
       }),
-    ],
-    [
-      'a transfer to another account',
-      'recipient_mismatch',
-      async () => ({
-        transaction: await call(scene.chain, scene.payer, transferCall(usdt, scene.elsewhere, 10_000n)),
-      }),
-    ],
-    [
-      'a transfer of another asset with the same events',
-      'asset_mismatch',
-      async () => ({
-        transaction: await call(scene.chain, scene.payer, transferCall(otherAsset, scene.payTo, 10_000n)),
-      }),
-    ],
-    [
-      'a transfer that another account claims as its own',
-      'sender_mismatch',
-      async () => ({
-        transaction: await scene.pay(),
-        from: scene.elsewhere,
-      }),
-    ],
-    [
-      'a Move abort, which has a version and success false',
-      'transaction_failed',
-      async () => ({
-        transaction: await scene.pay(999_000_000_000n),
-      }),
-    ],
-    [
-      'a transfer older than maxTimeoutSeconds',
-      'transaction_too_old',
-      async () => {
-        const transaction = await scene.pay()
-        scene.clock.shift(70_000)
-        return { transaction }
-      },
-    ],
-    [
-      'a deposit in a secondary store',
-      'no_matching_transfer',
-      async () => {
-        scene.chain.ledger.openStore(secondary, scene.payTo, usdt)
-        return { transaction: await betweenStores(storesOf(usdt)[0], secondary, 10_000n) }
-      },
-    ],
-    [
-      'a withdrawal from a secondary store',
-      'no_matching_transfer',
-      async () => {
-        const own = `0x${'a2'.repeat(32)}`
-        scene.chain.ledger.openStore(own, scene.from, usdt).balance = 10_000n
-        return { transaction: await betweenStores(own, storesOf(usdt)[1], 10_000n) }
-      },
-    ],
-    [
-      'an asset whose hook deposits less than was withdrawn',
-      'insufficient_amount',
-      async () => {
+      'an asset whose hook deposits less than was withdrawn': async () => {
         scene.chain.ledger.assets.set(usdt, { hookFee: 1n })
         const transaction = await scene.pay()
         scene.chain.ledger.assets.set(usdt, { hookFee: 0n })
         return { transaction }
       },
-    ],
-    [
-      'a frozen store, which aborts',
-      'transaction_failed',
-      async () => {
-        const store = scene.chain.ledger.openPrimaryStore(scene.payTo, usdt)
-        store.isFrozen = true
-        const transaction = await scene.pay()
-        scene.chain.ledger.openPrimaryStore(scene.payTo, usdt).isFrozen = false
-        return { transaction }
-      },
-    ],
-    [
-      'a successful transaction that moves nothing, as a multisig whose inner call failed',
-      'no_matching_transfer',
-      async () => ({
-        transaction: await runProgram('multisig', () => {}),
+      'a deposit of which the sender paid a part': async () => ({
+        transaction: await runProgram('partly', ({ withdraw, deposit, primaryStore }) => {
+          withdraw(primaryStore(scene.from, usdt), 1n)
+          withdraw(primaryStore(vault, usdt), 9_999n)
+          deposit(primaryStore(scene.payTo, usdt), 10_000n)
+        }),
       }),
-    ],
-    [
-      'a deposit event of another module beside a withdrawal of the sender',
-      'recipient_mismatch',
-      async () => ({
+    },
+    recipient_mismatch: {
+      'a transfer to another account': async () => ({
+        transaction: await call(scene.chain, scene.payer, transferCall(usdt, scene.elsewhere, 10_000n)),
+      }),
+      'a deposit event of another module beside a withdrawal of the sender': async () => ({
         transaction: await runProgram('lookalikeDeposit', ({ withdraw, deposit, emit, primaryStore }) => {
           withdraw(primaryStore(scene.from, usdt), 10_000n)
           // First, so that it would take what the sender withdrew.
@@ -285,54 +212,71 @@ describe('refused on Aptos', () => {
           deposit(primaryStore(scene.elsewhere, usdt), 10_000n)
         }),
       }),
-    ],
-    [
-      'a withdrawal event of another module beside a deposit',
-      'no_matching_transfer',
-      async () => ({
+    },
+    asset_mismatch: {
+      'a transfer of another asset with the same events': async () => ({
+        transaction: await call(scene.chain, scene.payer, transferCall(otherAsset, scene.payTo, 10_000n)),
+      }),
+    },
+    sender_mismatch: {
+      'a transfer that another account claims as its own': async () => ({
+        transaction: await scene.pay(),
+        from: scene.elsewhere,
+      }),
+    },
+    transaction_failed: {
+      'a Move abort, which has a version and success false': async () => ({
+        transaction: await scene.pay(999_000_000_000n),
+      }),
+      'a frozen store, which aborts': async () => {
+        const store = scene.chain.ledger.openPrimaryStore(scene.payTo, usdt)
+        store.isFrozen = true
+        const transaction = await scene.pay()
+        scene.chain.ledger.openPrimaryStore(scene.payTo, usdt).isFrozen = false
+        return { transaction }
+      },
+    },
+    transaction_too_old: {
+      'a transfer older than maxTimeoutSeconds': async () => {
+        const transaction = await scene.pay()
+        scene.clock.shift(70_000)
+        return { transaction }
+      },
+    },
+    no_matching_transfer: {
+      'a deposit in a secondary store': async () => {
+        scene.chain.ledger.openStore(secondary, scene.payTo, usdt)
+        return { transaction: await betweenStores(storesOf(usdt)[0], secondary, 10_000n) }
+      },
+      'a withdrawal from a secondary store': async () => {
+        const own = `0x${'a2'.repeat(32)}`
+        scene.chain.ledger.openStore(own, scene.from, usdt).balance = 10_000n
+        return { transaction: await betweenStores(own, storesOf(usdt)[1], 10_000n) }
+      },
+      'a successful transaction that moves nothing, as a multisig whose inner call failed': async () => ({
+        transaction: await runProgram('multisig', () => {}),
+      }),
+      'a withdrawal event of another module beside a deposit': async () => ({
         transaction: await runProgram('lookalikeWithdrawal', ({ withdraw, deposit, emit, primaryStore }) => {
           emit({ type: '0xbad::fungible_asset::Withdraw', store: storesOf(usdt)[0] ?? '', amount: 10_000n })
           withdraw(primaryStore(vault, usdt), 10_000n)
           deposit(primaryStore(scene.payTo, usdt), 10_000n)
         }),
       }),
-    ],
-    [
-      'events of the same name from another module',
-      'no_matching_transfer',
-      async () => ({
+      'events of the same name from another module': async () => ({
         transaction: await runProgram('lookalike', ({ emit }) => {
           const [mine = '', theirs = ''] = storesOf(usdt)
           emit({ type: '0xbad::fungible_asset::Withdraw', store: mine, amount: 10_000n })
           emit({ type: '0xbad::fungible_asset::Deposit', store: theirs, amount: 10_000n })
         }),
       }),
-    ],
-    [
-      'a deposit that another account than the sender paid for',
-      'no_matching_transfer',
-      async () => ({
+      'a deposit that another account than the sender paid for': async () => ({
         transaction: await runProgram('vault', ({ withdraw, deposit, primaryStore }) => {
           withdraw(primaryStore(vault, usdt), 10_000n)
           deposit(primaryStore(scene.payTo, usdt), 10_000n)
         }),
       }),
-    ],
-    [
-      'a deposit of which the sender paid a part',
-      'insufficient_amount',
-      async () => ({
-        transaction: await runProgram('partly', ({ withdraw, deposit, primaryStore }) => {
-          withdraw(primaryStore(scene.from, usdt), 1n)
-          withdraw(primaryStore(vault, usdt), 9_999n)
-          deposit(primaryStore(scene.payTo, usdt), 10_000n)
-        }),
-      }),
-    ],
-    [
-      'a deposit that is withdrawn again in the same transaction',
-      'no_matching_transfer',
-      async () => ({
+      'a deposit that is withdrawn again in the same transaction': async () => ({
         transaction: await runProgram('roundTrip', ({ withdraw, deposit, primaryStore }) => {
           withdraw(primaryStore(scene.from, usdt), 10_000n)
           deposit(primaryStore(scene.payTo, usdt), 10_000n)
@@ -340,26 +284,22 @@ describe('refused on Aptos', () => {
           deposit(primaryStore(scene.from, usdt), 10_000n)
         }),
       }),
-    ],
-    [
-      'a payment to oneself',
-      'self_payment',
-      async () => ({
+    },
+    self_payment: {
+      'a payment to oneself': async () => ({
         transaction: await scene.pay(),
         payTo: scene.from,
       }),
-    ],
-    [
-      'an asset that is not settled',
-      'unsupported_asset',
-      async () => ({
+    },
+    unsupported_asset: {
+      'an asset that is not settled': async () => ({
         transaction: await scene.pay(),
         asset: otherAsset,
       }),
-    ],
-  ]
+    },
+  }
 
-  it.each(refusals)('is %s: %s', async (_, reason, prepare) => {
+  it.each(listByReason(refusals))('is %s: %s', async (_, reason, prepare) => {
     expect(await scene.verify(await prepare())).toMatchObject({ isValid: false, reason })
   })
 

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type ByReason, listByReason } from '../../support/byReason.js'
 import { contractOf, decode } from '../../support/tezos/base58.js'
 import {
   batchOf,
@@ -9,14 +10,14 @@ import {
   usdt,
   waitForBlocks,
 } from '../../support/tezos/payment.js'
+import { useScene } from '../../support/useScene.js'
 import { openScene, type Scene } from './scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 const otherToken = contractOf('other')
 const router = contractOf('router')
 
 beforeAll(async () => {
-  scene = await openScene()
   const { chain, from, elsewhere } = scene
   chain.createToken(otherToken)
   chain.mint(otherToken, from, 1_000_000n)
@@ -29,7 +30,6 @@ afterEach(() => {
   scene.chain.resume()
   scene.clock.shift(Date.now() - scene.clock.now().getTime())
 })
-afterAll(() => scene.close())
 
 type Proved = Parameters<Scene['verifyBy']>[1]
 
@@ -99,130 +99,97 @@ describe.each(sources)('a transfer on Tezos, read from %s', (source) => {
     expect(await scene.verifyBy(source, await prepare())).toMatchObject(accepted)
   })
 
-  const refusals: readonly [string, string, () => Promise<Proved>][] = [
-    [
-      'a hash that the chain does not know',
-      'transaction_not_found',
-      async () => ({ transaction: 'onvsLP3JFZia2mzZKWaFuFkWg2L5p3BDUhzh5Kr6CiDDN3rtQ1D' }),
-    ],
-    ['one unit too little', 'insufficient_amount', async () => ({ transaction: await scene.pay(9_999) })],
-    [
-      'an amount that is smaller as a number but not as text',
-      'insufficient_amount',
-      async () => ({ transaction: await scene.pay(999_999), amount: 1_000_000n }),
-    ],
-    [
-      'a transfer to another account',
-      'recipient_mismatch',
-      async () => ({
+  const refusals: ByReason<() => Promise<Proved>> = {
+    transaction_not_found: {
+      'a hash that the chain does not know': async () => ({
+        transaction: 'onvsLP3JFZia2mzZKWaFuFkWg2L5p3BDUhzh5Kr6CiDDN3rtQ1D',
+      }),
+    },
+    insufficient_amount: {
+      'one unit too little': async () => ({ transaction: await scene.pay(9_999) }),
+      'an amount that is smaller as a number but not as text': async () => ({
+        transaction: await scene.pay(999_999),
+        amount: 1_000_000n,
+      }),
+    },
+    recipient_mismatch: {
+      'a transfer to another account': async () => ({
         transaction: await payBatches([batchOf(scene.from, { to: scene.elsewhere, amount: 10_000 })]),
       }),
-    ],
-    [
-      'a transfer of another token id',
-      'asset_mismatch',
-      async () => ({
+    },
+    asset_mismatch: {
+      'a transfer of another token id': async () => ({
         transaction: await payBatches([batchOf(scene.from, { to: scene.payTo, amount: 10_000, tokenId: 1 })]),
       }),
-    ],
-    [
-      'the same call of another contract',
-      'asset_mismatch',
-      async () => ({
+      'the same call of another contract': async () => ({
         transaction: await payBatches([batchOf(scene.from, { to: scene.payTo, amount: 10_000 })], otherToken),
       }),
-    ],
-    [
-      'a transfer that another account claims as its own',
-      'sender_mismatch',
-      async () => ({ transaction: await scene.pay(), from: scene.elsewhere }),
-    ],
-    [
-      'a failed operation, which is in a block too',
-      'transaction_failed',
-      async () => ({ transaction: await scene.pay(999_000_000_000n) }),
-    ],
-    [
-      'a backtracked transfer, because another one of its operation failed',
-      'transaction_failed',
-      async () => {
+      'a payload that names another token id': async () => ({ transaction: await scene.pay(), tokenId: 1 }),
+      'a payload that names another contract': async () => ({
+        transaction: await scene.pay(),
+        contractAddress: otherToken,
+      }),
+    },
+    sender_mismatch: {
+      'a transfer that another account claims as its own': async () => ({
+        transaction: await scene.pay(),
+        from: scene.elsewhere,
+      }),
+    },
+    transaction_failed: {
+      'a failed operation, which is in a block too': async () => ({
+        transaction: await scene.pay(999_000_000_000n),
+      }),
+      'a backtracked transfer, because another one of its operation failed': async () => {
         const hash = await submitBatch(scene.chain, scene.payer, usdt, [
           [batchOf(scene.from, { to: scene.payTo, amount: 10_000 })],
           [batchOf(scene.from, { to: scene.payTo, amount: 999_000_000_000 })],
         ])
         return { transaction: await waitForBlocks(scene.chain, hash) }
       },
-    ],
-    [
-      'a transfer by an operator, as a payment of the owner',
-      'no_matching_transfer',
-      async () => ({ transaction: await payAsOperator() }),
-    ],
-    [
-      'a transfer by an operator, as a payment of the operator',
-      'no_matching_transfer',
-      async () => ({ transaction: await payAsOperator(), from: scene.elsewhere }),
-    ],
-    [
-      'a call between contracts, although it moves the tokens',
-      'no_matching_transfer',
-      async () => {
+    },
+    no_matching_transfer: {
+      'a transfer by an operator, as a payment of the owner': async () => ({
+        transaction: await payAsOperator(),
+      }),
+      'a transfer by an operator, as a payment of the operator': async () => ({
+        transaction: await payAsOperator(),
+        from: scene.elsewhere,
+      }),
+      'a call between contracts, although it moves the tokens': async () => {
         const hash = await submitCall(scene.chain, scene.payer, router, ({ pay: call }) =>
           call?.({ from_: scene.from, to_: scene.payTo, amount: 10_000 }),
         )
         return { transaction: await waitForBlocks(scene.chain, hash) }
       },
-    ],
-    [
-      'a call between contracts, as a payment of the contract that made it',
-      'no_matching_transfer',
-      async () => {
+      'a call between contracts, as a payment of the contract that made it': async () => {
         scene.chain.mint(usdt, router, 10_000n)
         const hash = await submitCall(scene.chain, scene.payer, router, ({ pay: call }) =>
           call?.({ from_: router, to_: scene.payTo, amount: 10_000 }),
         )
         return { transaction: await waitForBlocks(scene.chain, hash), from: router }
       },
-    ],
-    [
-      'another entrypoint with the parameter of transfer',
-      'no_matching_transfer',
-      async () => {
+      'another entrypoint with the parameter of transfer': async () => {
         const batches = [batchOf(scene.from, { to: scene.payTo, amount: 10_000 })]
         const hash = await submitCall(scene.chain, scene.payer, usdt, ({ check }) => check?.(batches))
         return { transaction: await waitForBlocks(scene.chain, hash) }
       },
-    ],
-    ['a transfer of nothing', 'no_matching_transfer', async () => ({ transaction: await scene.pay(0) })],
-    [
-      'a payment to oneself',
-      'self_payment',
-      async () => ({ transaction: await scene.pay(), payTo: scene.from }),
-    ],
-    [
-      'an asset that is not settled',
-      'unsupported_asset',
-      async () => ({ transaction: await scene.pay(), asset: `${otherToken}/0` }),
-    ],
-    [
-      'a payload that names another token id',
-      'asset_mismatch',
-      async () => ({ transaction: await scene.pay(), tokenId: 1 }),
-    ],
-    [
-      'a payload that names another contract',
-      'asset_mismatch',
-      async () => ({ transaction: await scene.pay(), contractAddress: otherToken }),
-    ],
-    [
-      'a payload whose token id is no number',
-      'invalid_payload_structure',
-      async () => ({ transaction: await scene.pay(), tokenId: 0.5 }),
-    ],
-    [
-      'an operation that is older than maxTimeoutSeconds',
-      'transaction_too_old',
-      async () => {
+      'a transfer of nothing': async () => ({ transaction: await scene.pay(0) }),
+    },
+    self_payment: {
+      'a payment to oneself': async () => ({ transaction: await scene.pay(), payTo: scene.from }),
+    },
+    unsupported_asset: {
+      'an asset that is not settled': async () => ({
+        transaction: await scene.pay(),
+        asset: `${otherToken}/0`,
+      }),
+    },
+    invalid_payload_structure: {
+      'a payload whose token id is no number': async () => ({ transaction: await scene.pay(), tokenId: 0.5 }),
+    },
+    transaction_too_old: {
+      'an operation that is older than maxTimeoutSeconds': async () => {
         const transaction = await scene.pay()
         // Known from an earlier look-up, as while a client repeats its request.
         scene.chain.pause()
@@ -230,10 +197,10 @@ describe.each(sources)('a transfer on Tezos, read from %s', (source) => {
         scene.clock.shift(130_000)
         return { transaction }
       },
-    ],
-  ]
+    },
+  }
 
-  it.each(refusals)('is refused: %s: %s', async (_, reason, prepare) => {
+  it.each(listByReason(refusals))('is refused: %s: %s', async (_, reason, prepare) => {
     expect(await scene.verifyBy(source, await prepare())).toMatchObject({ isValid: false, reason })
   })
 

@@ -1,6 +1,7 @@
 import { TxRaw } from 'cosmjs-types/cosmos/tx/v1beta1/tx'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { type ByReason, listByReason } from '../../../support/byReason.js'
 import {
   type CosmosTerms,
   execMessage,
@@ -13,13 +14,13 @@ import {
 import { decode, encode } from '../../../support/cosmos/protobuf.js'
 import { hashOf } from '../../../support/cosmos/transaction.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
-import { amount, openScene, type Scene, voucher } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { amount, openScene, voucher } from '../scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let payTo: string
 
 beforeAll(async () => {
-  scene = await openScene()
   payTo = await scene.addMerchant()
 })
 afterEach(() => {
@@ -30,11 +31,8 @@ afterEach(() => {
   scene.chain.setIndexing(true)
   scene.chain.ledger.bank.unblock(payTo)
 })
-afterAll(() => scene.close())
 
 interface Refused {
-  readonly when: string
-  readonly reason: string
   readonly pay: () => Promise<string>
   readonly terms?: () => Partial<CosmosTerms>
   readonly from?: () => string
@@ -51,93 +49,71 @@ const payByGrant = async (): Promise<string> => {
   return await send(grantee, [execMessage(grantee.address, { from: scene.payer.address, to: payTo, amount })])
 }
 
-const refused: readonly Refused[] = [
-  {
-    when: 'it failed in its block, with the transfer event of the fee',
-    reason: 'transaction_failed',
-    pay: () => send(scene.payer, [transfer(payTo, tooMuch)]),
-  },
-  {
-    when: 'it ran out of gas',
-    reason: 'transaction_failed',
-    pay: () => send(scene.payer, [transfer()], { gas: '60000' }),
-  },
-  {
-    when: 'its issuer blocked the recipient',
-    reason: 'transaction_failed',
-    pay: () => {
-      scene.chain.ledger.bank.block(payTo)
-      return send(scene.payer, [transfer()])
+const refused: ByReason<Refused> = {
+  transaction_failed: {
+    'it failed in its block, with the transfer event of the fee': {
+      pay: () => send(scene.payer, [transfer(payTo, tooMuch)]),
+    },
+    'it ran out of gas': { pay: () => send(scene.payer, [transfer()], { gas: '60000' }) },
+    'its issuer blocked the recipient': {
+      pay: () => {
+        scene.chain.ledger.bank.block(payTo)
+        return send(scene.payer, [transfer()])
+      },
+    },
+    'one of its messages failed, so all did': {
+      pay: () => send(scene.payer, [transfer(), transfer(payTo, tooMuch)]),
     },
   },
-  {
-    when: 'one of its messages failed, so all did',
-    reason: 'transaction_failed',
-    pay: () => send(scene.payer, [transfer(), transfer(payTo, tooMuch)]),
+  no_matching_transfer: {
+    'a grantee moved the funds: the payer signed nothing (authz)': { pay: payByGrant },
   },
-  {
-    when: 'a grantee moved the funds: the payer signed nothing (authz)',
-    reason: 'no_matching_transfer',
-    pay: payByGrant,
-  },
-  {
-    when: 'another account made the transfer',
-    reason: 'sender_mismatch',
-    pay: async () => {
-      const other = await scene.addPayer()
-      return await send(other, [sendMessage({ from: other.address, to: payTo, amount })])
+  sender_mismatch: {
+    'another account made the transfer': {
+      pay: async () => {
+        const other = await scene.addPayer()
+        return await send(other, [sendMessage({ from: other.address, to: payTo, amount })])
+      },
     },
   },
-  {
-    when: 'it pays another account',
-    reason: 'recipient_mismatch',
-    pay: async () => send(scene.payer, [transfer(await scene.addMerchant())]),
+  recipient_mismatch: {
+    'it pays another account': { pay: async () => send(scene.payer, [transfer(await scene.addMerchant())]) },
   },
-  {
-    when: 'it pays in another denomination, such as a voucher of another chain',
-    reason: 'asset_mismatch',
-    pay: () => send(scene.payer, [transfer(payTo, amount, voucher)]),
-  },
-  {
-    when: 'the amount is smaller, and greater as text',
-    reason: 'insufficient_amount',
-    pay: () => send(scene.payer, [transfer(payTo, 9_999n)]),
-  },
-  {
-    when: 'only the fee was paid in the asset',
-    reason: 'asset_mismatch',
-    pay: () => send(scene.payer, [transfer(payTo, 20_000n, voucher)]),
-    terms: () => ({ amount: 20_000n }),
-  },
-  {
-    when: 'a required memo is missing',
-    reason: 'memo_mismatch',
-    pay: () => send(scene.payer, [transfer()]),
-    terms: () => ({ extra: { memo: 'order-7' } }),
-  },
-  {
-    when: 'the memo is another one',
-    reason: 'memo_mismatch',
-    pay: () => send(scene.payer, [transfer()], { memo: 'order-8' }),
-    terms: () => ({ extra: { memo: 'order-7' } }),
-  },
-  {
-    when: 'no block holds it',
-    reason: 'transaction_not_found',
-    pay: async () => 'F'.repeat(64),
-  },
-  {
-    when: 'it waits in the mempool',
-    reason: 'transaction_not_found',
-    pay: async () => {
-      scene.chain.setPaused(true)
-      return await submit(scene.payer, await sign(scene.payer, [transfer()]))
+  asset_mismatch: {
+    'it pays in another denomination, such as a voucher of another chain': {
+      pay: () => send(scene.payer, [transfer(payTo, amount, voucher)]),
+    },
+    'only the fee was paid in the asset': {
+      pay: () => send(scene.payer, [transfer(payTo, 20_000n, voucher)]),
+      terms: () => ({ amount: 20_000n }),
     },
   },
-]
+  insufficient_amount: {
+    'the amount is smaller, and greater as text': { pay: () => send(scene.payer, [transfer(payTo, 9_999n)]) },
+  },
+  memo_mismatch: {
+    'a required memo is missing': {
+      pay: () => send(scene.payer, [transfer()]),
+      terms: () => ({ extra: { memo: 'order-7' } }),
+    },
+    'the memo is another one': {
+      pay: () => send(scene.payer, [transfer()], { memo: 'order-8' }),
+      terms: () => ({ extra: { memo: 'order-7' } }),
+    },
+  },
+  transaction_not_found: {
+    'no block holds it': { pay: async () => 'F'.repeat(64) },
+    'it waits in the mempool': {
+      pay: async () => {
+        scene.chain.setPaused(true)
+        return await submit(scene.payer, await sign(scene.payer, [transfer()]))
+      },
+    },
+  },
+}
 
 describe('a payment on a Cosmos chain is refused', () => {
-  it.each(refused)('when $when, as $reason', async ({ reason, pay, terms, from }) => {
+  it.each(listByReason(refused))('when %s, as %s', async (_when, reason, { pay, terms, from }) => {
     const body = scene.bodyOf(await pay(), { payTo, ...terms?.() }, from?.())
     expect(await scene.verify(body)).toMatchObject({ isValid: false, reason })
   })

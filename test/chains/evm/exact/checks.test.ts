@@ -1,183 +1,121 @@
 import { concatHex, encodeAbiParameters, type Hex, maxUint256 } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/clock.js'
+import { type ByReason, listByReason } from '../../../support/byReason.js'
 import { randomAddress, randomHex, unixNow } from '../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../support/evm/localChain.js'
 import { type ExactPaymentBody, toFlat, toV1 } from '../../../support/evm/payment.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { encodeTransfer } from '../../../support/evm/transfer.js'
-import { createEoa } from '../../../support/evm/wallets.js'
-import { openScene, type PaymentPlan, planPayment, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type PaymentPlan, planPayment } from '../scene.js'
+import { sendAsStranger } from '../strangers.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
-
-/** A row of the specification's table: a payment, and the expected reason, if any. */
-interface Row {
-  readonly title: string
-  /** Or a function of the current second; the clock stands still. */
+/** A payment of the specification's table; a function is given the current second, and the clock stands still. */
+interface Case {
   readonly plan: PaymentPlan | ((now: number) => PaymentPlan)
-  readonly reason?: string
   readonly operationalCode?: string
 }
 
 const anyToken = () => ({ [`EVM_TOKENS_${scene.chain.chainId}`]: '*' })
 
-const rows: readonly Row[] = [
-  { title: 'Amount: value equals amount', plan: { amount: 10_000n } },
-  { title: 'Amount: value exceeds amount', plan: { authorization: { value: '10001' }, balance: 10_001n } },
-  {
-    title: 'Amount: value is one below amount',
-    plan: { authorization: { value: '9999' } },
-    reason: 'invalid_exact_evm_payload_authorization_value',
-  },
-  {
-    title: 'Amount: the required amount is 0',
-    plan: { amount: 1n, requirements: { amount: '0' } },
-    reason: 'invalid_payment_amount',
-  },
-  { title: 'Amount: value and amount are 0', plan: { amount: 0n }, reason: 'invalid_payment_amount' },
-  {
-    title: 'Amount: the value is 0',
-    plan: { authorization: { value: '0' } },
-    reason: 'invalid_exact_evm_payload_authorization_value',
-  },
-  {
-    title: 'Amount: the maximum uint256',
-    plan: { amount: maxUint256, balance: 1n },
-    reason: 'insufficient_funds',
-    operationalCode: 'SVC-3003',
-  },
-  { title: 'Time: validAfter is now', plan: (now) => ({ authorization: { validAfter: String(now) } }) },
-  { title: 'Time: validAfter is 0', plan: { authorization: { validAfter: '0' } } },
-  {
-    title: 'Time: validAfter is one second ahead',
-    plan: (now) => ({ authorization: { validAfter: String(now + 1) } }),
-    reason: 'invalid_exact_evm_payload_authorization_valid_after',
-  },
-  {
-    title: 'Time: validBefore is now',
-    plan: (now) => ({ authorization: { validBefore: String(now) } }),
-    reason: 'invalid_exact_evm_payload_authorization_valid_before',
-    operationalCode: 'SVC-1011',
-  },
-  {
-    title: 'Time: validBefore is one second ahead',
-    plan: (now) => ({ authorization: { validBefore: String(now + 1) } }),
-  },
-  {
-    title: 'Time: validBefore is the maximum uint256',
-    plan: { authorization: { validBefore: String(maxUint256) } },
-  },
-  { title: 'Balance: exactly the value', plan: { amount: 7n, balance: 7n } },
-  {
-    title: 'Balance: one less than the value',
-    plan: { amount: 7n, balance: 6n },
-    reason: 'insufficient_funds',
-    operationalCode: 'SVC-3003',
-  },
-  {
-    title: 'Recipient: different letter case',
-    plan: () => {
-      const payTo = randomAddress()
-      return { payTo, requirements: { payTo: `0x${payTo.slice(2).toUpperCase()}` } }
+const rows: ByReason<Case> = {
+  valid: {
+    'Amount: value equals amount': { plan: { amount: 10_000n } },
+    'Amount: value exceeds amount': { plan: { authorization: { value: '10001' }, balance: 10_001n } },
+    'Time: validAfter is now': { plan: (now) => ({ authorization: { validAfter: String(now) } }) },
+    'Time: validAfter is 0': { plan: { authorization: { validAfter: '0' } } },
+    'Time: validBefore is one second ahead': {
+      plan: (now) => ({ authorization: { validBefore: String(now + 1) } }),
+    },
+    'Time: validBefore is the maximum uint256': {
+      plan: { authorization: { validBefore: String(maxUint256) } },
+    },
+    'Balance: exactly the value': { plan: { amount: 7n, balance: 7n } },
+    'Recipient: different letter case': {
+      plan: () => {
+        const payTo = randomAddress()
+        return { payTo, requirements: { payTo: `0x${payTo.slice(2).toUpperCase()}` } }
+      },
+    },
+    "Domain: the token's own without extra": { plan: { requirements: { extra: {} } } },
+    'Additional fields are ignored': {
+      plan: { requirements: { extra: { name: 'USDC', version: '2', x: 1 } } },
     },
   },
-  {
-    title: 'Recipient: another address',
-    plan: { authorization: { to: randomAddress() } },
-    reason: 'invalid_exact_evm_payload_recipient_mismatch',
+  invalid_exact_evm_payload_authorization_value: {
+    'Amount: value is one below amount': { plan: { authorization: { value: '9999' } } },
+    'Amount: the value is 0': { plan: { authorization: { value: '0' } } },
   },
-  {
-    title: 'Signature: of another key',
-    plan: { authorization: { from: randomAddress() } },
-    reason: 'invalid_exact_evm_payload_signature',
-    operationalCode: 'SVC-1006',
+  invalid_payment_amount: {
+    'Amount: the required amount is 0': { plan: { amount: 1n, requirements: { amount: '0' } } },
+    'Amount: value and amount are 0': { plan: { amount: 0n } },
   },
-  {
-    title: 'Signature: 65 zero bytes',
-    plan: { signature: `0x${'00'.repeat(65)}` },
-    reason: 'invalid_exact_evm_payload_signature',
-    operationalCode: 'SVC-1006',
+  insufficient_funds: {
+    'Amount: the maximum uint256': { plan: { amount: maxUint256, balance: 1n }, operationalCode: 'SVC-3003' },
+    'Balance: one less than the value': { plan: { amount: 7n, balance: 6n }, operationalCode: 'SVC-3003' },
   },
-  {
-    title: 'Signature: one byte',
-    plan: { signature: '0x01' },
-    reason: 'invalid_exact_evm_payload_signature',
+  invalid_exact_evm_payload_authorization_valid_after: {
+    'Time: validAfter is one second ahead': {
+      plan: (now) => ({ authorization: { validAfter: String(now + 1) } }),
+    },
   },
-  {
-    title: 'Signature: ten thousand random bytes',
-    plan: { signature: randomHex(10_000) },
-    reason: 'invalid_exact_evm_payload_signature',
+  invalid_exact_evm_payload_authorization_valid_before: {
+    'Time: validBefore is now': {
+      plan: (now) => ({ authorization: { validBefore: String(now) } }),
+      operationalCode: 'SVC-1011',
+    },
   },
-  {
-    title: 'Signature: v is 29',
-    plan: { signature: concatHex([randomHex(64), '0x1d']) },
-    reason: 'invalid_exact_evm_payload_signature',
+  invalid_exact_evm_payload_recipient_mismatch: {
+    'Recipient: another address': { plan: { authorization: { to: randomAddress() } } },
   },
-  {
-    title: 'Signature: random bytes with the ERC-6492 marker',
-    plan: { signature: concatHex([randomHex(100), `0x${'6492'.repeat(16)}`]) },
-    reason: 'invalid_exact_evm_payload_signature',
+  invalid_exact_evm_payload_signature: {
+    'Signature: of another key': {
+      plan: { authorization: { from: randomAddress() } },
+      operationalCode: 'SVC-1006',
+    },
+    'Signature: 65 zero bytes': { plan: { signature: `0x${'00'.repeat(65)}` }, operationalCode: 'SVC-1006' },
+    'Signature: one byte': { plan: { signature: '0x01' } },
+    'Signature: ten thousand random bytes': { plan: { signature: randomHex(10_000) } },
+    'Signature: v is 29': { plan: { signature: concatHex([randomHex(64), '0x1d']) } },
+    'Signature: random bytes with the ERC-6492 marker': {
+      plan: { signature: concatHex([randomHex(100), `0x${'6492'.repeat(16)}`]) },
+    },
+    'Signature: only the ERC-6492 marker': { plan: { signature: `0x${'6492'.repeat(16)}` } },
   },
-  {
-    title: 'Signature: only the ERC-6492 marker',
-    plan: { signature: `0x${'6492'.repeat(16)}` },
-    reason: 'invalid_exact_evm_payload_signature',
+  invalid_exact_evm_payload_undeployed_smart_wallet: {
+    'Signature: of a wallet that is not deployed, by default': {
+      plan: { signature: wrap(randomAddress(), '0x1234', randomHex(65)) },
+    },
   },
-  {
-    title: 'Signature: of a wallet that is not deployed, by default',
-    plan: { signature: wrap(randomAddress(), '0x1234', randomHex(65)) },
-    reason: 'invalid_exact_evm_payload_undeployed_smart_wallet',
+  unsupported_scheme: {
+    'Scheme: another scheme': { plan: { requirements: { scheme: 'auth-capture' } } },
+    'Scheme: in upper case': { plan: { requirements: { scheme: 'EXACT' } } },
   },
-  {
-    title: 'Scheme: another scheme',
-    plan: { requirements: { scheme: 'auth-capture' } },
-    reason: 'unsupported_scheme',
+  invalid_network: {
+    'Network: not served': { plan: { requirements: { network: 'eip155:1' } } },
   },
-  {
-    title: 'Scheme: in upper case',
-    plan: { requirements: { scheme: 'EXACT' } },
-    reason: 'unsupported_scheme',
+  network_mismatch: {
+    'Network: different in the payload': { plan: { accepted: { network: 'eip155:8453' } } },
   },
-  {
-    title: 'Network: not served',
-    plan: { requirements: { network: 'eip155:1' } },
-    reason: 'invalid_network',
+  unsupported_asset: {
+    'Asset: not accepted': { plan: { requirements: { asset: randomAddress() } } },
   },
-  {
-    title: 'Network: different in the payload',
-    plan: { accepted: { network: 'eip155:8453' } },
-    reason: 'network_mismatch',
+  invalid_exact_evm_token_name_mismatch: {
+    'Domain: wrong extra.name': {
+      plan: { requirements: { extra: { name: 'USD Coin', version: '2' } } },
+      operationalCode: 'SVC-1006',
+    },
   },
-  {
-    title: 'Asset: not accepted',
-    plan: { requirements: { asset: randomAddress() } },
-    reason: 'unsupported_asset',
+  invalid_exact_evm_token_version_mismatch: {
+    'Domain: wrong extra.version': {
+      plan: { requirements: { extra: { name: 'USDC', version: '1' } } },
+      operationalCode: 'SVC-1006',
+    },
   },
-  {
-    title: 'Domain: wrong extra.name',
-    plan: { requirements: { extra: { name: 'USD Coin', version: '2' } } },
-    reason: 'invalid_exact_evm_token_name_mismatch',
-    operationalCode: 'SVC-1006',
-  },
-  {
-    title: 'Domain: wrong extra.version',
-    plan: { requirements: { extra: { name: 'USDC', version: '1' } } },
-    reason: 'invalid_exact_evm_token_version_mismatch',
-    operationalCode: 'SVC-1006',
-  },
-  { title: "Domain: the token's own without extra", plan: { requirements: { extra: {} } } },
-  {
-    title: 'Additional fields are ignored',
-    plan: { requirements: { extra: { name: 'USDC', version: '2', x: 1 } } },
-  },
-]
+}
 
 function wrap(factory: Hex, factoryData: Hex, signature: Hex): Hex {
   const wrapped = encodeAbiParameters(
@@ -188,14 +126,14 @@ function wrap(factory: Hex, factoryData: Hex, signature: Hex): Hex {
 }
 
 describe('the verification table', () => {
-  it.each(rows)('$title', async ({ plan, reason, operationalCode }) => {
+  it.each(listByReason(rows))('%s: %s', async (_title, reason, { plan, operationalCode }) => {
     // A chain that mined several blocks within a second is ahead of the wall clock.
     const now = Math.max(unixNow(), (await scene.chain.control.getHead()).timestamp)
     const clock = { now: () => new Date(now * 1_000), sleep: systemClock.sleep }
     const service = await scene.open({ clock })
     const { body, payer } = await scene.plan({ now, ...(typeof plan === 'function' ? plan(now) : plan) })
     const answer = await service.verify(body)
-    if (reason === undefined) {
+    if (reason === 'valid') {
       expect(answer).toEqual({ isValid: true, payer })
       return
     }
@@ -240,9 +178,7 @@ describe('the verification table', () => {
   it('a used authorization is refused', async () => {
     const service = await scene.open()
     const { body } = await scene.plan({ balance: 50_000n })
-    const relayer = createEoa()
-    await scene.chain.fundGas(relayer.address)
-    await scene.chain.send({ account: relayer.account, ...encodeTransfer(body) })
+    await sendAsStranger(scene, encodeTransfer(body))
     expect(await service.verify(body)).toMatchObject({
       isValid: false,
       invalidReason: 'invalid_exact_evm_nonce_already_used',

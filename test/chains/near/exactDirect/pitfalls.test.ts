@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type ByReason, listByReason } from '../../../support/byReason.js'
 import { transferLog } from '../../../support/near/contracts.js'
 import {
   contractCall,
@@ -9,13 +10,13 @@ import {
   transferCall,
 } from '../../../support/near/payment.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { amount, openScene, otherTokenId, type Scene, tokenId } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { amount, openScene, otherTokenId, tokenId } from '../scene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let payTo: string
 
 beforeAll(async () => {
-  scene = await openScene()
   payTo = scene.addMerchant()
 })
 afterEach(() => {
@@ -23,11 +24,8 @@ afterEach(() => {
   scene.chain.setPaused(false)
   scene.chain.ledger.setFinalityHeld(false)
 })
-afterAll(() => scene.close())
 
 interface Refused {
-  readonly when: string
-  readonly reason: string
   readonly pay: () => Promise<string>
   readonly terms?: () => Partial<NearTerms>
   readonly from?: () => string
@@ -35,133 +33,102 @@ interface Refused {
 
 const tooMuch = 10n ** 18n
 
-const refused: readonly Refused[] = [
-  {
-    when: 'the transfer failed',
-    reason: 'transaction_failed',
-    pay: () => scene.pay([transferCall({ to: payTo, amount: tooMuch })]),
-  },
-  {
-    when: 'the deposit of one yoctoNEAR is missing',
-    reason: 'transaction_failed',
-    pay: () => scene.pay([transferCall({ to: payTo, amount }, 0n)]),
-  },
-  {
-    when: 'the recipient is not registered with the token',
-    reason: 'transaction_failed',
-    pay: () => scene.pay([transferCall({ to: 'unregistered.testnet', amount })]),
-    terms: () => ({ payTo: 'unregistered.testnet' }),
-  },
-  {
-    when: 'a contract succeeded without waiting for its transfer, which failed',
-    reason: 'transaction_failed',
-    pay: () =>
-      scene.pay(
-        [contractCall('pay_detached', { token: tokenId, to: payTo, amount: `${tooMuch}` })],
-        'payer-contract.testnet',
-      ),
-  },
-  {
-    when: 'a later action of the same receipt failed: the log of the first remains, its transfer is reverted',
-    reason: 'transaction_failed',
-    pay: () => scene.pay([transferCall({ to: payTo, amount }), transferCall({ to: payTo, amount: tooMuch })]),
-  },
-  {
-    when: 'it calls an account without a contract',
-    reason: 'transaction_failed',
-    pay: () => scene.pay([transferCall({ to: payTo, amount })], scene.addMerchant()),
-  },
-  {
-    when: 'the receiving contract returned everything',
-    reason: 'insufficient_amount',
-    pay: () => scene.pay([transferAndCall({ to: 'refunder.testnet', amount })]),
-    terms: () => ({ payTo: 'refunder.testnet' }),
-  },
-  {
-    when: 'the receiving contract returned half of it',
-    reason: 'insufficient_amount',
-    pay: () => scene.pay([transferAndCall({ to: 'halver.testnet', amount })]),
-    terms: () => ({ payTo: 'halver.testnet' }),
-  },
-  {
-    when: 'another contract printed the event of the transfer',
-    reason: 'asset_mismatch',
-    pay: () => {
-      const event = { old_owner_id: scene.payer.id, new_owner_id: payTo, amount: `${amount}` }
-      return scene.pay([contractCall('print', { logs: [transferLog(event)] })], 'printer.testnet')
+const refused: ByReason<Refused> = {
+  transaction_failed: {
+    'the transfer failed': { pay: () => scene.pay([transferCall({ to: payTo, amount: tooMuch })]) },
+    'the deposit of one yoctoNEAR is missing': {
+      pay: () => scene.pay([transferCall({ to: payTo, amount }, 0n)]),
+    },
+    'the recipient is not registered with the token': {
+      pay: () => scene.pay([transferCall({ to: 'unregistered.testnet', amount })]),
+      terms: () => ({ payTo: 'unregistered.testnet' }),
+    },
+    'a contract succeeded without waiting for its transfer, which failed': {
+      pay: () =>
+        scene.pay(
+          [contractCall('pay_detached', { token: tokenId, to: payTo, amount: `${tooMuch}` })],
+          'payer-contract.testnet',
+        ),
+    },
+    'a later action of the same receipt failed: the log of the first remains, its transfer is reverted': {
+      pay: () =>
+        scene.pay([transferCall({ to: payTo, amount }), transferCall({ to: payTo, amount: tooMuch })]),
+    },
+    'it calls an account without a contract': {
+      pay: () => scene.pay([transferCall({ to: payTo, amount })], scene.addMerchant()),
     },
   },
-  {
-    when: 'a contract that the payer called paid from its own balance',
-    reason: 'sender_mismatch',
-    pay: () =>
-      scene.pay(
-        [contractCall('pay', { token: tokenId, to: payTo, amount: `${amount}` })],
-        'payer-contract.testnet',
-      ),
+  insufficient_amount: {
+    'the receiving contract returned everything': {
+      pay: () => scene.pay([transferAndCall({ to: 'refunder.testnet', amount })]),
+      terms: () => ({ payTo: 'refunder.testnet' }),
+    },
+    'the receiving contract returned half of it': {
+      pay: () => scene.pay([transferAndCall({ to: 'halver.testnet', amount })]),
+      terms: () => ({ payTo: 'halver.testnet' }),
+    },
+    'the amount is smaller, and greater as text': {
+      pay: () => scene.pay([transferCall({ to: payTo, amount: 9_999n })]),
+    },
   },
-  {
-    when: 'the contract that paid is claimed as the payer: any caller could claim it',
-    reason: 'no_matching_transfer',
-    pay: () =>
-      scene.pay(
-        [contractCall('pay', { token: tokenId, to: payTo, amount: `${amount}` })],
-        'payer-contract.testnet',
-      ),
-    from: () => 'payer-contract.testnet',
+  asset_mismatch: {
+    'another contract printed the event of the transfer': {
+      pay: () => {
+        const event = { old_owner_id: scene.payer.id, new_owner_id: payTo, amount: `${amount}` }
+        return scene.pay([contractCall('print', { logs: [transferLog(event)] })], 'printer.testnet')
+      },
+    },
+    'it pays in another token': { pay: () => scene.pay([transferCall({ to: payTo, amount })], otherTokenId) },
   },
-  {
-    when: 'another account made the transfer',
-    reason: 'sender_mismatch',
-    pay: () => send(scene.addPayer('bob'), tokenId, [transferCall({ to: payTo, amount })]),
+  sender_mismatch: {
+    'a contract that the payer called paid from its own balance': {
+      pay: () =>
+        scene.pay(
+          [contractCall('pay', { token: tokenId, to: payTo, amount: `${amount}` })],
+          'payer-contract.testnet',
+        ),
+    },
+    'another account made the transfer': {
+      pay: () => send(scene.addPayer('bob'), tokenId, [transferCall({ to: payTo, amount })]),
+    },
+    'the relayer of a delegated transfer claims to be its payer': {
+      pay: () =>
+        sendRelayed(scene.addPayer('bob'), scene.payer, tokenId, [transferCall({ to: payTo, amount })]),
+    },
   },
-  {
-    when: 'the relayer of a delegated transfer claims to be its payer',
-    reason: 'sender_mismatch',
-    pay: () =>
-      sendRelayed(scene.addPayer('bob'), scene.payer, tokenId, [transferCall({ to: payTo, amount })]),
+  no_matching_transfer: {
+    'the contract that paid is claimed as the payer: any caller could claim it': {
+      pay: () =>
+        scene.pay(
+          [contractCall('pay', { token: tokenId, to: payTo, amount: `${amount}` })],
+          'payer-contract.testnet',
+        ),
+      from: () => 'payer-contract.testnet',
+    },
+    'it transfers nothing at all': {
+      pay: () => scene.pay([contractCall('storage_deposit', { account_id: payTo })]),
+    },
   },
-  {
-    when: 'it pays another account',
-    reason: 'recipient_mismatch',
-    pay: () => scene.pay([transferCall({ to: scene.addMerchant(), amount })]),
+  recipient_mismatch: {
+    'it pays another account': { pay: () => scene.pay([transferCall({ to: scene.addMerchant(), amount })]) },
   },
-  {
-    when: 'it pays in another token',
-    reason: 'asset_mismatch',
-    pay: () => scene.pay([transferCall({ to: payTo, amount })], otherTokenId),
+  memo_mismatch: {
+    'a required memo is missing': {
+      pay: () => scene.pay([transferCall({ to: payTo, amount })]),
+      terms: () => ({ extra: { memo: 'order-7' } }),
+    },
+    'the memo is another one': {
+      pay: () => scene.pay([transferCall({ to: payTo, amount, memo: 'order-8' })]),
+      terms: () => ({ extra: { memo: 'order-7' } }),
+    },
   },
-  {
-    when: 'it transfers nothing at all',
-    reason: 'no_matching_transfer',
-    pay: () => scene.pay([contractCall('storage_deposit', { account_id: payTo })]),
+  transaction_not_found: {
+    'no node knows the transaction': { pay: async () => '8SPtuqh1t1yRRbBCXvsuAmkx8tZJjLJjtpEoFLrnPkKF' },
   },
-  {
-    when: 'the amount is smaller, and greater as text',
-    reason: 'insufficient_amount',
-    pay: () => scene.pay([transferCall({ to: payTo, amount: 9_999n })]),
-  },
-  {
-    when: 'a required memo is missing',
-    reason: 'memo_mismatch',
-    pay: () => scene.pay([transferCall({ to: payTo, amount })]),
-    terms: () => ({ extra: { memo: 'order-7' } }),
-  },
-  {
-    when: 'the memo is another one',
-    reason: 'memo_mismatch',
-    pay: () => scene.pay([transferCall({ to: payTo, amount, memo: 'order-8' })]),
-    terms: () => ({ extra: { memo: 'order-7' } }),
-  },
-  {
-    when: 'no node knows the transaction',
-    reason: 'transaction_not_found',
-    pay: async () => '8SPtuqh1t1yRRbBCXvsuAmkx8tZJjLJjtpEoFLrnPkKF',
-  },
-]
+}
 
 describe('a payment on NEAR is refused', () => {
-  it.each(refused)('when $when, as $reason', async ({ reason, pay, terms, from }) => {
+  it.each(listByReason(refused))('when %s, as %s', async (_when, reason, { pay, terms, from }) => {
     const body = scene.bodyOf(await pay(), { payTo, ...terms?.() }, from?.())
     expect(await scene.verify(body)).toMatchObject({ isValid: false, reason })
   })

@@ -6,23 +6,23 @@ import {
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type ByReason, listByReason } from '../../../support/byReason.js'
 import { createParties, memoInstruction } from '../../../support/solana/payment.js'
 import { lighthouseProgram, token2022Program } from '../../../support/solana/programs.js'
 import { associatedAccount } from '../../../support/solana/tokens.js'
-import { openScene, type PaymentPlan, type SolanaScene, type SolanaService } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type PaymentPlan, type SolanaService } from '../scene.js'
 
 /* Every rule, with the reason for which a payment that breaks it is refused. */
 
-let scene: SolanaScene
+const scene = useScene(() => openScene({ feePayerCount: 2 }), { isResetAfterEach: false })
 let service: SolanaService
 
 beforeAll(async () => {
-  scene = await openScene({ feePayerCount: 2 })
   service = await scene.open()
 })
 afterEach(() => Object.assign(scene.chain.behaviour, { dropsSends: false }))
-afterAll(() => scene.close())
 
 const lighthouse = () =>
   new TransactionInstruction({
@@ -45,70 +45,57 @@ const append =
 const units = (limit: number) => ComputeBudgetProgram.setComputeUnitLimit({ units: limit })
 const price = (microLamports: number) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
 
-interface Row {
-  readonly rule: string
-  readonly reason: string
-  readonly plan: () => PaymentPlan
-}
-
 const payload = 'invalid_exact_svm_payload_'
 
-const rows: readonly Row[] = [
-  {
-    rule: 'the fee payer is ours',
-    reason: 'invalid_exact_svm_fee_payer_not_managed_by_facilitator',
-    plan: () => ({ feePayer: Keypair.generate() }),
+/** A foreign instruction behind some of Lighthouse. */
+const unknownAt = (name: string, index: number): Readonly<Record<string, () => PaymentPlan>> => ({
+  [`the ${name} instruction is a memo or from Lighthouse`]: () => ({
+    change: append(
+      ...Array.from({ length: index }, lighthouse),
+      new TransactionInstruction({ programId: SystemProgram.programId, keys: [], data: Buffer.alloc(4) }),
+    ),
+  }),
+})
+
+const rules: ByReason<() => PaymentPlan> = {
+  invalid_exact_svm_fee_payer_not_managed_by_facilitator: {
+    'the fee payer is ours': () => ({ feePayer: Keypair.generate() }),
   },
-  {
-    rule: 'extra.feePayer is ours',
-    reason: 'invalid_exact_svm_fee_payer_mismatch',
-    plan: () => ({ extra: { feePayer: randomKey().toBase58() } }),
+  invalid_exact_svm_fee_payer_mismatch: {
+    'extra.feePayer is ours': () => ({ extra: { feePayer: randomKey().toBase58() } }),
   },
-  {
-    rule: 'only fee payer and payer must sign',
-    reason: `${payload}excessive_signers`,
-    plan: () => {
+  [`${payload}excessive_signers`]: {
+    'only fee payer and payer must sign': () => {
       const cosigner = Keypair.generate()
       const keys = [{ pubkey: cosigner.publicKey, isSigner: true, isWritable: false }]
       const memo = new TransactionInstruction({ ...memoInstruction('hello'), keys })
       return { cosigners: [cosigner], change: append(memo) }
     },
   },
-  {
-    rule: 'there are at least three instructions',
-    reason: `${payload}transaction_instructions_length`,
-    plan: () => ({ change: (all) => all.filter((_, index) => index === 0 || index === 2) }),
+  [`${payload}transaction_instructions_length`]: {
+    'there are at least three instructions': () => ({
+      change: (all) => all.filter((_, index) => index === 0 || index === 2),
+    }),
+    'there are at most seven instructions': () => ({
+      change: append(...Array.from({ length: 5 }, lighthouse)),
+    }),
   },
-  {
-    rule: 'there are at most seven instructions',
-    reason: `${payload}transaction_instructions_length`,
-    plan: () => ({ change: append(...Array.from({ length: 5 }, lighthouse)) }),
+  [`${payload}transaction_instructions_compute_limit_instruction`]: {
+    'the first instruction is SetComputeUnitLimit': () => ({ change: replaceAt(0, price(1)) }),
   },
-  {
-    rule: 'the first instruction is SetComputeUnitLimit',
-    reason: `${payload}transaction_instructions_compute_limit_instruction`,
-    plan: () => ({ change: replaceAt(0, price(1)) }),
+  [`${payload}transaction_instructions_compute_limit_instruction_too_high`]: {
+    'the compute units are within the limit': () => ({ change: replaceAt(0, units(400_001)) }),
   },
-  {
-    rule: 'the compute units are within the limit',
-    reason: `${payload}transaction_instructions_compute_limit_instruction_too_high`,
-    plan: () => ({ change: replaceAt(0, units(400_001)) }),
+  [`${payload}transaction_instructions_compute_price_instruction`]: {
+    'the second instruction is SetComputeUnitPrice': () => ({ change: replaceAt(1, units(1)) }),
   },
-  {
-    rule: 'the second instruction is SetComputeUnitPrice',
-    reason: `${payload}transaction_instructions_compute_price_instruction`,
-    plan: () => ({ change: replaceAt(1, units(1)) }),
+  [`${payload}transaction_instructions_compute_price_instruction_too_high`]: {
+    'the priority fee is within the limit':
+      // 20,000 units at 5,000,001 micro-lamports: one lamport above 100,000.
+      () => ({ change: replaceAt(1, price(5_000_001)) }),
   },
-  {
-    rule: 'the priority fee is within the limit',
-    reason: `${payload}transaction_instructions_compute_price_instruction_too_high`,
-    // 20,000 units at 5,000,001 micro-lamports: one lamport above 100,000.
-    plan: () => ({ change: replaceAt(1, price(5_000_001)) }),
-  },
-  {
-    rule: 'the third instruction is TransferChecked',
-    reason: `${payload}no_transfer_instruction`,
-    plan: () => ({
+  [`${payload}no_transfer_instruction`]: {
+    'the third instruction is TransferChecked': () => ({
       change: (all) =>
         all.map((each, index) =>
           index === 2
@@ -116,11 +103,7 @@ const rows: readonly Row[] = [
             : each,
         ),
     }),
-  },
-  {
-    rule: 'TransferChecked has exactly four accounts',
-    reason: `${payload}no_transfer_instruction`,
-    plan: () => ({
+    'TransferChecked has exactly four accounts': () => ({
       change: (all) =>
         all.map((each, index) =>
           index === 2
@@ -132,22 +115,11 @@ const rows: readonly Row[] = [
         ),
     }),
   },
-  ...['fourth', 'fifth', 'sixth', 'seventh'].map(
-    (name, index): Row => ({
-      rule: `the ${name} instruction is a memo or from Lighthouse`,
-      reason: `${payload}unknown_${name}_instruction`,
-      plan: () => ({
-        change: append(
-          ...Array.from({ length: index }, lighthouse),
-          new TransactionInstruction({ programId: SystemProgram.programId, keys: [], data: Buffer.alloc(4) }),
-        ),
-      }),
-    }),
-  ),
-  {
-    rule: 'the fee payer funds no new account',
-    reason: `${payload}unknown_fourth_instruction`,
-    plan: () => ({
+  [`${payload}unknown_fifth_instruction`]: unknownAt('fifth', 1),
+  [`${payload}unknown_sixth_instruction`]: unknownAt('sixth', 2),
+  [`${payload}unknown_fourth_instruction`]: {
+    ...unknownAt('fourth', 0),
+    'the fee payer funds no new account': () => ({
       change: (all) => [
         ...all.slice(0, 3),
         createAssociatedTokenAccountInstruction(
@@ -159,44 +131,29 @@ const rows: readonly Row[] = [
       ],
     }),
   },
-  {
-    rule: 'there are at most three Lighthouse instructions',
-    reason: `${payload}unknown_seventh_instruction`,
-    plan: () => ({ change: append(lighthouse(), lighthouse(), lighthouse(), lighthouse()) }),
+  [`${payload}unknown_seventh_instruction`]: {
+    ...unknownAt('seventh', 3),
+    'there are at most three Lighthouse instructions': () => ({
+      change: append(lighthouse(), lighthouse(), lighthouse(), lighthouse()),
+    }),
   },
-  {
-    rule: 'there is at most one memo',
-    reason: `${payload}memo_count`,
-    plan: () => ({ change: append(memoInstruction('a'), memoInstruction('b')) }),
+  [`${payload}memo_count`]: {
+    'there is at most one memo': () => ({ change: append(memoInstruction('a'), memoInstruction('b')) }),
+    'there is a memo if extra.memo is set': () => ({ memo: null, extra: { memo: 'order 7' } }),
   },
-  {
-    rule: 'there is a memo if extra.memo is set',
-    reason: `${payload}memo_count`,
-    plan: () => ({ memo: null, extra: { memo: 'order 7' } }),
+  [`${payload}memo_mismatch`]: {
+    'the memo equals extra.memo': () => ({ memo: 'order 8', extra: { memo: 'order 7' } }),
+    'the memo has at most 256 bytes': () => ({ memo: 'x'.repeat(257) }),
   },
-  {
-    rule: 'the memo equals extra.memo',
-    reason: `${payload}memo_mismatch`,
-    plan: () => ({ memo: 'order 8', extra: { memo: 'order 7' } }),
-  },
-  {
-    rule: 'the memo has at most 256 bytes',
-    reason: `${payload}memo_mismatch`,
-    plan: () => ({ memo: 'x'.repeat(257) }),
-  },
-  {
-    rule: 'no instruction uses an account of ours',
-    reason: `${payload}transaction_fee_payer_transferring_funds`,
-    plan: () => {
+  [`${payload}transaction_fee_payer_transferring_funds`]: {
+    'no instruction uses an account of ours': () => {
       const pubkey = scene.chain.feePayers[1]?.publicKey ?? randomKey()
       const keys = [{ pubkey, isSigner: false, isWritable: true }]
       return { change: append(new TransactionInstruction({ ...lighthouse(), keys })) }
     },
   },
-  {
-    rule: 'the mint is the asset',
-    reason: `${payload}mint_mismatch`,
-    plan: () => ({
+  [`${payload}mint_mismatch`]: {
+    'the mint is the asset': () => ({
       change: (all) =>
         all.map((each, index) =>
           index === 2
@@ -208,21 +165,15 @@ const rows: readonly Row[] = [
         ),
     }),
   },
-  {
-    rule: 'the full amount is paid',
-    reason: `${payload}amount_mismatch`,
-    plan: () => ({ amount: 10n, transferred: 9n }),
+  [`${payload}amount_mismatch`]: {
+    'the full amount is paid': () => ({ amount: 10n, transferred: 9n }),
+    'not more than the amount is paid': () => ({ amount: 10n, transferred: 11n, balance: 11n }),
   },
-  {
-    rule: 'not more than the amount is paid',
-    reason: `${payload}amount_mismatch`,
-    plan: () => ({ amount: 10n, transferred: 11n, balance: 11n }),
+  invalid_payment_amount: {
+    'the amount is not zero': () => ({ amount: 0n }),
   },
-  { rule: 'the amount is not zero', reason: 'invalid_payment_amount', plan: () => ({ amount: 0n }) },
-  {
-    rule: 'the destination is the associated token account of payTo',
-    reason: `${payload}recipient_mismatch`,
-    plan: () => ({
+  [`${payload}recipient_mismatch`]: {
+    'the destination is the associated token account of payTo': () => ({
       change: (all) =>
         all.map((each, index) =>
           index === 2
@@ -233,11 +184,15 @@ const rows: readonly Row[] = [
             : each,
         ),
     }),
+    'payTo still owns that token account': () => {
+      const payTo = randomKey().toBase58()
+      const address = associatedAccount(payTo, scene.chain.usdc)
+      scene.chain.give({ owner: randomKey().toBase58(), amount: 0n, address })
+      return { payTo }
+    },
   },
-  {
-    rule: 'the owner of the source account signs',
-    reason: `${payload}signature_invalid`,
-    plan: () => {
+  [`${payload}signature_invalid`]: {
+    'the owner of the source account signs': () => {
       const payer = Keypair.generate()
       const { payer: victim } = createParties(scene.chain, 10_000n)
       const signed = { pubkey: payer.publicKey, isSigner: true, isWritable: false }
@@ -264,63 +219,37 @@ const rows: readonly Row[] = [
       }
     },
   },
-  {
-    rule: 'payer and recipient differ',
-    reason: 'self_payment',
-    plan: () => {
+  self_payment: {
+    'payer and recipient differ': () => {
       const payer = Keypair.generate()
       return { payer, payTo: payer.publicKey.toBase58() }
     },
   },
-  {
-    rule: 'the asset is offered',
-    reason: 'unsupported_asset',
-    plan: () => ({ asset: randomKey().toBase58() }),
+  unsupported_asset: {
+    'the asset is offered': () => ({ asset: randomKey().toBase58() }),
   },
-  {
-    rule: 'the payer has enough tokens',
-    reason: 'insufficient_funds',
-    plan: () => ({ balance: 9_999n }),
+  insufficient_funds: {
+    'the payer has enough tokens': () => ({ balance: 9_999n }),
   },
-  {
-    rule: 'the blockhash is known',
-    reason: 'settle_exact_svm_block_height_exceeded',
-    plan: () => ({ blockhash: randomKey().toBase58() }),
+  settle_exact_svm_block_height_exceeded: {
+    'the blockhash is known': () => ({ blockhash: randomKey().toBase58() }),
+    'the blockhash has not expired': () => ({
+      blockhash: scene.chain.slots.blockhashAt(scene.chain.slots.now() - 200n),
+    }),
   },
-  {
-    rule: 'the blockhash has not expired',
-    reason: 'settle_exact_svm_block_height_exceeded',
-    plan: () => ({ blockhash: scene.chain.slots.blockhashAt(scene.chain.slots.now() - 200n) }),
+  [`${payload}transaction_sender_ata_not_found`]: {
+    'the payer has a token account': () => ({ payer: Keypair.generate() }),
   },
-  {
-    rule: 'the payer has a token account',
-    reason: `${payload}transaction_sender_ata_not_found`,
-    plan: () => ({ payer: Keypair.generate() }),
+  [`${payload}transaction_receiver_ata_not_found`]: {
+    'the recipient has a token account': () => ({ payTo: randomKey().toBase58() }),
   },
-  {
-    rule: 'the recipient has a token account',
-    reason: `${payload}transaction_receiver_ata_not_found`,
-    plan: () => ({ payTo: randomKey().toBase58() }),
+  asset_not_deployed_contract: {
+    'the mint belongs to the token program of the transfer': () => ({ program: token2022Program }),
   },
-  {
-    rule: 'payTo still owns that token account',
-    reason: `${payload}recipient_mismatch`,
-    plan: () => {
-      const payTo = randomKey().toBase58()
-      const address = associatedAccount(payTo, scene.chain.usdc)
-      scene.chain.give({ owner: randomKey().toBase58(), amount: 0n, address })
-      return { payTo }
-    },
-  },
-  {
-    rule: 'the mint belongs to the token program of the transfer',
-    reason: 'asset_not_deployed_contract',
-    plan: () => ({ program: token2022Program }),
-  },
-]
+}
 
 describe('checks of exact on Solana', () => {
-  it.each(rows)('refuses as $reason unless $rule', async ({ plan, reason }) => {
+  it.each(listByReason(rules))('refuses unless %s: %s', async (_rule, reason, plan) => {
     const { body, payTo } = scene.plan(plan())
     expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
