@@ -1,14 +1,14 @@
 import { encodeFunctionData, erc20Abi, type Hex, isHex, parseTransaction } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { signCancellation } from '../../support/evm/cancelAuthorization.js'
+import { afterEach, describe, expect, it } from 'vitest'
 import { setBatchSettler } from '../../support/evm/localChain.js'
-import type { ExactPaymentBody } from '../../support/evm/payment.js'
 import { permitPayment, setUsdcAllowance } from '../../support/evm/permit2.js'
 import { uptoPayment as uptoPermit2Payment } from '../../support/evm/uptoPermit2.js'
 import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'
 import { createMemoryLogger, type MemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
-import { openScene, readRecordedBytes, type Scene } from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { openScene, readRecordedBytes } from './scene.js'
+import { cancelAuthorization } from './strangers.js'
 import { openUpto, type UptoService } from './upto/scene.js'
 
 /*
@@ -16,13 +16,7 @@ import { openUpto, type UptoService } from './upto/scene.js'
  * authorization is unused is sent again.
  */
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const amount = 10_000n
 const finalityDepth = 6
@@ -82,16 +76,6 @@ const settle = async (service: UptoService, body: unknown) => {
 /** The payers of whom the log says that a payment was lost. */
 const listLost = ({ lines }: MemoryLogger) =>
   lines.flatMap(({ message, fields }) => (message === 'settlement.lost_after_success' ? [fields.payer] : []))
-
-const cancelAuthorization = async ({ paymentPayload }: ExactPaymentBody, wallet: EoaWallet) => {
-  const { nonce } = paymentPayload.payload.authorization
-  const stranger = createEoa()
-  await scene.chain.fundGas(stranger.address)
-  await scene.chain.send({
-    account: stranger.account,
-    ...(await signCancellation(scene.chain.token, wallet, nonce)),
-  })
-}
 
 /**
  * Replaces the last blocks with empty ones, changes the chain, and lets the service notice. Nothing is mined before the
@@ -321,7 +305,7 @@ describe('a payment whose transaction reverts after a reorg, although its author
     const { body, payer } = await scene.plan({ wallet, amount })
     await revertAfterReorg(service, body)
     await scene.chain.setPaused(false)
-    await cancelAuthorization(body, wallet)
+    await cancelAuthorization(scene, wallet, body.paymentPayload.payload.authorization.nonce)
     await scene.chain.control.mine(finalityDepth + 1)
     await service.reconcile()
     expect(await readRow(payer)).toMatchObject({

@@ -1,18 +1,13 @@
 import { type Address, beginCell, Cell, external, internal, storeMessage } from '@ton/core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { clientPaidPayment, sponsoredPayment, type TonPaymentBody } from '../../support/ton/payment.js'
 import { randomAddress, randomKeys, type TestWallet } from '../../support/ton/wallets.js'
-import { openScene, type Scene } from './scene.js'
+import { useScene } from '../../support/useScene.js'
+import { openScene } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const shortWait = { SETTLE_WAIT_SECONDS: '2' }
 
@@ -507,17 +502,6 @@ describe('A59: what a refusal says', () => {
       invalidReason: 'duplicate_settlement',
       payer: wallet.address.toRawString(),
     })
-  })
-
-  it('does not depend on the letter case of a transaction hash', async () => {
-    const { chain } = scene
-    const service = await scene.open()
-    const wallet = await chain.createPayer()
-    const body = await clientPaidPayment({ chain, wallet, payTo: randomAddress() })
-    const { transaction, settlementId } = await service.settle(body)
-    const { getSettlementByTransaction } = service.core.useCases.core
-    const named = { network: chain.network, transaction: transaction.toUpperCase() }
-    expect(await getSettlementByTransaction(named)).toMatchObject({ id: settlementId, transaction })
   })
 })
 

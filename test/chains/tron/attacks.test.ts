@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
 import { openCore } from '../../support/core.js'
 import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
@@ -7,21 +7,13 @@ import { createTestDatabase } from '../../support/postgres.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createTronKey } from '../../support/tron/keys.js'
 import type { TronPaymentBody } from '../../support/tron/payment.js'
+import { useScene } from '../../support/useScene.js'
 import { nileEnvironment } from './openScheme.js'
-import { openScene, type Scene } from './scene.js'
+import { openScene } from './scene.js'
 
 /* Numbers refer to the project's list of attacks on facilitators. */
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(async () => {
-  scene.chain.resume()
-  await scene.reset()
-})
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
 const countBroadcasts = () => scene.chain.requests.filter((path) => path.endsWith('/broadcasthex')).length
@@ -213,14 +205,5 @@ describe('A59: what a refusal says', () => {
       invalidReason: 'duplicate_settlement',
       payer: payer.address,
     })
-  })
-
-  it('does not depend on the letter case of a transaction hash', async () => {
-    const service = await scene.open()
-    const { body } = await scene.plan()
-    const { transaction, settlementId } = await service.settle(body)
-    const { getSettlementByTransaction } = service.core.useCases.core
-    const named = { network: 'tron:nile', transaction: transaction.toUpperCase() }
-    expect(await getSettlementByTransaction(named)).toMatchObject({ id: settlementId, transaction })
   })
 })

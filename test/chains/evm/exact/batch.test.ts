@@ -1,8 +1,5 @@
-import { type Hex, hexToNumber } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { formatAuthorizationId } from '../../../../src/chains/evm/exact/payload.js'
-import type { Outcome } from '../../../../src/schemes/scheme.js'
-import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
 import { setBatchSettler } from '../../../support/evm/localChain.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
@@ -12,29 +9,26 @@ import {
   createEoa,
   createSafeWallet,
   deployWallet,
-  type EoaWallet,
 } from '../../../support/evm/wallets.js'
 import { waitLimitMs } from '../../../support/pollUntil.js'
 import type { RpcProxy } from '../../../support/rpcProxy.js'
+import { useScene } from '../../../support/useScene.js'
 import { batchKinds, isSharedByAny } from '../batchContracts.js'
+import { countTransactions, endlessLoop, listRecorded, mineNext, statesOf, whenInPool } from '../batches.js'
 import { createSigner, type EngineOptions } from '../engineScene.js'
-import { eventually, openScene, type PlannedPayment, planPayment, type Scene } from '../scene.js'
+import { openScene, type PlannedPayment, planPayment, quickFinality } from '../scene.js'
+import { cancelAuthorization, sendAsStranger } from '../strangers.js'
 import { type ExactSending, openSending } from './sendingScene.js'
 
 /* EIP-3009 payments in one transaction: reasons, wallets, and evidence from the token's events. */
 
-let scene: Scene
+const scene = useScene(openScene)
 const opened: ExactSending[] = []
 
-beforeAll(async () => {
-  scene = await openScene()
-})
 afterEach(async () => {
   for (const sending of opened.splice(0)) await sending.close()
   await scene.chain.setPaused(false)
-  await scene.reset()
 })
-afterAll(() => scene.close())
 
 const open = async (options?: EngineOptions): Promise<ExactSending> => {
   const sending = await openSending(scene, options)
@@ -42,61 +36,12 @@ const open = async (options?: EngineOptions): Promise<ExactSending> => {
   return sending
 }
 
-// JUMPDEST PUSH1 0 JUMP: loops until out of gas.
-const endlessLoop = '0x5b600056'
-
 const planMany = (count: number): Promise<readonly PlannedPayment[]> =>
   Promise.all(Array.from({ length: count }, () => scene.plan()))
-
-const countTransactions = (outcomes: readonly Outcome[]): number =>
-  new Set(outcomes.map((outcome) => ('transaction' in outcome ? outcome.transaction : undefined))).size
-
-const states = (outcomes: readonly Outcome[]) =>
-  outcomes.map((outcome) => (outcome.state === 'failed' ? outcome.reason : outcome.state))
-
-const listRecorded = async (signers: readonly { readonly address: string }[]) => {
-  const { rows } = await scene.database.pool().query(
-    `select b.nonce::int as nonce, b.bytes, count(s.settlement_id)::int as payments from broadcasts b
-       left join broadcast_settlements s on s.network = b.network and s.transaction = b.transaction
-       where b.signer = any($1) group by b.nonce, b.bytes order by b.nonce`,
-    [signers.map(({ address }) => address)],
-  )
-  return rows.map(({ nonce, bytes, payments }) => ({
-    nonce: Number(nonce),
-    bytes: String(bytes),
-    payments: Number(payments),
-  }))
-}
-
-const cancelAuthorization = async ({ body }: PlannedPayment, wallet: EoaWallet): Promise<void> => {
-  const { nonce } = body.paymentPayload.payload.authorization
-  await sendAsStranger(await signCancellation(scene.chain.token, wallet, nonce))
-}
-
-const sendAsStranger = async (call: { readonly to: Hex; readonly data: Hex }): Promise<void> => {
-  const { status } = await scene.chain.send({ account: (await createSigner(scene)).account, ...call })
-  expect(status).toBe('success')
-}
 
 /** Removes a payer's balance. */
 const sweep = ({ payer, body }: PlannedPayment): Promise<void> =>
   scene.chain.mint(payer, -BigInt(body.paymentRequirements.amount))
-
-/** Waits until this many transactions are pending. */
-const whenInPool = (count: number) =>
-  eventually(async () => {
-    const status = await callRpc(scene.chain.url, 'txpool_status')
-    if (typeof status !== 'object' || status === null || !('pending' in status)) return null
-    return hexToNumber(`0x${String(status.pending).replace(/^0x/, '')}`) >= count ? true : null
-  })
-
-/** Of a transaction that arrives before automining is on, no block would be mined. */
-const mineNext = async () => {
-  await whenInPool(1)
-  await scene.chain.control.mine()
-}
-
-const finality = () => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '1' })
 
 /** Closes the row of a payment that is pending, one block later. */
 const closeOneBlockLater = async ({ scheme, journal }: ExactSending, { body }: PlannedPayment) => {
@@ -119,13 +64,13 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       const sending = await open()
       const plans = await planMany(20)
       const outcomes = await sending.settleTogether(plans)
-      expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
+      expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
       expect(countTransactions(outcomes)).toBe(1)
       for (const { payTo, payer } of plans) {
         expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
         expect(await scene.chain.balanceOf(payer)).toBe(0n)
       }
-      const [recorded, ...others] = await listRecorded(sending.signers)
+      const [recorded, ...others] = await listRecorded(scene, sending.signers)
       expect(others).toEqual([])
       expect(recorded?.payments).toBe(20)
     })
@@ -153,7 +98,7 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
     /** Nine valid payments and one that `change` makes fail while all wait; returns its outcome separately. */
     const settleWithFailing = async (
       bad: PlannedPayment,
-      change: () => Promise<void>,
+      change: () => Promise<unknown>,
       options?: EngineOptions,
     ) => {
       const sending = await open(options)
@@ -165,7 +110,7 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       sending.open()
       const outcomes = await Promise.all(settling)
       const [own] = outcomes.splice(4, 1)
-      expect(states(outcomes)).toEqual(good.map(() => 'confirmed'))
+      expect(statesOf(outcomes)).toEqual(good.map(() => 'confirmed'))
       for (const { payTo } of good) expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
       return { own, outcomes, sending }
     }
@@ -176,19 +121,21 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       expect(own).toEqual({ state: 'failed', reason: 'insufficient_funds' })
       expect(countTransactions(outcomes)).toBe(1)
       // A call that fails in the simulation is not sent.
-      expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([9])
+      expect((await listRecorded(scene, sending.signers)).map(({ payments }) => payments)).toEqual([9])
     })
 
     it('that the payer cancelled fails with nonce_already_used', async () => {
       const wallet = createEoa()
       const bad = await scene.plan({ wallet })
-      const { own } = await settleWithFailing(bad, () => cancelAuthorization(bad, wallet))
+      const { own } = await settleWithFailing(bad, () =>
+        cancelAuthorization(scene, wallet, bad.body.paymentPayload.payload.authorization.nonce),
+      )
       expect(own).toEqual({ state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' })
     })
 
     it('that another account executed meanwhile fails with nonce_already_used', async () => {
       const bad = await scene.plan()
-      const { own } = await settleWithFailing(bad, () => sendAsStranger(encodeTransfer(bad.body)))
+      const { own } = await settleWithFailing(bad, () => sendAsStranger(scene, encodeTransfer(bad.body)))
       expect(own).toEqual({ state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' })
       expect(await scene.chain.balanceOf(bad.payTo)).toBe(10_000n)
     })
@@ -224,7 +171,7 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       const stranger = await createSigner(scene)
       await scene.chain.control.setAutomine(false)
       const settling = sending.settleTogether(plans)
-      await whenInPool(1)
+      await whenInPool(scene, 1)
       // A higher tip is mined first.
       const call = encodeTransfer(bad.body)
       const bytes = await stranger.account.signTransaction({
@@ -238,28 +185,28 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       const transaction = await callRpc(scene.chain.url, 'eth_sendRawTransaction', [bytes])
       await scene.chain.control.mine()
       const outcomes = await settling
-      expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
+      expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
       expect(outcomes[0]).toMatchObject({ transaction })
       expect(await scene.chain.balanceOf(bad.payTo)).toBe(10_000n)
     })
 
     it('whose payer gets gas-burning code after the simulation costs the others one additional transaction', async () => {
-      const sending = await open({ environment: finality() })
+      const sending = await open({ environment: quickFinality(scene) })
       const plans = await planMany(6)
       const [bad, ...good] = plans
       if (bad === undefined) throw new Error('There is no payment')
       await scene.chain.control.setAutomine(false)
       const settling = sending.settleTogether(plans)
-      await whenInPool(1)
+      await whenInPool(scene, 1)
       await scene.chain.control.setCode(bad.payer, endlessLoop)
       await scene.chain.control.mine()
       const batch = await scene.chain.client.getBlock({ includeTransactions: true })
       const [shared] = batch.transactions
       // BatchSettler bounds the gas of each payment: the others are paid in the batch itself.
-      if (!hasBatchSettler) await mineNext()
+      if (!hasBatchSettler) await mineNext(scene)
       await scene.chain.control.setAutomine(true)
       const outcomes = await settling
-      expect(states(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))
+      expect(statesOf(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))
       expect(outcomes[0]).toMatchObject({ state: 'pending' })
       expect(await closeOneBlockLater(sending, bad)).toMatchObject({ state: 'failed' })
       for (const { payTo } of good) expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
@@ -276,9 +223,9 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       )
       await scene.chain.control.setAutomine(false)
       const settling = sending.settleTogether(plans)
-      await whenInPool(1)
+      await whenInPool(scene, 1)
       await scene.chain.control.dropAllTransactions()
-      const [recorded] = await listRecorded(sending.signers)
+      const [recorded] = await listRecorded(scene, sending.signers)
       if (recorded === undefined) throw new Error('Nothing was recorded')
       expect(recorded.payments).toBe(4)
       await scene.chain.control.setAutomine(true)
@@ -286,21 +233,21 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       await token.write('setGasToBurn', [250_000n])
       await callRpc(scene.chain.url, 'eth_sendRawTransaction', [recorded.bytes])
       const outcomes = await settling
-      expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
-      const after = await listRecorded(sending.signers)
+      expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
+      const after = await listRecorded(scene, sending.signers)
       expect(after.map(({ payments }) => payments)).toEqual([4, 1, 1, 1, 1])
       for (const { payTo } of plans) expect(await token.balanceOf(payTo)).toBe(10_000n)
     })
 
     it('whose token is paused after the simulation is pending, as are all others, and fails when that is final', async () => {
-      const sending = await open({ environment: finality() })
+      const sending = await open({ environment: quickFinality(scene) })
       const plans = await planMany(3)
       await scene.chain.control.setAutomine(false)
       const settling = sending.settleTogether(plans)
-      await whenInPool(1)
+      await whenInPool(scene, 1)
       await scene.chain.setPaused(true)
       await scene.chain.control.mine()
-      expect(states(await settling)).toEqual(plans.map(() => 'pending'))
+      expect(statesOf(await settling)).toEqual(plans.map(() => 'pending'))
       await scene.chain.setPaused(false)
       for (const plan of plans) {
         expect(await closeOneBlockLater(sending, plan)).toMatchObject({
@@ -314,21 +261,8 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
   })
 
   describe('two payments of one payer', () => {
-    it('with funds for one: exactly one succeeds and the other has insufficient_funds', async () => {
-      const sending = await open()
-      const wallet = createEoa()
-      const one = await scene.plan({ wallet })
-      const other = await scene.plan({ wallet, balance: 0n })
-      const good = await planMany(3)
-      const outcomes = await sending.settleTogether([one, other, ...good])
-      expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'insufficient_funds'])
-      expect(states(outcomes.slice(2))).toEqual(good.map(() => 'confirmed'))
-      const sums = [await scene.chain.balanceOf(one.payTo), await scene.chain.balanceOf(other.payTo)]
-      expect(sums.sort()).toEqual([0n, 10_000n])
-    })
-
     it('to the same recipient with the same value, of which one fails on chain: only the other is confirmed', async () => {
-      const sending = await open({ environment: finality() })
+      const sending = await open({ environment: quickFinality(scene) })
       const wallet = createEoa()
       const payTo = createEoa().address
       const plans = [
@@ -338,12 +272,12 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       ]
       await scene.chain.control.setAutomine(false)
       const settling = sending.settleTogether(plans)
-      await whenInPool(1)
+      await whenInPool(scene, 1)
       // The funds for one of the two are gone.
       await scene.chain.mint(wallet.address, -10_000n)
       await scene.chain.control.mine()
       const outcomes = await settling
-      expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'pending'])
+      expect(statesOf(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'pending'])
       const failing = plans[outcomes.findIndex(({ state }) => state === 'pending')]
       if (failing === undefined) throw new Error('None is pending')
       expect(await closeOneBlockLater(sending, failing)).toMatchObject({
@@ -351,17 +285,6 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
         reason: 'invalid_exact_evm_transaction_failed',
       })
       expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-    })
-
-    it('with funds for both succeed together', async () => {
-      const sending = await open()
-      const wallet = createEoa()
-      const payTo = createEoa().address
-      const plans = [await scene.plan({ wallet, payTo }), await scene.plan({ wallet, payTo })]
-      const outcomes = await sending.settleTogether(plans)
-      expect(states(outcomes)).toEqual(['confirmed', 'confirmed'])
-      expect(countTransactions(outcomes)).toBe(1)
-      expect(await scene.chain.balanceOf(payTo)).toBe(20_000n)
     })
   })
 
@@ -393,8 +316,8 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       const special = await plan()
       const good = await planMany(4)
       const outcomes = await sending.settleTogether([special, ...good])
-      expect(states(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
-      const recorded = await listRecorded(sending.signers)
+      expect(statesOf(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
+      const recorded = await listRecorded(scene, sending.signers)
       expect(recorded.map(({ payments }) => payments).sort()).toEqual([1, 4])
       expect(recorded.filter(({ bytes }) => isSharedByAny(bytes)).map(({ payments }) => payments)).toEqual([
         4,
@@ -424,7 +347,7 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       const plans = await planMany(50)
       proxy.clearCalls()
       const outcomes = await sending.settleTogether(plans)
-      expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
+      expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
       expect(countTransactions(outcomes)).toBe(1)
       expect(proxy.count('eth_getCode')).toBe(50)
       const codeReads = proxy.calls.filter(({ method }) => method === 'eth_getCode')

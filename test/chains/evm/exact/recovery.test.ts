@@ -1,19 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { rejectionOf } from '../../../support/rejectionOf.js'
-import { eventually, openScene, type Scene } from '../scene.js'
+import { describe, expect, it } from 'vitest'
+import { useScene } from '../../../support/useScene.js'
+import { eventually, openScene } from '../scene.js'
 
 /*
  * A process that ends during a settlement, at each possible point. Closing an instance deletes its row, as
  * expiry does for a killed one.
  */
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const impatient = { SETTLE_WAIT_SECONDS: '1' }
 
@@ -118,45 +112,5 @@ describe('a live process', () => {
     release()
     expect(await settling).toMatchObject({ success: true })
     expect(await readRow(payer)).toMatchObject([{ state: 'confirmed' }])
-  })
-})
-
-describe('an unknown settlement', () => {
-  it('is NOT_FOUND by id and by transaction', async () => {
-    const { core } = (await scene.open()).core.useCases
-    const id = '00000000-0000-4000-8000-000000000000'
-    expect(await rejectionOf(core.getSettlement(id))).toMatchObject({ code: 'NOT_FOUND' })
-    const asked = core.getSettlementByTransaction({
-      network: scene.chain.network,
-      transaction: `0x${'00'.repeat(32)}`,
-    })
-    expect(await rejectionOf(asked)).toMatchObject({ code: 'NOT_FOUND' })
-  })
-})
-
-describe('a recorded transaction whose nonce another program used', () => {
-  it('fails once that is final, and the payment can be retried', async () => {
-    const { chain } = scene
-    const proxy = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [proxy.url], environment: impatient })
-    const { body, payer, payTo } = await scene.plan()
-    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
-    await service.core.close()
-    const [signer] = service.signers
-    if (signer === undefined) throw new Error('There is no signer')
-    await chain.send({ account: signer.account, to: payTo, value: 1n })
-
-    const next = await scene.open({ environment: { [`EVM_FINALITY_DEPTH_${chain.chainId}`]: '32' } })
-    // The newest blocks may be orphaned, and then our transaction could still be mined.
-    await chain.control.mine(20)
-    await next.reconcile()
-    expect(await readRow(payer)).toMatchObject([{ state: 'pending' }])
-    await chain.control.mine(20)
-    await next.reconcile()
-    expect(await readRow(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_displaced' }])
-
-    expect(await next.settle(body)).toMatchObject({ success: true })
-    expect(await chain.balanceOf(payTo)).toBe(10_000n)
   })
 })

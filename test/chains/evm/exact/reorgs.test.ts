@@ -1,28 +1,23 @@
-import { encodeFunctionData, erc20Abi, type Hex, isHex } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Hex, isHex } from 'viem'
+import { describe, expect, it } from 'vitest'
 import { encodeTransfer } from '../../../support/evm/transfer.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
+import { useScene } from '../../../support/useScene.js'
 import {
   eventually,
   openScene,
   type PlannedPayment,
   readRecordedBytes,
-  type Scene,
   type Service,
   type ServiceOptions,
 } from '../scene.js'
+import { sendAsStranger, sweep } from '../strangers.js'
 
 /* Reorgs after `success: true`: blocks of confirmed payments are orphaned. */
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 /** Another instance, for requests that are answered while the payment is pending. */
 const openImpatient = async () => (await open({ environment: { SETTLE_WAIT_SECONDS: '1' } })).service
@@ -265,9 +260,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     expect(await impatient.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     await scene.chain.control.dropAllTransactions()
     await scene.chain.control.setAutomine(true)
-    const stranger = createEoa()
-    await scene.chain.fundGas(stranger.address)
-    const { transactionHash } = await scene.chain.send({ account: stranger.account, ...encodeTransfer(body) })
+    const transactionHash = await sendAsStranger(scene, encodeTransfer(body))
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: transactionHash })
     expect(await readRow(payer)).toMatchObject(await readBlockOf(transactionHash))
@@ -436,15 +429,7 @@ describe('a confirmed payment that is orphaned and cannot be executed again', ()
     const { success, transaction } = await service.settle(body)
     expect(success).toBe(true)
     await takeBack(1)
-    await chain.send({
-      account: wallet.account,
-      to: chain.token.verifyingContract,
-      data: encodeFunctionData({
-        abi: erc20Abi,
-        functionName: 'transfer',
-        args: [createEoa().address, 10_000n],
-      }),
-    })
+    await sweep(scene, wallet, 10_000n)
     await recheckTwice(service)
     // Rebroadcast, mined and reverted in a block that could still be orphaned.
     await service.reconcile()

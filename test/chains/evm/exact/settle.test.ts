@@ -1,25 +1,13 @@
 import { type Hex, toFunctionSelector } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../../src/protocol/results.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
-import {
-  eventually,
-  openScene,
-  quickFinality,
-  readOneBlockLater,
-  type Scene,
-  type Service,
-} from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { eventually, openScene, quickFinality, readOneBlockLater, type Service } from '../scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const vrsForm =
   'transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)'
@@ -87,18 +75,6 @@ describe('a settlement', () => {
       transaction,
     })
     expect(view).toMatchObject({ status: 'confirmed', payer })
-  })
-
-  it('succeeds once for twenty concurrent requests, and moves the funds once', async () => {
-    const service = await scene.open()
-    const { body, payTo } = await scene.plan({ balance: 1_000_000n })
-    const answers = await Promise.all(Array.from({ length: 20 }, () => service.settle(body)))
-    expect(countSuccesses(answers)).toBe(1)
-    const others = answers.filter(({ success }) => !success)
-    expect(new Set(others.map(({ errorReason }) => errorReason))).toEqual(new Set(['duplicate_settlement']))
-    expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(1)
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-    expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
 
   it('succeeds once for two concurrent instances', async () => {
@@ -306,27 +282,6 @@ describe('when the nodes stop responding after the send', () => {
     expect(await next.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
-
-  it('a reverted transaction is pending until the chain proves that the authorization is unused', async () => {
-    const proxy = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
-    const { chain } = scene
-    const { body, payTo } = await scene.plan()
-    await chain.control.setAutomine(false)
-    const settling = service.settle(body)
-    await findWaiting()
-    await chain.setPaused(true)
-    // Only the receipt arrives.
-    proxy.setFault('eth_call', { kind: 'refuse' })
-    await chain.control.mine()
-    const answer = await settling
-    await chain.setPaused(false)
-    expect(answer).toMatchObject({ errorReason: 'settlement_pending', status: 'pending' })
-    proxy.clearFaults()
-    const view = await readOneBlockLater(scene, service, answer)
-    expect(view).toMatchObject({ status: 'failed', errorReason: 'invalid_exact_evm_transaction_failed' })
-    expect(await chain.balanceOf(payTo)).toBe(0n)
-  })
 })
 
 describe('when the chain does not mine', () => {
@@ -346,22 +301,6 @@ describe('when the chain does not mine', () => {
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
-  })
-
-  it('a mined transaction that a reorg removed is rebroadcast', async () => {
-    const { chain } = scene
-    const service = await scene.open({
-      environment: { ...impatient, [`EVM_CONFIRMATIONS_${chain.chainId}`]: '2' },
-    })
-    const { body, payTo } = await scene.plan()
-    const pending = await service.settle(body)
-    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
-    await chain.control.reorg(1)
-    await service.reconcile()
-    await chain.control.mine(2)
-    await service.reconcile()
-    expect(await service.settle(body)).toMatchObject({ success: true })
-    expect(await chain.balanceOf(payTo)).toBe(10_000n)
   })
 
   it('waits for the configured number of confirmations', async () => {
@@ -391,42 +330,41 @@ describe('when the chain does not mine', () => {
 })
 
 describe('when the transaction fails', () => {
-  const revert = async () => {
-    const service = await scene.open({ environment: quickFinality(scene) })
-    const { chain } = scene
-    const plan = await scene.plan()
-    await chain.control.setAutomine(false)
-    const settling = service.settle(plan.body)
-    await findWaiting()
-    await chain.setPaused(true)
-    await chain.control.mine()
-    const answer = await settling
-    await chain.setPaused(false)
-    await chain.control.setAutomine(true)
-    return { ...plan, service, answer }
-  }
-
-  it('the response is pending, and failed once its block is final; no funds moved', async () => {
-    const { service, answer, payTo } = await revert()
-    expect(answer).toMatchObject({
-      success: false,
-      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
-      errorReason: 'settlement_pending',
-      status: 'pending',
-    })
-    expect(await readOneBlockLater(scene, service, answer)).toMatchObject({
-      errorReason: 'invalid_exact_evm_transaction_failed',
-      status: 'failed',
-    })
-    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
-  })
-
-  it('the authorization can be settled later', async () => {
-    const { service, answer, body, payTo } = await revert()
-    expect(await readOneBlockLater(scene, service, answer)).toMatchObject({ status: 'failed' })
-    expect(await service.settle(body)).toMatchObject({ success: true })
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
-  })
+  it.each([
+    ['', null],
+    [', also while only the receipt arrives', 'eth_call'],
+  ])(
+    'the response is pending, and failed once its block is final%s; then it can be settled',
+    async (_, refused) => {
+      const { chain } = scene
+      const proxy = await scene.openProxy()
+      const service = await scene.open({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
+      const { body, payTo } = await scene.plan()
+      await chain.control.setAutomine(false)
+      const settling = service.settle(body)
+      await findWaiting()
+      await chain.setPaused(true)
+      if (refused !== null) proxy.setFault(refused, { kind: 'refuse' })
+      await chain.control.mine()
+      const answer = await settling
+      await chain.setPaused(false)
+      await chain.control.setAutomine(true)
+      expect(answer).toMatchObject({
+        success: false,
+        transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+        errorReason: 'settlement_pending',
+        status: 'pending',
+      })
+      proxy.clearFaults()
+      expect(await readOneBlockLater(scene, service, answer)).toMatchObject({
+        errorReason: 'invalid_exact_evm_transaction_failed',
+        status: 'failed',
+      })
+      expect(await chain.balanceOf(payTo)).toBe(0n)
+      expect(await service.settle(body)).toMatchObject({ success: true })
+      expect(await chain.balanceOf(payTo)).toBe(10_000n)
+    },
+  )
 })
 
 describe('when another program uses the same key', () => {
@@ -456,23 +394,6 @@ describe('when another program uses the same key', () => {
 })
 
 describe('an Idempotency-Key', () => {
-  it('returns the first response, byte for byte', async () => {
-    const service = await scene.open()
-    const { body, payTo } = await scene.plan({ balance: 1_000_000n })
-    const first = await service.settleWithKey(body, 'order-1')
-    expect(first).toMatchObject({ isReplayed: false, result: { success: true } })
-    expect(await service.settleWithKey(body, 'order-1')).toEqual({ ...first, isReplayed: true })
-    expect(await scene.countTransfersTo(payTo)).toBe(1)
-  })
-
-  it('does not depend on the order of JSON keys', async () => {
-    const service = await scene.open()
-    const { body } = await scene.plan()
-    await service.settleWithKey(body, 'order-2')
-    const reordered = Object.fromEntries(Object.entries(body).reverse())
-    expect(await service.settleWithKey(reordered, 'order-2')).toMatchObject({ isReplayed: true })
-  })
-
   it('is REQUEST_IN_PROGRESS while the first request runs', async () => {
     const service = await scene.open()
     const { body } = await scene.plan()
@@ -485,30 +406,6 @@ describe('an Idempotency-Key', () => {
     })
     await scene.chain.control.mine()
     expect(await first).toMatchObject({ result: { success: true } })
-  })
-
-  it('of an account is PAYLOAD_MISMATCH with another payload', async () => {
-    const service = await scene.open()
-    const [one, other] = [await scene.plan(), await scene.plan()]
-    await service.settleWithKey(one.body, 'order-4', 'account-1')
-    expect(await rejectionOf(service.settleWithKey(other.body, 'order-4', 'account-1'))).toMatchObject({
-      code: 'PAYLOAD_MISMATCH',
-    })
-    expect(await service.settle(other.body)).toMatchObject({ success: true })
-  })
-
-  it('succeeds with the same key once a payer without funds has them', async () => {
-    const service = await scene.open()
-    const { body, payer, payTo } = await scene.plan({ balance: 1n })
-    expect(await service.settleWithKey(body, 'order-5')).toMatchObject({
-      result: { success: false, errorReason: 'insufficient_funds', retryable: true },
-    })
-    await scene.chain.mint(payer, 10_000n)
-    expect(await service.settleWithKey(body, 'order-5')).toMatchObject({
-      result: { success: true },
-      isReplayed: false,
-    })
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 
   it('continues a pending settlement, and then always returns the same response', async () => {
@@ -528,16 +425,6 @@ describe('an Idempotency-Key', () => {
     expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
-
-  it('is scoped to its caller', async () => {
-    const service = await scene.open()
-    const [one, other] = [await scene.plan(), await scene.plan()]
-    await service.settleWithKey(one.body, 'order-7', 'alice')
-    expect(await service.settleWithKey(other.body, 'order-7', 'bob')).toMatchObject({
-      isReplayed: false,
-      result: { success: true },
-    })
-  })
 })
 
 describe('a node without EIP-1559', () => {
@@ -556,29 +443,23 @@ describe('a node without EIP-1559', () => {
 })
 
 describe('several endpoints', () => {
-  it('settle when the first is down', async () => {
-    const dead = await scene.openProxy()
-    dead.setFault('*', { kind: 'status', status: 503 })
-    const service = await scene.open({ rpcUrls: [dead.url, scene.chain.url] })
-    const { body, payer } = await scene.plan()
-    expect(await service.verify(body)).toEqual({ isValid: true, payer })
-    expect(await service.settle(body)).toMatchObject({ success: true })
-  })
-
-  it('settle when the first starts to reject everything', async () => {
-    const failing = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [failing.url, scene.chain.url] })
-    failing.setFault('*', { kind: 'error', code: -32000, message: 'Must be authenticated!' })
-    const { body } = await scene.plan()
-    expect(await service.settle(body)).toMatchObject({ success: true })
-  })
-
-  it('settle when the first accepts transactions but does not propagate them', async () => {
-    const keeping = await scene.openProxy()
-    const service = await scene.open({ rpcUrls: [keeping.url, scene.chain.url] })
-    keeping.setFault('eth_sendRawTransaction', { kind: 'error', code: -32000, message: 'txpool is full' })
-    const { body } = await scene.plan()
-    expect(await service.settle(body)).toMatchObject({ success: true })
+  it.each([
+    ['is down', '*', { kind: 'status', status: 503 }],
+    ['rejects everything', '*', { kind: 'error', code: -32000, message: 'Must be authenticated!' }],
+    [
+      'accepts transactions but does not propagate them',
+      'eth_sendRawTransaction',
+      { kind: 'error', code: -32000, message: 'txpool is full' },
+    ],
+  ] as const)('settle when the first %s', async (_what, method, fault) => {
+    const first = await scene.openProxy()
+    const [before, after] = [await scene.plan(), await scene.plan()]
+    const running = await scene.open({ rpcUrls: [first.url, scene.chain.url] })
+    first.setFault(method, fault)
+    const started = await scene.open({ rpcUrls: [first.url, scene.chain.url] })
+    expect(await running.settle(before.body)).toMatchObject({ success: true })
+    expect(await started.verify(after.body)).toEqual({ isValid: true, payer: after.payer })
+    expect(await started.settle(after.body)).toMatchObject({ success: true })
   })
 
   it('stop the start when one serves another chain, and name it', async () => {

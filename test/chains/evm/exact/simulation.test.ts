@@ -1,20 +1,15 @@
 import { type Address, concatHex, type Hex, pad } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { randomAddress, randomHex, unixNow } from '../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../support/evm/localChain.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { createEoa, createMoodyWallet, deployWallet, moods } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import type { RpcProxy } from '../../../support/rpcProxy.js'
-import { openScene, type PaymentPlan, planPayment, type Scene, type Service } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type PaymentPlan, planPayment, type Service } from '../scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 interface Bench {
   readonly proxy: RpcProxy
@@ -55,16 +50,6 @@ describe('simulations', () => {
     expect(await service.verify(body)).toEqual({ isValid: true, payer })
     expect(proxy.requestCount).toBe(1)
     expect(countCalls(proxy)).toEqual({ shared: 1, single: 0 })
-  })
-
-  it('of a hundred concurrent payments take a few calls', async () => {
-    const { proxy, service } = await open()
-    const plans = await planMany(100)
-    const answers = await verifyAll(service, plans)
-    expect(answers).toEqual(plans.map(({ payer }) => ({ isValid: true, payer })))
-    expect(countCalls(proxy).single).toBe(0)
-    expect(countCalls(proxy).shared).toBeGreaterThanOrEqual(2)
-    expect(countCalls(proxy).shared).toBeLessThan(10)
   })
 
   it('stay within the gas limit of one transaction', async () => {
@@ -108,20 +93,6 @@ describe('simulations', () => {
       cases.map(([, reason]) => reason),
     )
     await scene.chain.setBlacklisted(blocked.payer, false)
-  })
-
-  it('do not see other payments of the same payer: two are valid with funds for one', async () => {
-    const { service } = await open()
-    const wallet = createEoa()
-    const plans = [
-      await scene.plan({ wallet }),
-      await scene.plan({ wallet, balance: 0n }),
-      await scene.plan({ wallet, balance: 0n }),
-    ]
-    expect(await scene.chain.balanceOf(wallet.address)).toBe(10_000n)
-    expect(await verifyAll(service, [...plans, ...(await planMany(5))])).toEqual(
-      Array(8).fill(expect.objectContaining(valid)),
-    )
   })
 
   it('of the same payment agree under concurrency', async () => {
@@ -168,49 +139,6 @@ describe('simulations', () => {
 })
 
 describe('a shared simulation that fails as a whole', () => {
-  const isShared = (params: readonly unknown[]) => targetOf(params) === multicall3Address
-
-  it.each<[string, (proxy: RpcProxy) => void]>([
-    [
-      'for its gas',
-      (proxy) =>
-        proxy.setFault('eth_call', { kind: 'error', code: -32000, message: 'out of gas' }, { times: 1 }),
-    ],
-    [
-      "for the node's cap",
-      (proxy) =>
-        proxy.setFault(
-          'eth_call',
-          { kind: 'error', code: -32602, message: 'gas limit is above the cap' },
-          { times: 1 },
-        ),
-    ],
-    [
-      'because Multicall3 is missing',
-      (proxy) =>
-        proxy.setFault('eth_call', {
-          kind: 'tamper',
-          change: (result, params) => (isShared(params) ? '0x' : result),
-        }),
-    ],
-    [
-      'with an invalid response',
-      (proxy) =>
-        proxy.setFault('eth_call', {
-          kind: 'tamper',
-          change: (result, params) => (isShared(params) ? randomHex(320) : result),
-        }),
-    ],
-  ])('%s does not affect its payments', async (_what, spoil) => {
-    const { proxy, service } = await open()
-    const plans = [...(await planMany(6)), await scene.plan({ balance: 1n })]
-    spoil(proxy)
-    const answers = await verifyAll(service, plans)
-    expect(answers.slice(0, 6)).toEqual(Array(6).fill(expect.objectContaining(valid)))
-    expect(answers[6]).toMatchObject({ invalidReason: 'insufficient_funds' })
-    expect(countCalls(proxy).single).toBeGreaterThan(0)
-  })
-
   it('because no node responds gives no verdict', async () => {
     const { proxy, service } = await open()
     const plans = await planMany(3)
@@ -278,23 +206,6 @@ describe('a payment that runs untrusted code', () => {
 })
 
 describe('a chain without Multicall3', () => {
-  it('simulates every payment alone, in one round trip', async () => {
-    const code = await scene.chain.client.getCode({ address: multicall3Address })
-    await scene.chain.control.setCode(multicall3Address, '0x')
-    try {
-      const { proxy, service } = await open()
-      const { body, payer } = await scene.plan()
-      expect(await service.verify(body)).toEqual({ isValid: true, payer })
-      expect(proxy.requestCount).toBe(1)
-      expect(countCalls(proxy)).toEqual({ shared: 0, single: 3 })
-      const answers = await verifyAll(service, [...(await planMany(5)), await scene.plan({ balance: 1n })])
-      expect(answers.map(({ isValid }) => isValid)).toEqual([true, true, true, true, true, false])
-      expect(proxy.count('eth_getCode')).toBe(0)
-    } finally {
-      await scene.chain.control.setCode(multicall3Address, code ?? '0x')
-    }
-  })
-
   it('is detected later when the node was down at the start', async () => {
     const proxy = await scene.openProxy()
     proxy.setFault('eth_getCode', { kind: 'error', code: -32000, message: 'busy' })

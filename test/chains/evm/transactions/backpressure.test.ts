@@ -1,34 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { unixNow } from '../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../support/evm/localChain.js'
-import { deployToy, type Toy } from '../../../support/evm/toyCall.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
-import { type EngineOptions, openToy, type ToySending } from '../engineScene.js'
-import { openScene, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import type { EngineOptions } from '../engineScene.js'
+import { eventually } from '../scene.js'
+import { openToyScene } from '../toyScene.js'
 
 /* A stalled queue: what cannot be sent in time is refused without a record. */
 
-let scene: Scene
-let toy: Toy
-const opened: ToySending[] = []
+const scene = useScene(openToyScene)
 
-beforeAll(async () => {
-  scene = await openScene()
-  toy = await deployToy(scene.chain)
-})
-afterEach(async () => {
-  for (const sending of opened.splice(0)) await sending.close()
-  await scene.reset()
-})
-afterAll(() => scene.close())
+afterEach(() => vi.restoreAllMocks())
 
-const open = async (options?: EngineOptions): Promise<ToySending> => {
-  const sending = await openToy(scene, toy, options)
-  opened.push(sending)
-  return sending
-}
+const open = (options?: EngineOptions) => scene.openToy(options)
 
 const countRecorded = async (payers: readonly string[]): Promise<number> => {
   const { rows } = await scene.database.pool().query(
@@ -51,7 +38,7 @@ const range = (length: number) => Array.from({ length }, (_, index) => index)
 describe('a waiting payment', () => {
   it('is dropped when its caller disconnects: nothing is recorded, and it is not failed', async () => {
     const sending = await open()
-    const plan = await toy.plan()
+    const plan = await scene.toy.plan()
     sending.shut()
     const stop = new AbortController()
     const settling = sending.settle(plan, { waitUntil: stop.signal })
@@ -62,7 +49,7 @@ describe('a waiting payment', () => {
     expect(await readRows(plan.payer)).toMatchObject([{ state: 'claimed', transaction: null }])
     sending.open()
     // It is not sent later either.
-    expect(await sending.settle(await toy.plan())).toMatchObject({ state: 'confirmed' })
+    expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
     expect(await countRecorded([plan.payer])).toBe(0)
   })
 
@@ -73,7 +60,7 @@ describe('a waiting payment', () => {
     try {
       const sending = await open()
       await scene.chain.control.setAutomine(false)
-      const plans = await Promise.all(range(20).map(() => toy.plan()))
+      const plans = await Promise.all(range(20).map(() => scene.toy.plan()))
       sending.shut()
       const stop = new AbortController()
       const settling = Promise.allSettled(
@@ -98,7 +85,7 @@ describe('a waiting payment', () => {
 
   it('is not accepted for a caller that has disconnected', async () => {
     const sending = await open()
-    const plan = await toy.plan()
+    const plan = await scene.toy.plan()
     sending.shut()
     const settling = sending.settle(plan, { waitUntil: AbortSignal.abort() })
     expect(await rejectionOf(settling)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
@@ -108,8 +95,8 @@ describe('a waiting payment', () => {
   it('is not sent when its deadline is too near, unlike others', async () => {
     const clock = shiftedClock()
     const sending = await open({ clock })
-    const late = await toy.plan({ lastSecond: BigInt(unixNow()) + 59n })
-    const others = await Promise.all(range(3).map(() => toy.plan()))
+    const late = await scene.toy.plan({ lastSecond: BigInt(unixNow()) + 59n })
+    const others = await Promise.all(range(3).map(() => scene.toy.plan()))
     sending.shut()
     const settling = [late, ...others].map((plan) => sending.settle(plan))
     await sending.whenWaiting(4)
@@ -119,13 +106,13 @@ describe('a waiting payment', () => {
     expect(first).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE' } })
     for (const answer of rest) expect(answer).toMatchObject({ value: { state: 'confirmed' } })
     expect(await countRecorded([late.payer])).toBe(0)
-    expect(await toy.creditOf(late.payTo)).toBe(0n)
+    expect(await scene.toy.creditOf(late.payTo)).toBe(0n)
   })
 
   it('is refused when no account is funded any more', async () => {
     let canPay = true
     const sending = await open({ canPay: () => canPay })
-    const plans = await Promise.all(range(3).map(() => toy.plan()))
+    const plans = await Promise.all(range(3).map(() => scene.toy.plan()))
     sending.shut()
     const settling = Promise.allSettled(plans.map((plan) => sending.settle(plan)))
     await sending.whenWaiting(3)
@@ -135,5 +122,44 @@ describe('a waiting payment', () => {
       expect(answer).toMatchObject({ status: 'rejected', reason: { operationalCode: 'SVC-4001' } })
     }
     expect(await countRecorded(plans.map(({ payer }) => payer))).toBe(0)
+  })
+})
+
+describe('a full lane on a chain without new blocks', () => {
+  it('immediately refuses a payment that would settle too late; its authorization stays usable', async () => {
+    const now = performance.now.bind(performance)
+    let aheadMs = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs)
+    const service = await scene.open()
+    const { control } = scene.chain
+    await control.setAutomine(false)
+    const settling: Promise<unknown>[] = []
+    for (const index of range(16)) {
+      const { body } = await scene.plan()
+      settling.push(service.settle(body))
+      const address = service.signers[0]?.address
+      await eventually(async () => {
+        const { rows } = await scene.database
+          .pool()
+          .query('select 1 from broadcasts where signer = $1', [address])
+        return rows.length === index + 1 ? true : null
+      })
+    }
+    const { body, payer, payTo } = await scene.plan()
+    // The oldest transaction has waited longer than any authorization is valid.
+    aheadMs = 3_600_000
+    expect(await rejectionOf(service.settle(body))).toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      operationalCode: 'SVC-3002',
+      retryAfterSeconds: expect.any(Number),
+    })
+    expect(await countRecorded([payer])).toBe(0)
+    expect(await readRows(payer)).toMatchObject([{ state: 'failed', reason: 'settlement_abandoned' }])
+
+    await control.setAutomine(true)
+    await control.mine()
+    await Promise.all(settling)
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
 })

@@ -1,41 +1,26 @@
 import { isHex } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Settlement } from '../../../../src/ports/settlementJournal.js'
 import {
-  deployToy,
   encodeToySettle,
   encodeToyWithdraw,
   readToyJudge,
-  type Toy,
   type ToyPlan,
   toyReasons,
 } from '../../../support/evm/toyCall.js'
 import { waitLimitMs } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
-import { createSigner, type EngineOptions, openToy, type ToySending, withoutBlock } from '../engineScene.js'
-import { eventually, openScene, type Scene } from '../scene.js'
+import { useScene } from '../../../support/useScene.js'
+import { type EngineOptions, type ToySending, withoutBlock } from '../engineScene.js'
+import { eventually } from '../scene.js'
+import { sendAsStranger } from '../strangers.js'
+import { openToyScene } from '../toyScene.js'
 
 /* Settlements resolved from their journal row alone: after a crash, and after a reorg. */
 
-let scene: Scene
-let toy: Toy
-const opened: ToySending[] = []
+const scene = useScene(openToyScene)
 
-beforeAll(async () => {
-  scene = await openScene()
-  toy = await deployToy(scene.chain)
-})
-afterEach(async () => {
-  for (const sending of opened.splice(0)) await sending.close()
-  await scene.reset()
-})
-afterAll(() => scene.close())
-
-const open = async (options?: EngineOptions): Promise<ToySending> => {
-  const sending = await openToy(scene, toy, options)
-  opened.push(sending)
-  return sending
-}
+const open = (options?: EngineOptions) => scene.openToy(options)
 
 const finality = (depth = 6) => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: `${depth}` })
 
@@ -56,14 +41,7 @@ const crashAfterRecord = async (plan: ToyPlan) => {
   stop.abort()
   const outcome = await settling
   if (outcome.state !== 'pending') throw new Error('It was sent')
-  return { id, transaction: outcome.transaction }
-}
-
-const sendAsStranger = async (call: ReturnType<typeof encodeToyWithdraw>) => {
-  const { account } = await createSigner(scene)
-  const { status, transactionHash } = await scene.chain.send({ account, ...call })
-  expect(status).toBe('success')
-  return transactionHash
+  return { id, transaction: outcome.transaction, signers: sending.signers }
 }
 
 const readRow = async ({ journal }: ToySending, id: string): Promise<Settlement> => {
@@ -74,17 +52,17 @@ const readRow = async ({ journal }: ToySending, id: string): Promise<Settlement>
 
 describe('a recorded transaction that no node received', () => {
   it('is sent by the next process, and confirmed', async () => {
-    const plan = await toy.plan()
+    const plan = await scene.toy.plan()
     const { id, transaction } = await crashAfterRecord(plan)
     const next = await open()
     expect(await next.resolve(id)).toEqual({ state: 'pending', transaction })
     await scene.chain.control.waitForAutomine()
     expect(await next.resolve(id)).toMatchObject({ state: 'confirmed', transaction })
-    expect(await toy.creditOf(plan.payTo)).toBe(10_000n)
+    expect(await scene.toy.creditOf(plan.payTo)).toBe(10_000n)
   })
 
   it('of a payment of zero is confirmed by its event', async () => {
-    const { id, transaction } = await crashAfterRecord(await toy.plan({ value: 0n }))
+    const { id, transaction } = await crashAfterRecord(await scene.toy.plan({ value: 0n }))
     const next = await open()
     await next.resolve(id)
     await scene.chain.control.waitForAutomine()
@@ -92,16 +70,16 @@ describe('a recorded transaction that no node received', () => {
   })
 
   it('is confirmed with the transaction of another account that executed the payment', async () => {
-    const plan = await toy.plan()
+    const plan = await scene.toy.plan()
     const { id } = await crashAfterRecord(plan)
-    const transaction = await sendAsStranger(encodeToySettle(toy.address, plan))
+    const transaction = await sendAsStranger(scene, encodeToySettle(scene.toy.address, plan))
     expect(withoutBlock(await (await open()).resolve(id))).toEqual({ state: 'confirmed', transaction })
   })
 
   it("fails with the scheme's reason when the payment was cancelled", async () => {
-    const plan = await toy.plan()
+    const plan = await scene.toy.plan()
     const { id } = await crashAfterRecord(plan)
-    await sendAsStranger(encodeToyWithdraw(toy.address, plan.id))
+    await sendAsStranger(scene, encodeToyWithdraw(scene.toy.address, plan.id))
     const next = await open({ environment: finality() })
     await scene.chain.control.mine(5)
     expect(await next.resolve(id)).toMatchObject({ state: 'pending' })
@@ -115,9 +93,9 @@ describe('a recorded transaction that no node received', () => {
       ['reverts', toyReasons.reverted],
       ['doesNothing', toyReasons.unpaid],
     ] as const) {
-      const plan = await toy.plan()
+      const plan = await scene.toy.plan()
       const { id } = await crashAfterRecord(plan)
-      await toy.setBehaviour(plan.id, behaviour)
+      await scene.toy.setBehaviour(plan.id, behaviour)
       await next.resolve(id)
       await scene.chain.control.waitForAutomine()
       expect(await next.resolve(id)).toMatchObject({ state: 'pending' })
@@ -127,10 +105,10 @@ describe('a recorded transaction that no node received', () => {
   })
 
   it("fails as displaced once another program's use of its nonce is final", async () => {
-    const { id } = await crashAfterRecord(await toy.plan())
-    const [signer] = opened[0]?.signers ?? []
+    const { id, signers } = await crashAfterRecord(await scene.toy.plan())
+    const [signer] = signers
     if (signer === undefined) throw new Error('There is no signer')
-    await scene.chain.send({ account: signer.account, to: toy.address, data: '0x', gas: 50_000n })
+    await scene.chain.send({ account: signer.account, to: scene.toy.address, data: '0x', gas: 50_000n })
     const next = await open({ environment: finality(32) })
     await scene.chain.control.mine(20)
     expect(await next.resolve(id)).toMatchObject({ state: 'pending' })
@@ -142,7 +120,7 @@ describe('a recorded transaction that no node received', () => {
 describe('a confirmed payment whose block is orphaned', () => {
   const settleOne = async () => {
     const sending = await open({ environment: finality() })
-    const plan = await toy.plan()
+    const plan = await scene.toy.plan()
     let id = ''
     const outcome = await sending.settle(plan, {
       onClaim: (claimed) => {
@@ -171,7 +149,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     await scene.chain.control.reorg(1)
     await scene.chain.control.mine()
     expect(await engine.getBlockStatus(block, within())).toBe('orphaned')
-    expect(await toy.creditOf(plan.payTo)).toBe(0n)
+    expect(await scene.toy.creditOf(plan.payTo)).toBe(0n)
 
     const reopened = { ...row, consumedBy: 'a caller', block: null }
     const judge = readToyJudge(rpc, reopened)
@@ -180,7 +158,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     const outcome = await engine.resolve(reopened, judge, within())
     expect(outcome).toMatchObject({ state: 'confirmed', transaction })
     expect(outcome).not.toMatchObject({ block })
-    expect(await toy.creditOf(plan.payTo)).toBe(10_000n)
+    expect(await scene.toy.creditOf(plan.payTo)).toBe(10_000n)
     await scene.chain.control.mine(7)
     if (outcome.state !== 'confirmed' || outcome.block === undefined) throw new Error('It has no block')
     expect(await engine.getBlockStatus(outcome.block, within())).toBe('final')
@@ -191,7 +169,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     const { engine, rpc } = sending
     await scene.chain.control.reorg(1)
     await scene.chain.control.mine()
-    await toy.setBehaviour(plan.id, 'reverts')
+    await scene.toy.setBehaviour(plan.id, 'reverts')
     const reopened = { ...row, consumedBy: 'a caller', block: null }
     const judge = readToyJudge(rpc, reopened)
     await engine.resolve(reopened, judge, within())
@@ -204,7 +182,7 @@ describe('a confirmed payment whose block is orphaned', () => {
       state: 'failed',
       reason: toyReasons.reverted,
     })
-    await sendAsStranger(encodeToyWithdraw(toy.address, plan.id))
+    await sendAsStranger(scene, encodeToyWithdraw(scene.toy.address, plan.id))
     await scene.chain.control.mine(7)
     expect(await engine.resolve(reopened, judge, within())).toMatchObject({
       state: 'failed',
@@ -217,7 +195,7 @@ describe('a confirmed payment whose block is orphaned', () => {
 describe('a payment past its deadline', () => {
   it('fails as expired once a final block and local time are past it', async () => {
     const clock = shiftedClock()
-    const { id, transaction } = await crashAfterRecord(await toy.plan())
+    const { id, transaction } = await crashAfterRecord(await scene.toy.plan())
     const proxy = await scene.openProxy()
     proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
     const next = await open({ url: proxy.url, clock, environment: finality() })

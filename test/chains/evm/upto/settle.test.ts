@@ -1,6 +1,8 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { findRecipientRouter } from '../../../../src/chains/evm/contracts/routers.js'
+import { encodeFunctionData, type Hex } from 'viem'
+import { describe, expect, it } from 'vitest'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { type UptoPaymentBody, uptoPayment } from '../../../support/evm/upto.js'
@@ -13,17 +15,13 @@ import {
   deployWallet,
   type PayerWallet,
 } from '../../../support/evm/wallets.js'
+import { useScene } from '../../../support/useScene.js'
 import { planPermit } from '../permit2/exact/scene.js'
-import { openScene, openSlowly, quickFinality, readOneBlockLater, type Scene } from '../scene.js'
+import { openScene, openSlowly, quickFinality, readOneBlockLater } from '../scene.js'
+import { countSent, expectRefused, sendAsStranger, sweep } from '../strangers.js'
 import { openUpto, type PlannedUpto, type UptoService } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const settle = (service: UptoService, { body }: Pick<PlannedUpto, 'body'>, settleAmount: bigint | string) =>
   service.settle({ ...body, settleAmount: String(settleAmount) })
@@ -36,22 +34,12 @@ const nonceOf = (owner: Hex): Promise<bigint> =>
     args: [owner],
   })
 
-const countSent = async ({ signers }: UptoService): Promise<number> => {
-  const counts = await Promise.all(
-    signers.map(({ address }) => scene.chain.client.getTransactionCount({ address })),
-  )
-  return counts.reduce((sum, count) => sum + count, 0)
-}
-
 /** Submits the permit without the router, as anyone may. */
 const frontRun = async ({ body }: PlannedUpto): Promise<void> => {
   const { authorization, signature } = body.paymentPayload.payload
   if (typeof signature === 'string') throw new Error('The signature is not in parts')
   const { owner, spender, value, deadline } = authorization
-  const anyone = createEoa()
-  await scene.chain.fundGas(anyone.address)
-  const { status } = await scene.chain.send({
-    account: anyone.account,
+  await sendAsStranger(scene, {
     to: scene.chain.token.verifyingContract,
     data: encodeFunctionData({
       abi: permitTokenAbi,
@@ -59,7 +47,6 @@ const frontRun = async ({ body }: PlannedUpto): Promise<void> => {
       args: [owner, spender, BigInt(value), BigInt(deadline), signature.v, signature.r, signature.s],
     }),
   })
-  expect(status).toBe('success')
 }
 
 const takesBoth = { EVM_SHARED_ROUTER_PERMITS: 'true' }
@@ -309,18 +296,6 @@ describe('many payments', () => {
 /** Of answers at these places. */
 const countForms = (places: readonly number[]): number => new Set(places.map((at) => at % 4)).size
 
-/** Verify and settle refuse with this reason, and nothing is sent. */
-const expectRefused = async (service: UptoService, body: unknown, reason: string): Promise<void> => {
-  const before = await countSent(service)
-  expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
-  expect(await service.settle({ ...Object(body), settleAmount: '1' })).toMatchObject({
-    success: false,
-    errorReason: reason,
-    transaction: '',
-  })
-  expect(await countSent(service)).toBe(before)
-}
-
 describe('refused without a transaction', () => {
   const plans: readonly (readonly [string, (service: UptoService) => Promise<PlannedUpto>, string])[] = [
     [
@@ -370,7 +345,7 @@ describe('refused without a transaction', () => {
   it.each(plans)('is %s', async (_, plan, reason) => {
     const service = await openUpto(scene)
     const { body } = await plan(service)
-    await expectRefused(service, body, reason)
+    await expectRefused(scene, service, body, reason, { settleAmount: '1' })
   })
 
   it('is a payer without the maximum, until what was used is known', async () => {
@@ -399,7 +374,7 @@ describe('refused without a transaction', () => {
     const wallet = createEoa()
     await token.mint(wallet.address, 10_000n)
     const body = await uptoPayment({ chain: token, router: service.router, wallet })
-    await expectRefused(service, body, 'permit_not_supported')
+    await expectRefused(scene, service, body, 'permit_not_supported', { settleAmount: '1' })
     expect((await service.verify(body)).invalidMessage).toMatch(/Permit2/)
   })
 
@@ -410,10 +385,10 @@ describe('refused without a transaction', () => {
   ])('is an amount to settle %s', async (_, settleAmount, reason) => {
     const service = await openUpto(scene)
     const { body } = await service.plan({ requirements: { minAmount: '100' } })
-    const before = await countSent(service)
+    const before = await countSent(scene, service)
     const answer = await service.settle({ ...body, ...(settleAmount === undefined ? {} : { settleAmount }) })
     expect(answer).toMatchObject({ success: false, errorReason: reason })
-    expect(await countSent(service)).toBe(before)
+    expect(await countSent(scene, service)).toBe(before)
     // The authorization is not used up by it.
     expect(await service.settle({ ...body, settleAmount: '100' })).toMatchObject({ success: true })
   })
@@ -439,7 +414,7 @@ describe('what changes between verify and settle', () => {
     const wallet = createEoa()
     const planned = await service.plan({ wallet })
     expect(await service.verify(planned.body)).toMatchObject({ isValid: true })
-    await spendAll(wallet)
+    await sweep(scene, wallet, 10_000n)
     expect(await settle(service, planned, 1n)).toMatchObject({
       success: false,
       errorReason: 'insufficient_funds',
@@ -468,7 +443,9 @@ describe('what changes between verify and settle', () => {
       wallet,
       permit: { deadline: BigInt(Math.floor(Date.now() / 1_000) + 3_600) },
     })
-    const pending = await settleAfter({ ...planned.body, settleAmount: '10000' }, () => spendAll(wallet))
+    const pending = await settleAfter({ ...planned.body, settleAmount: '10000' }, () =>
+      sweep(scene, wallet, 10_000n),
+    )
     const later = await readOneBlockLater(scene, service, pending)
     expect(later).toMatchObject({ status: 'failed', errorReason: 'invalid_upto_evm_transaction_failed' })
     expect(await scene.chain.balanceOf(planned.payTo)).toBe(0n)
@@ -479,21 +456,6 @@ const openSlowUpto = (settings: Readonly<Record<string, string>> = {}) =>
   openSlowly(scene, (rpcUrls) =>
     openUpto(scene, { rpcUrls, environment: { ...quickFinality(scene), ...settings } }),
   )
-
-const spendAll = async (wallet: ReturnType<typeof createEoa>): Promise<void> => {
-  const { chain } = scene
-  await chain.fundGas(wallet.address)
-  const { status } = await chain.send({
-    account: wallet.account,
-    to: chain.token.verifyingContract,
-    data: encodeFunctionData({
-      abi: erc20Abi,
-      functionName: 'transfer',
-      args: [createEoa().address, await chain.balanceOf(wallet.address)],
-    }),
-  })
-  expect(status).toBe('success')
-}
 
 const withSignature = (body: UptoPaymentBody, signature: Hex): UptoPaymentBody => ({
   ...body,

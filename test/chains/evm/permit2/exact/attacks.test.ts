@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex, maxUint256, multicall3Abi } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { randomAddress, unixNow } from '../../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../../support/evm/localChain.js'
 import { exactPayment } from '../../../../support/evm/payment.js'
@@ -25,59 +25,23 @@ import {
   deployWallet,
   type EoaWallet,
 } from '../../../../support/evm/wallets.js'
-import {
-  openScene,
-  openSlow,
-  quickFinality,
-  readOneBlockLater,
-  type Scene,
-  type Service,
-} from '../../scene.js'
+import { useScene } from '../../../../support/useScene.js'
+import { openScene, openSlow, quickFinality, readOneBlockLater } from '../../scene.js'
+import { countSent, expectRefused, funded, sendAsStranger, sweep, withSignature } from '../../strangers.js'
 import { planPermit } from './scene.js'
 
-let scene: Scene
-
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterEach(() => scene.reset())
-afterAll(() => scene.close())
+const scene = useScene(openScene)
 
 const impatient = { SETTLE_WAIT_SECONDS: '4' }
 
-const funded = async (wallet: EoaWallet = createEoa()): Promise<EoaWallet> => {
-  await scene.chain.fundGas(wallet.address)
-  return wallet
-}
-
-const countSent = async ({ signers }: Service): Promise<number> => {
-  const counts = await Promise.all(
-    signers.map(({ address }) => scene.chain.client.getTransactionCount({ address })),
-  )
-  return counts.reduce((sum, count) => sum + count, 0)
-}
-
-/** Verify and settle refuse with this reason, and nothing is sent. */
-const expectRefused = async (service: Service, body: unknown, reason: string): Promise<void> => {
-  const before = await countSent(service)
-  expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
-  expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
-  expect(await countSent(service)).toBe(before)
-}
-
 /** Executes a payment from another account; returns the transaction hash. */
-const frontRun = async (body: PermitPaymentBody): Promise<Hex> => {
-  const { account } = await funded()
-  const call = { to: exactProxyAddress, data: encodeSettle(body) } as const
-  const { transactionHash, status } = await scene.chain.send({ account, ...call })
-  expect(status).toBe('success')
-  return transactionHash
-}
+const frontRun = (body: PermitPaymentBody) =>
+  sendAsStranger(scene, { to: exactProxyAddress, data: encodeSettle(body) })
 
 /** Executes payments through Multicall3; one that reverts does not revert the others. */
 const settleNested = async (bodies: readonly PermitPaymentBody[]): Promise<Hex> => {
   const proxy: Address = exactProxyAddress
-  const { account } = await funded()
+  const { account } = await funded(scene)
   const data = encodeFunctionData({
     abi: multicall3Abi,
     functionName: 'aggregate3',
@@ -88,7 +52,7 @@ const settleNested = async (bodies: readonly PermitPaymentBody[]): Promise<Hex> 
 
 const invalidate = async (wallet: EoaWallet, body: PermitPaymentBody): Promise<void> => {
   const nonce = BigInt(body.paymentPayload.payload.permit2Authorization.nonce)
-  const { account } = await funded(wallet)
+  const { account } = await funded(scene, wallet)
   const data = encodeFunctionData({
     abi: permit2Abi,
     functionName: 'invalidateUnorderedNonces',
@@ -96,27 +60,6 @@ const invalidate = async (wallet: EoaWallet, body: PermitPaymentBody): Promise<v
   })
   expect((await scene.chain.send({ account, to: permit2Address, data })).status).toBe('success')
 }
-
-const sweep = async (wallet: EoaWallet, value: bigint): Promise<void> => {
-  const { account } = await funded(wallet)
-  const data = encodeFunctionData({
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [randomAddress(), value],
-  })
-  await scene.chain.send({ account, to: scene.chain.token.verifyingContract, data })
-}
-
-const withSignature = (body: PermitPaymentBody, change: (signature: Hex) => Hex): PermitPaymentBody => ({
-  ...body,
-  paymentPayload: {
-    ...body.paymentPayload,
-    payload: {
-      ...body.paymentPayload.payload,
-      signature: change(body.paymentPayload.payload.signature),
-    },
-  },
-})
 
 describe('A1: a permit that was not signed for this payment', () => {
   const uptoProxy = '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002'
@@ -128,7 +71,7 @@ describe('A1: a permit that was not signed for this payment', () => {
   ] as const)('is refused for %s', async (_what, spender) => {
     const service = await scene.open()
     const { body } = await planPermit(scene, { permit: { spender } })
-    await expectRefused(service, body, 'invalid_permit2_spender')
+    await expectRefused(scene, service, body, 'invalid_permit2_spender')
   })
 
   it('is refused for a witness with another recipient', async () => {
@@ -136,21 +79,21 @@ describe('A1: a permit that was not signed for this payment', () => {
     const { body } = await planPermit(scene, {
       permit: { witness: { to: randomAddress(), validAfter: '0' } },
     })
-    await expectRefused(service, body, 'invalid_permit2_recipient_mismatch')
+    await expectRefused(scene, service, body, 'invalid_permit2_recipient_mismatch')
   })
 
   it.each(['9999', '10001'])('is refused for another amount: %s instead of 10000', async (amount) => {
     const service = await scene.open()
     const permitted = { token: scene.chain.token.verifyingContract, amount }
     const { body } = await planPermit(scene, { balance: 50_000n, permit: { permitted } })
-    await expectRefused(service, body, 'permit2_amount_mismatch')
+    await expectRefused(scene, service, body, 'permit2_amount_mismatch')
   })
 
   it('is refused for another token', async () => {
     const service = await scene.open()
     const permitted = { token: randomAddress(), amount: '10000' }
     const { body } = await planPermit(scene, { permit: { permitted } })
-    await expectRefused(service, body, 'permit2_token_mismatch')
+    await expectRefused(scene, service, body, 'permit2_token_mismatch')
   })
 
   it('is refused when any field differs from what was signed', async () => {
@@ -164,7 +107,7 @@ describe('A1: a permit that was not signed for this payment', () => {
     ]) {
       const payload = { ...body.paymentPayload.payload, permit2Authorization: { ...permit, ...change } }
       const forged = { ...body, paymentPayload: { ...body.paymentPayload, payload } }
-      await expectRefused(service, forged, 'invalid_permit2_signature')
+      await expectRefused(scene, service, forged, 'invalid_permit2_signature')
     }
   })
 
@@ -172,7 +115,7 @@ describe('A1: a permit that was not signed for this payment', () => {
     const service = await scene.open()
     const wallet = createEoa()
     const { body } = await planPermit(scene, { wallet, payTo: wallet.address })
-    await expectRefused(service, body, 'self_payment')
+    await expectRefused(scene, service, body, 'self_payment')
   })
 })
 
@@ -188,10 +131,10 @@ describe('a permit of another asset transfer method', () => {
       paymentPayload: { ...body.paymentPayload, accepted: asked },
       paymentRequirements: asked,
     }
-    await expectRefused(service, asEip3009, 'invalid_payload_structure')
+    await expectRefused(scene, service, asEip3009, 'invalid_payload_structure')
 
     const transfer = await exactPayment({ chain, wallet, payTo, requirements: body.paymentRequirements })
-    await expectRefused(service, transfer, 'invalid_payload_structure')
+    await expectRefused(scene, service, transfer, 'invalid_payload_structure')
   })
 
   it('is settled by its form when the requirements name no method', async () => {
@@ -265,13 +208,13 @@ describe('A5: a payer who revokes the payment', () => {
       'permit2_allowance_required',
       ({ address }) => setUsdcAllowance(scene.chain, address, 0n),
     ],
-    ['by moving the balance', 'insufficient_funds', (wallet) => sweep(wallet, 1n)],
+    ['by moving the balance', 'insufficient_funds', (wallet) => sweep(scene, wallet, 1n)],
   ])('%s between verify and settle is refused as %s', async (_how, reason, revoke) => {
     const service = await scene.open()
     const { body, wallet } = await planPermit(scene)
     expect(await service.verify(body)).toMatchObject({ isValid: true })
     await revoke(wallet, body)
-    await expectRefused(service, body, reason)
+    await expectRefused(scene, service, body, reason)
   })
 
   it('by invalidating the nonce before our transaction is mined fails, with proof', async () => {
@@ -325,7 +268,7 @@ describe('a payer who has not approved Permit2', () => {
   it('is refused as permit2_allowance_required until the approval covers the amount', async () => {
     const service = await scene.open()
     const { body, wallet } = await planPermit(scene, { allowance: 9_999n })
-    await expectRefused(service, body, 'permit2_allowance_required')
+    await expectRefused(scene, service, body, 'permit2_allowance_required')
     await approvePermit2(scene.chain, wallet, scene.chain.token.verifyingContract, 10_000n)
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
@@ -345,7 +288,7 @@ describe('A10: a token that does not pay the permitted amount', () => {
   it.each(lies)('is refused where any token is accepted: lies, %s', async (lie) => {
     const service = await scene.open({ environment: listing('*') })
     const { body } = await plan('LyingToken', [lies.indexOf(lie)])
-    await expectRefused(service, body, 'invalid_exact_evm_transfer_event_mismatch')
+    await expectRefused(scene, service, body, 'invalid_exact_evm_transfer_event_mismatch')
   })
 
   it.each(['saysNothing', 'saysWrongValue', 'saysWrongRecipient'] as const)(
@@ -379,7 +322,7 @@ describe('A15: a stranger who calls the proxy with the permit', () => {
     const { body } = await planPermit(scene, { balance: 50_000n })
     expect(await service.verify(body)).toMatchObject({ isValid: true })
     await frontRun(body)
-    await expectRefused(service, body, 'permit2_invalid_nonce')
+    await expectRefused(scene, service, body, 'permit2_invalid_nonce')
   })
 
   it("before our transaction is mined: success once, with the stranger's transaction", async () => {
@@ -423,7 +366,7 @@ describe('A15: a stranger who calls the proxy with the permit', () => {
     await approvePermit2(scene.chain, wallet, worthless.address)
     const using = await permitPayment({ chain: worthless, wallet, amount: 1n, permit: { nonce } })
     const usdc = scene.chain.token.verifyingContract
-    const { account } = await funded(wallet)
+    const { account } = await funded(scene, wallet)
     const approve = { abi: erc20Abi, functionName: 'approve', args: [multicall3Address, 10_000n] } as const
     await scene.chain.send({ account, to: usdc, data: encodeFunctionData(approve) })
     const transfer = { abi: erc20Abi, functionName: 'transferFrom', args: [payer, payTo, 10_000n] } as const
@@ -453,7 +396,7 @@ describe('A15: a stranger who calls the proxy with the permit', () => {
     const other = await permitPayment({ chain: scene.chain, wallet, payTo })
     await scene.chain.mint(wallet.address, 10_000n)
     const answer = await settleAfter(other, async () => {
-      await sweep(wallet, 10_000n)
+      await sweep(scene, wallet, 10_000n)
       await invalidate(wallet, other)
       await settleNested([paid, other])
     })
@@ -491,16 +434,16 @@ describe('A18: a permit at the edge of its time', () => {
       success: false,
       errorReason: 'permit2_deadline_expired',
     })
-    expect(await countSent(service)).toBe(0)
+    expect(await countSent(scene, service)).toBe(0)
   })
 
   it('that has expired or has not begun is refused', async () => {
     const service = await scene.open()
     const late = await planPermit(scene, { permit: { deadline: String(unixNow() - 1) } })
-    await expectRefused(service, late.body, 'permit2_deadline_expired')
+    await expectRefused(scene, service, late.body, 'permit2_deadline_expired')
     const witness = { to: late.payTo, validAfter: String(unixNow() + 60) }
     const early = await planPermit(scene, { payTo: late.payTo, permit: { witness } })
-    await expectRefused(service, early.body, 'permit2_not_yet_valid')
+    await expectRefused(scene, service, early.body, 'permit2_not_yet_valid')
   })
 
   it('whose times fill 256 bits is settled', async () => {
@@ -525,14 +468,14 @@ describe('A19: another encoding of a permit', () => {
   it('with a high s is refused, although Permit2 takes it', async () => {
     const service = await scene.open()
     const { body } = await planPermit(scene)
-    await expectRefused(service, withSignature(body, toHighS), 'invalid_permit2_signature')
+    await expectRefused(scene, service, withSignature(body, toHighS), 'invalid_permit2_signature')
   })
 
   it('with an oversized signature is refused before anything reads it', async () => {
     const service = await scene.open()
     const { body } = await planPermit(scene)
     const oversized = withSignature(body, () => `0x${'11'.repeat(16_385)}`)
-    await expectRefused(service, oversized, 'invalid_payload_structure')
+    await expectRefused(scene, service, oversized, 'invalid_payload_structure')
   })
 
   it('with a signature of no known form by a key is refused', async () => {
@@ -540,11 +483,30 @@ describe('A19: another encoding of a permit', () => {
     const { body } = await planPermit(scene)
     for (const signature of ['0x11', `0x${'11'.repeat(65)}`, `0x${'11'.repeat(500)}`] as const) {
       await expectRefused(
+        scene,
         service,
         withSignature(body, () => signature),
         'invalid_permit2_signature',
       )
     }
+  })
+})
+
+describe('a payment by Permit2', () => {
+  it('in a token without EIP-3009 whose functions return nothing is settled', async () => {
+    const { chain } = scene
+    const token = await deployTestToken(chain, 'NoReturnToken')
+    const service = await scene.open({
+      environment: { [`EVM_TOKENS_${chain.chainId}`]: token.address },
+    })
+    const wallet = createEoa()
+    const payTo = createEoa().address
+    await token.mint(wallet.address, 10_000n)
+    await approvePermit2(chain, wallet, token.address)
+    const body = await permitPayment({ chain: token, wallet, payTo })
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await token.balanceOf(payTo)).toBe(10_000n)
   })
 })
 
@@ -568,7 +530,7 @@ describe('wallets', () => {
     await scene.chain.mint(wallet.address, 10_000n)
     await setUsdcAllowance(scene.chain, wallet.address)
     const body = await permitPayment({ chain: scene.chain, wallet })
-    await expectRefused(service, body, 'invalid_permit2_signature')
+    await expectRefused(scene, service, body, 'invalid_permit2_signature')
   })
 
   it('an account that delegates (EIP-7702) pays with code that checks its key, and is refused without', async () => {
@@ -581,6 +543,6 @@ describe('wallets', () => {
       expect(await service.verify(body)).toMatchObject({ isValid: checksSignatures })
       expect(await service.settle(body)).toMatchObject({ success: checksSignatures })
     }
-    expect(await countSent(service)).toBe(1)
+    expect(await countSent(scene, service)).toBe(1)
   })
 })

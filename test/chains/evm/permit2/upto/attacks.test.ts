@@ -1,5 +1,5 @@
 import { type Hex, maxUint256 } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { randomAddress, unixNow } from '../../../../support/evm/authorization.js'
 import {
   exactProxyAddress,
@@ -16,23 +16,22 @@ import {
   uptoPayment,
 } from '../../../../support/evm/uptoPermit2.js'
 import { createEoa, createSoladyWallet, deployWallet } from '../../../../support/evm/wallets.js'
+import { useScene } from '../../../../support/useScene.js'
 import { createSigner } from '../../engineScene.js'
-import { openScene, quickFinality, type Scene } from '../../scene.js'
+import { openScene, quickFinality } from '../../scene.js'
+import { countSent } from '../../strangers.js'
 import { deployRouter, openUpto, planCharge, type UptoOptions, type UptoScene } from './uptoScene.js'
 
-let scene: Scene
+const scene = useScene(openScene)
 let router: Hex
 const opened: UptoScene[] = []
 
 beforeAll(async () => {
-  scene = await openScene()
   router = await deployRouter(scene)
 })
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.close()
-  await scene.reset()
 })
-afterAll(() => scene.close())
 
 const open = async (options: UptoOptions = {}): Promise<UptoScene> => {
   const upto = await openUpto(scene, { router, environment: quickFinality(scene), ...options })
@@ -43,18 +42,12 @@ const open = async (options: UptoOptions = {}): Promise<UptoScene> => {
 const plan = (change: Partial<Parameters<typeof planCharge>[1]> = {}) =>
   planCharge(scene.chain, { facilitator: router, ...change })
 
-const countSent = async ({ signers }: UptoScene): Promise<number> => {
-  const { client } = scene.chain
-  const counts = await Promise.all(signers.map(({ address }) => client.getTransactionCount({ address })))
-  return counts.reduce((sum, count) => sum + count, 0)
-}
-
 /** Verify and settle refuse with this reason, and nothing is sent. */
 const expectRefused = async (upto: UptoScene, body: unknown, reason: string): Promise<void> => {
-  const before = await countSent(upto)
+  const before = await countSent(scene, upto)
   expect(await upto.verify(body)).toMatchObject({ isValid: false, reason })
   expect(await upto.settle(body)).toMatchObject({ outcome: { state: 'failed', reason }, settlementId: null })
-  expect(await countSent(upto)).toBe(before)
+  expect(await countSent(scene, upto)).toBe(before)
 }
 
 const withPermit = (body: UptoPaymentBody, change: object): UptoPaymentBody => {
@@ -140,11 +133,11 @@ describe('the charge', () => {
 describe('a charge of 0', () => {
   it('sends nothing, and uses up the authorization in the journal', async () => {
     const upto = await open()
-    const before = await countSent(upto)
+    const before = await countSent(scene, upto)
     const { body, payTo } = await plan()
     const { outcome, settlementId } = await upto.settle(chargeOnly(body, 0n))
     expect(outcome).toEqual({ state: 'confirmed', transaction: '', settledAmount: 0n })
-    expect(await countSent(upto)).toBe(before)
+    expect(await countSent(scene, upto)).toBe(before)
     expect(await upto.journal.find(settlementId ?? '')).toMatchObject({
       state: 'confirmed',
       settledAmount: 0n,

@@ -1,85 +1,51 @@
-import { type Address, type Hex, hexToNumber, parseTransaction } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Address, parseTransaction } from 'viem'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../../../../src/schemes/scheme.js'
 import { unixNow } from '../../../../support/evm/authorization.js'
 import { callRpc } from '../../../../support/evm/jsonRpc.js'
 import { multicall3Address } from '../../../../support/evm/localChain.js'
 import {
-  deployToy,
   encodeToySettle,
   encodeToyWithdraw,
-  type Toy,
   type ToyPlan,
   toyReasons,
 } from '../../../../support/evm/toyCall.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
 import { killInstance } from '../../../../support/instances.js'
 import { rejectionOf } from '../../../../support/rejectionOf.js'
+import { useScene } from '../../../../support/useScene.js'
 import { isSharedByAny } from '../../batchContracts.js'
-import { createSigner, type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
-import { eventually, openScene, type Scene } from '../../scene.js'
+import {
+  countTransactions,
+  endlessLoop,
+  listRecorded,
+  mineNext,
+  statesOf,
+  whenInPool,
+} from '../../batches.js'
+import { createSigner, type EngineOptions, type ToySending } from '../../engineScene.js'
+import { eventually, quickFinality } from '../../scene.js'
+import { sendAsStranger } from '../../strangers.js'
+import { openToyScene } from '../../toyScene.js'
 
 /*
  * Calls that share one Multicall3 transaction: each has its own outcome, and a failing one does not affect
  * others.
  */
 
-let scene: Scene
-let toy: Toy
-const opened: ToySending[] = []
+const scene = useScene(openToyScene)
 
-beforeAll(async () => {
-  scene = await openScene()
-  toy = await deployToy(scene.chain)
-})
-afterEach(async () => {
-  for (const sending of opened.splice(0)) await sending.close()
-  await toy.setGasToBurn(0n)
-  await scene.reset()
-})
-afterAll(() => scene.close())
+afterEach(() => scene.toy.setGasToBurn(0n))
 
-const open = async (options?: EngineOptions): Promise<ToySending> => {
-  const sending = await openToy(scene, toy, options)
-  opened.push(sending)
-  return sending
-}
-
-// JUMPDEST PUSH1 0 JUMP: loops until out of gas.
-const endlessLoop = '0x5b600056'
+const open = (options?: EngineOptions) => scene.openToy(options)
 
 const planMany = (count: number, changes: Partial<ToyPlan> = {}): Promise<readonly ToyPlan[]> =>
-  Promise.all(Array.from({ length: count }, () => toy.plan(changes)))
-
-const countTransactions = (outcomes: readonly Outcome[]): number =>
-  new Set(outcomes.map((outcome) => ('transaction' in outcome ? outcome.transaction : undefined))).size
-
-const states = (outcomes: readonly Outcome[]) =>
-  outcomes.map((outcome) => (outcome.state === 'failed' ? outcome.reason : outcome.state))
-
-const listRecorded = async (signers: readonly { readonly address: string }[]) => {
-  const { rows } = await scene.database.pool().query(
-    `select b.nonce::int as nonce, b.bytes, count(s.settlement_id)::int as payments from broadcasts b
-       left join broadcast_settlements s on s.network = b.network and s.transaction = b.transaction
-       where b.signer = any($1) group by b.nonce, b.bytes order by b.nonce`,
-    [signers.map(({ address }) => address)],
-  )
-  return rows.map(({ nonce, bytes, payments }) => ({
-    nonce: Number(nonce),
-    bytes: String(bytes),
-    payments: Number(payments),
-  }))
-}
-
-const sendAsStranger = async (call: { readonly to: Hex; readonly data: Hex }): Promise<void> => {
-  const { status } = await scene.chain.send({ account: (await createSigner(scene)).account, ...call })
-  expect(status).toBe('success')
-}
+  Promise.all(Array.from({ length: count }, () => scene.toy.plan(changes)))
 
 /** Removes a payer's credit. */
-const sweep = ({ payer }: ToyPlan): Promise<void> => toy.setCredit(payer, 0n)
+const sweep = ({ payer }: ToyPlan): Promise<void> => scene.toy.setCredit(payer, 0n)
 
-const executeAsStranger = (plan: ToyPlan): Promise<void> => sendAsStranger(encodeToySettle(toy.address, plan))
+const executeAsStranger = (plan: ToyPlan) => sendAsStranger(scene, encodeToySettle(scene.toy.address, plan))
 
 const newAddress = (): Address => createEoa().address
 
@@ -90,22 +56,6 @@ const refuseRecords = async (): Promise<void> => {
     create constraint trigger refuse after insert on broadcasts deferrable initially deferred
       for each row execute function refuse()`)
 }
-
-/** Waits until this many transactions are pending. */
-const whenInPool = (count: number) =>
-  eventually(async () => {
-    const status = await callRpc(scene.chain.url, 'txpool_status')
-    if (typeof status !== 'object' || status === null || !('pending' in status)) return null
-    return hexToNumber(`0x${String(status.pending).replace(/^0x/, '')}`) >= count ? true : null
-  })
-
-/** Of a transaction that arrives before automining is on, no block would be mined. */
-const mineNext = async () => {
-  await whenInPool(1)
-  await scene.chain.control.mine()
-}
-
-const finality = () => ({ [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '1' })
 
 /** Closes the row of a payment that is pending, one block later. */
 const closeOneBlockLater = async (sending: ToySending, { id }: ToyPlan): Promise<Outcome> => {
@@ -122,13 +72,13 @@ describe('payments that wait together', () => {
     const sending = await open()
     const plans = await planMany(20)
     const outcomes = await sending.settleTogether(plans)
-    expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
+    expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
     expect(countTransactions(outcomes)).toBe(1)
     for (const { payTo, payer } of plans) {
-      expect(await toy.creditOf(payTo)).toBe(10_000n)
-      expect(await toy.creditOf(payer)).toBe(0n)
+      expect(await scene.toy.creditOf(payTo)).toBe(10_000n)
+      expect(await scene.toy.creditOf(payer)).toBe(0n)
     }
-    const [recorded, ...others] = await listRecorded(sending.signers)
+    const [recorded, ...others] = await listRecorded(scene, sending.signers)
     expect(others).toEqual([])
     expect(recorded?.payments).toBe(20)
   })
@@ -136,18 +86,18 @@ describe('payments that wait together', () => {
   it('settle in three transactions of at most fifty when there are 120', async () => {
     const sending = await open()
     const payTo = newAddress()
-    const plans = await Promise.all(Array.from({ length: 120 }, () => toy.plan({ payTo })))
+    const plans = await Promise.all(Array.from({ length: 120 }, () => scene.toy.plan({ payTo })))
     const outcomes = await sending.settleTogether(plans)
-    expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
-    const shares = (await listRecorded(sending.signers)).map(({ payments }) => payments)
+    expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
+    const shares = (await listRecorded(scene, sending.signers)).map(({ payments }) => payments)
     expect(shares.toSorted()).toEqual([20, 50, 50])
-    expect(await toy.creditOf(payTo)).toBe(1_200_000n)
+    expect(await scene.toy.creditOf(payTo)).toBe(1_200_000n)
   })
 })
 
 describe('one payment of a batch', () => {
   /** Nine valid calls and one that `change` makes fail while all wait; returns its outcome separately. */
-  const settleWithFailing = async (bad: ToyPlan, change: () => Promise<void>, options?: EngineOptions) => {
+  const settleWithFailing = async (bad: ToyPlan, change: () => Promise<unknown>, options?: EngineOptions) => {
     const sending = await open(options)
     const good = await planMany(9)
     sending.shut()
@@ -157,47 +107,49 @@ describe('one payment of a batch', () => {
     sending.open()
     const outcomes = await Promise.all(settling)
     const [own] = outcomes.splice(4, 1)
-    expect(states(outcomes)).toEqual(good.map(() => 'confirmed'))
-    for (const { payTo } of good) expect(await toy.creditOf(payTo)).toBe(10_000n)
+    expect(statesOf(outcomes)).toEqual(good.map(() => 'confirmed'))
+    for (const { payTo } of good) expect(await scene.toy.creditOf(payTo)).toBe(10_000n)
     return { own, outcomes, sending }
   }
 
   it("whose payer removed its credit fails with the scheme's reason", async () => {
-    const bad = await toy.plan()
+    const bad = await scene.toy.plan()
     const { own, outcomes, sending } = await settleWithFailing(bad, () => sweep(bad))
     expect(own).toEqual({ state: 'failed', reason: 'insufficient_balance' })
     expect(countTransactions(outcomes)).toBe(1)
     // A call that fails in the simulation is not sent.
-    expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([9])
+    expect((await listRecorded(scene, sending.signers)).map(({ payments }) => payments)).toEqual([9])
   })
 
   it("that another account cancelled fails with the scheme's reason", async () => {
-    const bad = await toy.plan()
-    const { own } = await settleWithFailing(bad, () => sendAsStranger(encodeToyWithdraw(toy.address, bad.id)))
+    const bad = await scene.toy.plan()
+    const { own } = await settleWithFailing(bad, () =>
+      sendAsStranger(scene, encodeToyWithdraw(scene.toy.address, bad.id)),
+    )
     expect(own).toEqual({ state: 'failed', reason: 'seqno_already_used' })
   })
 
   it('that another account executed meanwhile fails before a send', async () => {
-    const bad = await toy.plan()
+    const bad = await scene.toy.plan()
     const { own } = await settleWithFailing(bad, () => executeAsStranger(bad))
     expect(own).toEqual({ state: 'failed', reason: 'seqno_already_used' })
-    expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
+    expect(await scene.toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
   it('that the contract reverts fails with its reason', async () => {
-    const bad = await toy.plan()
-    const { own } = await settleWithFailing(bad, () => toy.setBehaviour(bad.id, 'reverts'))
+    const bad = await scene.toy.plan()
+    const { own } = await settleWithFailing(bad, () => scene.toy.setBehaviour(bad.id, 'reverts'))
     expect(own).toEqual({ state: 'failed', reason: 'account_frozen' })
   })
 
   it('that burns all gas fails alone, whatever its effect on the batch simulation', async () => {
-    const bad = await toy.plan()
-    const { own } = await settleWithFailing(bad, () => toy.setBehaviour(bad.id, 'burnsGas'))
+    const bad = await scene.toy.plan()
+    const { own } = await settleWithFailing(bad, () => scene.toy.setBehaviour(bad.id, 'burnsGas'))
     expect(own).toMatchObject({ state: 'failed' })
   })
 
   it('whose payer has code is sent in a transaction of its own', async () => {
-    const bad = await toy.plan()
+    const bad = await scene.toy.plan()
     const { own, outcomes } = await settleWithFailing(bad, () =>
       scene.chain.control.setCode(bad.payer, endlessLoop),
     )
@@ -212,29 +164,29 @@ describe('one payment of a batch', () => {
     if (bad === undefined) throw new Error('There is no payment')
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
-    await whenInPool(1)
+    await whenInPool(scene, 1)
     await sweep(bad)
     await scene.chain.control.mine()
-    await toy.setCredit(bad.payer, 10_000n)
-    await mineNext()
+    await scene.toy.setCredit(bad.payer, 10_000n)
+    await mineNext(scene)
     await scene.chain.control.setAutomine(true)
     const outcomes = await settling
-    expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
+    expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
     expect(countTransactions(outcomes)).toBe(2)
-    expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
+    expect(await scene.toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
   it('that also fails when sent again is pending until the block of the batch is final', async () => {
-    const sending = await open({ environment: finality() })
+    const sending = await open({ environment: quickFinality(scene) })
     const plans = await planMany(5)
     const [bad, ...good] = plans
     if (bad === undefined) throw new Error('There is no payment')
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
-    await whenInPool(1)
+    await whenInPool(scene, 1)
     await sweep(bad)
     await scene.chain.control.mine()
-    expect(states(await settling)).toEqual(['pending', ...good.map(() => 'confirmed')])
+    expect(statesOf(await settling)).toEqual(['pending', ...good.map(() => 'confirmed')])
     expect(await closeOneBlockLater(sending, bad)).toMatchObject({
       state: 'failed',
       reason: toyReasons.reverted,
@@ -249,9 +201,9 @@ describe('one payment of a batch', () => {
     const stranger = await createSigner(scene)
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
-    await whenInPool(1)
+    await whenInPool(scene, 1)
     // A higher tip is mined first.
-    const call = encodeToySettle(toy.address, bad)
+    const call = encodeToySettle(scene.toy.address, bad)
     const bytes = await stranger.account.signTransaction({
       chainId: scene.chain.chainId,
       nonce: 0,
@@ -263,9 +215,9 @@ describe('one payment of a batch', () => {
     const transaction = await callRpc(scene.chain.url, 'eth_sendRawTransaction', [bytes])
     await scene.chain.control.mine()
     const outcomes = await settling
-    expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
+    expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
     expect(outcomes[0]).toMatchObject({ transaction })
-    expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
+    expect(await scene.toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
   /** Reverted in a batch on chain; the estimate of its second attempt is in flight. */
@@ -277,25 +229,25 @@ describe('one payment of a batch', () => {
     if (bad === undefined) throw new Error('There is no payment')
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
-    await whenInPool(1)
+    await whenInPool(scene, 1)
     await sweep(bad)
     const asked = proxy.count('eth_estimateGas')
     const release = proxy.hold('eth_estimateGas')
     await scene.chain.control.mine()
     await scene.chain.control.setAutomine(true)
     await eventually(() => (proxy.count('eth_estimateGas') > asked ? true : null))
-    await toy.setCredit(bad.payer, 10_000n)
+    await scene.toy.setCredit(bad.payer, 10_000n)
     return { bad, good, settling, release }
   }
 
   it('that another account executes before its second attempt is confirmed with that transaction', async () => {
     const { bad, good, settling, release } = await holdSecondAttempt()
-    await sendAsStranger(encodeToySettle(toy.address, bad))
+    await sendAsStranger(scene, encodeToySettle(scene.toy.address, bad))
     release()
     const outcomes = await settling
-    expect(states(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
+    expect(statesOf(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
     expect(countTransactions(outcomes)).toBe(2)
-    expect(await toy.creditOf(bad.payTo)).toBe(10_000n)
+    expect(await scene.toy.creditOf(bad.payTo)).toBe(10_000n)
   })
 
   it('that cannot be recorded again is pending, not failed: the commit may have succeeded', async () => {
@@ -303,32 +255,32 @@ describe('one payment of a batch', () => {
     await refuseRecords()
     release()
     try {
-      expect(states(await settling)).toEqual(['pending', ...good.map(() => 'confirmed')])
+      expect(statesOf(await settling)).toEqual(['pending', ...good.map(() => 'confirmed')])
     } finally {
       await scene.database.pool().query('drop function refuse cascade')
     }
   })
 
   it('that burns its gas after the simulation costs the others one additional transaction', async () => {
-    const sending = await open({ environment: finality() })
+    const sending = await open({ environment: quickFinality(scene) })
     // The earliest deadline is first in a batch: what it burns is missing for all others.
-    const bad = await toy.plan({ lastSecond: BigInt(unixNow()) + 200n })
+    const bad = await scene.toy.plan({ lastSecond: BigInt(unixNow()) + 200n })
     const good = await planMany(5)
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether([bad, ...good])
-    await whenInPool(1)
-    await toy.setBehaviour(bad.id, 'burnsGas')
+    await whenInPool(scene, 1)
+    await scene.toy.setBehaviour(bad.id, 'burnsGas')
     await scene.chain.control.mine()
     const batch = await scene.chain.client.getBlock({ includeTransactions: true })
     const [shared] = batch.transactions
-    await whenInPool(good.length)
+    await whenInPool(scene, good.length)
     await scene.chain.control.mine()
     await scene.chain.control.setAutomine(true)
     const outcomes = await settling
-    expect(states(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))
+    expect(statesOf(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))
     expect(outcomes[0]).toMatchObject({ state: 'pending' })
     expect(await closeOneBlockLater(sending, bad)).toMatchObject({ state: 'failed' })
-    for (const { payTo } of good) expect(await toy.creditOf(payTo)).toBe(10_000n)
+    for (const { payTo } of good) expect(await scene.toy.creditOf(payTo)).toBe(10_000n)
     expect(shared?.to?.toLowerCase()).toBe(multicall3Address.toLowerCase())
   })
 
@@ -337,32 +289,32 @@ describe('one payment of a batch', () => {
     const plans = await planMany(4)
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
-    await whenInPool(1)
+    await whenInPool(scene, 1)
     await scene.chain.control.dropAllTransactions()
-    const [recorded] = await listRecorded(sending.signers)
+    const [recorded] = await listRecorded(scene, sending.signers)
     if (recorded === undefined) throw new Error('Nothing was recorded')
     expect(recorded.payments).toBe(4)
     await scene.chain.control.setAutomine(true)
     // Each call now costs more than the estimate of the whole batch.
-    await toy.setGasToBurn(450_000n)
+    await scene.toy.setGasToBurn(450_000n)
     await callRpc(scene.chain.url, 'eth_sendRawTransaction', [recorded.bytes])
     const outcomes = await settling
-    expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
-    const after = await listRecorded(sending.signers)
+    expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
+    const after = await listRecorded(scene, sending.signers)
     expect(after.map(({ payments }) => payments)).toEqual([4, 1, 1, 1, 1])
-    for (const { payTo } of plans) expect(await toy.creditOf(payTo)).toBe(10_000n)
+    for (const { payTo } of plans) expect(await scene.toy.creditOf(payTo)).toBe(10_000n)
   })
 
   it('that the contract reverts after the simulation is pending, as are all others, and fails when that is final', async () => {
-    const sending = await open({ environment: finality() })
+    const sending = await open({ environment: quickFinality(scene) })
     const plans = await planMany(3)
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
-    await whenInPool(1)
-    for (const { id } of plans) await toy.setBehaviour(id, 'reverts')
+    await whenInPool(scene, 1)
+    for (const { id } of plans) await scene.toy.setBehaviour(id, 'reverts')
     await scene.chain.control.mine()
-    expect(states(await settling)).toEqual(plans.map(() => 'pending'))
-    for (const { id } of plans) await toy.setBehaviour(id, 'pays')
+    expect(statesOf(await settling)).toEqual(plans.map(() => 'pending'))
+    for (const { id } of plans) await scene.toy.setBehaviour(id, 'pays')
     for (const plan of plans) {
       expect(await closeOneBlockLater(sending, plan)).toMatchObject({
         state: 'failed',
@@ -374,27 +326,27 @@ describe('one payment of a batch', () => {
   })
 
   it('that succeeds on chain without effect is retried alone and is not confirmed', async () => {
-    const sending = await open({ environment: finality() })
+    const sending = await open({ environment: quickFinality(scene) })
     const plans = await planMany(3)
     const [bad, ...good] = plans
     if (bad === undefined) throw new Error('There is no payment')
-    await toy.setBehaviour(bad.id, 'doesNothing')
+    await scene.toy.setBehaviour(bad.id, 'doesNothing')
     const outcomes = await sending.settleTogether(plans)
-    expect(states(outcomes)).toEqual(['pending', ...good.map(() => 'confirmed')])
+    expect(statesOf(outcomes)).toEqual(['pending', ...good.map(() => 'confirmed')])
     expect(await closeOneBlockLater(sending, bad)).toMatchObject({
       state: 'failed',
       reason: 'transfer_event_mismatch',
     })
-    expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([3, 1])
+    expect((await listRecorded(scene, sending.signers)).map(({ payments }) => payments)).toEqual([3, 1])
   })
 
   it('of zero is confirmed by its event', async () => {
     const sending = await open()
-    const free = await toy.plan({ value: 0n })
+    const free = await scene.toy.plan({ value: 0n })
     const outcomes = await sending.settleTogether([free, ...(await planMany(3))])
-    expect(states(outcomes)).toEqual(Array(4).fill('confirmed'))
+    expect(statesOf(outcomes)).toEqual(Array(4).fill('confirmed'))
     expect(countTransactions(outcomes)).toBe(1)
-    expect(await sending.settle(await toy.plan({ value: 0n }))).toMatchObject({ state: 'confirmed' })
+    expect(await sending.settle(await scene.toy.plan({ value: 0n }))).toMatchObject({ state: 'confirmed' })
   })
 })
 
@@ -402,47 +354,50 @@ describe('two payments of one payer', () => {
   it('with credit for one: one is confirmed and the other fails', async () => {
     const sending = await open()
     const payer = newAddress()
-    const [one, other] = [await toy.plan({ payer }), await toy.plan({ payer, credit: 10_000n })]
+    const [one, other] = [await scene.toy.plan({ payer }), await scene.toy.plan({ payer, credit: 10_000n })]
     const good = await planMany(3)
     const outcomes = await sending.settleTogether([one, other, ...good])
-    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'insufficient_balance'])
-    expect(states(outcomes.slice(2))).toEqual(good.map(() => 'confirmed'))
-    const sums = [await toy.creditOf(one.payTo), await toy.creditOf(other.payTo)]
+    expect(statesOf(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'insufficient_balance'])
+    expect(statesOf(outcomes.slice(2))).toEqual(good.map(() => 'confirmed'))
+    const sums = [await scene.toy.creditOf(one.payTo), await scene.toy.creditOf(other.payTo)]
     expect(sums.sort()).toEqual([0n, 10_000n])
   })
 
   it('of equal terms, of which one fails on chain: only the other is confirmed', async () => {
-    const sending = await open({ environment: finality() })
+    const sending = await open({ environment: quickFinality(scene) })
     const [payer, payTo] = [newAddress(), newAddress()]
     const plans = [
-      await toy.plan({ payer, payTo }),
-      await toy.plan({ payer, payTo, credit: 20_000n }),
-      await toy.plan(),
+      await scene.toy.plan({ payer, payTo }),
+      await scene.toy.plan({ payer, payTo, credit: 20_000n }),
+      await scene.toy.plan(),
     ]
     await scene.chain.control.setAutomine(false)
     const settling = sending.settleTogether(plans)
-    await whenInPool(1)
-    await toy.setCredit(payer, 10_000n)
+    await whenInPool(scene, 1)
+    await scene.toy.setCredit(payer, 10_000n)
     await scene.chain.control.mine()
     const outcomes = await settling
-    expect(states(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'pending'])
+    expect(statesOf(outcomes).slice(0, 2).sort()).toEqual(['confirmed', 'pending'])
     const failing = plans[outcomes.findIndex(({ state }) => state === 'pending')]
     if (failing === undefined) throw new Error('None is pending')
     expect(await closeOneBlockLater(sending, failing)).toMatchObject({
       state: 'failed',
       reason: toyReasons.reverted,
     })
-    expect(await toy.creditOf(payTo)).toBe(10_000n)
+    expect(await scene.toy.creditOf(payTo)).toBe(10_000n)
   })
 
   it('with credit for both share a transaction', async () => {
     const sending = await open()
     const [payer, payTo] = [newAddress(), newAddress()]
-    const plans = [await toy.plan({ payer, payTo }), await toy.plan({ payer, payTo, credit: 20_000n })]
+    const plans = [
+      await scene.toy.plan({ payer, payTo }),
+      await scene.toy.plan({ payer, payTo, credit: 20_000n }),
+    ]
     const outcomes = await sending.settleTogether(plans)
-    expect(states(outcomes)).toEqual(['confirmed', 'confirmed'])
+    expect(statesOf(outcomes)).toEqual(['confirmed', 'confirmed'])
     expect(countTransactions(outcomes)).toBe(1)
-    expect(await toy.creditOf(payTo)).toBe(20_000n)
+    expect(await scene.toy.creditOf(payTo)).toBe(20_000n)
   })
 })
 
@@ -452,14 +407,14 @@ describe('a deadline', () => {
     const now = BigInt(unixNow())
     // The margin is six seconds, and the toy's deadline is inclusive.
     const [late, timely] = [
-      await toy.plan({ lastSecond: now + 5n }),
-      await toy.plan({ lastSecond: now + 60n }),
+      await scene.toy.plan({ lastSecond: now + 5n }),
+      await scene.toy.plan({ lastSecond: now + 60n }),
     ]
     sending.shut()
     expect(await rejectionOf(sending.settle(late))).toMatchObject({ operationalCode: 'SVC-3002' })
     sending.open()
     expect(await sending.settle(timely)).toMatchObject({ state: 'confirmed' })
-    expect(await listRecorded(sending.signers)).toHaveLength(1)
+    expect(await listRecorded(scene, sending.signers)).toHaveLength(1)
   })
 })
 
@@ -467,14 +422,14 @@ describe('what cannot be batched is sent alone', () => {
   it.each<[string, (sending: ToySending) => Partial<ToyPlan>]>([
     ['a call that is not batchable', () => ({ call: { batchedBy: null } })],
     ['a call that names its sender', ({ signers }) => ({ sender: signers[0]?.address ?? null })],
-    ['a call with a probe', () => ({ call: { probe: { to: toy.address, data: '0x' } } })],
+    ['a call with a probe', () => ({ call: { probe: { to: scene.toy.address, data: '0x' } } })],
   ])('%s', async (_what, changes) => {
     const sending = await open({ signers: [await createSigner(scene), await createSigner(scene)] })
-    const special = await toy.plan(changes(sending))
+    const special = await scene.toy.plan(changes(sending))
     const good = await planMany(4)
     const outcomes = await sending.settleTogether([special, ...good])
-    expect(states(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
-    const recorded = await listRecorded(sending.signers)
+    expect(statesOf(outcomes)).toEqual(['confirmed', ...good.map(() => 'confirmed')])
+    const recorded = await listRecorded(scene, sending.signers)
     expect(recorded.map(({ payments }) => payments).sort()).toEqual([1, 4])
     expect(recorded.filter(({ bytes }) => isSharedByAny(bytes)).map(({ payments }) => payments)).toEqual([4])
   })
@@ -484,7 +439,7 @@ describe('what cannot be batched is sent alone', () => {
     const sending = await open({ signers })
     for (const { address } of signers) {
       for (let round = 0; round < 2; round++) {
-        const outcome = await sending.settle(await toy.plan({ sender: address }))
+        const outcome = await sending.settle(await scene.toy.plan({ sender: address }))
         if (outcome.state !== 'confirmed') throw new Error('It did not settle')
         const hash = `0x${outcome.transaction.slice(2)}` as const
         const { from } = await scene.chain.client.getTransaction({ hash })
@@ -500,8 +455,10 @@ describe('what cannot be batched is sent alone', () => {
       const sending = await open()
       const plans = await planMany(4)
       const outcomes = await sending.settleTogether(plans)
-      expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
-      expect((await listRecorded(sending.signers)).map(({ payments }) => payments)).toEqual([1, 1, 1, 1])
+      expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
+      expect((await listRecorded(scene, sending.signers)).map(({ payments }) => payments)).toEqual([
+        1, 1, 1, 1,
+      ])
     } finally {
       await scene.chain.control.setCode(multicall3Address, code ?? '0x')
     }
@@ -510,12 +467,12 @@ describe('what cannot be batched is sent alone', () => {
 
 describe('gas', () => {
   it('above eight million is split over several transactions', async () => {
-    await toy.setGasToBurn(250_000n)
+    await scene.toy.setGasToBurn(250_000n)
     const sending = await open()
     const plans = await planMany(40)
     const outcomes = await sending.settleTogether(plans)
-    expect(states(outcomes)).toEqual(plans.map(() => 'confirmed'))
-    const recorded = await listRecorded(sending.signers)
+    expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
+    const recorded = await listRecorded(scene, sending.signers)
     expect(recorded.length).toBeGreaterThan(1)
     expect(recorded.length).toBeLessThan(8)
     expect(recorded.reduce((sum, { payments }) => sum + payments, 0)).toBe(40)
@@ -530,7 +487,7 @@ describe('gas', () => {
     })
     const plans = await planMany(3)
     await expect(sending.settleTogether(plans)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-    expect(await listRecorded(sending.signers)).toEqual([])
+    expect(await listRecorded(scene, sending.signers)).toEqual([])
   })
 
   it('that was promised to each payment settles them alone, where the share of a batch would be more', async () => {
@@ -540,18 +497,18 @@ describe('gas', () => {
       environment: { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '4000000' },
     })
     // From then on, each call of a batch is allowed as much.
-    await toy.setGasToBurn(300_000n)
-    expect(await sending.settle(await toy.plan(), { caller: 'another' })).toMatchObject({
+    await scene.toy.setGasToBurn(300_000n)
+    expect(await sending.settle(await scene.toy.plan(), { caller: 'another' })).toMatchObject({
       state: 'confirmed',
     })
-    await toy.setGasToBurn(0n)
+    await scene.toy.setGasToBurn(0n)
     await expect(sending.settleTogether(await planMany(6), { caller: 'shop' })).rejects.toMatchObject({
       operationalCode: 'SVC-3002',
     })
     const promised = await planMany(6)
     const outcomes = await sending.settleTogether(promised, { caller: 'shop', isPromised: true })
-    expect(states(outcomes)).toEqual(promised.map(() => 'confirmed'))
-    for (const { payTo } of promised) expect(await toy.creditOf(payTo)).toBe(10_000n)
+    expect(statesOf(outcomes)).toEqual(promised.map(() => 'confirmed'))
+    for (const { payTo } of promised) expect(await scene.toy.creditOf(payTo)).toBe(10_000n)
   })
 
   it.each([
@@ -561,7 +518,7 @@ describe('gas', () => {
   ])('that the account cannot pay, at %s, is split into smaller transactions', async (_what, percent) => {
     const rich = await open()
     await rich.settleTogether(await planMany(30))
-    const [whole] = (await listRecorded(rich.signers)).map(({ bytes }) =>
+    const [whole] = (await listRecorded(scene, rich.signers)).map(({ bytes }) =>
       parseTransaction(`0x${bytes.slice(2)}`),
     )
     // The limit is the estimate plus 10 % and a reserve.
@@ -574,13 +531,13 @@ describe('gas', () => {
     const price = (baseFeePerGas ?? 0n) * 2n + tip
     await scene.chain.fundGas(poor.address, ((estimate * (100n + percent)) / 100n) * price)
     const outcomes = sending.settleTogether(await planMany(30))
-    await eventually(async () => ((await listRecorded([poor])).length === 2 ? true : null))
-    expect((await listRecorded([poor])).map(({ payments }) => payments)).toEqual([15, 15])
+    await eventually(async () => ((await listRecorded(scene, [poor])).length === 2 ? true : null))
+    expect((await listRecorded(scene, [poor])).map(({ payments }) => payments)).toEqual([15, 15])
     await scene.chain.fundGas(poor.address)
     // A batch refused for lack of funds is sent again.
     await sending.maintenance.check()
     await sending.maintenance.check()
-    expect(new Set(states(await outcomes))).toEqual(new Set(['confirmed']))
+    expect(new Set(statesOf(await outcomes))).toEqual(new Set(['confirmed']))
   })
 })
 
@@ -624,8 +581,8 @@ describe('the record of a batch', () => {
     sending.open()
     await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
     stop.abort()
-    expect(states(await Promise.all(settling))).toEqual(plans.map(() => 'pending'))
-    for (const { payTo } of plans) expect(await toy.creditOf(payTo)).toBe(0n)
+    expect(statesOf(await Promise.all(settling))).toEqual(plans.map(() => 'pending'))
+    for (const { payTo } of plans) expect(await scene.toy.creditOf(payTo)).toBe(0n)
 
     // Another process, with only the journal.
     const next = await open()
@@ -639,7 +596,7 @@ describe('the record of a batch', () => {
     }
     for (const [index, id] of ids.entries()) {
       expect(await next.journal.find(id)).toMatchObject({ state: 'confirmed' })
-      expect(await toy.creditOf(plans[index]?.payTo ?? '0x')).toBe(10_000n)
+      expect(await scene.toy.creditOf(plans[index]?.payTo ?? '0x')).toBe(10_000n)
     }
   })
 
@@ -661,11 +618,11 @@ describe('the record of a batch', () => {
     const settled = await Promise.allSettled(settling)
     const lost = plans.findIndex((_, index) => settled[index]?.status === 'rejected')
     expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1)
-    expect((await listRecorded(sending.signers)).map(({ payments, nonce }) => [nonce, payments])).toEqual([
-      [0, 4],
-    ])
+    expect(
+      (await listRecorded(scene, sending.signers)).map(({ payments, nonce }) => [nonce, payments]),
+    ).toEqual([[0, 4]])
     for (const [index, { payTo }] of plans.entries()) {
-      expect(await toy.creditOf(payTo)).toBe(index === lost ? 0n : 10_000n)
+      expect(await scene.toy.creditOf(payTo)).toBe(index === lost ? 0n : 10_000n)
     }
     expect(await sending.journal.find(taken)).toMatchObject({ state: 'failed', broadcasts: [] })
   })
@@ -685,13 +642,13 @@ describe('the record of a batch', () => {
       await scene.database.pool().query('drop function refuse cascade')
     }
     expect(proxy.count('eth_sendRawTransaction')).toBe(0)
-    expect(await listRecorded(sending.signers)).toEqual([])
+    expect(await listRecorded(scene, sending.signers)).toEqual([])
     await scene.database
       .pool()
       .query(
         "update settlements set state = 'failed', reason = 'settlement_abandoned', closed_at = now() where state = 'claimed'",
       )
-    expect(states(await sending.settleTogether(plans))).toEqual(plans.map(() => 'confirmed'))
-    expect((await listRecorded(sending.signers)).map(({ nonce }) => nonce)).toEqual([0])
+    expect(statesOf(await sending.settleTogether(plans))).toEqual(plans.map(() => 'confirmed'))
+    expect((await listRecorded(scene, sending.signers)).map(({ nonce }) => nonce)).toEqual([0])
   })
 })

@@ -1,42 +1,34 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { unixNow } from '../../../../support/evm/authorization.js'
+import { afterEach, describe, expect, it } from 'vitest'
+import { randomHex, unixNow } from '../../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../../support/evm/localChain.js'
-import { createToyCall, deployToy, type Toy, type ToyPlan } from '../../../../support/evm/toyCall.js'
+import { createToyCall, type ToyPlan } from '../../../../support/evm/toyCall.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
 import { pollUntil } from '../../../../support/pollUntil.js'
 import type { RpcProxy } from '../../../../support/rpcProxy.js'
-import { createSigner, type EngineOptions, openToy, type ToySending } from '../../engineScene.js'
-import { openScene, type Scene } from '../../scene.js'
+import { useScene } from '../../../../support/useScene.js'
+import { createSigner, type EngineOptions } from '../../engineScene.js'
+import { openToyScene } from '../../toyScene.js'
 
 /* Simulation of settlement calls of any scheme: which calls share an eth_call, and the result of each. */
 
-let scene: Scene
-let toy: Toy
-const opened: ToySending[] = []
+const scene = useScene(openToyScene)
 
-beforeAll(async () => {
-  scene = await openScene()
-  toy = await deployToy(scene.chain)
-})
-afterEach(async () => {
-  for (const sending of opened.splice(0)) await sending.close()
-  await toy.setGasToBurn(0n)
-  await scene.reset()
-})
-afterAll(() => scene.close())
+afterEach(() => scene.toy.setGasToBurn(0n))
 
 const anyUse = { requester: { name: 'anonymous', site: null }, occasion: 'check' } as const
 
 /** An engine with known fees and Multicall3, behind a proxy without recorded requests. */
 const open = async (options: EngineOptions = {}) => {
   const proxy = await scene.openProxy()
-  const sending = await openToy(scene, toy, { url: proxy.url, ...options })
-  opened.push(sending)
+  const sending = await scene.openToy({ url: proxy.url, ...options })
   const simulate = async (plan: ToyPlan) => {
-    const simulation = await sending.engine.simulate(createToyCall(sending.rpc, toy.address, plan), anyUse)
+    const simulation = await sending.engine.simulate(
+      createToyCall(sending.rpc, scene.toy.address, plan),
+      anyUse,
+    )
     return 'refused' in simulation ? simulation.refused : null
   }
-  await simulate(await toy.plan())
+  await simulate(await scene.toy.plan())
   await pollUntil(() => proxy.count('eth_getCode') === 1, 'the code of Multicall3 to be read')
   proxy.clearCalls()
   return { proxy, sending, simulate }
@@ -52,12 +44,12 @@ const countCalls = ({ calls }: RpcProxy) => {
   return { shared, single: targets.length - shared }
 }
 
-const planMany = (count: number) => Promise.all(Array.from({ length: count }, () => toy.plan()))
+const planMany = (count: number) => Promise.all(Array.from({ length: count }, () => scene.toy.plan()))
 
 describe('a simulation', () => {
   it('of one call is one eth_call, with its reads', async () => {
     const { proxy, simulate } = await open()
-    expect(await simulate(await toy.plan())).toBeNull()
+    expect(await simulate(await scene.toy.plan())).toBeNull()
     expect(countCalls(proxy)).toEqual({ shared: 1, single: 0 })
     expect(proxy.requestCount).toBe(1)
   })
@@ -78,20 +70,20 @@ describe('a simulation', () => {
     const other = await open()
     for (const plan of [used, silent])
       expect(await other.sending.settle(plan)).toMatchObject({ state: 'confirmed' })
-    await toy.setCredit(used.payer, 10_000n)
-    await toy.setCredit(silent.payer, 10_000n)
-    await toy.setBehaviour(reverting.id, 'reverts')
-    await toy.setBehaviour(silent.id, 'succeedsWhenUsed')
+    await scene.toy.setCredit(used.payer, 10_000n)
+    await scene.toy.setCredit(silent.payer, 10_000n)
+    await scene.toy.setBehaviour(reverting.id, 'reverts')
+    await scene.toy.setBehaviour(silent.id, 'succeedsWhenUsed')
     const cases = [
-      [await toy.plan(), null],
-      [await toy.plan({ credit: 1n }), 'insufficient_balance'],
-      [await toy.plan({ value: 0n }), null],
+      [await scene.toy.plan(), null],
+      [await scene.toy.plan({ credit: 1n }), 'insufficient_balance'],
+      [await scene.toy.plan({ value: 0n }), null],
       [used, 'seqno_already_used'],
       // The contract call succeeds, but contradicts its state.
       [silent, 'seqno_already_used'],
       [reverting, 'account_frozen'],
-      [await toy.plan({ lastSecond: BigInt(unixNow() - 10) }), 'authorization_expired'],
-      [await toy.plan(), null],
+      [await scene.toy.plan({ lastSecond: BigInt(unixNow() - 10) }), 'authorization_expired'],
+      [await scene.toy.plan(), null],
     ] as const
     const results = await Promise.all(cases.map(([plan]) => simulate(plan)))
     expect(results.map((result) => result?.reason ?? null)).toEqual(cases.map(([, reason]) => reason))
@@ -100,11 +92,11 @@ describe('a simulation', () => {
   it('does not see other calls of the same payer, or credit from another call', async () => {
     const { simulate } = await open()
     const payer = createEoa().address
-    const plans = [await toy.plan({ payer }), await toy.plan({ payer, credit: 10_000n })]
+    const plans = [await scene.toy.plan({ payer }), await scene.toy.plan({ payer, credit: 10_000n })]
     expect(await Promise.all([...plans, ...(await planMany(5))].map(simulate))).toEqual(Array(7).fill(null))
     const poor = createEoa().address
-    const bringing = await toy.plan({ payTo: poor })
-    const spending = await toy.plan({ payer: poor, credit: 0n })
+    const bringing = await scene.toy.plan({ payTo: poor })
+    const spending = await scene.toy.plan({ payer: poor, credit: 0n })
     for (const order of [
       [bringing, spending],
       [spending, bringing],
@@ -119,7 +111,7 @@ describe('a simulation', () => {
     const { proxy, simulate } = await open()
     const head = await scene.chain.control.getHead()
     const now = Math.max(unixNow(), head.timestamp) + 1
-    expect(await simulate(await toy.plan({ firstSecond: BigInt(now) }))).toBeNull()
+    expect(await simulate(await scene.toy.plan({ firstSecond: BigInt(now) }))).toBeNull()
     const tags = proxy.calls.filter(({ method }) => method === 'eth_call').map(({ params }) => params[1])
     expect(tags).toContain('pending')
   })
@@ -127,10 +119,10 @@ describe('a simulation', () => {
   it.each<[string, (signer: `0x${string}`) => Partial<ToyPlan>, number]>([
     ['is not batchable', () => ({ call: { batchedBy: null } }), 3],
     ['names its sender', (sender) => ({ sender }), 3],
-    ['has a probe', () => ({ call: { probe: { to: toy.address, data: '0x' } } }), 4],
+    ['has a probe', () => ({ call: { probe: { to: scene.toy.address, data: '0x' } } }), 4],
   ])('of a call that %s is not shared, in one round trip', async (_what, changes, calls) => {
     const { proxy, sending, simulate } = await open()
-    const plan = await toy.plan(changes(sending.signers[0]?.address ?? '0x'))
+    const plan = await scene.toy.plan(changes(sending.signers[0]?.address ?? '0x'))
     expect(await simulate(plan)).toBeNull()
     expect(countCalls(proxy)).toEqual({ shared: 0, single: calls })
     expect(proxy.requestCount).toBe(1)
@@ -141,7 +133,7 @@ describe('a simulation', () => {
       signers: await Promise.all([0, 1, 2].map(() => createSigner(scene))),
     })
     for (const { address: sender } of sending.signers) {
-      for (const plan of await Promise.all([0, 1].map(() => toy.plan({ sender })))) {
+      for (const plan of await Promise.all([0, 1].map(() => scene.toy.plan({ sender })))) {
         expect(await simulate(plan)).toBeNull()
       }
     }
@@ -153,8 +145,8 @@ describe('a simulation', () => {
       signers: [able, unable],
       canPay: (address) => address === able.address,
     })
-    expect(await simulate(await toy.plan({ sender: able.address }))).toBeNull()
-    await expect(simulate(await toy.plan({ sender: unable.address }))).rejects.toMatchObject({
+    expect(await simulate(await scene.toy.plan({ sender: able.address }))).toBeNull()
+    await expect(simulate(await scene.toy.plan({ sender: unable.address }))).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       operationalCode: 'SVC-4001',
     })
@@ -162,23 +154,22 @@ describe('a simulation', () => {
 })
 
 describe('a group simulation that fails as a whole', () => {
+  const failing = (code: number, message: string) => (proxy: RpcProxy) =>
+    proxy.setFault('eth_call', { kind: 'error', code, message }, { times: 1 })
+  const answering = (answer: string) => (proxy: RpcProxy) =>
+    proxy.setFault('eth_call', {
+      kind: 'tamper',
+      change: (result, params) => (targetOf(params) === multicall3Address ? answer : result),
+    })
+
   it.each<[string, (proxy: RpcProxy) => void]>([
-    [
-      'for its gas',
-      (proxy) =>
-        proxy.setFault('eth_call', { kind: 'error', code: -32000, message: 'out of gas' }, { times: 1 }),
-    ],
-    [
-      'with an invalid response',
-      (proxy) =>
-        proxy.setFault('eth_call', {
-          kind: 'tamper',
-          change: (result, params) => (targetOf(params) === multicall3Address ? '0x' : result),
-        }),
-    ],
+    ['for its gas', failing(-32000, 'out of gas')],
+    ["for the node's cap", failing(-32602, 'gas limit is above the cap')],
+    ['because Multicall3 is missing', answering('0x')],
+    ['with an invalid response', answering(randomHex(320))],
   ])('%s is divided into single simulations', async (_what, fail) => {
     const { proxy, simulate } = await open()
-    const plans = [...(await planMany(6)), await toy.plan({ credit: 1n })]
+    const plans = [...(await planMany(6)), await scene.toy.plan({ credit: 1n })]
     fail(proxy)
     const results = await Promise.all(plans.map(simulate))
     expect(results).toEqual([...Array(6).fill(null), { reason: 'insufficient_balance' }])
@@ -187,8 +178,8 @@ describe('a group simulation that fails as a whole', () => {
 
   it('because one call burns the gas does not affect the results of the others', async () => {
     const { simulate } = await open()
-    const burning = await toy.plan()
-    await toy.setBehaviour(burning.id, 'burnsGas')
+    const burning = await scene.toy.plan()
+    await scene.toy.setBehaviour(burning.id, 'burnsGas')
     const others = await planMany(19)
     const results = await Promise.all([...others.slice(0, 3), burning, ...others.slice(3)].map(simulate))
     expect(results.filter((_, index) => index !== 3)).toEqual(Array(19).fill(null))
@@ -202,7 +193,7 @@ describe('a chain without Multicall3', () => {
     await scene.chain.control.setCode(multicall3Address, '0x')
     try {
       const { proxy, simulate } = await open()
-      expect(await simulate(await toy.plan())).toBeNull()
+      expect(await simulate(await scene.toy.plan())).toBeNull()
       expect(countCalls(proxy)).toEqual({ shared: 0, single: 3 })
       expect(proxy.requestCount).toBe(1)
     } finally {
