@@ -19,7 +19,7 @@ const accountRow = z.object({
   registrant: z.string().nullable(),
 })
 
-/** Columns of `accounts a`. */
+/** The alias of the table is `a`. */
 export const accountColumns = selectColumns('a', accountRow.shape, { allowedIPs: 'a.allowed_ips' })
 
 /** A tier that is no longer configured reads as the registration tier; the row keeps its name. */

@@ -75,7 +75,7 @@ const deliveryRow = z.object({
   lastAttemptAt: z.date().nullable(),
 })
 
-/** Columns of `webhook_deliveries d`. */
+/** The alias of the table is `d`. */
 export const deliveryColumns = selectColumns('d', deliveryRow.shape)
 
 export const readDelivery = (value: unknown): WebhookDelivery => {
