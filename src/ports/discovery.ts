@@ -57,8 +57,6 @@ export interface CatalogueEntry {
   readonly payers: number
   readonly firstSettledAt: Date
   readonly lastSettledAt: Date
-  /** When the owner last listed or unlisted it. */
-  readonly ownerChangedAt: Date | null
 }
 
 /**

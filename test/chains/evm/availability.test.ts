@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { locateUptoRouter } from '../../../src/chains/evm/contracts/routers.js'
 import { describe, expect, it } from 'vitest'
+import { locateUptoRouter } from '../../../src/chains/evm/contracts/routers.js'
 import { randomAddress, unixNow } from '../../support/evm/authorization.js'
 import type { FacilitatorKey } from '../../support/evm/localChain.js'
 import { removePermit2 } from '../../support/evm/permit2.js'

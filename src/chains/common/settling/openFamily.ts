@@ -71,7 +71,7 @@ export const openSettlingFamily = async <Settings extends SettlingNetworkSetting
     schemes: opened.map(({ scheme }) => scheme),
     directChains: [],
     sandbox: null,
-    contracts: [],
+    contractReaders: [],
     listClockLagsMs: () => [],
     health: () =>
       opened.map(({ monitor, completeHealth = (health) => health }) => completeHealth(monitor.health())),

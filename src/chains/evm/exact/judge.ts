@@ -5,7 +5,14 @@ import { isSameAddress } from '../abi/address.js'
 import { addressWord, asHex, readWord, wordOf } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
-import { type ExpectedTransfer, isTransfer, judgeReceipt, tokenAbi, transferTopic, encodeBalanceCall } from '../tokens/erc20.js'
+import {
+  type ExpectedTransfer,
+  encodeBalanceCall,
+  isTransfer,
+  judgeReceipt,
+  tokenAbi,
+  transferTopic,
+} from '../tokens/erc20.js'
 import { findLog } from '../transactions/receipts/findLog.js'
 import { findReceipt } from '../transactions/receipts/findReceipt.js'
 import type {

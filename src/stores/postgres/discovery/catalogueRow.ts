@@ -32,7 +32,6 @@ const row = z.object({
   payers: z.number(),
   firstSettledAt: z.date(),
   lastSettledAt: z.date(),
-  ownerChangedAt: z.date().nullable(),
 })
 
 const statedRow = z.object({
@@ -73,7 +72,7 @@ export const entryColumns = selectColumns('r', row.shape)
 
 export const readEntry = (value: unknown): CatalogueEntry => {
   const { id, state, accountId, url, toolName, terms: accepted, ...entry } = row.parse(value)
-  const { payers, firstSettledAt, lastSettledAt, ownerChangedAt, ...resource } = entry
+  const { payers, firstSettledAt, lastSettledAt, ...resource } = entry
   return {
     id,
     state,
@@ -83,6 +82,5 @@ export const readEntry = (value: unknown): CatalogueEntry => {
     payers,
     firstSettledAt,
     lastSettledAt,
-    ownerChangedAt,
   }
 }

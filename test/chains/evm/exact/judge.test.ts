@@ -8,7 +8,7 @@ import {
 } from '../../../../src/chains/evm/exact/judge.js'
 import { formatAuthorizationId } from '../../../../src/chains/evm/exact/payload.js'
 import { createRpc, type LogFilter, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
-import { type Log, type Receipt } from '../../../../src/chains/evm/rpc/wireShapes.js'
+import type { Log, Receipt } from '../../../../src/chains/evm/rpc/wireShapes.js'
 import { judgeReceipt } from '../../../../src/chains/evm/tokens/erc20.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
