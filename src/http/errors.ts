@@ -1,11 +1,12 @@
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorStatus } from '../errors.js'
+import { stalls } from '../platform/stallDetector.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { SignInReason } from '../protocol/siwx.js'
-import { forbidCaching } from './forbidCaching.js'
-import { stalledError, wasCutOffByStall } from './stalledRequests.js'
+import { forbidCaching } from './reply.js'
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly code: ErrorCode
   readonly message: string
   readonly errorReason?: Reason
@@ -71,3 +72,21 @@ export const sendError = (reply: FastifyReply, error: AppError): FastifyReply =>
       .send(body)
   )
 }
+
+const connectedAtMs = new WeakMap<Socket, number>()
+
+export const rememberConnection = (socket: Socket): void => {
+  connectedAtMs.set(socket, performance.now())
+}
+
+/** Whether this process stood still within the last `withinMs` and while the connection was open. */
+export const wasCutOffByStall = (socket: Socket, withinMs: number): boolean => {
+  const openMs = performance.now() - (connectedAtMs.get(socket) ?? 0)
+  return stalls.hasStalled(Math.min(openMs, withinMs))
+}
+
+/** The request was cut off because this process stood still: nothing is wrong with it. */
+export const stalledError = (): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', 'The service was interrupted; retry the same request', {
+    retryAfterSeconds: 1,
+  })

@@ -2,9 +2,9 @@ import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
 import type { Logger } from '../ports/logger.js'
 import { scrubFields } from './scrub.js'
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-export interface LoggerSettings {
+interface LoggerSettings {
   readonly level: LogLevel
   readonly destination?: DestinationStream
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { maxAuthFailuresPerMinute } from '../../src/http/plugins/authFailureLimit.js'
+import { maxAuthFailuresPerMinute } from '../../src/http/plugins/authentication.js'
 import { Secret } from '../../src/platform/secret.js'
 import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'
 import { createManualClock } from '../support/manualClock.js'

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { createBodyReceiver } from '../../src/http/bodyReceiver.js'
+import { createBodyReceiver } from '../../src/http/plugins/jsonBodies.js'
 
 type Receive = ReturnType<typeof createBodyReceiver>
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { acceptsHtml } from '../../src/http/page/acceptsHtml.js'
+import { acceptsHtml } from '../../src/http/routes/home.js'
 import type { CoreUseCases } from '../../src/usecases/core/useCases.js'
 import { testApp } from './support/app.js'
 

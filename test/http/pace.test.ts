@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
   createPace,
+  describePace,
   type PacedCaller,
   type PacedRequest,
   type PaceOptions,
 } from '../../src/http/server/pace.js'
-import { describePace } from '../../src/http/server/requestTarget.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { defaultRequestLimits, listRequestLimits } from '../../src/protocol/requestLimits.js'
 import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readHolders } from '../../src/http/readHolders.js'
+import { readHolders } from '../../src/http/auth/caller.js'
 import { keyOwner } from './support/app.js'
 
 it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { formatCsv } from '../../src/http/csv.js'
+import { formatCsv } from '../../src/http/routes/reconciliation.js'
 import { Secret } from '../../src/platform/secret.js'
 import type { ReconciliationPage } from '../../src/protocol/reconciliation.js'
 import { testApp } from './support/app.js'

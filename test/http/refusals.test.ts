@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { createAcceptedKeys, maxAcceptedKeys } from '../../src/http/auth/acceptedKeys.js'
+import { createAcceptedKeys, maxAcceptedKeys } from '../../src/http/auth/presentedKey.js'
 import { maxRefusals, refusalsPerSecond } from '../../src/http/server/refusals.js'
 import { type RequestLimit, tierRatedEndpoints } from '../../src/protocol/requestLimits.js'
 import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'

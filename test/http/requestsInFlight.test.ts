@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { maxRequestsPerConnection } from '../../src/http/server/preparedRefusals.js'
 import { keysFactor } from '../../src/http/server/requestsInFlight.js'
+import { maxRequestsPerConnection } from '../../src/http/server/sendRefusal.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { keyOwner, type TestAppOptions, testApp, testMetrics } from './support/app.js'
 import { paymentBody } from './support/payment.js'
@@ -345,7 +345,7 @@ describe('the client address before Fastify', () => {
     [['127.0.0.1'], 'garbage:80'],
     [[], '198.51.100.1:80'],
   ])('is what Fastify finds, with the proxies %j and the header %j', async (trustProxy, forwarded) => {
-    const { createClientAddresses } = await import('../../src/http/server/clientAddresses.js')
+    const { createClientAddresses } = await import('../../src/http/server/readRequest.js')
     const addresses = createClientAddresses(trustProxy)
     const found: (string | undefined)[] = []
     app = testApp({ trustProxy })

@@ -1,8 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { ignoreRest } from '../../src/http/server/preparedRefusals.js'
-import { createSmallChunks, type SmallChunks } from '../../src/http/server/smallChunks.js'
+import { createSmallChunks, ignoreRest, type SmallChunks } from '../../src/http/server/unreadBodies.js'
 
 const requestOf = (headers: Record<string, string> = { 'transfer-encoding': 'chunked' }): IncomingMessage =>
   Object.assign(new IncomingMessage(new Socket()), { headers })

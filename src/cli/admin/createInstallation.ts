@@ -21,7 +21,7 @@ import { listSettings } from './listSettings.js'
 import { createTerminal, type Installation, runAdmin, type Streams } from './runAdmin.js'
 import type { ImportedConsumed, Transfer } from './tables.js'
 
-export interface GivenVariables {
+interface GivenVariables {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Which of them stand in the file `.env`. Absent: none. */
   readonly namesInFile?: readonly string[]
@@ -83,7 +83,7 @@ const describePlace = ({ stores }: Config): string =>
   stores.databaseUrl === null ? `The data folder ${stores.dataFolder}` : 'The database of DATABASE_URL'
 
 /** Operator-facing: the command could be for either of two databases. */
-export class AmbiguousDataError extends Error {}
+class AmbiguousDataError extends Error {}
 
 const nameSealingKey = (config: Config): string =>
   config.accounts.keyEncryptionSecret === null

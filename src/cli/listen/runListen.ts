@@ -72,7 +72,7 @@ export const printEvent = ({ type, timestamp, data }: ListedEvent): string => {
 const deadlineMs = 10_000
 
 /** Posts the event as a webhook message: the same body and headers. Returns what the receiver did, as a sentence. */
-export const forwardEvent = async (
+const forwardEvent = async (
   event: ListedEvent,
   { url, secret }: { readonly url: string; readonly secret: string },
 ): Promise<string> => {

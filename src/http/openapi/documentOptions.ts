@@ -9,7 +9,7 @@ import { settlementView } from '../../protocol/results.js'
 import { sandboxPayment, scenarioView } from '../../protocol/sandbox.js'
 import { streamView } from '../../protocol/streams.js'
 import { wirePayload } from '../../protocol/wire.js'
-import type { Access } from '../auth/access.js'
+import type { Access } from '../auth/caller.js'
 import { discoveryExamples } from '../schemas/discoveryExamples.js'
 import { settlementResponses } from '../schemas/examples.js'
 import { intentExamples } from '../schemas/intentExamples.js'
@@ -17,8 +17,7 @@ import { payloadFlat, payloadVersion1, payloadVersion2 } from '../schemas/payloa
 import { describeErrors } from '../schemas/responses.js'
 import { scenarioExample } from '../schemas/sandbox.js'
 import { streamExamples } from '../schemas/streamExamples.js'
-import { finishDocument } from './finishDocument.js'
-import { responseHeaders } from './responseHeaders.js'
+import { finishDocument, responseHeaders } from './finishDocument.js'
 
 const description = [
   'A **payment facilitator** for HTTP 402. A resource server forwards the payment of its client to this service: ' +

@@ -1,5 +1,4 @@
 import { errorStatus } from '../../errors.js'
-import { mapValues } from './mapValues.js'
 
 interface Body {
   readonly description?: unknown
@@ -91,3 +90,9 @@ const nameBody = ({ content }: Body): string | null => {
 /** `rate_limited` becomes `RateLimited`, `webhook-id` `WebhookId`. */
 const toPascalCase = (text: string): string =>
   text.replaceAll(/(?:^|[^A-Za-z]+)(\w?)/g, (_match, letter: string) => letter.toUpperCase())
+
+export const mapValues = <Value, Mapped>(
+  values: Readonly<Record<string, Value>>,
+  map: (value: Value, key: string) => Mapped,
+): Record<string, Mapped> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]))

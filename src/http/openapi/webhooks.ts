@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../protocol/streams.js'
-import { mapValues } from './mapValues.js'
+import { mapValues } from './shareComponents.js'
 
 const settlementEvents = {
   'settlement.confirmed': 'The payment is proven: the recipient has the funds.',

@@ -11,7 +11,7 @@ export interface HomePageNetwork {
   readonly gas: string
 }
 
-export interface HomePageView {
+interface HomePageView {
   readonly version: string
   /** Origin under which the caller reached this service. */
   readonly origin: string

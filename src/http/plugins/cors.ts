@@ -48,7 +48,7 @@ const preflight = {
   'access-control-max-age': String(maxAgeSeconds),
 }
 
-export interface CorsOptions {
+interface CorsOptions {
   /** As browsers send them in `Origin`. */
   readonly accountOrigins: readonly string[]
 }

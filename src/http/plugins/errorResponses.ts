@@ -6,9 +6,15 @@ import { AppError, errorStatus } from '../../errors.js'
 import { createFailureLog, type FailureLog } from '../../failureLog.js'
 import { describeError } from '../../platform/scrub.js'
 import type { Logger } from '../../ports/logger.js'
-import { sendError, toAppError, toErrorBody } from '../errors.js'
-import { markRefused } from '../server/refusalMarks.js'
-import { rememberConnection, stalledError, wasCutOffByStall } from '../stalledRequests.js'
+import {
+  rememberConnection,
+  sendError,
+  stalledError,
+  toAppError,
+  toErrorBody,
+  wasCutOffByStall,
+} from '../errors.js'
+import { markRefused } from '../server/refusals.js'
 import { chooseRequestId } from './requestId.js'
 
 export const errorResponses = fastifyPlugin<{ readonly logger: Logger }>(

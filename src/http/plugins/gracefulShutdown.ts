@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import fastifyPlugin from 'fastify-plugin'
 import { AppError } from '../../errors.js'
 import { sendError } from '../errors.js'
-import { onResponseEnd } from '../responseEnd.js'
+import { onResponseEnd } from '../reply.js'
 
 /** Time for a partly received request to arrive after shutdown began. */
 const maxArrivalMs = 3_000

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -18,7 +19,8 @@ import {
   sendPrepared,
 } from '../apiDocuments.js'
 import { documentOptions } from '../openapi/documentOptions.js'
-import { writeSandboxExamples } from '../openapi/writeSandboxExamples.js'
+import { exampleNonce, examplePayer, examplePaymentNonce } from '../schemas/examples.js'
+import { exampleKey } from '../schemas/idempotency.js'
 
 // Swagger UI sets inline styles; its scripts are files of this service.
 const contentSecurityPolicy = [
@@ -161,3 +163,19 @@ const referencePage = async (app: FastifyInstance, { isSandbox }: ReferenceOptio
     uiConfig: { layout: 'BaseLayout', docExpansion: 'list', deepLinking: true, displayRequestDuration: true },
   })
 }
+
+/** Its payments need no signature, and settle. */
+const fixedPayer = '0x0000000000000000000000000000000000CAFE11'
+
+const payers = new RegExp(examplePayer, 'gi')
+const nonces = new RegExp(`${exampleNonce}|${examplePaymentNonce}`, 'g')
+
+/**
+ * The document with examples that succeed in the sandbox: the payer is one of its own, and every nonce and
+ * Idempotency-Key is new, so that one reader's payment is not another's.
+ */
+const writeSandboxExamples = (document: string): string =>
+  document
+    .replaceAll(payers, fixedPayer)
+    .replaceAll(nonces, () => `0x${randomBytes(32).toString('hex')}`)
+    .replaceAll(exampleKey, () => `order-${randomBytes(6).toString('hex')}`)

@@ -8,7 +8,7 @@ import type { RequestLimit } from '../../protocol/requestLimits.js'
 import { getTier, higherRate, specificationTiers, type Tiers } from '../../protocol/tiers.js'
 import type { KeyHolder } from '../../usecases/dashboard/useCases.js'
 import { findRouteLimits, type RouteLimits, type RouteWindow } from '../routeLimits.js'
-import { markRefused } from '../server/refusalMarks.js'
+import { markRefused } from '../server/refusals.js'
 
 export interface RateLimitsDependencies {
   readonly limiter: RateLimiter

@@ -3,7 +3,7 @@ import fastifyPlugin from 'fastify-plugin'
 import { createFairSlots } from '../../concurrency/slots.js'
 import { AppError } from '../../errors.js'
 import { readClientSite } from '../../platform/clientNetwork.js'
-import { createAbandonment } from '../responseEnd.js'
+import { createAbandonment } from '../reply.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

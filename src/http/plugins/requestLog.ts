@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Logger } from '../../ports/logger.js'
 import { findSentErrorCode } from '../errors.js'
-import { isProbe } from '../probes.js'
-import { onResponseEnd } from '../responseEnd.js'
-import { isUnlogged } from '../server/refusalMarks.js'
+import { onResponseEnd } from '../reply.js'
+import { isProbe } from '../server/readRequest.js'
+import { isUnlogged } from '../server/refusals.js'
 
 const maxPathLength = 200
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Metrics } from '../../platform/metrics.js'
-import { onResponseEnd } from '../responseEnd.js'
+import { onResponseEnd } from '../reply.js'
 
 export const measureRequest = (metrics: Metrics, request: FastifyRequest, reply: FastifyReply): void => {
   metrics.countRequestStarted()

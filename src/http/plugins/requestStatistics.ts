@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { StatsUseCases } from '../../usecases/useCases.js'
-import { isProbe } from '../probes.js'
-import { onResponseEnd } from '../responseEnd.js'
+import { onResponseEnd } from '../reply.js'
+import { isProbe } from '../server/readRequest.js'
 
 type RequestCounter = Pick<StatsUseCases, 'countRequest'>
 

@@ -9,12 +9,11 @@ import type { Tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
 import { cacheFor } from '../../usecases/cacheFor.js'
 import type { CoreUseCases, SettleResponse } from '../../usecases/core/useCases.js'
+import type { StatsUseCases } from '../../usecases/useCases.js'
+import { readQuotaClaim, readRequester } from '../auth/caller.js'
 import { createTokenCheck, type OperatorGate } from '../auth/operatorGate.js'
-import { readQuotaClaim } from '../auth/quotaClaim.js'
-import { readRequester } from '../auth/requester.js'
-import { forbidCaching } from '../forbidCaching.js'
 import { readIdempotencyKey, rejectMalformedKey } from '../idempotencyKey.js'
-import { isClientGone } from '../responseEnd.js'
+import { forbidCaching, isClientGone } from '../reply.js'
 import { acceptsSchema } from '../schemas/accepts.js'
 import {
   healthSchema,
@@ -29,9 +28,10 @@ import {
 } from '../schemas/core.js'
 import { routerSchema } from '../schemas/router.js'
 import { requiresOperator } from '../schemas/settlementsQuery.js'
+import { requestStatisticsSchema, settlementStatisticsSchema } from '../schemas/stats.js'
 import { tiersSchema } from '../schemas/tiers.js'
 
-export interface CoreRoutesDependencies {
+interface CoreRoutesDependencies {
   readonly useCases: CoreUseCases
   readonly metrics: Metrics
   readonly requireOperator: OperatorGate['requireOperator']
@@ -39,8 +39,7 @@ export interface CoreRoutesDependencies {
   readonly tiers: Tiers
 }
 
-export interface ServiceRoutesDependencies
-  extends Pick<CoreRoutesDependencies, 'useCases' | 'metrics' | 'tiers'> {
+interface ServiceRoutesDependencies extends Pick<CoreRoutesDependencies, 'useCases' | 'metrics' | 'tiers'> {
   readonly clock: Clock
   /** Null: /metrics is public. */
   readonly metricsToken: Secret | null
@@ -214,4 +213,23 @@ const describeOutcome = ({ result, isReplayed }: SettleResponse) => {
   if (isReplayed) return 'replayed'
   if (result.success) return 'confirmed'
   return result.errorReason === 'settlement_pending' ? 'pending' : 'failed'
+}
+
+interface StatsRoutesDependencies {
+  readonly useCases: StatsUseCases
+}
+
+export const statsRoutes: FastifyPluginCallbackZod<StatsRoutesDependencies> = (app, { useCases }, done) => {
+  app.get(
+    '/stats/requests',
+    { schema: requestStatisticsSchema, config: { access: 'public' } },
+    async () => await useCases.readRequestStatistics(),
+  )
+
+  app.get(
+    '/stats/settlements',
+    { schema: settlementStatisticsSchema, config: { access: 'public' } },
+    async () => await useCases.readSettlementStatistics(),
+  )
+  done()
 }

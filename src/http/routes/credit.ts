@@ -1,7 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { AppError } from '../../errors.js'
 import type { CreditUseCases, WalletQuery } from '../../usecases/useCases.js'
-import { forbidCaching } from '../forbidCaching.js'
+import { forbidCaching } from '../reply.js'
 import {
   type GivenWallet,
   getCreditScoreSchema,

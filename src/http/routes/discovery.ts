@@ -2,8 +2,8 @@ import type { FastifyRequest, FastifySchema } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { bodyLimits } from '../../protocol/requestLimits.js'
 import type { DiscoveryUseCases, OwnerClaim, OwnerSignature } from '../../usecases/discovery/useCases.js'
-import { readRequester } from '../auth/requester.js'
-import { createAbandonment } from '../responseEnd.js'
+import { readRequester } from '../auth/caller.js'
+import { createAbandonment } from '../reply.js'
 import {
   getResourceSchema,
   listResourcesSchema,

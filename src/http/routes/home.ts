@@ -1,12 +1,11 @@
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { canonicalNetwork, listNetworkAliases } from '../../protocol/network.js'
 import type { CoreUseCases } from '../../usecases/core/useCases.js'
-import { forbidCaching } from '../forbidCaching.js'
-import { acceptsHtml } from '../page/acceptsHtml.js'
-import { favicon } from '../page/favicon.js'
 import { type HomePageNetwork, homePagePolicy, renderHomePage } from '../page/homePage.js'
+import { favicon } from '../page/style.js'
+import { forbidCaching } from '../reply.js'
 
-export interface HomeRoutesDependencies {
+interface HomeRoutesDependencies {
   readonly useCases: Pick<CoreUseCases, 'checkReadiness' | 'describeService' | 'listSupported'>
   readonly apiKeyRequired: boolean
   readonly isSandbox: boolean
@@ -92,3 +91,21 @@ const plainHost = /^[A-Za-z0-9.:[\]-]{1,255}$/
 /** The caller chose `Host`; the page is for that caller alone. */
 const readOrigin = ({ protocol, host }: FastifyRequest): string =>
   plainHost.test(host) ? `${protocol}://${host}` : 'http://localhost:8080'
+
+/**
+ * Whether a caller asks for a page: it names text/html, and prefers nothing else that we have. Browsers do; programs send
+ * a wildcard, application/json or nothing, and get JSON.
+ */
+export const acceptsHtml = (accept = ''): boolean => {
+  const weights = new Map(accept.slice(0, maxLength).split(',').map(readRange))
+  const page = weights.get('text/html') ?? 0
+  return page > 0 && page >= (weights.get('application/json') ?? 0)
+}
+
+const maxLength = 1_000
+
+const readRange = (range: string): readonly [string, number] => {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))
+  return [type, weight === undefined ? 1 : Number(weight.slice(2)) || 0]
+}

@@ -3,10 +3,9 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { intentLimits } from '../../protocol/intents.js'
 import type { Tiers } from '../../protocol/tiers.js'
 import type { IntentUseCases } from '../../usecases/intents/useCases.js'
-import { readQuotaClaim } from '../auth/quotaClaim.js'
-import { readRequester } from '../auth/requester.js'
-import { forbidCaching } from '../forbidCaching.js'
+import { readQuotaClaim, readRequester } from '../auth/caller.js'
 import { readIdempotencyKey, rejectMalformedKey } from '../idempotencyKey.js'
+import { forbidCaching } from '../reply.js'
 import {
   cancelIntentSchema,
   createIntentSchema,
@@ -17,7 +16,7 @@ import {
   selectRouteSchema,
 } from '../schemas/intents.js'
 
-export interface IntentRoutesDependencies {
+interface IntentRoutesDependencies {
   readonly useCases: IntentUseCases
   readonly tiers: Tiers
   /** It bounds payment payloads. */

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { RecipientUseCases, ServiceAddress } from '../../usecases/useCases.js'
-import { getKeyOwner, readActor } from '../auth/keyOwner.js'
-import { forbidCaching } from '../forbidCaching.js'
+import { getKeyOwner, readActor } from '../auth/caller.js'
+import { forbidCaching } from '../reply.js'
 import {
   deleteRecipientSchema,
   listRecipientsSchema,

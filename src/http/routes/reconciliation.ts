@@ -1,11 +1,10 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { ReconciliationPage } from '../../protocol/reconciliation.js'
 import type { ReconciliationUseCases } from '../../usecases/useCases.js'
-import { formatCsv } from '../csv.js'
-import { forbidCaching } from '../forbidCaching.js'
+import { forbidCaching } from '../reply.js'
 import { reconciliationSchema } from '../schemas/reconciliation.js'
 
-export interface ReconciliationRoutesDependencies {
+interface ReconciliationRoutesDependencies {
   readonly useCases: ReconciliationUseCases
   readonly now: () => Date
 }
@@ -77,3 +76,18 @@ const formatPage = ({ settlements, differences, counts }: ReconciliationPage): s
       return count > listed ? [{ row: 'difference', kind, message }] : []
     }),
   ])
+
+/** A table as CSV (RFC 4180), with a row of names. */
+export const formatCsv = <Name extends string>(
+  names: readonly Name[],
+  rows: readonly Readonly<Partial<Record<Name, string | undefined>>>[],
+): string =>
+  [names.map(formatField), ...rows.map((row) => names.map((name) => formatField(row[name] ?? '')))]
+    .map((fields) => `${fields.join(',')}\r\n`)
+    .join('')
+
+/** Spreadsheets run what begins like a formula. */
+const formatField = (text: string): string => {
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+}

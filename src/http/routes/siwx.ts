@@ -1,8 +1,8 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { bodyLimits } from '../../protocol/requestLimits.js'
 import type { SiwxUseCases } from '../../usecases/useCases.js'
-import { readRequester } from '../auth/requester.js'
-import { forbidCaching } from '../forbidCaching.js'
+import { readRequester } from '../auth/caller.js'
+import { forbidCaching } from '../reply.js'
 import { issueNonceSchema, verifySignInSchema } from '../schemas/siwx.js'
 
 export const siwxRoutes: FastifyPluginCallbackZod<{ readonly useCases: SiwxUseCases }> = (

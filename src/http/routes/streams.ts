@@ -4,11 +4,8 @@ import { bodyLimits } from '../../protocol/requestLimits.js'
 import { streamLimits } from '../../protocol/streams.js'
 import type { Tiers } from '../../protocol/tiers.js'
 import type { StreamActor, StreamUseCases } from '../../usecases/streams/useCases.js'
-import { getKeyOwner } from '../auth/keyOwner.js'
-import { readQuotaClaim } from '../auth/quotaClaim.js'
-import { readRequester } from '../auth/requester.js'
-import { forbidCaching } from '../forbidCaching.js'
-import { isClientGone } from '../responseEnd.js'
+import { getKeyOwner, readQuotaClaim, readRequester } from '../auth/caller.js'
+import { forbidCaching, isClientGone } from '../reply.js'
 import {
   closeStreamSchema,
   getStreamSchema,
@@ -19,7 +16,7 @@ import {
   updateStreamSchema,
 } from '../schemas/streams.js'
 
-export interface StreamRoutesDependencies {
+interface StreamRoutesDependencies {
   readonly useCases: StreamUseCases
   readonly maxBodyBytes: number
   readonly tiers: Tiers

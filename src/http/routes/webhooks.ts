@@ -1,9 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { WebhookUseCases } from '../../usecases/useCases.js'
-import { getKeyOwner, readActor } from '../auth/keyOwner.js'
-import { forbidCaching } from '../forbidCaching.js'
-import { readHolders } from '../readHolders.js'
-import { createAbandonment } from '../responseEnd.js'
+import { getKeyOwner, readActor, readHolders } from '../auth/caller.js'
+import { createAbandonment, forbidCaching } from '../reply.js'
 import {
   listDeliveriesSchema,
   listEventsSchema,

@@ -8,7 +8,7 @@ import { describeErrors } from './responses.js'
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
 
-export const reconciliationQuery = z.strictObject({
+const reconciliationQuery = z.strictObject({
   from: instant.optional().meta({
     description: 'Settlements that were opened at or after this time; default: a day before `to`',
     examples: ['2026-01-01T00:00:00Z'],

@@ -4,7 +4,7 @@ import { bodyLimits } from '../../protocol/requestLimits.js'
 import { operationalCodeName, reasonName } from '../../protocol/results.js'
 import { signInReasons } from '../../protocol/siwx.js'
 
-export const errorBody = z
+const errorBody = z
   .object({
     code: z.enum(Object.keys(errorStatus)).meta({ description: 'Stable, machine-readable' }),
     message: z.string().meta({ description: 'Human-readable; the wording may change' }),

@@ -2,16 +2,16 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { Socket } from 'node:net'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import type { AcceptedKeys } from '../auth/acceptedKeys.js'
-import { createClientAddresses } from './clientAddresses.js'
-import { createDelayedRefusals } from './delayedRefusals.js'
+import type { AcceptedKeys } from '../auth/presentedKey.js'
 import { createOpenConnections } from './openConnections.js'
 import { createPace, type PaceOptions } from './pace.js'
+import { createClientAddresses } from './readRequest.js'
 import { createRefusals } from './refusals.js'
 import { createRequestsInFlight } from './requestsInFlight.js'
+import { createDelayedRefusals } from './sendRefusal.js'
 import type { Turns } from './turns.js'
 
-export interface ServerSettings {
+interface ServerSettings {
   readonly trustProxy: readonly string[]
   /** 0: no cap. */
   readonly maxConnections: number

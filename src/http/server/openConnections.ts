@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { readClientNetworks } from '../../platform/clientNetwork.js'
-import { type ClientAddresses, siteFactor } from './clientAddresses.js'
+import { type ClientAddresses, siteFactor } from './readRequest.js'
 
 /** 0: no cap. */
-export interface OpenConnectionsOptions {
+interface OpenConnectionsOptions {
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
   /** Time for the first byte to arrive. */

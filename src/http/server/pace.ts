@@ -1,4 +1,6 @@
 import { setNewest } from '../../concurrency/boundedMap.js'
+import { tierRatedEndpoints } from '../../protocol/requestLimits.js'
+import { findTierEndpoint, type RequestLine, readPath } from './readRequest.js'
 import { type Caller, createContention } from './turns.js'
 
 export interface PacedCaller extends Caller {
@@ -70,3 +72,12 @@ const nameBucket = ({ isProven, customer, site }: Caller): string => {
   if (customer === null) return `anonymous ${site}`
   return isProven ? `customer ${customer}` : `keys ${site}`
 }
+
+const intentPath = /^\/v1\/intent(?:$|\/[^/]+\/refresh$)/
+
+/** What decides how fast requests begin beside those of other callers. */
+export const describePace = (request: RequestLine): PacedRequest => ({
+  // They have the balances of wallets read that the caller names.
+  readsChains: request.method === 'POST' && intentPath.test(readPath(request)),
+  apartPerMinute: tierRatedEndpoints.get(findTierEndpoint(request)) ?? 0,
+})

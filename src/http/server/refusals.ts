@@ -4,18 +4,16 @@ import { createFailureLog } from '../../failureLog.js'
 import { readClientNetworks, siteFactor } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import type { AcceptedKeys } from '../auth/acceptedKeys.js'
-import { findCredentialHash } from '../auth/credential.js'
-import { isRefused, markUnlogged } from './refusalMarks.js'
-import { findTierEndpoint, isProbeRequest } from './requestTarget.js'
+import { type AcceptedKeys, findCredentialHash } from '../auth/presentedKey.js'
+import { findTierEndpoint, isProbeRequest } from './readRequest.js'
 
-export interface EndedRequest {
+interface EndedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly address: string | undefined
 }
 
-export interface RefusalsOptions {
+interface RefusalsOptions {
   readonly acceptedKeys: AcceptedKeys
   readonly clock: Clock
   readonly logger: Logger
@@ -140,3 +138,22 @@ const createBuckets = (clock: Clock) => {
 
   return { fill, isFull, isEmpty: () => buckets.size === 0 }
 }
+
+const refused = new WeakSet<ServerResponse>()
+const unlogged = new WeakSet<ServerResponse>()
+
+/**
+ * For responses that refuse the caller itself: over its own limit, with a wrong key, or on an unknown path. Never for what
+ * another party caused, such as a limit of a payer: the mark counts against the caller.
+ */
+export const markRefused = (response: ServerResponse): void => {
+  refused.add(response)
+}
+
+export const isRefused = (response: ServerResponse): boolean => refused.has(response)
+
+const markUnlogged = (response: ServerResponse): void => {
+  unlogged.add(response)
+}
+
+export const isUnlogged = (response: ServerResponse): boolean => unlogged.has(response)

@@ -1,27 +1,24 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { readClientNetworks, readClientSite } from '../../platform/clientNetwork.js'
-import type { AcceptedKeys, KeyCustomer } from '../auth/acceptedKeys.js'
-import { findKeyHash } from '../auth/credential.js'
-import { type ClientAddresses, siteFactor } from './clientAddresses.js'
-import type { DelayedRefusals } from './delayedRefusals.js'
+import { type AcceptedKeys, findKeyHash, type KeyCustomer } from '../auth/presentedKey.js'
 import type { OpenConnections } from './openConnections.js'
-import type { Pace, PacedCaller } from './pace.js'
+import { describePace, type Pace, type PacedCaller } from './pace.js'
+import { type ClientAddresses, isMetricsRequest, isProbeRequest, siteFactor } from './readRequest.js'
+import type { Refusals } from './refusals.js'
 import {
-  ignoreRest,
+  type DelayedRefusals,
   maxRequestsPerConnection,
   type SendRefusal,
   sendTooManyOfAddress,
   sendTooManyOnConnection,
   sendTooManyRefusals,
   sendWithoutHost,
-} from './preparedRefusals.js'
-import type { Refusals } from './refusals.js'
-import { describePace, isMetricsRequest, isProbeRequest } from './requestTarget.js'
-import { createSmallChunks } from './smallChunks.js'
+} from './sendRefusal.js'
 import type { Caller, Turns } from './turns.js'
+import { createSmallChunks, ignoreRest } from './unreadBodies.js'
 
-export interface RequestsInFlightOptions {
+interface RequestsInFlightOptions {
   /** For the accepted keys of each customer at one address, and for all other requests of this address; 0: no cap. */
   readonly maxPerAddress: number
   readonly acceptedKeys: AcceptedKeys
@@ -37,7 +34,7 @@ export interface RequestsInFlightOptions {
   readonly probeDelayMs: number
 }
 
-export interface RequestsInFlight {
+interface RequestsInFlight {
   /** Calls the handler only for requests within the bounds. */
   bound(handler: RequestListener): RequestListener
   /** A new connection of which nothing is read yet. */

@@ -32,7 +32,7 @@ const contendedForMs = 1_000
 export const maxAcceptedBetween = 32
 const acceptingMs = 5
 
-export interface Contention {
+interface Contention {
   note(caller: Caller): void
   /** Others are expected for a second. */
   extend(): void

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../../src/app.js'
 import { AppError } from '../../../src/errors.js'
-import type { BodyReceiverLimits } from '../../../src/http/bodyReceiver.js'
+import type { BodyReceiverLimits } from '../../../src/http/plugins/jsonBodies.js'
 import type { RateLimitsDependencies } from '../../../src/http/plugins/rateLimits.js'
 import { accountResponses } from '../../../src/http/schemas/accountExamples.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'

@@ -1,5 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { AppError, errorStatus } from '../../errors.js'
 import { toErrorBody } from '../errors.js'
 
@@ -44,20 +43,62 @@ export const sendTooManyOfAddress = prepareTooMany('Too many requests of this ke
 
 export const sendTooManyRefusals = prepareTooMany('Too many refused requests')
 
-/**
- * Node reads the rest of a packet after a refusal as well, up to 64 kB and a thousand requests, in 20 ms. Its parser stops
- * at a request that changes the protocol, so the next one is taken for such a request.
- */
-export const ignoreRest = (request: IncomingMessage): void => {
-  const socket: Socket & { parser?: { onIncoming?: () => number } | null } = request.socket
-  if (socket.parser?.onIncoming) socket.parser.onIncoming = () => protocolChanges
-  // Its body would be kept until its response, in chunks of one byte 200 times its size.
-  let bytes = 0
-  request.push = (chunk) => {
-    bytes += chunk?.length ?? 0
-    return bytes < request.readableHighWaterMark
-  }
+export interface DelayedRefusals {
+  /** Sends the refusal after the delay, and closes the connection. */
+  add(response: ServerResponse, send: SendRefusal): void
 }
 
-// As Node's own function returns for CONNECT.
-const protocolChanges = 2
+interface Delayed {
+  readonly response: ServerResponse
+  readonly send: SendRefusal
+  readonly dueAtMs: number
+}
+
+// Beyond this number the oldest are sent early: what waits takes memory.
+const maxWaiting = 1_000
+
+/**
+ * A connection costs more to accept than a refusal to send, so that closing it alone slows no client down: one that waits
+ * for its answer sends the next request only after the delay.
+ */
+export const createDelayedRefusals = (delayMs: number): DelayedRefusals => {
+  const waiting = new Set<Delayed>()
+  let isScheduled = false
+
+  const schedule = (inMs: number): void => {
+    isScheduled = true
+    setTimeout(sendDue, inMs).unref()
+  }
+
+  const sendOldest = (oldest: Delayed): void => {
+    waiting.delete(oldest)
+    oldest.send(oldest.response, { closes: true })
+  }
+
+  const sendDue = (): void => {
+    isScheduled = false
+    const nowMs = performance.now()
+    for (const delayed of waiting) {
+      if (delayed.dueAtMs > nowMs) {
+        schedule(delayed.dueAtMs - nowMs)
+        return
+      }
+      sendOldest(delayed)
+    }
+  }
+
+  return {
+    add: (response, send) => {
+      if (delayMs === 0) {
+        send(response, { closes: true })
+        return
+      }
+      const [oldest] = waiting
+      if (waiting.size >= maxWaiting && oldest !== undefined) sendOldest(oldest)
+      const delayed = { response, send, dueAtMs: performance.now() + delayMs }
+      waiting.add(delayed)
+      response.req.socket.once('close', () => waiting.delete(delayed))
+      if (!isScheduled) schedule(delayMs)
+    },
+  }
+}

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 
 export interface SmallChunks {
   /**
@@ -71,3 +72,21 @@ export const createSmallChunks = (): SmallChunks => {
     },
   }
 }
+
+/**
+ * Node reads the rest of a packet after a refusal as well, up to 64 kB and a thousand requests, in 20 ms. Its parser stops
+ * at a request that changes the protocol, so the next one is taken for such a request.
+ */
+export const ignoreRest = (request: IncomingMessage): void => {
+  const socket: Socket & { parser?: { onIncoming?: () => number } | null } = request.socket
+  if (socket.parser?.onIncoming) socket.parser.onIncoming = () => protocolChanges
+  // Its body would be kept until its response, in chunks of one byte 200 times its size.
+  let bytes = 0
+  request.push = (chunk) => {
+    bytes += chunk?.length ?? 0
+    return bytes < request.readableHighWaterMark
+  }
+}
+
+// As Node's own function returns for CONNECT.
+const protocolChanges = 2

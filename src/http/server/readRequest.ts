@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
+import type { FastifyRequest } from 'fastify'
 import { createAddressBlocks } from '../../platform/addressBlocks.js'
+import { tierRatedEndpoints, unlimitedPaths } from '../../protocol/requestLimits.js'
 
 /** How many times the cap of a /64 network its IPv6 /48 has: ten such networks are no tenfold share. */
 export const siteFactor = 2
@@ -67,4 +69,45 @@ const removePort = (entry: string): string => {
   const { v4 = '', v6 = '' } = withPort.exec(entry)?.groups ?? {}
   if (isIPv4(v4)) return v4
   return isIPv6(v6) ? v6 : entry
+}
+
+export type RequestLine = Pick<IncomingMessage, 'method' | 'url'>
+
+const originOfAbsoluteForm = /^https?:\/\/[^/]*(?=\/)/i
+
+/** The path by which Fastify finds the route, without the query, decoded. */
+export const readPath = ({ url = '' }: RequestLine): string => {
+  const [target = ''] = url.split(/[?#]/, 1)
+  const path = target.startsWith('/') ? target : target.replace(originOfAbsoluteForm, '')
+  return path.includes('%') ? decodePath(path) : path
+}
+
+const decodePath = (path: string): string => {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}
+
+const probes = new Set<string | undefined>(unlimitedPaths)
+
+/** /health, /ready and /metrics: served without limits or keys. */
+export const isProbe = ({ routeOptions }: FastifyRequest): boolean => probes.has(routeOptions.url)
+
+/** The same, before Fastify sees the request. Only without a body: the body of an unknown route is read as well, and may be slow. */
+export const isProbeRequest = (request: RequestLine): boolean =>
+  (request.method === 'GET' || request.method === 'HEAD') && probes.has(readPath(request))
+
+export const isMetricsRequest = (request: RequestLine): boolean => readPath(request) === '/metrics'
+
+const endpointsWithParameters = [...tierRatedEndpoints.keys()]
+  .filter((endpoint) => endpoint.includes(':'))
+  .map((endpoint) => ({ endpoint, form: new RegExp(`^${endpoint.replaceAll(/:\w+/g, '[^/]+')}$`) }))
+
+/** The endpoint whose count against the rate of the tier a request belongs to; `*`: the one that all others share. */
+export const findTierEndpoint = (request: RequestLine): string => {
+  const line = `${request.method} ${readPath(request)}`
+  if (tierRatedEndpoints.has(line)) return line
+  return endpointsWithParameters.find(({ form }) => form.test(line))?.endpoint ?? '*'
 }

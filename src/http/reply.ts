@@ -9,7 +9,7 @@ export interface ResponseEnd {
 type EndListener = (end: ResponseEnd) => void
 
 /** Recorded in logs and metrics only, never sent (nginx: "client closed request"). */
-export const clientClosedRequest = 499
+const clientClosedRequest = 499
 
 const endListeners = Symbol('endListeners')
 
@@ -45,3 +45,8 @@ export const createAbandonment = (reply: FastifyReply): AbortController => {
 
 /** Fastify's `request.signal` is not usable: it also fires when the body has been read. */
 export const isClientGone = ({ raw }: FastifyReply): boolean => raw.closed && !raw.writableEnded
+
+/** For responses that are specific to a caller or to a moment. */
+export const forbidCaching = (reply: FastifyReply): void => {
+  reply.header('cache-control', 'no-store')
+}
