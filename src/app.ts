@@ -14,11 +14,7 @@ import { type BodyReceiverLimits, defaultBodyReceiverLimits, jsonBodies } from '
 import { openapi, referenceRoutes } from './http/plugins/openapi.js'
 import { type RateLimitsDependencies, rateLimits } from './http/plugins/rateLimits.js'
 import { readShares } from './http/plugins/readShares.js'
-import { chooseRequestId, requestId } from './http/plugins/requestId.js'
-import { logRequest, logRequests } from './http/plugins/requestLog.js'
-import { measureRequest, measureRequests } from './http/plugins/requestMetrics.js'
-import { countRequest, requestStatistics } from './http/plugins/requestStatistics.js'
-import { untrustedProxy } from './http/plugins/untrustedProxy.js'
+import { chooseRequestId, observeRequest, requestObserver } from './http/plugins/requestObserver.js'
 import { accountRoutes, dashboardRoutes } from './http/routes/accounts.js'
 import { paymentRoutes, serviceRoutes, statsRoutes } from './http/routes/core.js'
 import { creditRoutes } from './http/routes/credit.js'
@@ -144,6 +140,7 @@ export const buildApp = ({
   const { tiers = specificationTiers } = settings
   const acceptedKeys = createAcceptedKeys()
   const turns = createTurns()
+  const observed = { trustProxy: settings.trustProxy, logger, metrics, statistics: useCases.stats }
   const app = fastify({
     serverFactory: createServerFactory({
       ...timeouts(
@@ -173,9 +170,7 @@ export const buildApp = ({
     return503OnClosing: false,
     clientErrorHandler: createSendBrokenRequestError(settings.requestTimeoutMs ?? defaultRequestTimeoutMs),
     frameworkErrors: (error, request, reply) => {
-      logRequest(logger, request, reply)
-      measureRequest(metrics, request, reply)
-      countRequest(useCases.stats, request, reply)
+      observeRequest(observed, request, reply)
       sendUnroutableError(error, request, reply)
     },
   })
@@ -187,12 +182,8 @@ export const buildApp = ({
   app.decorateRequest('apiKey', null)
   app.decorateRequest('onKeyRefused', null)
 
-  app.register(requestId)
+  app.register(requestObserver, observed)
   if (settings.isSandbox === true) app.register(sandboxMark)
-  app.register(logRequests, { logger })
-  app.register(measureRequests, { metrics })
-  app.register(requestStatistics, { counter: useCases.stats })
-  app.register(untrustedProxy, { trustProxy: settings.trustProxy, logger })
   app.register(cors, { accountOrigins: settings.accountOrigins ?? [] })
   app.register(errorResponses, { logger })
   app.register(gracefulShutdown)

@@ -15,7 +15,7 @@ import {
   wasCutOffByStall,
 } from '../errors.js'
 import { markRefused } from '../server/refusals.js'
-import { chooseRequestId } from './requestId.js'
+import { chooseRequestId } from './requestObserver.js'
 
 export const errorResponses = fastifyPlugin<{ readonly logger: Logger }>(
   (app, { logger }, done) => {
