@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { renderDocument } from '../openapi/generate.js'
 import { versionLines, withVersion } from '../src/http/apiDocuments.js'
-import { paymentRequests } from '../src/http/schemas/examples.js'
+import { paymentRequests } from '../src/http/schemas/paymentExamples.js'
 import {
   accountInfo,
   keyList,

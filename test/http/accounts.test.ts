@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { accountResponses } from '../../src/http/schemas/accountExamples.js'
+import { accountResponses } from '../../src/http/schemas/accounts.js'
 import { keyOwner, knownKey, testApp } from './support/app.js'
 
 const key = { authorization: `Bearer ${knownKey}` }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accountRequests } from '../../src/http/schemas/accountExamples.js'
+import { accountRequests } from '../../src/http/schemas/accounts.js'
 import { knownKey, testApp } from './support/app.js'
 
 const listed = 'https://console.example'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { intentExamples } from '../../src/http/schemas/intentExamples.js'
+import { intentExamples } from '../../src/http/schemas/intents.js'
 import { changedIntent, executedIntent, intentWithRoutes, routedIntent } from '../../src/protocol/intents.js'
 import type { IntentUseCases } from '../../src/usecases/intents/useCases.js'
 import { keyOwner, knownKey, testApp } from './support/app.js'

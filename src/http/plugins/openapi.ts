@@ -18,9 +18,9 @@ import {
   prepareBytes,
   sendPrepared,
 } from '../apiDocuments.js'
+import { exampleKey } from '../idempotencyKey.js'
 import { documentOptions } from '../openapi/documentOptions.js'
-import { exampleNonce, examplePayer, examplePaymentNonce } from '../schemas/examples.js'
-import { exampleKey } from '../schemas/idempotency.js'
+import { exampleNonce, examplePayer, examplePaymentNonce } from '../schemas/paymentExamples.js'
 
 // Swagger UI sets inline styles; its scripts are files of this service.
 const contentSecurityPolicy = [

@@ -2,9 +2,8 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { auditPage, createdKey, keyScopes, namedKeyList, revokedKey } from '../../protocol/accounts.js'
-import { bodyErrors, keyedErrors, storeErrors } from './commonErrors.js'
-import { pageQuery, uuidText } from './page.js'
-import { describeErrors, jsonResponse } from './responses.js'
+import { pageQuery, uuidText } from './queries.js'
+import { bodyErrors, describeErrors, jsonResponse, keyedErrors, storeErrors } from './responses.js'
 
 const createErrors = [...keyedErrors, ...bodyErrors] as const satisfies readonly ErrorCode[]
 const revokeErrors = [...keyedErrors, 'NOT_FOUND'] as const satisfies readonly ErrorCode[]

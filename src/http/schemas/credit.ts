@@ -9,9 +9,8 @@ import {
   refreshedCreditScore,
   walletText,
 } from '../../protocol/credit.js'
-import { bodyErrors } from './commonErrors.js'
-import { describeLimit, limitText } from './page.js'
-import { describeErrors, jsonResponse } from './responses.js'
+import { describeLimit, limitText } from './queries.js'
+import { bodyErrors, describeErrors, jsonResponse } from './responses.js'
 
 const readErrors = [
   'INVALID_REQUEST',

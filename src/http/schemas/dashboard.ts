@@ -10,12 +10,10 @@ import {
   rotatedKey,
   usage,
 } from '../../protocol/accounts.js'
-import { accountRequests, accountResponses } from './accountExamples.js'
-import { bodyErrors, keyedErrors } from './commonErrors.js'
-import { accountSettlementPages } from './examples.js'
-import { integerText } from './page.js'
-import { describeErrors, jsonResponse } from './responses.js'
-import { accountSettlementsQuery } from './settlementsQuery.js'
+import { accountRequests, accountResponses } from './accounts.js'
+import { accountSettlementPages } from './paymentExamples.js'
+import { accountSettlementsQuery, integerText } from './queries.js'
+import { bodyErrors, describeErrors, jsonResponse, keyedErrors } from './responses.js'
 
 const writeErrors = [...bodyErrors, ...keyedErrors] as const satisfies readonly ErrorCode[]
 

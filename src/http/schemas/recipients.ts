@@ -9,8 +9,7 @@ import {
   recipientView,
   signedRecipient,
 } from '../../protocol/recipients.js'
-import { bodyErrors, keyedErrors, storeErrors } from './commonErrors.js'
-import { describeErrors, jsonResponse } from './responses.js'
+import { bodyErrors, describeErrors, jsonResponse, keyedErrors, storeErrors } from './responses.js'
 
 const messageErrors = [...keyedErrors, ...bodyErrors] as const satisfies readonly ErrorCode[]
 const stateErrors = [...messageErrors, 'SIGN_IN_FAILED'] as const satisfies readonly ErrorCode[]

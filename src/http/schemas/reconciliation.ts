@@ -1,10 +1,9 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import { type ReconciliationPage, reconciliationPage } from '../../protocol/reconciliation.js'
-import { keyedErrors } from './commonErrors.js'
-import { parameters } from './examples.js'
-import { describeLimit, pageLimit, uuidText } from './page.js'
-import { describeErrors } from './responses.js'
+import { parameters } from './paymentExamples.js'
+import { describeLimit, pageLimit, uuidText } from './queries.js'
+import { describeErrors, keyedErrors } from './responses.js'
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
 

@@ -11,9 +11,8 @@ import {
   scenarioRequest,
   scenarioView,
 } from '../../protocol/sandbox.js'
-import { bodyErrors } from './commonErrors.js'
-import { paymentRequests } from './examples.js'
-import { describeErrors, jsonResponse } from './responses.js'
+import { paymentRequests } from './paymentExamples.js'
+import { bodyErrors, describeErrors, jsonResponse } from './responses.js'
 
 const readErrors = ['INTERNAL_ERROR', 'RATE_LIMITED'] as const satisfies readonly ErrorCode[]
 const itemErrors = [...readErrors, 'INVALID_REQUEST', 'NOT_FOUND', 'SERVICE_UNAVAILABLE'] as const

@@ -12,8 +12,7 @@ import {
   nonceForm,
   signatureSchemes,
 } from '../../protocol/siwx.js'
-import { bodyErrors } from './commonErrors.js'
-import { describeErrors, jsonResponse } from './responses.js'
+import { bodyErrors, describeErrors, jsonResponse } from './responses.js'
 
 const sharedErrors = [
   'INVALID_REQUEST',

@@ -10,10 +10,9 @@ import {
   webhookSet,
   webhookTested,
 } from '../../protocol/webhooks.js'
-import { bodyErrors, keyedErrors } from './commonErrors.js'
-import { parameters } from './examples.js'
-import { describeLimit, integerText, pageLimit, pageQuery, uuidText } from './page.js'
-import { describeErrors, jsonResponse } from './responses.js'
+import { parameters } from './paymentExamples.js'
+import { describeLimit, integerText, pageLimit, pageQuery, uuidText } from './queries.js'
+import { bodyErrors, describeErrors, jsonResponse, keyedErrors } from './responses.js'
 
 const writeErrors = [...keyedErrors, ...bodyErrors] as const
 const itemErrors = [...keyedErrors, 'NOT_FOUND'] as const

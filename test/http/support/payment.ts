@@ -1,4 +1,4 @@
-import { paymentRequests } from '../../../src/http/schemas/examples.js'
+import { paymentRequests } from '../../../src/http/schemas/paymentExamples.js'
 
 export const paymentBody = () => structuredClone(paymentRequests.version2.value)
 

@@ -3,36 +3,24 @@ import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { bodyLimits } from '../../protocol/requestLimits.js'
 import {
-  readiness,
-  serviceInfo,
   settlementPage,
   settlementsOfTransaction,
   settlementView,
   settleResult,
-  supported,
   verifyResult,
 } from '../../protocol/results.js'
 import { wirePaymentRequest } from '../../protocol/wire.js'
-import { bodyErrors } from './commonErrors.js'
+import { keyedHeaders, replayedHeader } from '../idempotencyKey.js'
 import {
-  infoResponse,
   parameters,
   paymentRequests,
-  readinessResponses,
   settlementPages,
   settlementResponses,
   settleResponses,
-  supportedResponse,
   verifyResponses,
-} from './examples.js'
-import { keyedHeaders, replayedHeader } from './idempotency.js'
-import { describeErrors, type Examples, jsonResponse } from './responses.js'
-import { settlementsQuery } from './settlementsQuery.js'
-
-const text = (description: string, mediaType: string, examples: Examples) => ({
-  description,
-  content: { [mediaType]: { schema: z.string(), examples } },
-})
+} from './paymentExamples.js'
+import { settlementsQuery } from './queries.js'
+import { bodyErrors, describeErrors, jsonResponse } from './responses.js'
 
 const paymentErrors = [
   'INVALID_REQUEST',
@@ -68,86 +56,6 @@ const settlementsErrors = [
   'NOT_FOUND',
   'INTERNAL_ERROR',
 ] as const
-export const readErrors = ['INTERNAL_ERROR'] as const
-
-export const healthSchema = {
-  operationId: 'getHealth',
-  tags: ['Service'],
-  summary: 'Liveness probe',
-  description: 'Returns 200 as long as the process runs, independent of its stores and chains.',
-  response: {
-    200: jsonResponse('The process is alive.', z.object({ status: z.literal('ok') }), {
-      ok: { value: { status: 'ok' } },
-    }),
-    ...describeErrors(readErrors),
-  },
-} satisfies FastifySchema
-
-export const readySchema = {
-  operationId: 'getReadiness',
-  tags: ['Service'],
-  summary: 'Readiness probe',
-  description:
-    'Checks every dependency (database, store, at least one RPC endpoint) and reports each. While it returns 503, a ' +
-    'load balancer should route requests elsewhere. It also reports gas that is `low` or `empty`, which does not ' +
-    'affect readiness: other instances use the same signers.',
-  response: {
-    200: jsonResponse('All dependencies are available.', readiness, { ready: readinessResponses.ready }),
-    ...describeErrors(readErrors),
-    503: jsonResponse('A dependency is unavailable; see `checks`.', readiness, {
-      unready: readinessResponses.unready,
-    }),
-  },
-} satisfies FastifySchema
-
-const metricsErrors = ['UNAUTHORIZED', ...readErrors] as const satisfies readonly ErrorCode[]
-
-export const metricsSchema = {
-  operationId: 'getMetrics',
-  tags: ['Service'],
-  summary: 'Prometheus metrics',
-  description:
-    'Prometheus text format: requests and durations, verifications and settlements by network, scheme and ' +
-    'result, open, reorged and lost settlements, signer balances, RPC endpoint health, and process metrics. At most a ' +
-    'second old. Needs `METRICS_TOKEN` as bearer where the operator set it.',
-  response: {
-    200: text('Prometheus text exposition format.', 'text/plain', {
-      verify: {
-        value:
-          'facilitator_verify_total{network="eip155:84532",scheme="exact",result="valid"} 42\n' +
-          'facilitator_active_requests 1\n',
-      },
-    }),
-    ...describeErrors(metricsErrors),
-  },
-} satisfies FastifySchema
-
-export const infoSchema = {
-  operationId: 'getInfo',
-  tags: ['Service'],
-  summary: 'Name, version, endpoints and features of this instance',
-  description:
-    'Lists the endpoints that this instance serves, its enabled features, and what its networks lack.',
-  response: {
-    200: jsonResponse('Service information.', serviceInfo, infoResponse),
-    ...describeErrors(readErrors),
-  },
-} satisfies FastifySchema
-
-export const supportedSchema = {
-  operationId: 'getSupported',
-  tags: ['Payments'],
-  summary: 'Supported schemes and networks',
-  description:
-    'Every pair of scheme and network that this instance can currently settle, the data that clients need ' +
-    'to sign (`extra`), protocol extensions, and the addresses that settlements are sent from. A network is ' +
-    'omitted while its RPC endpoints are down or its signers are out of gas.',
-  response: {
-    200: jsonResponse('What can currently be settled.', supported, supportedResponse),
-    ...describeErrors(readErrors),
-  },
-} satisfies FastifySchema
-
 export const verifySchema = {
   operationId: 'verifyPayment',
   tags: ['Payments'],

@@ -1,18 +1,76 @@
-import { examplePaymentNonce, uptoRequest, uptoResponse } from './uptoExamples.js'
-
-/* The signature is valid, from a key generated for this example; the authorization has expired. */
+/*
+ * The signature of `exact` is valid, from a key generated for this example; the authorization has expired. That of `upto`,
+ * which settles a part of what was authorized, is not valid.
+ */
 
 export const examplePayer = '0x18f77dd01186556F1F745E7847A4686421dEE072'
 const payer = examplePayer
 const payTo = '0x501c54CF2d651A79b6F1ef8b1727A4ab80f6128c'
-const facilitator = '0x4278D9F55a12B3bf591bd76c4e1E8182adC7D11f'
 const asset = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+const routerAddress = '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063'
 export const exampleNonce = '0x01b2b749b4fbcd9833cd2c853a3db21c6d68487cc7a8496d0cebf69432a2fe2f'
 const nonce = exampleNonce
 const transaction = '0x90a5bbaa765b0ea6e060d133e2f24d47cb82c2414f005053855433fb1b9363a3'
 const settlementId = '9401b76e-f466-496f-8524-886a61ebf067'
 const signature =
   '0xe618396ac76f0274a1a041f662a48750d50d397e1b3cdbf596539884a1e25bdc4d411ab6b2528e82da5acb1518e955936ea622002e579a8443af83f36ff412791c'
+
+const uptoRequirements = {
+  scheme: 'upto',
+  network: 'eip155:84532',
+  maxAmount: '10000',
+  minAmount: '100',
+  asset,
+  payTo,
+  maxTimeoutSeconds: 300,
+  extra: { name: 'USDC', version: '2', unit: 'token', unitPrice: '2.5', routerAddress },
+}
+
+export const examplePaymentNonce = `0x${'3c'.repeat(32)}`
+
+const uptoProof = {
+  signature: { v: 27, r: `0x${'1a'.repeat(32)}`, s: `0x${'2b'.repeat(32)}` },
+  authorization: {
+    owner: payer,
+    spender: routerAddress,
+    value: '10000',
+    deadline: '1767226500',
+    nonce: 0,
+  },
+  paymentNonce: examplePaymentNonce,
+}
+
+export const uptoRequest = {
+  summary: 'Scheme upto: settles a part of what was authorized',
+  value: {
+    paymentPayload: {
+      payVersion: 2,
+      accepted: uptoRequirements,
+      payload: uptoProof,
+    },
+    paymentRequirements: uptoRequirements,
+    settleAmount: '7000',
+    usageDetails: { unitsConsumed: 2_800, unitPrice: '2.5', unitType: 'token' },
+  },
+} as const
+
+const uptoResponse = {
+  summary: 'Paid a part (scheme upto)',
+  value: {
+    success: true,
+    transaction,
+    transactionHash: transaction,
+    network: 'eip155:84532',
+    payer,
+    amount: '7000',
+    settledAmount: '7000',
+    maxAmount: '10000',
+    blockNumber: 31_415_926,
+    gasUsed: '112233',
+    settlementId,
+    status: 'confirmed',
+  },
+} as const
 
 const proof = {
   signature,
@@ -48,8 +106,6 @@ const olderRequirements = {
   mimeType: 'application/json',
   extra: { name: 'USDC', version: '2' },
 }
-
-export { examplePaymentNonce }
 
 export const paymentRequests = {
   version2: {
@@ -236,67 +292,6 @@ export const accountSettlementPages = {
   page: {
     summary: 'A page of settlements',
     value: { settlements: [{ ...settlementResponses.pending.value, fee: '0' }], nextCursor: settlementId },
-  },
-} as const
-
-export const readinessResponses = {
-  ready: {
-    value: {
-      status: 'ready',
-      checks: { database: 'ok', store: 'ok', rpc: 'ok', gas: 'low', 'gas:eip155:84532': 'low' },
-    },
-  },
-  unready: {
-    value: {
-      status: 'unready',
-      checks: { database: 'ok', store: 'ok', rpc: 'unreachable', gas: 'ok', 'gas:eip155:84532': 'ok' },
-    },
-  },
-} as const
-
-export const supportedResponse = {
-  baseSepolia: {
-    summary: 'One network',
-    value: {
-      kinds: [
-        {
-          payVersion: 2,
-          x402Version: 2,
-          t402Version: 2,
-          scheme: 'exact',
-          network: 'eip155:84532',
-          extra: { name: 'USDC', version: '2' },
-        },
-        {
-          payVersion: 1,
-          x402Version: 1,
-          t402Version: 1,
-          scheme: 'exact',
-          network: 'base-sepolia',
-          extra: { name: 'USDC', version: '2' },
-        },
-      ],
-      extensions: [],
-      signers: { 'eip155:*': [facilitator] },
-    },
-  },
-} as const
-
-export const infoResponse = {
-  info: {
-    value: {
-      name: 'quittance',
-      version: '0.1.0',
-      description: 'Payment facilitator for HTTP 402',
-      endpoints: [{ method: 'POST', path: '/verify', description: 'Verify a payment without moving funds' }],
-      features: { webhooks: true, registration: 'once' },
-      limitations: [
-        {
-          network: 'eip155:84532',
-          text: 'upto by permit, and streams by permit, are not offered without the router: run npm run deploy',
-        },
-      ],
-    },
   },
 } as const
 
