@@ -1,0 +1,223 @@
+import { listChainChecks } from '../chains/common/readinessChecks.js'
+import { type Config, listFeatures } from '../config.js'
+import { listJobs, type NamedJob } from '../jobs.js'
+import { createAddressBlocks } from '../platform/addressBlocks.js'
+import { createResourceProbe } from '../platform/resourceProbe.js'
+import { description, version } from '../platform/version.js'
+import type { Clock } from '../ports/clock.js'
+import type { Job } from '../ports/job.js'
+import { listStoreChecks } from '../stores/stores.js'
+import { createCore } from '../usecases/core/index.js'
+import { createClaimRules } from '../usecases/core/verify/claimRules.js'
+import { createCredit } from '../usecases/credit/index.js'
+import { createDashboard } from '../usecases/dashboard/index.js'
+import { createDiscovery } from '../usecases/discovery/index.js'
+import { createIntents } from '../usecases/intents/index.js'
+import { createRecipients } from '../usecases/recipients/index.js'
+import { createReconciliation } from '../usecases/reconciliation/index.js'
+import { createInboxTransport, createSandbox } from '../usecases/sandbox/index.js'
+import { createSiwx } from '../usecases/siwx/index.js'
+import { createStats } from '../usecases/stats/index.js'
+import { createStreams } from '../usecases/streams/index.js'
+import type { UseCases } from '../usecases/useCases.js'
+import { createWebhooks } from '../usecases/webhooks/index.js'
+import type { Environment, Resources } from './openResources.js'
+
+export interface Nouns {
+  readonly useCases: UseCases
+  readonly jobs: readonly NamedJob[]
+  reconcileSettlements(stopped?: AbortSignal): Promise<void>
+  detectReorgs(stopped?: AbortSignal): Promise<void>
+  /** Ends what runs beside requests and jobs. */
+  close(): Promise<void>
+  /** Writes what was counted in memory. */
+  flush(): Promise<void>
+}
+
+/** Assembles the nouns in the order in which one needs another. */
+export const createNouns = (
+  config: Config,
+  { clock, logger, startSettleWait }: Environment,
+  resources: Resources,
+): Nouns => {
+  const { sealers, stores, chains, registry, metrics, registration, findConfigured, wallets } = resources
+  const { limiter, journal } = stores
+  const { isServing } = chains
+  const siwx = createSiwx({
+    wallets,
+    usedNonces: stores.signInNonces,
+    sealer: sealers.sealerFor('sign-in-nonce'),
+    clockToleranceSeconds: config.clockToleranceSeconds,
+    clock,
+  })
+  const stats = createStats(stores.statistics, clock)
+  const discovery =
+    config.discovery === null
+      ? null
+      : createDiscovery({
+          catalogue: stores.catalogue,
+          challenges: stores.challenges,
+          probe: config.discovery.probe === null ? null : createResourceProbe(config.discovery.probe),
+          verifyMessage: wallets.verifyMessage,
+          validators: resources.validators,
+          settings: config.discovery,
+          clock,
+          logger,
+        })
+  const schemes = [...new Set(registry.list().map(({ kind }) => kind.scheme))].sort()
+  const claimRules = createClaimRules({
+    findStatement: async (recipient) =>
+      findConfigured(recipient) ?? (await stores.recipientStatements.find(recipient)),
+    uniqueAmounts: stores.uniqueAmounts,
+    policy: config.exactDirect.claims,
+  })
+  const core = createCore({
+    ...stores,
+    claimRules,
+    settings: config,
+    service: { name: 'quittance', version, description, features: { ...listFeatures(config), schemes } },
+    listLimitations: resources.listLimitations,
+    registry,
+    isServing,
+    extensions: [siwx.extension, ...(discovery === null ? [] : [discovery.extension])],
+    checks: [...listStoreChecks(stores), ...listChainChecks(chains.health)],
+    counter: metrics,
+    clock,
+    logger,
+    ...(startSettleWait === undefined ? {} : { startSettleWait }),
+  })
+  const reconciliation = createReconciliation({
+    store: stores.reconciliation,
+    nightlyStore: stores.nightlyReconciliation,
+    journal,
+    registry,
+    gauges: metrics,
+    clock,
+    logger,
+  })
+  // A stream closes by the chains' time where this machine's clock is behind it.
+  const streamClock: Clock = {
+    sleep: clock.sleep,
+    now: () => new Date(clock.now().getTime() + chains.getClockLagMs()),
+  }
+  const streams = createStreams({
+    ...stores,
+    core,
+    registry,
+    gauges: metrics,
+    verifyDeadlineMs: config.verifyDeadlineMs,
+    clock: streamClock,
+    processClock: clock,
+    logger,
+  })
+  const intents = createIntents({
+    store: stores.intents,
+    journal,
+    idempotency: stores.idempotency,
+    registry,
+    isServing,
+    settleAuthorization: core.settleAuthorization,
+    claimRules,
+    clock,
+    logger,
+  })
+  const credit = createCredit({ ...stores, registry, counter: metrics, clock, logger })
+  const dashboard = createDashboard({
+    ...stores,
+    ...stores.views,
+    sealer: sealers.sealerFor('api-key'),
+    blocks: createAddressBlocks(),
+    registration,
+    mailer: registration.mailer,
+    mailboxCaps: config.accounts,
+    keyEnvironment: config.accounts.keyEnvironment,
+    tiers: config.tiers,
+    clock,
+    logger,
+    settlements: stores.accountSettlements,
+    findWebhookUrl: async (accountId) => (await stores.webhooks.findEndpoint(accountId))?.url ?? null,
+  })
+  const recipients = createRecipients({
+    registry,
+    statements: stores.recipientStatements,
+    findConfigured,
+    usedNonces: stores.signInNonces,
+    sealer: sealers.sealerFor('sign-in-nonce'),
+    mailChange: dashboard.mailChange,
+    clock,
+  })
+  const { webhookTransport } = resources
+  const webhooks = createWebhooks({
+    outbox: stores.webhooks,
+    feed: stores.feed,
+    audit: stores.audit,
+    mailChange: dashboard.mailChange,
+    transport:
+      stores.sandbox === null
+        ? webhookTransport
+        : createInboxTransport(stores.sandbox.inboxes, webhookTransport),
+    sealer: sealers.sealerFor('webhook-secret'),
+    limiter,
+    counter: metrics,
+    clock,
+    logger,
+  })
+  const sandbox =
+    stores.sandbox === null || chains.sandbox === null
+      ? null
+      : createSandbox({
+          ...stores.sandbox,
+          chain: chains.sandbox,
+          clock,
+          catchUp: async () => {
+            await core.catchUp(new AbortController().signal)
+            await runOnce(webhooks.jobs.deliverWebhooks)
+          },
+        })
+  const optional = [sandbox, discovery].filter((noun) => noun !== null)
+
+  return {
+    useCases: {
+      core: core.useCases,
+      credit: credit.useCases,
+      dashboard: dashboard.useCases,
+      reconciliation: reconciliation.useCases,
+      recipients: recipients.useCases,
+      intents: intents.useCases,
+      siwx: siwx.useCases,
+      stats: stats.useCases,
+      streams: streams.useCases,
+      webhooks: webhooks.useCases,
+      sandbox: sandbox?.useCases ?? null,
+      discovery: discovery?.useCases ?? null,
+    },
+    jobs: listJobs([
+      core,
+      credit,
+      dashboard,
+      intents,
+      reconciliation,
+      siwx,
+      stats,
+      streams,
+      webhooks,
+      ...optional,
+    ]),
+    reconcileSettlements: (stopped) => runOnce(core.jobs.reconcileSettlements, stopped),
+    detectReorgs: (stopped) => runOnce(core.jobs.detectReorgs, stopped),
+    close: async () => {
+      await streams.close()
+      await discovery?.close()
+    },
+    flush: async () => {
+      await runOnce(stats.jobs.flushRequestStatistics).catch((error: unknown) =>
+        logger.warn({ error }, 'statistics.write_failed'),
+      )
+      await runOnce(dashboard.jobs.recordKeyUses).catch((error: unknown) =>
+        logger.warn({ error }, 'key_uses.write_failed'),
+      )
+    },
+  }
+}
+
+const runOnce = ({ run }: Job, stopped = new AbortController().signal): Promise<void> => run(stopped)

@@ -1,0 +1,137 @@
+import type { NetworkHealth } from '../chains/chain.js'
+import { signInFamilies } from '../chains/index.js'
+import { openChains } from '../chains/openChains.js'
+import { createWalletSignatures } from '../chains/walletSignatures.js'
+import type { Config } from '../config.js'
+import { createGuardedFetch } from '../platform/guardedExchange.js'
+import { openRegistration } from '../platform/mailer.js'
+import { createMetrics } from '../platform/metrics.js'
+import { openSealers } from '../platform/openSealers.js'
+import { createSchemaValidator } from '../platform/schemaValidator.js'
+import { StartError } from '../platform/startError.js'
+import type { Clock } from '../ports/clock.js'
+import type { Logger } from '../ports/logger.js'
+import type { WebhookTransport } from '../ports/webhookOutbox.js'
+import { createSchemeRegistry, type SchemeRegistry } from '../schemes/registry.js'
+import { openStores } from '../stores/openStores.js'
+import type { StartSettleWait } from '../usecases/core/settle/settlementContext.js'
+import { canonicalMailbox } from '../usecases/dashboard/mails.js'
+import { createFindConfigured, type FindConfigured } from '../usecases/recipients/index.js'
+
+export interface Environment {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Process metrics (memory, event loop, garbage collection); default on. */
+  readonly measuresProcess?: boolean
+  /** Default: connects to public addresses, and to those of `WEBHOOK_ALLOW`. */
+  readonly webhookTransport?: WebhookTransport
+  readonly startSettleWait?: StartSettleWait
+}
+
+export type Resources = Awaited<ReturnType<typeof openResources>>
+
+/** Opens what the nouns work on: secrets, stores, chains, metrics and what reaches other machines. */
+export const openResources = async (config: Config, environment: Environment) => {
+  const { clock, logger, measuresProcess = true, webhookTransport } = environment
+  const sealers = await openSealers(
+    {
+      ...config.accounts,
+      dataFolder: config.stores.dataFolder,
+      isDatabaseShared: config.stores.databaseUrl !== null,
+    },
+    logger,
+  )
+  const stores = await openStores(
+    { ...config.stores, ...sealers, readMailbox: canonicalMailbox, tiers: config.tiers },
+    clock,
+    logger,
+  )
+  const { limiter, lanes } = stores
+  const { minPaymentGasShare, requiresCrossCheck, exactAmount } = config
+  const scenarios = stores.sandbox?.scenarios
+  const chains = await openChains(config.chains, {
+    clock,
+    logger,
+    limiter,
+    lanes,
+    minPaymentGasShare,
+    requiresCrossCheck,
+    exactAmount,
+    countPromised: stores.holds.countPromised,
+    sponsoring: { recipients: config.sponsoredRecipients, history: stores.sponsoringHistory },
+    ...(scenarios === undefined ? {} : { scenarios }),
+  }).catch(async (error: unknown) => {
+    await stores.close()
+    throw error
+  })
+  const registry = createSchemeRegistry(chains.schemes)
+  const metrics = createMetrics({
+    kinds: registry.list().map(({ kind }) => kind),
+    listNetworks: chains.health,
+    isLimiterDegraded: limiter.isDegraded,
+    measuresProcess,
+  })
+  if (config.webhooks.allow.length > 0) logger.warn(config.webhooks, 'webhooks.private_targets_allowed')
+  if (config.sandbox !== 'off') {
+    logger.warn({ sandbox: config.sandbox, hint: 'no payment of this instance is real' }, 'sandbox.enabled')
+  }
+  const registration = openRegistration(config.accounts, logger)
+  const findConfigured = await openConfiguredRecipients(config, registry, logger).catch(
+    async (error: unknown) => {
+      await chains.close()
+      await stores.close()
+      throw error
+    },
+  )
+  const validators = { explained: createSchemaValidator(), settled: createSchemaValidator() }
+  return {
+    sealers,
+    stores,
+    chains,
+    registry,
+    metrics,
+    registration,
+    findConfigured,
+    validators,
+    wallets: createWalletSignatures({
+      families: signInFamilies,
+      contractReaders: chains.contractReaders,
+      logger,
+    }),
+    webhookTransport: webhookTransport ?? createGuardedFetch({ allow: config.webhooks.allow }),
+    listLimitations: () => chains.health().flatMap(describeLimitations),
+    /** Closes all but the stores, which what is closed here may still write to. */
+    closeConnections: async (): Promise<void> => {
+      await Promise.all([
+        chains.close(),
+        registration.mailer?.close(),
+        ...Object.values(validators).map((validator) => validator.close()),
+      ])
+    },
+  }
+}
+
+const describeLimitations = ({ network, limitations = [] }: NetworkHealth) =>
+  limitations.map((text) => ({ network, text }))
+
+const openConfiguredRecipients = async (
+  { exactDirect }: Config,
+  registry: SchemeRegistry,
+  logger: Logger,
+): Promise<FindConfigured> => {
+  if (exactDirect.claims === 'open' && registry.hasScheme('exact-direct')) {
+    logger.warn(
+      {
+        variable: 'EXACT_DIRECT_CLAIMS',
+        hint: 'any caller that sees a transaction can claim it, except where the recipient has stated otherwise',
+      },
+      'exact_direct.claims_open',
+    )
+  }
+  try {
+    return createFindConfigured(exactDirect.recipients, registry, logger)
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    throw new StartError('EXACT_DIRECT_RECIPIENTS', problem, { cause: error })
+  }
+}
