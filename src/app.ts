@@ -30,7 +30,7 @@ import { streamRoutes } from './http/routes/streams.js'
 import { webhookRoutes } from './http/routes/webhooks.js'
 import { addRouteTable, strictQueries } from './http/routeTable.js'
 import { createServerFactory } from './http/server/createServerFactory.js'
-import type { PaceOptions } from './http/server/pace.js'
+import { createFindRate } from './http/server/pace.js'
 import { createTurns } from './http/server/turns.js'
 import { systemClock } from './platform/clock.js'
 import { silentLogger } from './platform/logger.js'
@@ -38,7 +38,7 @@ import type { Metrics } from './platform/metrics.js'
 import type { Secret } from './platform/secret.js'
 import type { Logger } from './ports/logger.js'
 import { bodyLimits } from './protocol/requestLimits.js'
-import { getTier, higherRate, specificationTiers, type Tiers } from './protocol/tiers.js'
+import { specificationTiers, type Tiers } from './protocol/tiers.js'
 import type { UseCases } from './usecases/useCases.js'
 import './http/auth/caller.js'
 
@@ -115,22 +115,6 @@ const defaultRefusalDelayMs = 1_000
 // Longer than a client on 128 kbit/s takes for the largest document (0.5 MB).
 const defaultUnreadTimeoutMs = 30_000
 
-/** Beside other callers, the requests that the limits allow in a minute take at least so long to begin. */
-const minuteTakesSeconds = 12
-const minPacePerSecond = 50
-
-const createFindRate = (limits: RateLimitsDependencies | null, tiers: Tiers): PaceOptions['findRate'] => {
-  const anonymous = limits?.table.find(({ endpoint, per }) => endpoint === '*' && per === 'address')
-  return (tier, { apartPerMinute }) => {
-    if (limits === null || anonymous === undefined) return Number.POSITIVE_INFINITY
-    const everybody = Math.max(anonymous.limit, apartPerMinute)
-    const perMinute = tier === null ? everybody : higherRate(getTier(tiers, tier).rpmLimit, everybody)
-    return perMinute === -1
-      ? Number.POSITIVE_INFINITY
-      : Math.max(minPacePerSecond, perMinute / minuteTakesSeconds)
-  }
-}
-
 export const buildApp = ({
   useCases,
   settings,
@@ -151,7 +135,7 @@ export const buildApp = ({
       trustProxy: settings.trustProxy,
       acceptedKeys,
       turns,
-      findRate: createFindRate(limits, tiers),
+      findRate: createFindRate(limits?.table ?? null, tiers),
       clock: limits?.clock ?? systemClock,
       logger,
       maxConnections: settings.maxConnections ?? 0,

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorStatus } from '../errors.js'
-import { stalls } from '../platform/stallDetector.js'
+import { stalls } from '../platform/clock.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { SignInReason } from '../protocol/siwx.js'
 import { forbidCaching } from './reply.js'

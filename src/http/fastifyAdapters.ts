@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { AppError } from '../errors.js'
 import { describeError } from '../platform/scrub.js'
 import type { Logger } from '../ports/logger.js'
-import { describeIssue } from '../protocol/describeIssue.js'
+import { describeIssue } from '../protocol/fields.js'
 import { describePath } from './json.js'
 
 const maxIssues = 3

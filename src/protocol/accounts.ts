@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { nextCursor } from './page.js'
-import { settlementView } from './results.js'
+import { nextCursor, settlementView } from './results.js'
 
 /* Responses of the key and dashboard endpoints, with the field names of the specification. */
 

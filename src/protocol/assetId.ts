@@ -60,3 +60,7 @@ const padHexAddress = (text: string): string => {
   const [, digits] = /^0x([0-9a-fA-F]{1,64})$/.exec(text) ?? []
   return digits === undefined ? text : `0x${digits.toLowerCase().padStart(64, '0')}`
 }
+
+/** One spelling for comparisons: hex addresses are case-insensitive, base58 and names are not. */
+export const foldAddress = (address: string): string =>
+  /^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address

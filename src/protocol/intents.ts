@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { readUint256 } from './amount.js'
-import { nextCursor } from './page.js'
-import { reasonName } from './results.js'
+import { nextCursor, reasonName } from './results.js'
 import { wireLimits } from './wire.js'
 
 /* Requests and responses of `/v1/intent`. */

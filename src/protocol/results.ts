@@ -1,7 +1,11 @@
 import { z } from 'zod'
-import { nextCursor } from './page.js'
 import { operationalCodes } from './reasons/reasonEntry.js'
 import { describeReason, findOperationalCode, findRemedy, type Reason, reasons } from './reasons.js'
+
+export const nextCursor = z
+  .string()
+  .optional()
+  .meta({ description: 'For the next page; absent where there is none' })
 
 // Documented as enumerations and read as strings: stored responses of other versions stay readable.
 export const operationalCodeName = z

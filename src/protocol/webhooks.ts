@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nextCursor } from './page.js'
+import { nextCursor } from './results.js'
 
 /* Requests and responses of the webhook endpoints. Messages follow Standard Webhooks. */
 

@@ -1,4 +1,4 @@
-import { foldAddress } from '../protocol/foldAddress.js'
+import { foldAddress } from '../protocol/assetId.js'
 import type { Network } from './network.js'
 
 /** One spelling of an address or asset of the network, for comparisons. */

@@ -7,7 +7,7 @@ import type {
   Settlement,
   SignedTransaction,
 } from '../../src/ports/settlementJournal.js'
-import { foldAddress } from '../../src/protocol/foldAddress.js'
+import { foldAddress } from '../../src/protocol/assetId.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { stalls } from '../../src/platform/stallDetector.js'
+import { stalls } from '../../src/platform/clock.js'
 import type { SettleResponse } from '../../src/usecases/core/useCases.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { type TestAppOptions, testApp } from './support/app.js'

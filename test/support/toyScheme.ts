@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Recorder } from '../../src/ports/settlementJournal.js'
-import { foldAddress } from '../../src/protocol/foldAddress.js'
+import { foldAddress } from '../../src/protocol/assetId.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import type { Network } from '../../src/schemes/network.js'

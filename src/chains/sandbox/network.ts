@@ -1,7 +1,7 @@
 import { withSignal } from '../../concurrency/deadline.js'
 import type { SandboxScenarios } from '../../ports/sandbox.js'
 import type { BlockReference } from '../../ports/settlementJournal.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
+import { foldAddress } from '../../protocol/assetId.js'
 import type { BlockStatus, Network } from '../../schemes/network.js'
 import type { OfflineNetwork } from '../../schemes/offlineScheme.js'
 import { heightAt, readBlock } from './blocks.js'

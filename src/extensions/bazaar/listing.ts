@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { ListedResource, ListedTerms } from '../../ports/discovery.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
+import { foldAddress } from '../../protocol/assetId.js'
 import { isPrivateHost, parseUrl } from './resourceUrl.js'
 
 const printable = /^[\x20-\x7e]+$/

@@ -1,7 +1,6 @@
 import type { ListedTerms } from '../../ports/discovery.js'
-import { canonicalAsset } from '../../protocol/assetId.js'
+import { canonicalAsset, foldAddress } from '../../protocol/assetId.js'
 import { type Fields, fieldsOf, isFields } from '../../protocol/fields.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import { measureJson } from './bounds.js'
 import { findTemplateProblem, findUrlProblem, type ResourceKey, toResourceKey } from './resourceUrl.js'

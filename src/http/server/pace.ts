@@ -1,5 +1,6 @@
 import { setNewest } from '../../concurrency/boundedMap.js'
-import { tierRatedEndpoints } from '../../protocol/requestLimits.js'
+import { type RequestLimit, tierRatedEndpoints } from '../../protocol/requestLimits.js'
+import { getTier, higherRate, type Tiers } from '../../protocol/tiers.js'
 import { findTierEndpoint, type RequestLine, readPath } from './readRequest.js'
 import { type Caller, createContention } from './turns.js'
 
@@ -81,3 +82,23 @@ export const describePace = (request: RequestLine): PacedRequest => ({
   readsChains: request.method === 'POST' && intentPath.test(readPath(request)),
   apartPerMinute: tierRatedEndpoints.get(findTierEndpoint(request)) ?? 0,
 })
+
+/** Beside other callers, the requests that the limits allow in a minute take at least so long to begin. */
+const minuteTakesSeconds = 12
+const minPacePerSecond = 50
+
+/** The rate of a tier; infinite without limits, which are null. */
+export const createFindRate = (
+  limits: readonly RequestLimit[] | null,
+  tiers: Tiers,
+): PaceOptions['findRate'] => {
+  const anonymous = limits?.find(({ endpoint, per }) => endpoint === '*' && per === 'address')
+  return (tier, { apartPerMinute }) => {
+    if (limits === null || anonymous === undefined) return Number.POSITIVE_INFINITY
+    const everybody = Math.max(anonymous.limit, apartPerMinute)
+    const perMinute = tier === null ? everybody : higherRate(getTier(tiers, tier).rpmLimit, everybody)
+    return perMinute === -1
+      ? Number.POSITIVE_INFINITY
+      : Math.max(minPacePerSecond, perMinute / minuteTakesSeconds)
+  }
+}

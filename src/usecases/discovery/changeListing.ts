@@ -2,7 +2,7 @@ import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { CatalogueEntry, DiscoveryCatalogue } from '../../ports/discovery.js'
 import type { Requester } from '../../ports/rateLimiter.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
+import { foldAddress } from '../../protocol/assetId.js'
 import { canonicalNetwork } from '../../protocol/network.js'
 import type { DiscoveryUseCases, OwnerSignature } from './useCases.js'
 

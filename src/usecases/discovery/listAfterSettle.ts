@@ -12,8 +12,8 @@ import type {
   ListedTerms,
   SchemaValidator,
 } from '../../ports/discovery.js'
+import { foldAddress } from '../../protocol/assetId.js'
 import type { Fields, JsonObject } from '../../protocol/fields.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { ListingQueue } from './listingQueue.js'
 import { planRecord } from './planRecord.js'

@@ -8,7 +8,7 @@ import type {
   SettlementRecord,
   StatedListing,
 } from '../../ports/discovery.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
+import { foldAddress } from '../../protocol/assetId.js'
 import { askedEveryMs, findAskedUrl, refuse, resolveConflict } from './resolveConflict.js'
 
 interface DeclaredSettlement {

@@ -11,7 +11,7 @@ import type {
   RecordPlan,
   StatedListing,
 } from '../../ports/discovery.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
+import { foldAddress } from '../../protocol/assetId.js'
 
 export const settlementRules = {
   claimed_by_another_payee:

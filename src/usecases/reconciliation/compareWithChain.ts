@@ -1,6 +1,6 @@
 import { withinDeadline } from '../../concurrency/deadline.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
-import { foldAddress } from '../../protocol/foldAddress.js'
+import { foldAddress } from '../../protocol/assetId.js'
 import type { ChainCheck, Difference } from '../../protocol/reconciliation.js'
 import { findPublicProof, type PublicProof } from '../../schemes/publicProof.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'

@@ -1,7 +1,7 @@
 import { Address, type Cell } from '@ton/core'
 import { z } from 'zod'
-import { describeIssue } from '../../../protocol/describeIssue.js'
 import type { JsonObject } from '../../../protocol/fields.js'
+import { describeIssue } from '../../../protocol/fields.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { maxBase64Length, readAddress, readCell } from '../encoding/cells.js'
 import { type JettonTransfer, readJettonTransfer } from '../tokens/jettons.js'

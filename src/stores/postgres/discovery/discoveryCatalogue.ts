@@ -6,7 +6,7 @@ import type {
   CatalogueQuery,
   DiscoveryCatalogue,
 } from '../../../ports/discovery.js'
-import { foldAddress } from '../../../protocol/foldAddress.js'
+import { foldAddress } from '../../../protocol/assetId.js'
 import { runInBatches, uuidForm, withoutNul } from '../database/statements.js'
 import { entryColumns, readEntry } from './catalogueRow.js'
 import { createRecordSettlement } from './recordSettlement.js'

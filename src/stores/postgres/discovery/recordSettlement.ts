@@ -6,7 +6,7 @@ import type {
   RecordPlan,
   SettlementRecord,
 } from '../../../ports/discovery.js'
-import { foldAddress } from '../../../protocol/foldAddress.js'
+import { foldAddress } from '../../../protocol/assetId.js'
 import { inTransaction, withoutNul } from '../database/statements.js'
 import { entryColumns, readEntry, readStated } from './catalogueRow.js'
 import { challengeColumns, joinChallenge, readChallenge, recordChallenge } from './ownerChallenges.js'

@@ -1,6 +1,5 @@
 import { AppError } from '../../../errors.js'
-import { canonicalAsset } from '../../../protocol/assetId.js'
-import { foldAddress } from '../../../protocol/foldAddress.js'
+import { canonicalAsset, foldAddress } from '../../../protocol/assetId.js'
 import { canonicalNetwork } from '../../../protocol/network.js'
 import { createMemoPreimage, hashMemo, isMemoPreimage } from '../../../schemes/exactDirect/memo.js'
 import { findPublicProof } from '../../../schemes/publicProof.js'
