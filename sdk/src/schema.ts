@@ -3449,6 +3449,20 @@ export interface components {
         };
     };
     responses: {
+        /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_AMOUNT`: The amount is below what the stream has already used. `AMOUNT_EXCEEDED`: The amount is above the maximum of the stream. `INVALID_VOUCHER`: The payer's voucher is missing, or does not fit the update. */
+        BadRequest: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `FORBIDDEN`: The restrictions of the API key exclude this client, or the instance has no operator token. */
         Forbidden: {
             headers: {
@@ -3550,20 +3564,6 @@ export interface components {
         };
         /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. */
         InvalidRequest: {
-            headers: {
-                "X-Request-ID": components["headers"]["X-Request-ID"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_AMOUNT`: The amount is below what the stream has already used. `AMOUNT_EXCEEDED`: The amount is above the maximum of the stream. `INVALID_VOUCHER`: The payer's voucher is missing, or does not fit the update. */
-        InvalidRequestOrInvalidAmountOrAmountExceededOrInvalidVoucher: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5518,7 +5518,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamUpdated"];
                 };
             };
-            400: components["responses"]["InvalidRequestOrInvalidAmountOrAmountExceededOrInvalidVoucher"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5576,7 +5576,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamAnswer"];
                 };
             };
-            400: components["responses"]["InvalidRequestOrInvalidAmountOrAmountExceededOrInvalidVoucher"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

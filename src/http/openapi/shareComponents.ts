@@ -1,4 +1,5 @@
-import { errorStatus } from '../../errors.js'
+import { STATUS_CODES } from 'node:http'
+import { type ErrorCode, errorStatus } from '../../errors.js'
 
 interface Body {
   readonly description?: unknown
@@ -78,14 +79,19 @@ const listParts = ({ tags, parameters = [], requestBody, responses }: Operation)
 
 const schemaReference = /^\{"\$ref":"#\/components\/schemas\/(\w+?)(?:Input)?"\}$/
 
-/** By its error codes, as `InvalidRequest`, or its schema; null if it has neither. */
+/** By its error codes, as `InvalidRequest`, or their status if they are many, or its schema; null if it has none. */
 const nameBody = ({ content }: Body): string | null => {
   const { schema, examples } = content?.['application/json'] ?? {}
   const codes = Object.keys(examples ?? {})
-  const isError = codes.length > 0 && codes.every((code) => Object.hasOwn(errorStatus, code))
-  if (isError) return codes.join('_OR_').toLowerCase()
+  if (codes.length > 0 && codes.every(isErrorCode)) {
+    const [code] = codes
+    if (code !== undefined && codes.length > 2) return STATUS_CODES[errorStatus[code]] ?? null
+    return codes.join('_OR_').toLowerCase()
+  }
   return schemaReference.exec(JSON.stringify(schema) ?? '')?.[1] ?? null
 }
+
+const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errorStatus, text)
 
 /** `rate_limited` becomes `RateLimited`, `webhook-id` `WebhookId`. */
 const toPascalCase = (text: string): string =>
