@@ -101,7 +101,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
   app.get(
     '/v1/settlements/:id',
     { schema: settlementSchema, config: { access: 'public' } },
-    async ({ params }) => await useCases.getSettlement(params.id.toLowerCase()),
+    async ({ params }) => await useCases.getSettlement(params.id),
   )
 
   app.get(

@@ -118,7 +118,12 @@ export const settlementSchema = {
   description:
     'The settlement with the `settlementId` of a /settle response. `pending` becomes `confirmed` or ' +
     '`failed` once there is final proof on chain.',
-  params: z.object({ id: z.uuid().meta({ examples: [parameters.settlementId] }) }),
+  params: z.object({
+    id: z
+      .uuid()
+      .meta({ examples: [parameters.settlementId] })
+      .transform((text) => text.toLowerCase()),
+  }),
   response: {
     200: jsonResponse('The settlement.', settlementView),
     ...describeErrors(lookUpErrors),
