@@ -110,7 +110,7 @@ const intents: IntentUseCases = {
 
 export interface RenderedDocument {
   readonly yaml: string
-  /** In one line, for programs. */
+  /** It is one line, for programs. */
   readonly json: string
 }
 

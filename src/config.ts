@@ -221,7 +221,7 @@ export const readConfig = (
       databasePoolSize: variables.DATABASE_POOL_SIZE,
       databaseReadUrl: withPassword(variables.DATABASE_READ_URL, variables.DATABASE_READ_PASSWORD),
       databaseReadPoolSize: variables.DATABASE_READ_POOL_SIZE,
-      // Apart from what a real instance keeps in the same folder.
+      // A real instance keeps its data in the folder itself.
       dataFolder: isSandbox ? join(variables.DATA_FOLDER, 'sandbox') : variables.DATA_FOLDER,
       redisUrl: withPassword(variables.REDIS_URL, variables.REDIS_PASSWORD),
     },

@@ -14,7 +14,7 @@ import { scrubText } from './platform/scrub.js'
 import { DeploymentError } from './platform/startError.js'
 import { version } from './platform/version.js'
 
-// After the longest settle, so that accepted requests complete.
+// It is added to the longest settle, so that accepted requests complete.
 const drainMarginMs = 15_000
 
 // As many as Linux allows by default. A client whose connection finds no place here tries again after a second.
@@ -87,7 +87,7 @@ const deploy = async (request: { readonly network: string; readonly isDryRun: bo
 const serve = async (): Promise<void> => {
   const hasColours = process.stdout.isTTY && process.stdout.hasColors()
   const screen = process.stdout.isTTY ? createScreen(process.stdout, hasColours) : null
-  // A terminal that goes away: SIGHUP ends the service, and no error about a lost line is worth another line.
+  // When a terminal goes away, SIGHUP ends the service, and no error about a lost line is worth another line.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const openLog = (level: Config['logLevel']) =>
     createLogger({ level, ...(screen === null ? {} : { destination: screen }) })

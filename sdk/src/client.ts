@@ -13,7 +13,7 @@ export interface ClientOptions {
 }
 
 interface WaitOptions {
-  /** For all attempts together. Default: 30,000 for verify, 90,000 for settle. */
+  /** Bounds all attempts together. Default: 30,000 for verify, 90,000 for settle. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }

@@ -9,7 +9,7 @@ interface ErrorDetails {
   readonly requestId: string | null
   /** A settle whose outcome is unknown has it: settle the same payment with it again. */
   readonly idempotencyKey: string | null
-  /** Of a payment that was refused, such as `insufficient_funds`. */
+  /** Why a payment was refused, such as `insufficient_funds`. */
   readonly errorReason: string | null
   readonly cause?: unknown
 }

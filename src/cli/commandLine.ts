@@ -38,7 +38,7 @@ sends nothing.
   --network <id>   such as eip155:8453
   --dry-run        shows what it would cost, and sends nothing`
 
-/** Not understood: exit code 2, as POSIX utilities do. */
+/** What is not understood ends with exit code 2, as in POSIX utilities. */
 export class CommandLineError extends Error {
   constructor(problem: string) {
     super(problem)
@@ -99,7 +99,7 @@ const readDeploy = (args: readonly string[]): Invocation => {
   return { kind: 'deploy', network, isDryRun }
 }
 
-/** Without its value, which may be a secret, and without what controls a terminal. */
+/** Leaves out its value, which may be a secret, and what controls a terminal. */
 const nameOf = (word: string): string => (word.split('=')[0] ?? '').replaceAll(/\p{C}/gu, '').slice(0, 60)
 
 /** How each command is written where the service was called, without its arguments. */

@@ -13,7 +13,7 @@ export const sandboxNamespace = 'sandbox'
 export const privateBlocks = [...ownNetworkBlocks.loopback, ...ownNetworkBlocks.private]
 
 /**
- * Stricter than listing: strangers choose the URL, so that a public instance must never do it by default. A sandbox by
+ * It is stricter than listing: strangers choose the URL, so that a public instance must never do it by default. A sandbox by
  * default is on a developer's machine, but not one with a database server of its own, such as in containers.
  */
 export const mayProbePrivateHosts = (

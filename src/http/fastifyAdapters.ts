@@ -30,7 +30,7 @@ export const compileValidator: FastifySchemaCompiler<unknown> = ({ schema, httpP
 
 const maxNameLength = 40
 
-/** Escaped, so that a name cannot inject control characters or bidirectional text. */
+/** Names are escaped, so that they cannot inject control characters or bidirectional text. */
 const describeQueryIssue = (issue: z.core.$ZodRawIssue): string => {
   if (issue.code !== 'unrecognized_keys') return describeIssue(issue)
   const names = issue.keys.slice(0, maxIssues).map((name) => JSON.stringify(name.slice(0, maxNameLength)))
@@ -70,7 +70,7 @@ const toSerializerSchema = (schema: z.ZodType): Schema =>
     ),
   )
 
-/** For lines of Fastify itself. Logs only the error of a logged object: requests and replies contain secrets. */
+/** Writes Fastify's own lines. Logs only the error of a logged object: requests and replies contain secrets. */
 export const createFastifyLogger = (logger: Logger): FastifyBaseLogger => {
   const write =
     (log: Logger['info']) =>

@@ -29,7 +29,7 @@ export const readJson = (bytes: Buffer): unknown => {
 }
 
 /**
- * Fast path at half the cost; undefined if the full scan is needed. Without backslashes, and without space
+ * Reads at half the cost; undefined if the full scan is needed. Without backslashes, and without space
  * between a key and its colon, `":` occurs exactly once per key, so the parsed value has fewer keys than the
  * text exactly if one is duplicated.
  */
@@ -51,7 +51,7 @@ const hasManyValues = (text: string, containers: number): boolean =>
 
 const spaceAfterQuote = /"[ \t\r\n]/
 
-/** Occurrences of `part`; stops at `most` + 1. */
+/** Counts the occurrences of `part`; stops at `most` + 1. */
 const count = (text: string, part: string, most: number): number => {
   let found = 0
   for (let at = text.indexOf(part); at !== -1 && found <= most; at = text.indexOf(part, at + 1)) found += 1
@@ -98,7 +98,7 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/** One pass that inspects only brackets, commas and strings. Invalid JSON may pass: the parser runs afterwards. */
+/** Inspects only brackets, commas and strings, in one pass. Invalid JSON may pass: the parser runs afterwards. */
 const findProblem = (text: string): string | null => {
   const frames: Frame[] = []
   let frame: Frame | undefined

@@ -28,7 +28,7 @@ export interface TierCount {
 interface RouteWindows {
   readonly anonymous: readonly RouteWindow[]
   readonly keyed: readonly RouteWindow[]
-  /** Beside `keyed`. */
+  /** They count beside `keyed`. */
   readonly unproven: readonly RouteWindow[]
 }
 

@@ -14,7 +14,7 @@ interface StallDetectorOptions {
   readonly now?: () => number
 }
 
-/** A stopped process, a blocked event loop or a suspended machine: deadlines of clients passed without their fault. */
+/** Notices a stopped process, a blocked event loop, a suspended machine: deadlines of clients passed without their fault. */
 const createStallDetector = ({
   intervalMs = 250,
   stallMs = 1_000,

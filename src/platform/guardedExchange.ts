@@ -67,7 +67,7 @@ class AddressRefusedError extends Error {}
 class DeadlineError extends Error {}
 
 /**
- * Requests to URLs of users (SSRF protection): over HTTPS to public addresses, and over either protocol to the blocks of
+ * Reaches URLs of users (SSRF protection): over HTTPS public addresses, and over either protocol the blocks of
  * `allow`. Addresses are checked inside the DNS lookup of the connection, so rebinding has no effect. No redirects, no
  * connection reuse, one deadline for the whole exchange.
  */

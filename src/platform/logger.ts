@@ -9,7 +9,7 @@ interface LoggerSettings {
   readonly destination?: DestinationStream
 }
 
-/** One JSON object per line. Secrets are removed from fields. */
+/** Writes one JSON object per line. Secrets are removed from fields. */
 export const createLogger = ({ level, destination }: LoggerSettings): Logger => {
   const options = {
     level,

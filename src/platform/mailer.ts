@@ -13,7 +13,7 @@ const deadlineMs = 15_000
 // Further mails are dropped, so that a hanging server cannot exhaust memory.
 const maxInFlight = 1_000
 
-/** Sends over pooled SMTP connections. `post` does not wait; failures are only logged. */
+/** Sends over pooled SMTP connections. `send` does not wait; failures are only logged. */
 export const createMailer = ({ url, from }: MailerSettings, logger: Logger): Mailer => {
   const transport = createTransport({
     url: url.reveal(),

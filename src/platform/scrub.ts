@@ -119,7 +119,7 @@ const rules: readonly Rule[] = [
     pattern: /\b(Bearer|Basic)\s+(?!or as )[^\s<"',;]+/gi,
     replace: (_match, scheme = '') => `${scheme} [redacted]`,
   },
-  // Before names are looked for, which would take the first word and leave eleven.
+  // They go before names are looked for, which would take the first word and leave eleven.
   { pattern: seedPhrase, replace: () => '[words]' },
   { pattern: /\b(?:qtn_sk|whsec)_[A-Za-z0-9+/=_-]+/g, replace: () => '[key]' },
   {
@@ -162,7 +162,7 @@ const secretFields = new Set([
   'seed',
 ])
 
-// May contain 32 bytes in hex, because they are identifiers and not keys.
+// These may contain 32 bytes in hex, because they are identifiers and not keys.
 const identifierFields = new Set([
   'transaction',
   'transactions',

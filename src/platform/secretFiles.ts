@@ -5,7 +5,7 @@ const suffix = '_FILE'
 // Longer text is no secret, but a file that was named by mistake.
 const maxBytes = 65_536
 
-// Without the network, as in EVM_RPC_URL_8453. URLs are secrets because they often hold passwords or keys.
+// The names lack the network, as in EVM_RPC_URL_8453. URLs are secrets because they often hold passwords or keys.
 const secretName = /(?:^|_)(?:PRIVATE_KEY|MNEMONIC|API_KEY|SECRET|TOKEN|PASSWORD|URL)(?:_[0-9a-z]+)?$/
 
 /** Whether a setting may be given as a file. */
@@ -21,7 +21,7 @@ export const nameOfSecretFile = (name: string): string | null => {
 export const secretFileOf = (setting: string): string => `${setting}${suffix}`
 
 export interface SecretFilesReading {
-  /** With the content of each file, without surrounding white space, in place of its path. */
+  /** It has the content of each file, without surrounding white space, in place of its path. */
   readonly environment: Readonly<Record<string, string>>
   /** Settings whose value was in a file. */
   readonly namesInFiles: readonly string[]

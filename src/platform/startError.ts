@@ -11,7 +11,7 @@ export class StartError extends Error {
   }
 }
 
-/** Why nothing, or not everything, was deployed. For operators: it holds no secret. */
+/** It says why nothing, or not everything, was deployed. It is for operators: it holds no secret. */
 export class DeploymentError extends Error {
   constructor(problem: string, options?: ErrorOptions) {
     super(problem, options)

@@ -3,7 +3,7 @@
  */
 
 interface NetworkNames {
-  /** Without the suffix, such as `EVM_RPC_URL`. */
+  /** They lack the suffix, such as `EVM_RPC_URL`. */
   readonly names: readonly string[]
   /** Form of the suffix. */
   readonly suffix: RegExp

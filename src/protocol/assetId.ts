@@ -43,7 +43,7 @@ export const toCaip19 = (network: string, asset: string): string => {
   return `${network}/${assetNamespace}:${reference}`
 }
 
-/** Where one bare asset has several spellings. */
+/** Some bare assets have several spellings. */
 const unifyForms = (namespace: string, asset: string): string => {
   switch (namespace) {
     case 'aptos':
@@ -55,7 +55,7 @@ const unifyForms = (namespace: string, asset: string): string => {
   }
 }
 
-/** Aptos addresses: any case, with or without leading zeros. */
+/** Aptos addresses are written in any case, with or without leading zeros. */
 const padHexAddress = (text: string): string => {
   const [, digits] = /^0x([0-9a-fA-F]{1,64})$/.exec(text) ?? []
   return digits === undefined ? text : `0x${digits.toLowerCase().padStart(64, '0')}`

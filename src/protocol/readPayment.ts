@@ -159,7 +159,7 @@ const isSameIdentifier = (left: string, right: string): boolean =>
 
 const authorizationFields = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const
 
-/** Flat shape: authorization fields beside the signature, times as numbers. */
+/** The flat shape has the authorization's fields beside the signature, and times as numbers. */
 const nestFlatProof = (proof: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   if ('authorization' in proof || !('nonce' in proof && 'signature' in proof && 'from' in proof)) return proof
   const authorization: Record<string, unknown> = {}
@@ -236,7 +236,7 @@ const longTextMessage = `paymentPayload.payload: a text has more than ${maxTextL
 const address = /^[\x21-\x7e]{1,256}$/
 
 /**
- * The payer that a proof names in clear, as it is written there; null where only a scheme can read it. For refusals
+ * The payer that a proof names in clear, as it is written there; null where only a scheme can read it. Refusals name it
  * before a scheme has looked at the payment.
  */
 export const findClaimedPayer = (proof: unknown): string | null => {

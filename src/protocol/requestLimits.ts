@@ -44,7 +44,7 @@ export const sharedOnlyPaths: readonly string[] = ['/register', '/lookup']
 const minuteMs = 60_000
 const hourMs = 3_600_000
 
-/** So that an account meters 1,000 sessions once a second. Each update is one row of a shared commit. */
+/** An account can meter 1,000 sessions once a second. Each update is one row of a shared commit. */
 const streamUpdatesPerMinute = 60_000
 
 /**
@@ -66,7 +66,7 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
   const perAddress = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'anonymous' }
   }
-  /** Also with a key: what these routes keep, or compute, is paid for by all. */
+  /** They hold with a key as well: what these routes keep, or compute, is paid for by all. */
   const perClient = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'all' }
   }
@@ -88,7 +88,7 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
       // Otherwise a few addresses could use it up in every minute.
       sparesNewcomers: true,
     },
-    // Also with a key: otherwise one key could create any number of others.
+    // It holds with a key as well: otherwise one key could create any number of others.
     {
       endpoint,
       limit: figures.registrationsPerAddressPerHour,

@@ -10,7 +10,7 @@ interface Charge {
 
 type Extra = Payment['requirements']['extra']
 
-/** By which the scheme `upto` charges. */
+/** The scheme `upto` charges by them. */
 const billingUnits = ['token', 'request', 'second', 'minute', 'byte', 'kb', 'mb'] as const
 
 /** A sentence if `extra.unit` of requirements under `upto` is no billing unit; null if it is one, or absent. */
@@ -83,7 +83,7 @@ const isCharge = (product: Decimal, { amount, maximum, minimum }: Charge): boole
   return distance <= one || distance * 100n <= product.digits
 }
 
-/** Doubles reach 10^308: what no message needs in full. */
+/** Doubles reach 10^308, which no message needs in full. */
 const shorten = (value: Decimal): string => {
   const text = formatDecimal(value)
   return text.length <= 80 ? text : `${text.slice(0, 77)}...`

@@ -67,7 +67,7 @@ const checkFamily = async (family: EnabledChain): Promise<readonly Finding[]> =>
     const text = isLate ? `no answer within ${deadlineMs / 1_000} s` : describeError(error)
     return [{ level: 'error', subject: family.namespace, text }]
   } finally {
-    // Also after the deadline, whenever it has opened.
+    // It is closed after the deadline as well, whenever it has opened.
     void opening.then(
       (chains) => chains.close(),
       () => undefined,

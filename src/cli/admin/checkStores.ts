@@ -84,7 +84,7 @@ const checkServer = async (pool: AdminDatabase['pool']): Promise<readonly Findin
   ]
 }
 
-/** Of a sandbox on a server: which database it is, and what is beside it. */
+/** Says of a sandbox on a server which database it is, and what is beside it. */
 const checkPlace = async ({ isSandbox, databaseUrl }: Config['stores']): Promise<readonly Finding[]> => {
   if (!isSandbox || databaseUrl === null) return []
   const subject = 'database'

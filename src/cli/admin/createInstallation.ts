@@ -138,7 +138,7 @@ const importInto = async (config: Config, file: string): Promise<ImportedConsume
 }
 
 const restore = async (config: Config, file: string): Promise<Transfer> => {
-  // Before a database is created or opened.
+  // The file is checked before a database is created or opened.
   await checkBackup(file, migrationsFolder)
   const { pool, close } = await openAdminDatabase(config.stores, { creates: true })
   try {

@@ -57,8 +57,8 @@ export const readActor = (request: FastifyRequest): Actor => {
 }
 
 /**
- * The customer of a key. Customers that are not proven share with those of their address: a caller that registers can name any
- * number of mailboxes. Callers without a key share with those of their address.
+ * Names the customer of a key. Customers that are not proven share with those of their address: a caller that registers can
+ * name any number of mailboxes. Callers without a key share with those of their address.
  */
 export const readRequester = ({ account, ip }: Pick<FastifyRequest, 'account' | 'ip'>): Requester => {
   // Routes that are tested alone have no account.
@@ -68,7 +68,7 @@ export const readRequester = ({ account, ip }: Pick<FastifyRequest, 'account' | 
   return { name: `unproven ${network}`, site: site === null ? null : `unproven ${site}` }
 }
 
-/** Who holds what a request occupies: its IPv4 address or IPv6 /64, the /48 around it, and its customer. */
+/** Names who holds what a request occupies: its IPv4 address or IPv6 /64, the /48 around it, and its customer. */
 export const readHolders = ({ ip, account }: Pick<FastifyRequest, 'ip' | 'account'>): readonly string[] => {
   const { network, site } = readClientNetworks(ip)
   return [

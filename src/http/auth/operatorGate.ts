@@ -59,7 +59,7 @@ const loopbackAddresses = ['127.0.0.1', '::1']
 // Other names can be DNS rebinding: a web page's domain resolved to this machine.
 const loopbackHost = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?$/i
 
-/** Allow-list: a deny-list of all headers that proxies and browsers add would never be complete. */
+/** The list allows: one that denies all headers that proxies and browsers add would never be complete. */
 const plainHeaders = new Set([
   ...['host', 'user-agent', 'accept', 'accept-encoding', 'accept-language', 'authorization', 'x-api-key'],
   ...['content-type', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'],
@@ -69,8 +69,8 @@ const plainHeaders = new Set([
 ])
 
 /**
- * Requests sent directly by a program on this machine. A local forwarder that leaves no trace (TCP, or a proxy that
- * adds no header and rewrites Host) is not detected. Never true if TRUST_PROXY covers loopback.
+ * Recognizes requests that a program on this machine sent directly. A local forwarder that leaves no trace (TCP, or a proxy
+ * that adds no header and rewrites Host) is not detected. Never true if TRUST_PROXY covers loopback.
  */
 const createIsLocalCaller = (
   trustProxy: readonly string[],

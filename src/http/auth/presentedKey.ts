@@ -11,7 +11,7 @@ import type { KeyHolder } from '../../usecases/dashboard/useCases.js'
 type PresentedKey = Secret | 'foreign' | null
 
 /**
- * From `Authorization: Bearer` or `X-API-Key`. Throws UNAUTHORIZED if the headers are empty or ambiguous, or hold a
+ * Reads `Authorization: Bearer` or `X-API-Key`. Throws UNAUTHORIZED if the headers are empty or ambiguous, or hold a
  * malformed key of ours. Credentials without our prefix, such as the JWT of another provider, are foreign.
  */
 export const readPresentedKey = (request: FastifyRequest, acceptsBearer: boolean): PresentedKey => {
@@ -127,7 +127,7 @@ const isKeyLike = (text: string): boolean => /^[\x21-\x2b\x2d-\x7e]+$/.test(text
 
 export type KeyCustomer = Pick<KeyHolder, 'customer' | 'isProven' | 'tier'>
 
-/** Keys that this process accepted and has not refused since. A hint for limits, never a proof. */
+/** Remembers keys that this process accepted and has not refused since: a hint for limits, never a proof. */
 export interface AcceptedKeys {
   add(headers: IncomingHttpHeaders, owner: KeyCustomer): void
   remove(headers: IncomingHttpHeaders): void

@@ -148,7 +148,7 @@ const overrideJsonSchema: Override = ({ zodSchema, jsonSchema }) => {
   if (zodSchema === wirePayload) jsonSchema.anyOf = payloadShapes
   const example = componentExamples.get(zodSchema)
   if (example !== undefined) jsonSchema.examples = [example]
-  // An enumeration that is validated here, and described as the component.
+  // The enumeration is validated here, and described as the component.
   if (typeof jsonSchema.sameAs === 'string') {
     jsonSchema.$ref = `${componentPrefix}${jsonSchema.sameAs}`
     for (const key of ['sameAs', 'type', 'enum'] as const) delete jsonSchema[key]

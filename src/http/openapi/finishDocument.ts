@@ -184,7 +184,7 @@ const createShorten = (names: readonly string[]): ((name: string) => string) => 
 
 const withoutSuffix = (name: string): string => name.replace(/Input$/, '')
 
-/** Also `additionalProperties: false`: strict clients would break when a response gains a field. */
+/** `additionalProperties: false` goes as well: strict clients would break when a response gains a field. */
 const dropNoise = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(dropNoise)
   if (typeof value !== 'object' || value === null) return value

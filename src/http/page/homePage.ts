@@ -23,7 +23,7 @@ interface HomePageView {
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** No script; the one style by its hash; pictures of this service only. */
+/** It allows no script, the one style by its hash, and pictures of this service. */
 export const homePagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${styleHash}'`,

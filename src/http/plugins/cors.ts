@@ -109,7 +109,7 @@ export const cors = fastifyPlugin<CorsOptions>(
 const isAccountRoute = (path: string, method: string | readonly string[]): boolean =>
   accountPaths.includes(path) ||
   path.startsWith('/dashboard/') ||
-  // The list of an account; its POST creates an intent, also without a key.
+  // GET lists the intents of an account; POST creates one, also without a key.
   (path === '/v1/intent' && readMethods.some((each) => method === each || method.includes(each)))
 
 const readMethods: readonly string[] = ['GET', 'HEAD']

@@ -39,7 +39,7 @@ export const errorResponses = fastifyPlugin<{ readonly logger: Logger }>(
 
 interface FailureLogs {
   readonly logger: Logger
-  /** For failures of something else, which meet every request alike. */
+  /** Counts failures of something else, which meet every request alike. */
   readonly outages: FailureLog
 }
 
@@ -71,7 +71,7 @@ const rejectUnrouted = (app: FastifyInstance, request: FastifyRequest, reply: Fa
 const hasRoute = (app: FastifyInstance, method: string, url: string): boolean =>
   app.findRoute({ method, url }) !== null
 
-/** For URLs that the router cannot parse; Fastify runs no hooks for them. */
+/** Answers URLs that the router cannot parse; Fastify runs no hooks for them. */
 export const sendUnroutableError = (error: Error, request: FastifyRequest, reply: FastifyReply): void => {
   reply
     .header('x-request-id', request.id)
@@ -80,7 +80,7 @@ export const sendUnroutableError = (error: Error, request: FastifyRequest, reply
   sendError(reply, toAppError(error, request))
 }
 
-/** For invalid HTTP and for requests that did not arrive in time: writes to the socket. */
+/** Answers invalid HTTP and requests that did not arrive in time: it writes to the socket. */
 export const createSendBrokenRequestError =
   (requestTimeoutMs: number) =>
   (error: Error & { code?: string }, socket: Socket): void => {

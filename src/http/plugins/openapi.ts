@@ -83,7 +83,7 @@ const documentRoutes: FastifyPluginCallback = (app, _options, done) => {
     { schema: documentSchema('application/json', 'getOpenApiJson'), config },
     json.handle,
   )
-  // Where the documentation's address is that of the page.
+  // Readers that resolve the address of the document against that of the page find it here.
   const hidden = { schema: { hide: true }, config }
   app.get('/docs/api/openapi.yaml', hidden, yaml.handle)
   app.get('/docs/api/openapi.json', hidden, json.handle)

@@ -22,12 +22,12 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 
 /**
- * Newcomers of one region in a day, so that an owner of many addresses cannot use up the window of newcomers. Providers have
+ * One region has so many newcomers a day: an owner of many addresses cannot use up the window of newcomers. Providers have
  * thousands of IPv4 /24, but often all customers in one IPv6 /32.
  */
 const newcomersPerRegion = { ipv4: 8, ipv6: 64 }
 
-/** A route-level hook: runs after authentication, and only on limited routes. */
+/** Adds a hook to each limited route, which runs after authentication. */
 export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
   (app, dependencies, done) => {
     if (!app.hasRequestDecorator('account')) app.decorateRequest('account', null)
@@ -38,7 +38,7 @@ export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
       const { validOnly } = limits
       route.onRequest = [createHook(limits, limits, dependencies), ...[route.onRequest ?? []].flat()]
       if (validOnly === null) return
-      // Last: after the route's own checks of the body.
+      // It runs last, after the route's own checks of the body.
       const counted = createHook(limits, { ...validOnly, tierCount: null }, dependencies)
       route.preHandler = [...[route.preHandler ?? []].flat(), counted]
     })
@@ -114,7 +114,7 @@ interface Newcomer {
   readonly sharedKey: string
   /** Counts a request that the window of all callers allowed: its address is no newcomer for a day. */
   readonly mark: LimitWindow
-  /** Instead of the window of all callers. */
+  /** They count instead of the window of all callers. */
   readonly windows: readonly LimitWindow[]
 }
 

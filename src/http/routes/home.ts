@@ -11,7 +11,7 @@ interface HomeRoutesDependencies {
   readonly isSandbox: boolean
 }
 
-// Not part of the API: left out of its document.
+// It is no part of the API, whose document leaves it out.
 const hidden = { schema: { hide: true }, config: { access: 'public' } } as const
 
 export const homeRoutes: FastifyPluginCallback<HomeRoutesDependencies> = (

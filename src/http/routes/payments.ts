@@ -106,7 +106,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
 
   app.get(
     '/v1/settlements',
-    // By transaction: public. By status: operators only, checked in the handler.
+    // A transaction may be looked up by anyone, a status by operators only: the handler checks it.
     {
       schema: settlementsSchema,
       config: { access: 'public', requiresOperator },
@@ -126,7 +126,7 @@ const readKind = ({ scheme, network }: WireRequirements): MeasuredKind => ({
   network: canonicalNetwork(network),
 })
 
-/** As x402 reads it: base64 of the JSON. */
+/** x402 reads base64 of the JSON. */
 const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64')
 
 const describeOutcome = ({ result, isReplayed }: SettleResponse) => {

@@ -42,7 +42,7 @@ export const recipientRoutes: FastifyPluginCallbackZod<{ readonly useCases: Reci
   done()
 }
 
-/** Part of a text that wallets show: what is no host is left out. */
+/** Wallets show it as a part of a text: what is no host is left out. */
 const hostForm = /^[A-Za-z0-9.:[\]_-]{1,255}$/
 
 const findAddress = ({ host, protocol }: FastifyRequest): ServiceAddress => {

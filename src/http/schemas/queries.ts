@@ -80,7 +80,7 @@ const withTransaction = ['transaction', 'payer'] as const
 const withStatus = ['since', 'limit', 'cursor'] as const
 const defaultLimit = 50
 
-/** Two exclusive forms: by transaction (public), or by status (operators). */
+/** It has two exclusive forms: by transaction (public), or by status (operators). */
 export const settlementsQuery = fields.transform((query, context) => {
   const refuse = (field: keyof Fields, message: string) => {
     context.addIssue({ code: 'custom', path: [field], message })

@@ -16,7 +16,7 @@ export interface PacedRequest {
 }
 
 export interface PaceOptions {
-  /** Beginnings a second of callers of a tier; infinite: no bound. */
+  /** How many requests a second callers of a tier may begin; infinite: no bound. */
   readonly findRate: (tier: string | null, request: Pick<PacedRequest, 'apartPerMinute'>) => number
   readonly now?: () => number
 }
@@ -44,7 +44,7 @@ const plainRequest: PacedRequest = { readsChains: false, apartPerMinute: 0 }
  * Customers with a proven mailbox have a rate each; all other keys of a site one, and its anonymous requests one.
  */
 export const createPace = ({ findRate, now = () => performance.now() }: PaceOptions): Pace => {
-  /** When the next request of a bucket is due at its rate. Ordered by last use. */
+  /** When the next request of a bucket is due at its rate. The map is ordered by last use. */
   const dueAtMs = new Map<string, number>()
   const contention = createContention(now)
 
@@ -87,7 +87,7 @@ export const describePace = (request: RequestLine): PacedRequest => ({
 const minuteTakesSeconds = 12
 const minPacePerSecond = 50
 
-/** The rate of a tier; infinite without limits, which are null. */
+/** Without limits (null) every rate is infinite. */
 export const createFindRate = (
   limits: readonly RequestLimit[] | null,
   tiers: Tiers,

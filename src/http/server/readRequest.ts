@@ -95,7 +95,10 @@ const probes = new Set<string | undefined>(unlimitedPaths)
 /** /health, /ready and /metrics: served without limits or keys. */
 export const isProbe = ({ routeOptions }: FastifyRequest): boolean => probes.has(routeOptions.url)
 
-/** The same, before Fastify sees the request. Only without a body: the body of an unknown route is read as well, and may be slow. */
+/**
+ * The same, before Fastify sees the request. A probe has no body: that of an unknown route is read as well, and may be
+ * slow.
+ */
 export const isProbeRequest = (request: RequestLine): boolean =>
   (request.method === 'GET' || request.method === 'HEAD') && probes.has(readPath(request))
 

@@ -22,7 +22,7 @@ interface RefusalsOptions {
 export interface Refusals {
   /** Whether the caller was refused so often that this request is refused as well, before Fastify sees it. */
   isBarred(request: IncomingMessage, address: string | undefined): boolean
-  /** At the end of a response; counts it if it was marked as a refusal. */
+  /** Counts a response that has ended if it was marked as a refusal. */
   record(ended: EndedRequest): void
   /** Counts a probe; returns whether its address sends so many that this one has to wait. */
   countProbe(address: string | undefined): boolean
@@ -143,8 +143,8 @@ const refused = new WeakSet<ServerResponse>()
 const unlogged = new WeakSet<ServerResponse>()
 
 /**
- * For responses that refuse the caller itself: over its own limit, with a wrong key, or on an unknown path. Never for what
- * another party caused, such as a limit of a payer: the mark counts against the caller.
+ * Marks a response that refuses the caller itself: over its own limit, with a wrong key, or on an unknown path. What another
+ * party caused, such as a limit of a payer, is never marked: the mark counts against the caller.
  */
 export const markRefused = (response: ServerResponse): void => {
   refused.add(response)

@@ -19,7 +19,7 @@ import type { Caller, Turns } from './turns.js'
 import { createSmallChunks, ignoreRest } from './unreadBodies.js'
 
 interface RequestsInFlightOptions {
-  /** For the accepted keys of each customer at one address, and for all other requests of this address; 0: no cap. */
+  /** Bounds the accepted keys of each customer at one address, and all other requests of this address; 0: no cap. */
   readonly maxPerAddress: number
   readonly acceptedKeys: AcceptedKeys
   /** Time without progress after which a client that does not read its responses is disconnected. */
@@ -37,7 +37,7 @@ interface RequestsInFlightOptions {
 interface RequestsInFlight {
   /** Calls the handler only for requests within the bounds. */
   bound(handler: RequestListener): RequestListener
-  /** A new connection of which nothing is read yet. */
+  /** Takes a new connection, of which nothing is read before `read` is called. */
   accept(socket: Socket, read: () => void): void
 }
 

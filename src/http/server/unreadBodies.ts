@@ -9,9 +9,9 @@ export interface SmallChunks {
   bound(response: ServerResponse): void
 }
 
-/** Of one request: a payment of 4 kB may arrive byte by byte. */
+/** One request may have so many: a payment of 4 kB may arrive byte by byte. */
 const maxOfRequest = 4_096
-/** Of all requests in progress, beyond which each may have only a few: an unread chunk takes about 200 bytes. */
+/** When all requests in progress have more, each may have only a few: an unread chunk takes about 200 bytes. */
 const maxOfAll = 200_000
 const few = 256
 const smallBytes = 64
@@ -33,7 +33,7 @@ export const createSmallChunks = (): SmallChunks => {
   const end = (request: IncomingMessage): void => {
     forget(request)
     if (request.complete) return
-    // What is left of it, so that the connection serves the next request; not for as long as it arrives.
+    // The rest is read, so that the connection serves the next request; but not for as long as it arrives.
     request.resume()
     const { socket } = request
     setTimeout(() => {
@@ -51,7 +51,7 @@ export const createSmallChunks = (): SmallChunks => {
       counts.set(request, 0)
       // Otherwise Node discards what follows the response without asking this function.
       request.read(0)
-      // Read from now on: nothing of it is kept.
+      // From now on it is read, and nothing of it is kept.
       request.once('resume', () => forget(request))
       request.push = (chunk, encoding) => {
         if (chunk === null) return push.call(request, chunk, encoding)
@@ -88,5 +88,5 @@ export const ignoreRest = (request: IncomingMessage): void => {
   }
 }
 
-// As Node's own function returns for CONNECT.
+// Node's own function returns it for CONNECT.
 const protocolChanges = 2
