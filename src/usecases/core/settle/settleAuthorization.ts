@@ -84,19 +84,11 @@ export const createSettleAuthorization = ({
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
-    const {
-      payment,
-      scheme,
-      wait,
-      holdPurpose: purpose = defaultPurpose,
-      holdUntil,
-      isAdmitted = false,
-    } = context
-    const { paidAfter, paidBefore } = context
+    const { payment, scheme, wait, holdUntil, isAdmitted = false, paidAfter, paidBefore } = context
     const waitUntil = wait.signal
     const terms = {
       caller: context.caller,
-      purpose,
+      purpose: context.holdPurpose ?? defaultPurpose,
       ...(holdUntil === undefined ? {} : { until: holdUntil }),
     }
     const authorizationId = scheme.identify(payment)
@@ -240,22 +232,23 @@ export const createSettleAuthorization = ({
 
   const claim = (context: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
     const { scheme, network, asset, payTo } = context.payment.requirements
+    const { authorizationId, payer, amount, authorizedAmount, expiresAt, details } = authorized
     const claimed = {
-      authorizationId: authorized.authorizationId,
+      authorizationId,
       scheme,
       network,
       asset,
       payTo,
-      payer: authorized.payer,
+      payer,
       wallets: {
-        payer: normalizeWith(context.scheme.network, authorized.payer),
+        payer: normalizeWith(context.scheme.network, payer),
         payee: normalizeWith(context.scheme.network, payTo),
       },
       dollarDecimals: findDollarDecimals(registry, context.scheme, asset),
-      amount: authorized.amount,
-      authorizedAmount: authorized.authorizedAmount,
-      expiresAt: authorized.expiresAt,
-      details: authorized.details,
+      amount,
+      authorizedAmount,
+      expiresAt,
+      details,
       resource: context.payment.resource,
       caller: context.caller,
       fingerprint: context.fingerprint,
