@@ -1,13 +1,24 @@
+import { zeroAddress, zeroHash } from 'viem'
 import { isFields } from '../../protocol/fields.js'
 import type { Payment } from '../../protocol/payment.js'
 import { describeForeignMethod } from '../../schemes/transferMethod.js'
 import { readAddress } from './abi/address.js'
-import { createAuthorizationMethod, createAuthorizationSupport } from './exact/method.js'
-import { type CreateScheme, type PaymentMethod, toRefusal } from './paymentMethod.js'
+import { readWord } from './abi/words.js'
+import { encodeStateCall, readJudge } from './exact/judge.js'
+import { formatAuthorizationId, readExactProof } from './exact/payload.js'
+import { createPreparer, type Prepared } from './exact/prepare.js'
+import {
+  type CreateScheme,
+  createPaymentMethod,
+  type MethodDependencies,
+  type PaymentMethod,
+  toRefusal,
+} from './paymentMethod.js'
 import { createPermit2Method } from './permit2/exact/method.js'
 import { isPermitRow } from './permit2/judge.js'
 import { listProxyExtensions } from './permit2/presence.js'
-import { createDescribeToken, domainOf } from './tokens/tokenRegistry.js'
+import type { Rpc } from './rpc/rpc.js'
+import { askTokensOnce, createDescribeToken, domainOf } from './tokens/tokenRegistry.js'
 import { builderCodeExtension } from './transactions/builderCodes.js'
 
 /**
@@ -84,3 +95,25 @@ export const isPermit2 = ({ proof, requirements }: Payment): boolean => {
 
 export const readOwner = ({ permit2Authorization: fields }: Payment['proof']) =>
   isFields(fields) ? readAddress(fields.from) : null
+
+/** `exact` by EIP-3009: the token transfers what the payer authorized. */
+export const createAuthorizationMethod = (dependencies: MethodDependencies): PaymentMethod =>
+  createPaymentMethod<Prepared>(dependencies, {
+    ...createPreparer(dependencies),
+    identify: (payment) => {
+      const reading = readExactProof(payment.proof)
+      const asset = readAddress(payment.requirements.asset)
+      if ('problem' in reading || asset === null) return null
+      const { from, nonce } = reading.proof.authorization
+      return formatAuthorizationId({ network: dependencies.network.network, asset, from, nonce })
+    },
+    describe: ({ candidate }) => ({ nonce: candidate.authorization.nonce }),
+    readJudge,
+  })
+
+/** Whether a token has EIP-3009, which `authorizationState` shows. */
+const createAuthorizationSupport = (rpc: Pick<Rpc, 'call'>) =>
+  askTokensOnce(async (asset) => {
+    const answer = await rpc.call({ to: asset, data: encodeStateCall(zeroAddress, zeroHash) })
+    return answer.succeeds && readWord(answer.value) !== null
+  })

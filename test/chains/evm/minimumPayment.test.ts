@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createAuthorizationMethod } from '../../../src/chains/evm/exact/method.js'
+import { createAuthorizationMethod } from '../../../src/chains/evm/exactScheme.js'
 import { createEvmMinimum } from '../../../src/chains/evm/network.js'
 import { createTokenRegistry } from '../../../src/chains/evm/tokens/tokenRegistry.js'
 import { systemClock } from '../../../src/platform/clock.js'

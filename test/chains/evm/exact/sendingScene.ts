@@ -1,4 +1,4 @@
-import { createAuthorizationMethod } from '../../../../src/chains/evm/exact/method.js'
+import { createAuthorizationMethod } from '../../../../src/chains/evm/exactScheme.js'
 import { createEvmMinimum } from '../../../../src/chains/evm/network.js'
 import type { PaymentMethod } from '../../../../src/chains/evm/paymentMethod.js'
 import { createTokenRegistry } from '../../../../src/chains/evm/tokens/tokenRegistry.js'
