@@ -133,7 +133,7 @@ const requireProxy = async (rpc: Rpc, { network }: EvmNetworkSettings): Promise<
 
 interface PlannedDeployment {
   readonly contract: DeployedContract
-  /** For the deployment proxy. */
+  /** Calldata of the deployment proxy. */
   readonly data: Hex
   readonly gas: bigint
 }
@@ -166,14 +166,14 @@ const quote = async (
   return planned
 }
 
-/** With a fifth more, because the estimate is of another block. */
+/** Adds a fifth, because the estimate is of another block. */
 const estimate = async ({ rpc, account }: Scene, data: Hex): Promise<bigint> => {
   const estimated = await rpc.estimateGas({ from: account.address, to: deploymentProxy, data })
   if (!estimated.succeeds) throw new DeploymentError(`The deployment would fail: ${estimated.message}`)
   return (estimated.value * 12n) / 10n
 }
 
-/** Never beside a pending transaction of the account, which it might replace. */
+/** Refuses to send beside a pending transaction of the account, which it might replace. */
 const send = async ({ rpc, fees, account, network }: Scene, data: Hex, gas: bigint): Promise<Hex> => {
   const [nonce, withPending] = await Promise.all([
     rpc.getTransactionCount(account.address, 'latest'),

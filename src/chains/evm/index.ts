@@ -1,7 +1,7 @@
 import { defineChain } from '../chain.js'
 import { evmVariables, readEvmSettings } from './settings.js'
 
-/** EVM networks. Imports no SDK; `open.ts` does, when the family is enabled. */
+/** The manifest of the EVM family. It imports no SDK; `open.ts` does, when the family is enabled. */
 export const evm = defineChain({
   namespace: 'eip155',
   variables: evmVariables,

@@ -19,7 +19,7 @@ export interface KnownNetwork {
   /** Blocks with this many blocks on top count as final. */
   readonly finalityDepth: number
   readonly isTestnet: boolean
-  /** Coarse price of the native coin in USD, for the minimum payment only; null: no default minimum. */
+  /** Coarse price of the native coin in USD, which only the minimum payment uses; null: no default minimum. */
   readonly coinUsd: number | null
   readonly tokens: readonly KnownToken[]
 }
@@ -38,13 +38,13 @@ export interface PlausibleFees {
 
 const gwei = 1_000_000_000n
 
-// Rounded, from 2025.
+// These prices are rounded, and from 2025.
 const etherUsd = 3_000
 
-/** For built-in networks: their coins are expensive. */
+/** Built-in networks have expensive coins. */
 export const plausibleFees: PlausibleFees = { maxFeePerGas: 100n * gwei, maxPriorityFeePerGas: 3n * gwei }
 
-/** For other networks: where a coin is cheap, gas costs more of it (Polygon requires a tip of 25 gwei). */
+/** Gas costs more of a coin that is cheap, on any other network (Polygon requires a tip of 25 gwei). */
 export const plausibleFeesElsewhere: PlausibleFees = {
   maxFeePerGas: 1_000n * gwei,
   maxPriorityFeePerGas: 50n * gwei,

@@ -71,7 +71,7 @@ export interface Preparer<Prepared extends PreparedCall> {
   prepare(payment: Payment, phase: Phase): Promise<Preparation<Prepared>>
   /** Whether a wallet contract decides, whose state may have changed before the payment is sent. */
   isWalletAsked(prepared: Prepared): boolean
-  /** By the rules that need no chain access. */
+  /** Applies the rules that need no chain access. */
   findFailedCheck(candidate: Prepared['candidate']): Reason | null
 }
 
@@ -86,7 +86,7 @@ export interface Phase {
 interface MethodFacts<Prepared extends PreparedCall>
   extends Preparer<Prepared>,
     Pick<PaymentMethod, 'identify'> {
-  /** For the journal row; `readJudge` reads it after a crash. */
+  /** The journal row stores it; `readJudge` reads it after a crash. */
   describe(prepared: Prepared): Authorized['details']
   readJudge(rpc: Rpc, settlement: Settlement): SettlementJudge
   /** What must remain available until the settlement; absent where settlement follows at once. */
@@ -95,7 +95,7 @@ interface MethodFacts<Prepared extends PreparedCall>
   readonly isHoldable?: boolean
 }
 
-/** Verification and settlement from a prepared call on: the same for every method. */
+/** Verifies and settles from a prepared call on, which is the same for every method. */
 export const createPaymentMethod = <Prepared extends PreparedCall>(
   { family, rpc, engine, clock, minimum }: Omit<MethodDependencies, 'network' | 'tokens'>,
   facts: MethodFacts<Prepared>,
@@ -152,7 +152,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
         const preparation = await recheck(prepared, beforeSending)
         if ('refused' in preparation) return { state: 'failed', reason: preparation.refused.reason }
         const outcome = await engine.settle(
-          // Not spread where there are none: it costs several µs.
+          // A spread costs several µs, and most payments need none.
           sent === null ? preparation.prepared.call : { ...preparation.prepared.call, ...sent },
           recorder,
           options,
@@ -181,7 +181,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       if (tooLow !== null) return toRefusal(call.payer, tooLow)
       const simulation = await engine.simulate(call, use)
       if ('refused' in simulation) return toRefusal(call.payer, simulation.refused)
-      // Only where the limit costs more than the payment is worth: an estimate costs the node several executions.
+      // An estimate costs the node several executions: it is made only where the limit costs more than the payment is worth.
       const worthGas = paid === null ? null : findWorthGas(call, paid)
       const tooCostly = worthGas === null ? null : await engine.findCostRefusal({ ...call, worthGas }, use)
       if (tooCostly !== null) return toRefusal(call.payer, tooCostly)
@@ -211,7 +211,7 @@ const readUse = ({ caller, requester, isForSettle, isAdmitted }: VerifyOptions, 
 
 const usualEstimate = withMargin(typicalGas)
 
-/** Stated where it can differ from what was authorized. */
+/** The settled amount is stated where it differs from what was authorized. */
 const withSettledAmount = (
   outcome: Outcome,
   { amount, authorizedAmount }: Pick<Authorized, 'amount' | 'authorizedAmount'>,

@@ -61,7 +61,7 @@ export interface EvmSettings {
   readonly walletCallTimeoutMs: number
   /** Minimum remaining validity of an authorization. */
   readonly expiryMarginSeconds: number
-  /** Pending for longer than this: replaced at a higher price. */
+  /** A transaction that is pending for longer than this is replaced at a higher price. */
   readonly replaceAfterSeconds: number
   readonly deploysSmartWallets: boolean
   /** Whether permits for the shared router are settled, which pays any recipient. */
@@ -245,7 +245,7 @@ export const readEvmSettings = (
   }
 }
 
-/** Named networks, else those with an endpoint, else (only a key) the built-in main networks. */
+/** Takes the named networks, else those with an endpoint, else (with only a key) the built-in main networks. */
 const chooseNetworks = (
   named: readonly number[] | undefined,
   withUrl: readonly number[],

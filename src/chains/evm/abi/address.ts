@@ -9,7 +9,7 @@ const addressForm = /^0x[0-9a-fA-F]{40}$/
 export const readAddress = (text: unknown): Hex | null =>
   typeof text === 'string' && addressForm.test(text) ? findChecksummed(text.slice(2).toLowerCase()) : null
 
-/** One spelling for comparisons: lower case. */
+/** Addresses are compared in this spelling: lower case. */
 export const normalizeAddress = (text: string): Hex | null =>
   addressForm.test(text) ? `0x${text.slice(2).toLowerCase()}` : null
 
@@ -44,14 +44,14 @@ const highestSmallDigit = 0x37
 export const isSameAddress = (left: Hex, right: Hex): boolean =>
   left === right || left.toLowerCase() === right.toLowerCase()
 
-/* Forms of values in the journal's `details`. */
+/* The journal's `details` hold values in these forms. */
 
 export const wholeNumberField = z
   .string()
   .regex(/^[0-9]{1,78}$/)
   .transform((text) => BigInt(text))
 
-/** To EIP-55 form. */
+/** Reads an address into EIP-55 form. */
 export const addressField = z.string().transform((text, context) => {
   const address = readAddress(text)
   if (address !== null) return address

@@ -1,14 +1,14 @@
 import { type Hex, parseAbi, toFunctionSelector } from 'viem'
 import { addressWord, numberWord, paddedBytes } from './words.js'
 
-/** Multicall3: owns nothing and has no privileges, which makes it the caller of wallet factories. */
+/** Multicall3 owns nothing and has no privileges, which makes it the caller of wallet factories. */
 export const multicallAbi = parseAbi([
   'struct Call3 { address target; bool allowFailure; bytes callData; }',
   'struct Result { bool success; bytes returnData; }',
   'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
 ])
 
-/** Same address on nearly every EVM chain (multicall3.com). */
+/** It has this address on nearly every EVM chain (multicall3.com). */
 export const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
 /*

@@ -33,9 +33,9 @@ export const wordOf = (calldata: Hex, index: number): string => {
 export const smaller = (left: bigint, right: bigint): bigint => (left < right ? left : right)
 export const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)
 
-// Not imported: Node 20's loader of ES modules once gave this CommonJS package without its functions.
+// `import` is avoided: Node 20's loader of ES modules once gave this CommonJS package without its functions.
 const { createKeccak }: typeof HashWasm = createRequire(import.meta.url)('hash-wasm')
-// One shared hasher: `init` to `digest` is synchronous.
+// One hasher serves all: `init` to `digest` is synchronous.
 const hasher = await createKeccak(256)
 
 /** Keccak-256 of bytes, in hex; WebAssembly, ten times as fast as JavaScript. */

@@ -3,7 +3,7 @@ import { keccak } from '../abi/words.js'
 import { type ContractPresence, createPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
 
-/** A contract of ours: at one address on every chain, because CREATE2 derives the address from the init code. */
+/** A contract of ours has one address on every chain, because CREATE2 derives it from the init code. */
 export interface DeployedContract {
   readonly name: string
   readonly address: Hex
@@ -27,7 +27,7 @@ export interface ContractCode {
  */
 export const deploymentProxy = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
 
-/** Deployed with other code: impossible by CREATE2, so the endpoint or the chain is not what it seems. */
+/** `foreign`: other code, which CREATE2 excludes, so that the endpoint or the chain is not what it seems. */
 export type ContractState = 'deployed' | 'absent' | 'foreign'
 
 export const readContractState = async (

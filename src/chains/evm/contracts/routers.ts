@@ -25,7 +25,7 @@ export const createRouters = (rpc: Pick<Rpc, 'getCode'>, signers: readonly Hex[]
   }
 }
 
-/** For servers that write requirements; whether a recipient's router is deployed already is asked each time. */
+/** Serves those who write requirements; asks each time whether a recipient's router is deployed already. */
 export const createRecipientRouters = (
   rpc: Pick<Rpc, 'getCode'>,
   { shared, findFor, presence }: Routers,
@@ -40,7 +40,7 @@ export const createRecipientRouters = (
   },
 })
 
-/** The router whose facilitators are exactly these accounts: in whatever order, at one address on every chain. */
+/** The router whose facilitators are exactly these accounts has one address on every chain, whatever their order. */
 export const locateUptoRouter = (signers: readonly Hex[]): DeployedContract => {
   // The constructor takes one order only.
   const facilitators = [...new Set(signers.map(toLowerCase))].sort()

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem'
 
-/** It is that of `contracts/UptoRouter.sol`, with the errors that it passes on from `RecipientRouter`. */
+/** This is the ABI of `contracts/UptoRouter.sol`, with the errors that it passes on from `RecipientRouter`. */
 export const uptoRouterAbi = parseAbi([
   'struct Payment { address token; address owner; address to; uint256 maxAmount; uint256 amount; uint256 deadline; uint256 permitNonce; bytes32 paymentNonce; bool isBound; bytes signature; }',
   'struct Call { address target; bytes32 id; bytes data; }',

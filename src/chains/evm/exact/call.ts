@@ -89,7 +89,7 @@ export const createSettlementCall = (
 ): SettlementCall => {
   const { from, to, value, validBefore, nonce } = authorization
   const asset = token.address
-  // Field by field: object spread costs several µs, on every verification.
+  // It is built field by field: object spread costs several µs, on every verification.
   return {
     to: plan.to,
     data: plan.data,
@@ -173,7 +173,7 @@ export const explainRevert = (
   }
 }
 
-/** For tokens that do not revert on a used authorization or a low balance; null if the state allows it. */
+/** Refuses by the state, as some tokens revert on no used authorization and no low balance; null if it allows it. */
 const findContradiction = ({ isUsed, balance }: AuthorizationState, value: bigint): RevertReason | null => {
   if (isUsed === null) return { reason: 'invalid_exact_evm_eip3009_not_supported' }
   if (isUsed) return { reason: 'invalid_exact_evm_nonce_already_used' }

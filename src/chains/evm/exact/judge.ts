@@ -81,7 +81,7 @@ const detailsShape = z.object({
   nonce: z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text)),
 })
 
-/** Built from a journal row, after a crash. */
+/** Builds the judge from a journal row, after a crash. */
 export const readJudge = (rpc: Rpc, settlement: Settlement): SettlementJudge =>
   createJudge(rpc, detailsShape.parse(settlement.details).nonce, {
     asset: asHex(settlement.asset),
@@ -102,7 +102,7 @@ const findExecution = async (
   if (used === null) return { state: 'unknown' }
   if (used === 0n) return { state: 'unused' }
 
-  // Used, but no log: a lagging node. Proves nothing.
+  // A use without a log proves nothing: the node lags behind.
   const topics = [[usedTopic, cancelledTopic], pad(from), nonce]
   const log = await findLog(rpc, { address: asset, topics, at, since })
   const receipt = log?.transactionHash == null ? null : await findReceipt(rpc, log.transactionHash, policy)
@@ -113,7 +113,7 @@ const findExecution = async (
 }
 
 /**
- * A transaction of another sender. It may use several authorizations beside one payment, so the transfer
+ * Judges a transaction of another sender. It may use several authorizations beside one payment, so the transfer
  * must be this authorization's own: the token's next event after its use (EIP-3009).
  */
 export const judgeForeignReceipt = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
@@ -130,9 +130,8 @@ export const judgeForeignReceipt = (receipt: Receipt, nonce: Hex, expected: Expe
 }
 
 /**
- * One payment of our own batch: payers without code, listed tokens. Some tokens emit Transfer before
- * AuthorizationUsed, so both must be present in any order, and the payer must have as many transfers as
- * uses.
+ * Judges one payment of our own batch, whose payers have no code and whose tokens are listed. Some tokens emit Transfer
+ * before AuthorizationUsed, so both must be present in any order, and the payer must have as many transfers as uses.
  */
 export const judgeSharedReceipt = (receipt: Receipt, nonce: Hex, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'

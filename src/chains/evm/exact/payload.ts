@@ -26,7 +26,7 @@ type ProofReading = { readonly proof: ExactProof } | { readonly problem: string 
 
 /** Reads an untrusted proof. Ignores extra fields, never throws. */
 export const readExactProof = (proof: unknown): ProofReading => {
-  // Hand-written: a schema library takes several times as long, on every verification.
+  // This is written by hand: a schema library takes several times as long, on every verification.
   if (!isFields(proof)) return { problem: 'payload: must be an object' }
   const signature = readHex(signatureForm, proof.signature)
   if (signature === null) return { problem: 'payload.signature: must be hex bytes' }

@@ -73,7 +73,7 @@ interface SignedCandidate {
 
 type ReadCandidate = (payment: Payment, phase: Phase) => Promise<Preparation<SignedCandidate>>
 
-/** Everything that needs no chain access but the token's metadata: structure, rules, the signature of a key. */
+/** Checks what needs no chain access but the token's metadata: structure, rules, the signature of a key. */
 export const createReadCandidate =
   ({
     chainId,
@@ -96,7 +96,7 @@ export const createReadCandidate =
     const finding = await findToken(asset, payment)
     if ('refusedAs' in finding) return { refused: toRefusal(payer, { reason: finding.refusedAs }) }
 
-    // Field by field, here and below: object spread costs several µs, on every verification.
+    // It is built field by field: object spread costs several µs, on every verification.
     const occasion = readOccasion(clock, phase)
     const candidate: Candidate = {
       authorization: proof.authorization,

@@ -27,7 +27,7 @@ interface TransferBatch extends BatchContract {
   plan(calls: readonly ContractCall[]): Batch
 }
 
-/** Through our own contract; about 7 % less gas than Multicall3 in a batch of fifty. */
+/** Our own contract takes about 7 % less gas than Multicall3 in a batch of fifty. */
 export const createTransferBatch = (presence: Pick<ContractPresence, 'ask'>): TransferBatch => ({
   address: batchSettler.address,
   isDeployed: () => isPresent(presence),
@@ -171,7 +171,7 @@ const readTransfer = ({ to: token, data }: ContractCall): PackedTransfer | null 
 const readAddressWord = (word: string): string | null =>
   /^0{24}[0-9a-f]{40}$/.test(word) ? word.slice(24) : null
 
-/** EIP-2098: the parity in the highest bit of s, which is free in a canonical signature. */
+/** EIP-2098 puts the parity in the highest bit of s, which is free in a canonical signature. */
 const readCompactSignature = (wordAt: (index: number) => string, digits: string): string | null => {
   if (digits.length !== 8 + 9 * 64) return null
   const [v, r, s] = [wordAt(6), wordAt(7), wordAt(8)]

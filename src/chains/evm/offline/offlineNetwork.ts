@@ -46,14 +46,14 @@ export const offlineSigner: Hex = '0x00000000000000000000000000000000005A4db0'
 
 const { address: shared } = locateUptoRouter([offlineSigner])
 
-/** As if the router of the sandbox's account were deployed. */
+/** The sandbox behaves as if the router of its account were deployed. */
 export const offlineRouters = {
   shared,
   findFor: (payTo: Hex) => findRecipientRouter(shared, payTo),
   presence: { ask: async () => true },
 }
 
-/** As `EVM_EXPIRY_MARGIN_SECONDS` by default. */
+/** The default of `EVM_EXPIRY_MARGIN_SECONDS`. */
 const expiryMarginSeconds = 6
 
 export const phaseOf = (isForSettle: boolean) => ({

@@ -12,7 +12,7 @@ interface PermitFacts<P extends Permit> extends SignedForm<P> {
   readonly holds: boolean
 }
 
-/** Payments by Permit2. */
+/** Reads payments by Permit2. */
 export const createOfflinePermit2 =
   <P extends Permit>({ id, chainId, tokens }: EvmOfflineNetwork, facts: PermitFacts<P>) =>
   async (payment: Payment, { now, isForSettle }: OfflinePhase): Promise<OfflineReading> => {
@@ -31,7 +31,7 @@ export const createOfflinePermit2 =
       authorizationId: formatPermitId(id, permit),
       authorizedAmount: permit.amount,
       amount: facts.amountOf(permit, payment),
-      // Valid up to and including the deadline.
+      // Permit2 accepts it up to and including the deadline.
       expiresAt: toDate(permit.deadline + 1n),
       holds: facts.holds,
       isHoldable: true,

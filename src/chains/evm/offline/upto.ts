@@ -21,7 +21,7 @@ import {
 } from './offlineNetwork.js'
 import { createOfflinePermit2 } from './permit2.js'
 
-/** As if every listed token had a permit. */
+/** The sandbox behaves as if every listed token had a permit. */
 const contracts = {
   routers: offlineRouters,
   takesSharedRouterPermits: false,
@@ -63,7 +63,7 @@ export const createOfflineUpto = (offline: EvmOfflineNetwork): OfflineScheme => 
       authorizationId: formatPermitId(network, token.address, permit),
       authorizedAmount: permit.value,
       amount,
-      // Valid up to and including the deadline.
+      // The token accepts it up to and including the deadline.
       expiresAt: toDate(permit.deadline + 1n),
       holds: true,
     }

@@ -10,8 +10,8 @@ import { explainMissingAllowance, type TokenPermit } from './gasSponsoring.js'
 import { type Permit, permit2Abi, permit2Address, proxyAbi } from './payload.js'
 
 /*
- * About 130k gas for a first transfer to a new recipient by ECDSA; wallet contracts add their own check. The same caps
- * as for EIP-3009, so that the balance that a signer needs does not depend on the method. Unused gas is not paid.
+ * A first transfer to a new recipient takes about 130k gas by ECDSA; wallet contracts add their own check. The caps are
+ * those of EIP-3009, so that the balance that a signer needs does not depend on the method. Unused gas is not paid.
  */
 const ecdsaGasCap = 500_000n
 const contractGasCap = 1_000_000n
@@ -125,7 +125,7 @@ export const explainRevert = (
   }
 }
 
-/** For tokens that do not revert on a low allowance or balance; null if the state allows the transfer. */
+/** Refuses by the state, as some tokens revert on no low allowance or balance; null if it allows the transfer. */
 export const findContradiction = (
   { isUsed, balance, allowance }: PermitState,
   { amount, payment, tokenPermit }: Needs,

@@ -35,8 +35,8 @@ const [invalidatedTopic] = encodeEventTopics({ abi: permit2Abi, eventName: 'Unor
 type Query = Omit<ExecutionQuery, 'view'>
 
 /**
- * Who used a nonce: a transaction whose calldata contains the permit, an invalidation, else whatever the block contains
- * in which it was used. Where the nodes cannot tell, the use stays unknown.
+ * Finds who used a nonce: a transaction whose calldata contains the permit, an invalidation, else whatever the block
+ * contains in which it was used. Where the nodes cannot tell, the use stays unknown.
  */
 export const findUse = async (rpc: Rpc, execution: PermitExecution, query: Query): Promise<Execution> => {
   const { transfer, nonce, words } = execution
@@ -104,8 +104,8 @@ const judgeUse = async (
 }
 
 /**
- * A nonce is used once: what its block does not contain was never paid. Only in a block that is as deep as the policy
- * requires, of which every receipt was read.
+ * A nonce is used once: what its block does not contain was never paid. This counts only in a block that is as deep as
+ * the policy requires, and of which every receipt was read.
  */
 const judgeUseBlock = async (
   rpc: Rpc,
@@ -143,7 +143,7 @@ export const findUseBlock = async (
 ): Promise<bigint | null> => {
   const { logMemory: memory } = rpc
   const name = `use of ${permit.from} ${permit.nonce}`
-  // Progress of an earlier round, if no reorganisation undid it.
+  // An earlier round got this far, if no reorganisation undid it.
   const known = memory.recall(name)
   const start = known !== null && known <= at && (await isUsed(rpc, permit, known)) === true ? known : at
   if (start < 0n || (start !== known && (await isUsed(rpc, permit, start)) !== true)) return null

@@ -5,7 +5,7 @@ import { readAddress } from '../abi/address.js'
 import { addressWord, keccak, numberWord } from '../abi/words.js'
 import { maxSignatureBytes, signatureForm } from '../signatures/signature.js'
 
-/** Uniswap's Permit2; same address on nearly every EVM chain. */
+/** Uniswap's Permit2 has this address on nearly every EVM chain. */
 export const permit2Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
 
 /** Functions, events and errors of Permit2's signature transfers. A transfer emits no event. */

@@ -42,7 +42,7 @@ export interface PermitSignatures {
   readonly tokenPermit: TokenPermit | null
 }
 
-/** In what the payments of x402's proxies differ. */
+/** The payments of x402's proxies differ in these. */
 interface PermitForm<P extends Permit> extends SignedForm<P> {
   createCall(candidate: Candidate<P>, signed: PermitSignatures): SettlementCall
 }
@@ -93,7 +93,7 @@ type ReadCandidate<P extends Permit> = (
   phase: Phase,
 ) => Promise<Preparation<SignedCandidate<P>>>
 
-/** Everything that needs no chain access but the token's metadata: structure, rules, the signature of a key. */
+/** Checks what needs no chain access but the token's metadata: structure, rules, the signature of a key. */
 export const createReadCandidate = <P extends Permit>(
   {
     chainId,

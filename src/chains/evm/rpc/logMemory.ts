@@ -1,11 +1,11 @@
-/** What earlier log queries of these endpoints showed; only a saving, so that a restart may forget it. */
+/** What earlier log queries of these endpoints showed. It only saves requests, so that a restart may forget it. */
 export interface LogMemory {
   /** Blocks that one query may span. */
   readonly range: bigint
   onAnswer(): void
   /** Halves the range. False when even one block was refused: then the range is not the reason. */
   onRefusal(): boolean
-  /** From which block a search goes on; null when it begins. */
+  /** The block from which a search goes on; null when it begins. */
   recall(search: string): bigint | null
   remember(search: string, nextBlock: bigint): void
   forget(search: string): void

@@ -1,6 +1,6 @@
 /** Whether a network has a contract. */
 export interface ContractPresence {
-  /** Asked until the contract is there, at most every ten minutes. Throws if no node answers and none did before. */
+  /** Asks until the contract is there, at most every ten minutes. Throws if no node answers and none did before. */
   ask(): Promise<boolean>
   /** The last answer; null before the first. */
   peek(): boolean | null
@@ -38,6 +38,6 @@ export const createPresence = (
   }
 }
 
-/** For what works without the contract: false while no node answers. */
+/** Serves what works without the contract: false while no node answers. */
 export const isPresent = async ({ ask }: Pick<ContractPresence, 'ask'>): Promise<boolean> =>
   await ask().catch(() => false)

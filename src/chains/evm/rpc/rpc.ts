@@ -199,7 +199,7 @@ export const createReads = (network: string, ask: Ask): Reads => {
         'eth_getLogs',
         [{ address, topics, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) }],
         z.array(logShape),
-        // Slow on every node, and limited by each in its own way.
+        // It is slow on every node, and each limits it in its own way.
         { mayHedge: false, mayRefuse: true },
       ),
     getPriorityFee: () => ask('eth_maxPriorityFeePerGas', [], quantityShape),

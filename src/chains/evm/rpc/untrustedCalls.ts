@@ -46,7 +46,7 @@ interface UntrustedShare {
   refuse(network: string, retryAfterSeconds: number): AppError
 }
 
-/** Sign-in messages and changes of listings. */
+/** What sign-in messages and changes of listings share. */
 export const signatureShare: UntrustedShare = {
   name: 'signatures',
   slots: { slots: 3, urgentSlots: 0, slotsPerOwner: 2, waitingPerOwner: 16, maxWaiting: 256 },
@@ -58,7 +58,7 @@ export const signatureShare: UntrustedShare = {
     }),
 }
 
-/** Simulations and estimates of payments, and vouchers of streams. */
+/** What simulations and estimates of payments, and vouchers of streams share. */
 export const paymentShare: UntrustedShare = {
   name: 'payments',
   slots: { slots: 4, urgentSlots: 1, slotsPerOwner: 2, waitingPerOwner: 64, maxWaiting: 1_024 },

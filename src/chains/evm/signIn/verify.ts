@@ -7,7 +7,7 @@ import { isSignedByContract } from './walletCheck.js'
 
 const schemes: readonly SignatureScheme[] = ['eip191', 'eip712', 'eip1271', 'eip6492']
 
-/** By one of the schemes that the client may use, whichever it states: wallets often do not know which they use. */
+/** Tries every scheme that the client may use, whichever it states: wallets often do not know which they use. */
 export const verifySignature: SignInModule['verifySignature'] = async (statement, reader) => {
   const { scheme, messages, typedData } = statement
   if (scheme !== null && !schemes.includes(scheme)) return { state: 'wrong_scheme' }
@@ -75,7 +75,7 @@ const findKeySignature = async (
   return null
 }
 
-/** In EIP-55 form; one letter case throughout is no checksum, a wrong mixture is a wrong address. */
+/** Reads an address into EIP-55 form; one letter case throughout is no checksum, a wrong mixture is a wrong address. */
 const readStatedAddress = (text: string): Hex | null => {
   const address = readAddress(text)
   if (address === null) return null
@@ -83,7 +83,7 @@ const readStatedAddress = (text: string): Hex | null => {
   return isUniform || text === address ? address : null
 }
 
-// As `createSIWxTypedData` of @t402/extensions writes it.
+// `createSIWxTypedData` of @t402/extensions writes it so.
 const types = {
   SIWx: [
     { name: 'domain', type: 'string' },

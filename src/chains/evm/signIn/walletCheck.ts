@@ -10,7 +10,7 @@ interface ContractSignature {
   readonly requester: Requester
 }
 
-/** For all digests together, with the creation of the wallet. */
+/** All digests together take no more, with the creation of the wallet. */
 const checkGas = 3_000_000n
 
 /**

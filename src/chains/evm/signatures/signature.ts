@@ -5,7 +5,7 @@ import { keccak, numberWord } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 
-/** In the form that the token contract takes. */
+/** A signature in the form that the token contract takes. */
 export type PayerSignature =
   | { readonly kind: 'ecdsa'; readonly v: 27 | 28; readonly r: Hex; readonly s: Hex }
   /** Checked by the payer's wallet contract (EIP-1271). */
@@ -36,7 +36,7 @@ export const readSignature = async (
   const parts = splitEcdsa(signature)
   if (parts === null) return { kind: 'contract', bytes: signature }
   const signer = await recoverSigner(digest, parts)
-  // Not the payer's own key; the payer's wallet contract may still accept it (EIP-1271).
+  // The payer's wallet contract may still accept what another key signed (EIP-1271).
   if (signer === null || !isSameAddress(signer, payer)) return { kind: 'contract', bytes: signature }
   if (BigInt(parts.s) > highestLowS) return null
   return { kind: 'ecdsa', ...parts }
@@ -97,7 +97,7 @@ export const readSignatureText = (text: string): Hex | null =>
 /** Of an account, or of a wallet that is deployed. */
 export type DeployedSignature = Exclude<PayerSignature, { readonly kind: 'counterfactual' }>
 
-/** For methods that never deploy a wallet: one that is not deployed cannot be asked whether it signed. */
+/** Serves methods that never deploy a wallet: one that is not deployed cannot be asked whether it signed. */
 export const unwrapSignature = async (
   rpc: Rpc,
   signature: PayerSignature,

@@ -32,7 +32,7 @@ const wordForm = /^0x[0-9a-fA-F]{64}$/
 /** Calldata of `balanceOf`. */
 export const encodeBalanceCall = (owner: Hex): Hex => `${balanceOf}${addressWord(owner)}`
 
-/** In the latest block. An answer other than one number is none: the address has no such token. */
+/** Reads the latest block. An answer other than one number is none: the address has no such token. */
 export const readBalance = async (
   { rpc, network }: { readonly rpc: Pick<Rpc, 'call'>; readonly network: string },
   { asset, owner }: { readonly asset: Hex; readonly owner: Hex },
@@ -60,14 +60,14 @@ export const isTransfer = (log: Log, { asset, from, to, value }: ExpectedTransfe
   log.data.length === 66 &&
   hexToBigInt(log.data) === value
 
-/** A transaction of ours that carries only this payment: its status and the token's Transfer decide. */
+/** Judges a transaction of ours that carries only this payment, by its status and the token's Transfer. */
 export const judgeReceipt = (receipt: Receipt, expected: ExpectedTransfer): Judgement => {
   if (!receipt.status) return 'reverted'
   return receipt.logs.some((log) => isTransfer(log, expected)) ? 'paid' : 'unpaid'
 }
 
 /**
- * Transfers between two reads of the recipient's balance, for tokens that are not listed: detects transfer
+ * Plans a transfer between two reads of the recipient's balance, for tokens that are not listed: it detects transfer
  * fees and transfers without effect.
  */
 export const planCreditProbe = (asset: Hex, payTo: Hex, { to, data }: ContractCall): ContractCall => {
@@ -85,10 +85,10 @@ export const decodeCredit = (answer: Hex): bigint | null => {
 
 const standardErrors = parseAbi(['error Error(string message)', 'error Panic(uint256 code)'])
 
-/** Taken from the revert data, else from the node's message, as one short line. */
+/** Takes one short line from the revert data, else from the node's message. */
 export const readRevertText = ({ data, message }: CallFailure): string => {
   const text = (data === null ? null : decodeRevertData(data)) ?? message
-  // Untrusted text of a contract or a node: printable, short, without URLs.
+  // Contracts and nodes are not trusted: the text becomes printable and short, without URLs.
   return text
     .replace(/[^\x20-\x7e]/g, ' ')
     .replace(/https?:\/\/\S+/g, '')

@@ -164,7 +164,7 @@ export const askTokensOnce = <Answer>(
 /** Null asset: the network's first token. Null if it is not settled. */
 type DescribeToken = (asset: string | null) => Promise<AssetTerms | null>
 
-/** With the domain that clients need to sign for the token. */
+/** Includes the domain that clients need to sign for the token. */
 export const createDescribeToken =
   (
     { tokens: listed }: Pick<EvmNetworkSettings, 'tokens'>,

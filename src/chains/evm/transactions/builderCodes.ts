@@ -14,10 +14,10 @@ export const builderCodeExtension = 'builder-code'
 
 export const builderCodeForm = /^[a-z0-9_]{1,32}$/
 
-// Five of the client and five of the resource server, as the published packages allow.
+// The published packages allow five of the client and five of the resource server.
 const maxServices = 10
 
-/** Untrusted: what has another form is left out. In version 1 the resource server does not confirm the application. */
+/** Leaves out what has another form. In version 1 the resource server does not confirm the application. */
 export const readBuilderCodes = ({ version, extensions }: Payment): BuilderCodes | null => {
   const declared = extensions[builderCodeExtension]
   const info = isFields(declared) && isFields(declared.info) ? declared.info : {}

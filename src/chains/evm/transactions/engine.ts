@@ -20,7 +20,7 @@ import { estimateCall, type Sending, type Simulation } from './simulation/simula
 import { createSimulator } from './simulation/simulator.js'
 import { createSubmit } from './submit.js'
 
-// Half of the places in all lanes; the others are left to payments that come meanwhile.
+// Promises fill half of the places in all lanes; the others are left to payments that come meanwhile.
 const promisedShare = 0.5
 
 export interface TransactionEngine {
@@ -32,7 +32,7 @@ export interface TransactionEngine {
   readTypicalCost(): Promise<bigint>
   /** Calls that can be mined in a second beside other work, each in a transaction of its own, where blocks take so long. */
   countPerSecond(blockSeconds: number): number
-  /** The call of `settle`, in the latest state. */
+  /** Simulates the call of `settle` in the latest state. */
   simulate(call: SettlementCall, use: UntrustedUse): Promise<Simulation>
   /** Why the node's estimate of the call refuses it: it fails, or takes more gas than it is worth. Null: nothing. */
   findCostRefusal(call: SettlementCall, use: UntrustedUse): Promise<RevertReason | null>
@@ -54,7 +54,7 @@ export interface EngineDependencies extends SendingDependencies {
   readonly clock: Clock
   /** Whether the network has Multicall3. */
   readonly multicall: ContractPresence
-  /** The schemes have them, in order of preference; Multicall3 makes what they cannot. */
+  /** Those of the schemes, in order of preference; Multicall3 makes what they cannot. */
   readonly batchContracts: readonly BatchContract[]
   /** From this amount on, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint

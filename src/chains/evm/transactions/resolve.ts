@@ -108,7 +108,7 @@ const proveFailure = async (
   return isProven ? outcome : pending
 }
 
-/** Paid, or still to be mined, contradicts. An endpoint without the evidence, such as old logs, does not. */
+/** A payment that is made or can still be mined contradicts; a lack of evidence, such as old logs, does not. */
 const voteOnFailure = ({ outcome, resend }: Finding): Vote => {
   if (outcome.state === 'failed') return 'confirms'
   return outcome.state === 'confirmed' || resend !== null ? 'contradicts' : 'unknown'
@@ -178,8 +178,8 @@ const examine = async (
 const certainly = (outcome: Outcome): Finding => ({ outcome, resend: null })
 
 /**
- * Unused at the head, past the deadline in a block as deep as the policy requires: no money moved and none can. The
- * local clock must agree, so that a node with a wrong time does not fail a payment that can still be mined.
+ * It is unused at the head, and past the deadline in a block as deep as the policy requires: no money moved and none can.
+ * The local clock must agree, so that a node with a wrong time does not fail a payment that can still be mined.
  */
 const hasExpired = async (
   view: Rpc,
@@ -211,7 +211,7 @@ const minDepth = 32
 
 /**
  * Whether other transactions used all nonces of the recorded ones, at final depth: then none of ours can be
- * mined. Only possible when another program uses the same key.
+ * mined. It takes another program that uses the same key.
  */
 const areReplacedExternally = async (
   rpc: Rpc,

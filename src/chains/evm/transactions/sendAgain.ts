@@ -36,7 +36,7 @@ export interface UnpaidSettlement {
  */
 export type SendAgain = (unpaid: UnpaidSettlement) => Promise<Hex | null>
 
-/** One after the other of one payer and asset. */
+/** Sends those of one payer and asset one after the other. */
 export const createSendAgain = ({
   rpc,
   submit,
@@ -78,13 +78,13 @@ export const createSendAgain = ({
       })
       return 'reason' in submitted ? null : submitted
     } catch (error) {
-      // No slot, budget or balance now: a later round tries again.
+      // There is no slot, budget or balance now: a later round tries again.
       if (error instanceof AppError) return null
       throw error
     }
   }
 
-  /** By payer and asset; null while it is being sent. */
+  /** The newest by payer and asset; null while it is being sent. */
   const newest = new Map<string, Pick<Submitted, 'sender' | 'nonce'> | null>()
 
   // Each simulation sees the whole balance: one after the other, so that none reverts because of another.

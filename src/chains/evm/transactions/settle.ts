@@ -65,7 +65,7 @@ export const createSettle = (dependencies: {
     try {
       const { outcome } = await attempt({ ...submission, isUnbatched: true }, policy)
       if (outcome.state !== 'failed') return outcome
-      // Refused before the second send, perhaps because another transaction executed the payment meanwhile.
+      // It was refused before the second send, perhaps because another transaction executed the payment meanwhile.
       return withoutFailure((await resolveAgain()).outcome, transaction)
     } catch {
       // The second record may have been committed although its response was lost.

@@ -5,7 +5,7 @@ import type { Receipt } from '../rpc/wireShapes.js'
 import type { BuilderCodes } from './builderCodes.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 
-/** Without sender, nonce and fees. */
+/** A call without sender, nonce and fees. */
 export interface ContractCall {
   readonly to: Hex
   readonly data: Hex
@@ -54,7 +54,7 @@ export interface SettlementCall extends ContractCall {
   /** An additional simulation by the same sender at the same price; null if not needed. */
   readonly probe: ContractCall | null
   explainRevert(failure: CallFailure, reads: ReadAnswers): RevertReason
-  /** For contracts that do not revert: why a successful call has no effect, or null. */
+  /** Why a successful call has no effect, where contracts do not revert; or null. */
   findContradiction(reads: ReadAnswers, probe: Hex | null): RevertReason | null
   /** Whether a later block would accept the call; it is then simulated against `pending`. */
   isTooEarly(failure: CallFailure): boolean
@@ -73,9 +73,9 @@ export const canShare = ({ batchedBy, sender, probe }: SettlementCall): boolean 
  * journal row; both must decide alike.
  */
 export interface SettlementJudge {
-  /** For a transaction of ours; `isShared`: it carries other payments too, so its status proves nothing. */
+  /** Judges a transaction of ours; `isShared`: it carries other payments too, so its status proves nothing. */
   judgeReceipt(receipt: Receipt, isShared: boolean): Judgement
-  /** Whichever account sent it: any account may submit what the payer signed. */
+  /** Finds the execution by any sender: any account may submit what the payer signed. */
   findExecution(query: ExecutionQuery): Promise<Execution>
   /** Tells the call of this payment from the other calls of a batch. */
   isOwnCall(call: ContractCall): boolean

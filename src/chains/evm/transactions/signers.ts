@@ -8,7 +8,7 @@ import type { Rpc } from '../rpc/rpc.js'
 import { type FeeReading, highestGasPrice } from './fees/fees.js'
 import type { SettlementCall } from './settlementCall.js'
 
-/** The same on every EVM network. */
+/** Our accounts, which are the same on every EVM network. */
 export interface Signers {
   readonly addresses: readonly Hex[]
   readonly accounts: readonly PrivateKeyAccount[]
@@ -40,7 +40,7 @@ export const createSigners = (privateKeys: readonly Secret[]): Signers => {
   }
 }
 
-/** FNV-1a, 32 bits: spreads calls over accounts. */
+/** FNV-1a of 32 bits spreads calls over accounts. */
 const hash = (text: string): number => {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)

@@ -163,7 +163,7 @@ const isOverridden = (
   permit: TokenPermit,
 ): boolean => nonce !== null && nonce > permit.nonce && allowance !== permit.value
 
-/** For what the router and the token would accept; null if the state allows the settlement. */
+/** Refuses by the state what the router and the token would accept; null if it allows the settlement. */
 const findContradiction = (
   state: PermitState,
   { permit, amount, needed }: Settled & { readonly needed: bigint },

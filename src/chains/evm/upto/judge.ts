@@ -120,7 +120,7 @@ const findExecution = async (
   })
   const receipt = log?.transactionHash == null ? null : await findReceipt(rpc, log.transactionHash, policy)
   if (receipt === null) return { state: 'unknown' }
-  // Otherwise the router settled it on other terms, or a later permit, after which it takes no earlier one.
+  // If it is not paid, the router settled it on other terms, or a later permit, after which it takes no earlier one.
   return judgeReceipt(receipt, permit) === 'paid' ? { state: 'paid', receipt } : { state: 'void' }
 }
 
@@ -143,7 +143,7 @@ export const describePermit = ({
   nonce: String(nonce),
 })
 
-/** Built from a journal row, after a crash. */
+/** Builds the judge from a journal row, after a crash. */
 export const readJudge = (rpc: Rpc, settlement: Settlement): SettlementJudge => {
   const { router, spender, nonce } = detailsShape.parse(settlement.details)
   return createJudge(rpc, {

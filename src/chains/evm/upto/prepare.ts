@@ -71,7 +71,7 @@ interface SignedCandidate {
 
 type ReadCandidate = (payment: Payment, phase: Phase) => Promise<Preparation<SignedCandidate>>
 
-/** Everything that needs no chain access but facts of the contracts: structure, rules, the signature of a key. */
+/** Checks what needs no chain access but facts of the contracts: structure, rules, the signature of a key. */
 export const createReadCandidate =
   ({
     chainId,

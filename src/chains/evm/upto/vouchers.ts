@@ -17,7 +17,7 @@ const types = {
   ],
 } as const
 
-/** As wallets expect it beside the types of the message. */
+/** Wallets expect it beside the types of the message. */
 const domainType = [
   { name: 'name', type: 'string' },
   { name: 'version', type: 'string' },
@@ -30,7 +30,7 @@ export interface VoucherDependencies {
   readonly contractReader: ContractReader | null
 }
 
-/** EIP-712, by a key, a wallet contract (EIP-1271), or one that is not deployed yet (EIP-6492). */
+/** Vouchers are signed by EIP-712: by a key, a wallet contract (EIP-1271), or one that is not deployed yet (EIP-6492). */
 export const createVouchers = ({ chainId, contractReader }: VoucherDependencies): Vouchers => ({
   describe: ({ streamId, amount, sequence }) => ({
     domain: { name, version, chainId },
@@ -51,7 +51,7 @@ export const createVouchers = ({ chainId, contractReader }: VoucherDependencies)
     })
     if (keySignatureLengths.includes(signature.length)) {
       const read = await readSignature(signature, digest, address)
-      // Null: malleable, with a high s.
+      // A malleable signature, with a high s, is null.
       if (read === null) return false
       if (read.kind === 'ecdsa') return true
     }

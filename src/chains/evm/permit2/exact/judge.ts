@@ -43,7 +43,7 @@ export const createJudge = (rpc: Rpc, { id, permit, router }: JudgedPermit): Set
   })
 }
 
-/** Built from a journal row, after a crash. */
+/** Builds the judge from a journal row, after a crash. */
 export const readJudge = (rpc: Rpc, settlement: Settlement): SettlementJudge => {
   const { nonce, deadline, validAfter, router } = permitDetails.parse(settlement.details)
   const permit = {

@@ -59,7 +59,7 @@ export const describeCharge = (permit: UptoPermit, router: Hex | null) => ({
   facilitator: permit.facilitator,
 })
 
-/** Built from a journal row, after a crash. */
+/** Builds the judge from a journal row, after a crash. */
 export const readJudge = (rpc: Rpc, settlement: Settlement): SettlementJudge => {
   const { nonce, deadline, validAfter, facilitator, router } = detailsShape.parse(settlement.details)
   const permit = {

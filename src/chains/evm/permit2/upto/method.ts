@@ -112,7 +112,7 @@ const chargesWithinBounds: Rule = ({ permit, payment, isForSettle }) => {
     isRequiredAmountCharge: true,
   })
   if ('amount' in settled) return null
-  // x402's name.
+  // x402 names it so.
   return settled.reason === 'settle_amount_above_maximum'
     ? 'invalid_upto_evm_payload_settlement_exceeds_amount'
     : settled.reason

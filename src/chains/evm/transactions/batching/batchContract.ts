@@ -11,7 +11,7 @@ export interface BatchContract {
   /** False while no node answers. */
   isDeployed(): Promise<boolean>
   canCarry(call: ContractCall): boolean
-  /** Only of calls that it can carry. */
+  /** Takes only calls that it can carry. */
   plan(calls: readonly BatchedCall[]): Batch
   /** Whether calldata sent to it carries several calls, or one whose failure does not revert the transaction. */
   isBatch(data: Hex): boolean
@@ -20,9 +20,9 @@ export interface BatchContract {
 }
 
 export interface CarriedCall {
-  /** As the contract makes it. */
+  /** The call as the contract makes it. */
   readonly made: ContractCall
-  /** The same in a transaction of its own. */
+  /** The same call in a transaction of its own. */
   readonly alone: ContractCall
 }
 
@@ -57,7 +57,7 @@ const findBatch = (bytes: string, contracts: readonly BatchContract[]) => {
 export const createMulticallPresence = (rpc: Pick<Rpc, 'getCode'>): ContractPresence =>
   createPresence(async () => (await rpc.getCode(multicallAddress)) !== '0x')
 
-/** Multicall3: makes any call. */
+/** Multicall3 makes any call. */
 export const createMulticallBatch = (presence: Pick<ContractPresence, 'ask'>): BatchContract => ({
   address: multicallAddress,
   isDeployed: () => isPresent(presence),

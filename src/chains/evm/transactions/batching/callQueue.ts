@@ -1,6 +1,6 @@
 import type { SettlementCall } from '../settlementCall.js'
 
-/** Ordered by the call's deadline; one per id in a batch. */
+/** The queue orders calls by deadline, and puts one per id into a batch. */
 export interface QueuedCall {
   readonly call: Pick<SettlementCall, 'id' | 'deadline'>
 }
@@ -47,7 +47,7 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
     return taken
   }
 
-  /** Until the oldest item is due. */
+  /** Time until the oldest item is due. */
   const remainingMs = (): number =>
     waiting.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY) - performance.now()
 

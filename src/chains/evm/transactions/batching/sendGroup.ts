@@ -46,11 +46,11 @@ export interface Submission {
   readonly recorder: Recorder
   /** Whose part of the gas budget it uses; null for none. */
   readonly caller: string | null
-  /** Its gas was promised: no budget refuses it. */
+  /** Whether its gas was promised: then no budget refuses it. */
   readonly isPromised?: boolean
   /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
-  /** Must not share a transaction. */
+  /** Whether it must not share a transaction. */
   readonly isUnbatched?: boolean
 }
 
@@ -72,7 +72,7 @@ export interface SendingDependencies extends Omit<LaneDependencies, 'network' | 
   readonly budget: GasBudget
   readonly receipts: ReceiptWatcher
   readonly pool: NoncePool
-  /** In order of preference: the first that is deployed and can carry a call makes it. */
+  /** They are in order of preference: the first that is deployed and can carry a call makes it. */
   readonly batchContracts: readonly BatchContract[]
   /** The later of the process's time and the chain's. */
   readonly deadlineClock: Pick<Clock, 'now'>
@@ -94,14 +94,14 @@ interface Batched {
   readonly contract: BatchContract
 }
 
-/** Without a contract: one call, in a transaction of its own. */
+/** A group without a contract has one call, in a transaction of its own. */
 export type Group = Batched | { readonly calls: readonly OutgoingCall[]; readonly contract: null }
 
 type SendGroup = (group: Group) => Promise<Step>
 
 const done: Step = { transaction: null, groups: [], conflicting: [] }
 
-// When the node refuses to estimate the first call of a batch.
+// It applies when the node refuses to estimate the first call of a batch.
 const defaultGasPerCall = 150_000n
 
 /** Sends one group from a free slot, as far as simulation, budget and lane allow. Throws only when nothing was recorded. */
@@ -201,7 +201,7 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
     return { ...done, groups: [calls.filter((each) => !isLost(each))] }
   }
 
-  /** With the codes of who takes part; a batch carries payments of many and names only ours. */
+  /** Adds the codes of who takes part; a batch carries payments of many and names only ours. */
   const named = ({ to, data }: ContractCall, gas: bigint, codes: SettlementCall['builderCodes']) => {
     if (codes === 'included') return { call: { to, data }, gas }
     const digits = encodeBuilderCodes(builderCode, codes ?? null)

@@ -10,7 +10,7 @@ export type BatchSimulation<Item> =
       readonly result: 'divided'
       /** Each is sent on its own; the estimate of a single call shows why it would fail. */
       readonly groups: readonly (readonly Item[])[]
-      /** Fail beside another call of the same payer; retried once the first group is mined. */
+      /** They fail beside another call of the same payer, and are retried once the first group is mined. */
       readonly conflicting: readonly Item[]
     }
 
@@ -23,7 +23,7 @@ export interface BatchSending extends Sending {
   readonly contract: BatchContract
 }
 
-/** In the latest state with the exact gas limit; splits the batch when a call would fail. */
+/** Simulates in the latest state with the exact gas limit; splits the batch when a call would fail. */
 export const simulateBatch = async <Item extends { readonly call: SettlementCall }>(
   rpc: Rpc,
   items: readonly Item[],
@@ -34,7 +34,7 @@ export const simulateBatch = async <Item extends { readonly call: SettlementCall
   const [withCode, balance, answer] = await Promise.all([
     findPayersWithCode(rpc, items),
     rpc.getBalance(sender),
-    // Without a price: the balance is checked separately, and no untrusted code runs.
+    // It states no price: the balance is checked separately, and no untrusted code runs.
     tryCall(rpc, { from: sender, to, data, gas }),
   ])
   // A payer's code (EIP-7702) could burn the other calls' gas, and detect a simulation by its price.

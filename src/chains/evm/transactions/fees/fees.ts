@@ -87,7 +87,7 @@ export const createFeeOracle = (
 export const highestGasPrice = (fees: Fees): bigint =>
   fees.type === 'legacy' ? fees.gasPrice : fees.maxFeePerGas
 
-/** Never above the cap; null when the cap is below the next base fee. */
+/** Offers at most the cap; `fees` is null when the cap is below the next base fee. */
 export const limitFees = (market: Market, cap: bigint | null): FeeReading => {
   const price = market.type === 'legacy' ? market.gasPrice : market.baseFee + market.tip
   if (cap !== null && price > cap) return { fees: null, price }
@@ -108,7 +108,7 @@ interface FeeOffer {
   readonly tip: bigint
 }
 
-/** At least the minimum bump and the current fees; null above the cap (wei per gas; null: no cap). */
+/** Offers at least the minimum bump and the current fees; null above the cap (wei per gas; null: no cap). */
 export const bumpFees = (old: Fees, current: Fees, cap: bigint | null): Fees | null => {
   const [before, now] = [readOffer(old), readOffer(current)]
   const tip = larger(raise(before.tip), now.tip)

@@ -11,7 +11,7 @@ export type Market =
 
 const historyBlocks = 10
 const tipPercentile = 50
-// For nodes that know neither tips of recent blocks nor eth_maxPriorityFeePerGas.
+// Some nodes know neither tips of recent blocks nor eth_maxPriorityFeePerGas.
 const fallbackTip = 1_000_000n
 // A slow endpoint is not waited for where others answer.
 const answerMs = 1_500
@@ -28,8 +28,8 @@ export const readMarket = async (rpc: Rpc): Promise<Market> => {
 }
 
 /**
- * Of two reports the lower tip and the lower price, which are paid in full, and the higher base fee, of which only the
- * actual one is paid. Null without a report.
+ * Takes of two reports the lower tip and the lower price, which are paid in full, and the higher base fee, of which only
+ * the actual one is paid. Null without a report.
  */
 export const combineMarkets = (markets: readonly Market[]): Market | null => {
   // A node that omits base fees reports one price, which would be paid in full.
@@ -90,10 +90,10 @@ interface FeeBounds {
   readonly maxFeePerGas: bigint
 }
 
-// One observation a minute, of the last hour.
+// The last hour is observed, once a minute.
 const slotMs = 60_000
 const slots = 60
-// With fewer, only plausible prices are offered.
+// While there are fewer, only plausible prices are offered.
 const minSlots = 10
 
 // Reported prices above these multiples of the last hour's median are not believed.
@@ -108,7 +108,7 @@ interface Observation {
   readonly price: bigint
 }
 
-/** The operator's limits, or else limits from what was observed over the last hour. */
+/** Applies the operator's limits, or else limits from what was observed over the last hour. */
 export const createFeeBounds = ({
   maxFeePerGas,
   maxPriorityFeePerGas,

@@ -34,7 +34,7 @@ export interface LaneMaintenanceDependencies {
   readonly budget: GasBudget
   readonly clock: Clock
   readonly logger: Logger
-  /** Pending for longer than this: replaced at a higher price. */
+  /** A transaction that is pending for longer than this is replaced at a higher price. */
   readonly replaceAfterMs: number
 }
 
@@ -43,7 +43,7 @@ const roundMs = 2_000
 const transactionsPerRound = 50
 // A transaction that offers more than this multiple of the current price is not stuck by its price.
 const maxOverCurrentPrice = 4n
-// An empty transaction from the account to itself.
+// An empty transaction from the account to itself takes this.
 const gapFillGas = 21_000n
 // A wider gap is not filled: the lane is moved back.
 const widestGap = 2 * maxUnconfirmedJump

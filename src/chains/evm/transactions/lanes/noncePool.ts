@@ -4,9 +4,9 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 /** Capacity for one transaction in a lane, reserved before its nonce is allocated. */
 export interface Slot {
   readonly account: PrivateKeyAccount
-  /** From now on the slot is occupied until the nonce is mined. */
+  /** Occupies the slot until the nonce is mined. */
   onNonceAllocated(nonce: number): void
-  /** No effect once a nonce was allocated. */
+  /** Has no effect once a nonce was allocated. */
   release(): void
 }
 
@@ -25,7 +25,7 @@ export interface NoncePool {
   setMined(address: Hex, count: number): void
   /** Whether more is in flight than a lane holds: its nonces were allocated too high. */
   isOverfull(address: Hex): boolean
-  /** After the lane was rewound. */
+  /** Called after the lane was rewound. */
   setNext(address: Hex, next: number): void
   /** Accounts whose lanes this process has leased. */
   setLeased(addresses: readonly string[]): void

@@ -42,7 +42,7 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneD
     let allocated = 0
     const answer = await lanes.record({ network, signer: account.address }, recorders, async (nonce) => {
       allocated = nonce
-      // Never any native coin: the payer chose the contract.
+      // It carries no native coin: the payer chose the contract.
       const bytes = await account.signTransaction({ chainId, nonce, gas, ...call, value: 0n, ...fees })
       return { transaction: keccak256(bytes), bytes }
     })
@@ -59,7 +59,7 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneD
       const { transaction, bytes } = answer.sent
       if ((await rpc.send(asHex(bytes))) !== 'nonce_used' || attempt === maxAttempts) return answer
       try {
-        // Either mined, or displaced by a transaction of another program.
+        // It is mined, or displaced by a transaction of another program.
         if ((await rpc.getReceipt(asHex(transaction))) !== null) return answer
         logger.error({ ...lane, transaction }, 'nonce.used_externally')
         await advanceLane(lanes, lane, await readTransactionCount(rpc, account.address))

@@ -11,7 +11,7 @@ const clockSlackSeconds = 300n
 // Blocks this close to the head are searched again: a reorganisation may replace them.
 const unsettledBlocks = 64n
 
-/** From a time up to one block. */
+/** Searches the blocks from a time up to one block. */
 export interface LogSearch extends Pick<LogFilter, 'address' | 'topics'> {
   readonly at: bigint
   readonly since: Date
@@ -30,7 +30,7 @@ export interface LogFinding {
 export const findLog = async (rpc: Rpc, search: LogSearch): Promise<Log | null> =>
   (await searchLogs(rpc, search)).log
 
-/** A refused query is halved. */
+/** Halves a query that the nodes refuse. */
 export const searchLogs = async (
   rpc: Rpc,
   { address, topics, at, since, only }: LogSearch,
@@ -49,7 +49,7 @@ export const searchLogs = async (
       return { log, isComplete: true }
     }
     fromBlock = toBlock + 1n
-    // At most half of what a round searches, or it would get no further.
+    // Searching more than half of a round again would get no further.
     const again = smaller(unsettledBlocks, memory.range * BigInt(maxQueries / 2))
     memory.remember(name, smaller(fromBlock, at > again ? at - again : 0n))
   }
@@ -72,7 +72,7 @@ const queryLogs = async (rpc: Rpc, filter: LogFilter): Promise<readonly Log[] | 
     rpc.logMemory.onAnswer()
     return logs
   } catch (error) {
-    // Also after a timeout, but not in this round: more of the same would take as long.
+    // A timeout halves it too, but not in this round: more of the same would take as long.
     const isSmaller = rpc.logMemory.onRefusal()
     if (isSmaller && isRefusal(error)) return null
     throw error

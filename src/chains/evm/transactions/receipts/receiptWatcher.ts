@@ -31,7 +31,7 @@ const firstPauseMs = 20
 const pauseGrowth = 1.5
 const firstPollMs = 200
 const pollAgainMs = 1_000
-// With more new blocks than this, receipts are requested by hash instead.
+// If there are more new blocks than this, receipts are requested by hash.
 const maxBlocksPerRound = 16n
 // From this many transactions in one block on, all its receipts are requested at once.
 const minForBlockReceipts = 4
@@ -108,7 +108,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
   }
 
   const run = async (): Promise<void> => {
-    // Fast at first, for chains that mine on demand; then at the network's poll interval.
+    // It polls fast at first, for chains that mine on demand; then at the network's poll interval.
     let pauseMs = Math.min(firstPauseMs, pollIntervalMs)
     while (watches.size > 0) {
       const woken = wake.signal
@@ -140,7 +140,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
     isRunning = true
     void run().finally(() => {
       isRunning = false
-      // Outdated by the next wait.
+      // The next wait would find them outdated.
       recent = []
       // A wait may have begun since the last round.
       if (watches.size > 0) start()
@@ -187,7 +187,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
         const waiter: Waiter = { policy, resolve: end }
         signal.addEventListener('abort', onAbort, { once: true })
         watch.waiters.add(waiter)
-        // Mined already: there may be no further block.
+        // If it is mined already, there may be no further block.
         if (watch.minedIn !== null) watch.askAt = 0
         start()
       }),

@@ -83,7 +83,7 @@ const ask = async (rpc: Rpc, request: CallRequest): Promise<Hex | null> => readR
 
 const readResult = (answer: CallAnswer<Hex>): Hex | null => (answer.succeeds ? answer.value : null)
 
-// Covers the next block of a fast chain, within a caller's patience.
+// The pauses cover the next block of a fast chain, within a caller's patience.
 const pausesMs = [0, 1_000, 1_500]
 
 /**

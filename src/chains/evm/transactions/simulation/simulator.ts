@@ -16,7 +16,7 @@ import { type Nodes, type Sending, type Simulation, simulateCall } from './simul
 
 /** Concurrent simulations share an `eth_call`. */
 interface Simulator {
-  /** In the latest state. */
+  /** Simulates in the latest state. */
   simulate(call: SettlementCall, sending: Sending, use: UntrustedUse): Promise<Simulation>
 }
 
@@ -35,8 +35,8 @@ export const createSimulator = (
   { rpc, payerCalls }: Omit<Nodes, 'use'>,
   multicall: ContractPresence,
 ): Simulator => {
-  // Halved when a whole group fails, plus one otherwise: adapts to a node's limit, or to payer code that
-  // burns gas.
+  // It is halved when a whole group fails, and grows by one otherwise: it adapts to a node's limit, or to payer code
+  // that burns gas.
   let groupSize = maxGroupSize
 
   const simulateAlone = ({ call, sending, use, resolve, reject }: Waiting): void => {
@@ -87,7 +87,7 @@ export const createSimulator = (
 type SharedResult = Simulation | 'unclear'
 
 interface SharedSimulation {
-  /** In the order of the calls. */
+  /** They are in the order of the calls. */
   readonly results: readonly SharedResult[]
   /** The node refused the request, or several calls ran out of gas. */
   readonly isOutOfGas: boolean
