@@ -9,7 +9,7 @@ import type { FeeOracle } from './transactions/fees/fees.js'
 import { advanceLane, readTransactionCount } from './transactions/lanes/sendInLane.js'
 import type { GasBalances, Signers } from './transactions/signers.js'
 
-export interface MonitoredEvmNetwork extends MonitoredNetwork {
+interface MonitoredEvmNetwork extends MonitoredNetwork {
   /** Whether an account can pay for the next settlement; false until the lanes are open. */
   canPay(address: Hex): boolean
 }

@@ -1,5 +1,5 @@
 /** A default token; its EIP-712 domain is read from the chain. */
-export interface KnownToken {
+interface KnownToken {
   readonly symbol: string
   readonly address: `0x${string}`
   readonly decimals: number
@@ -213,7 +213,7 @@ const otherNetworks: Readonly<Record<number, readonly [coin: string | null, isTe
 }
 
 /** Null where the network is neither built in nor listed above. */
-export interface ChainFacts {
+interface ChainFacts {
   readonly coin: string | null
   readonly isTestnet: boolean
   readonly blockSeconds: number | null

@@ -12,7 +12,7 @@ export interface BuilderCodes {
 
 export const builderCodeExtension = 'builder-code'
 
-export const builderCodeForm = /^[a-z0-9_]{1,32}$/
+const builderCodeForm = /^[a-z0-9_]{1,32}$/
 
 // The published packages allow five of the client and five of the resource server.
 const maxServices = 10

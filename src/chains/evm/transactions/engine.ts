@@ -50,7 +50,7 @@ export interface TransactionEngine {
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }
 
-export interface EngineDependencies extends SendingDependencies {
+interface EngineDependencies extends SendingDependencies {
   readonly clock: Clock
   /** Whether the network has Multicall3. */
   readonly multicall: ContractPresence

@@ -9,7 +9,7 @@ import { owedUntil } from './resolve.js'
 import type { SettlementCall, SettlementJudge } from './settlementCall.js'
 import type { Submit } from './submit.js'
 
-export interface SendAgainDependencies {
+interface SendAgainDependencies {
   readonly rpc: Rpc
   readonly submit: Submit
   readonly batchContracts: readonly BatchContract[]
@@ -20,7 +20,7 @@ export interface SendAgainDependencies {
 // The estimate is of the state after the reorg; the highest value of all forms covers another one.
 const reorgGas = 150_000n
 
-export interface UnpaidSettlement {
+interface UnpaidSettlement {
   readonly settlement: Settlement
   readonly judge: SettlementJudge
   /** The newest transaction that cannot pay any more. */
@@ -34,7 +34,7 @@ export interface UnpaidSettlement {
  * Sends the call of a transaction that reverted or was displaced once more, in one of its own. Null if nothing was sent:
  * the call would revert now too, or another process has the row.
  */
-export type SendAgain = (unpaid: UnpaidSettlement) => Promise<Hex | null>
+type SendAgain = (unpaid: UnpaidSettlement) => Promise<Hex | null>
 
 /** Sends those of one payer and asset one after the other. */
 export const createSendAgain = ({

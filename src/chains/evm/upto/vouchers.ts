@@ -24,7 +24,7 @@ const domainType = [
   { name: 'chainId', type: 'uint256' },
 ] as const
 
-export interface VoucherDependencies {
+interface VoucherDependencies {
   readonly chainId: number
   /** Null: no wallet contract can be asked, so that only keys sign. */
   readonly contractReader: ContractReader | null

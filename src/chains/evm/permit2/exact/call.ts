@@ -18,7 +18,7 @@ import type { Candidate, PermitSignatures } from '../prepare.js'
 import { createJudge } from './judge.js'
 import { exactProxyAbi, exactProxyAddress } from './payload.js'
 
-export interface PermitCallContext {
+interface PermitCallContext {
   readonly rpc: Rpc
   readonly network: string
   /** Executes payments together; null on networks without it. */

@@ -9,7 +9,7 @@ import type { FailureReasons, SettlementJudge } from '../../transactions/settlem
 import { createPermitJudge, describePermit, isDirectCall, permitDetails } from '../judge.js'
 import { encodeChargeWords, type UptoPermit, uptoProxyAbi, uptoProxyAddress } from './payload.js'
 
-export interface JudgedCharge {
+interface JudgedCharge {
   /** The payment's identity. */
   readonly id: string
   readonly permit: Omit<UptoPermit, 'spender'>

@@ -5,14 +5,14 @@ export interface QueuedCall {
   readonly call: Pick<SettlementCall, 'id' | 'deadline'>
 }
 
-export interface CallQueue<Item extends QueuedCall> {
+interface CallQueue<Item extends QueuedCall> {
   readonly length: number
   add(item: Item): void
   /** False when the item is already being sent. */
   remove(item: Item): boolean
 }
 
-export interface QueueOptions<Item> {
+interface QueueOptions<Item> {
   readonly maxItems: number
   readonly maxWaitMs: number
   /** Whether a send is possible now; throws when no account can send at all. */

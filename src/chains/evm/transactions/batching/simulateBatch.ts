@@ -4,7 +4,7 @@ import type { ContractCall, SettlementCall } from '../settlementCall.js'
 import type { Sending } from '../simulation/simulate.js'
 import type { BatchContract } from './batchContract.js'
 
-export type BatchSimulation<Item> =
+type BatchSimulation<Item> =
   | { readonly result: 'passes'; readonly batch: ContractCall }
   | {
       readonly result: 'divided'
@@ -18,7 +18,7 @@ export type BatchSimulation<Item> =
 const maxGasPerTransaction = 8_000_000n
 
 /** Sender, price, gas limit and contract of a batch. */
-export interface BatchSending extends Sending {
+interface BatchSending extends Sending {
   readonly gas: bigint
   readonly contract: BatchContract
 }

@@ -24,7 +24,7 @@ export interface LaneMaintenance {
   close(): Promise<void>
 }
 
-export interface LaneMaintenanceDependencies {
+interface LaneMaintenanceDependencies {
   readonly rpc: Rpc
   readonly fees: FeeOracle
   readonly accounts: readonly PrivateKeyAccount[]

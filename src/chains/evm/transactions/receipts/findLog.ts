@@ -12,14 +12,14 @@ const clockSlackSeconds = 300n
 const unsettledBlocks = 64n
 
 /** Searches the blocks from a time up to one block. */
-export interface LogSearch extends Pick<LogFilter, 'address' | 'topics'> {
+interface LogSearch extends Pick<LogFilter, 'address' | 'topics'> {
   readonly at: bigint
   readonly since: Date
   /** Further conditions; `key` distinguishes the progress of searches with equal topics. */
   readonly only?: { readonly key: string; isWanted(log: Log): Promise<boolean> }
 }
 
-export interface LogFinding {
+interface LogFinding {
   /** The oldest match. */
   readonly log: Log | null
   /** False: none in as many blocks as one round searches; the next round goes on. */
