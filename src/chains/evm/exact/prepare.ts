@@ -71,8 +71,6 @@ interface SignedCandidate {
   readonly signature: PayerSignature
 }
 
-type ReadCandidate = (payment: Payment, phase: Phase) => Promise<Preparation<SignedCandidate>>
-
 /** Checks what needs no chain access but the token's metadata: structure, rules, the signature of a key. */
 export const createReadCandidate =
   ({
@@ -83,8 +81,8 @@ export const createReadCandidate =
     readonly chainId: number
     readonly findToken: FindToken
     readonly clock: Pick<Clock, 'now'>
-  }): ReadCandidate =>
-  async (payment, phase) => {
+  }) =>
+  async (payment: Payment, phase: Phase): Promise<Preparation<SignedCandidate>> => {
     const reading = readExactProof(payment.proof)
     if ('problem' in reading) {
       return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }

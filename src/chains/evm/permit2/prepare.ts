@@ -19,17 +19,14 @@ import { readSponsoring, type TokenPermit } from './gasSponsoring.js'
 import { type Permit, type PermitProof, type ProofReading, permit2Separator } from './payload.js'
 
 /** Passed every check that needs no simulation. */
-export interface Prepared<P extends Permit = Permit> {
+export interface Prepared<P extends Permit = Permit> extends PermitSignatures {
   readonly candidate: Candidate<P>
-  readonly signature: DeployedSignature
   readonly call: SettlementCall
   /** What the payer signed. */
   readonly authorizedAmount: bigint
-  /** Submitted with the payment; null for none. */
-  readonly tokenPermit: TokenPermit | null
 }
 
-export interface PreparerDependencies {
+interface PreparerDependencies {
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
   readonly tokens: TokenRegistry
@@ -88,11 +85,6 @@ interface SignedCandidate<P extends Permit> {
   readonly signature: PayerSignature
 }
 
-type ReadCandidate<P extends Permit> = (
-  payment: Payment,
-  phase: Phase,
-) => Promise<Preparation<SignedCandidate<P>>>
-
 /** Checks what needs no chain access but the token's metadata: structure, rules, the signature of a key. */
 export const createReadCandidate = <P extends Permit>(
   {
@@ -101,9 +93,9 @@ export const createReadCandidate = <P extends Permit>(
     clock,
   }: { readonly chainId: number; readonly findToken: FindToken; readonly clock: Pick<Clock, 'now'> },
   { read, hash, findFailedCheck }: SignedForm<P>,
-): ReadCandidate<P> => {
+) => {
   const separator = permit2Separator(chainId)
-  return async (payment, phase) => {
+  return async (payment: Payment, phase: Phase): Promise<Preparation<SignedCandidate<P>>> => {
     const reading = read(payment.proof)
     if ('problem' in reading) {
       return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }

@@ -69,8 +69,6 @@ interface SignedCandidate {
   readonly amount: bigint
 }
 
-type ReadCandidate = (payment: Payment, phase: Phase) => Promise<Preparation<SignedCandidate>>
-
 /** Checks what needs no chain access but facts of the contracts: structure, rules, the signature of a key. */
 export const createReadCandidate =
   ({
@@ -89,8 +87,8 @@ export const createReadCandidate =
     }
     readonly takesSharedRouterPermits: boolean
     readonly clock: Pick<Clock, 'now'>
-  }): ReadCandidate =>
-  async (payment, phase) => {
+  }) =>
+  async (payment: Payment, phase: Phase): Promise<Preparation<SignedCandidate>> => {
     const reading = readUptoProof(payment.proof)
     if ('problem' in reading) {
       return { refused: toRefusal(null, { reason: 'invalid_payload_structure', message: reading.problem }) }

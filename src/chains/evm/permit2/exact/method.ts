@@ -10,7 +10,6 @@ import {
   hasNotExpired,
   hasStarted,
   type Prepared,
-  type PreparerDependencies,
   paysRecipient,
   paysSomeoneElse,
   permitsProxy,
@@ -27,28 +26,24 @@ interface ExactPermit2Dependencies extends MethodDependencies {
 }
 
 /** `exact` by Permit2: the proxy transfers exactly what the payer permitted, to the witness's recipient. */
-export const createPermit2Method = (dependencies: ExactPermit2Dependencies): PaymentMethod =>
-  createPaymentMethod<Prepared<Permit>>(dependencies, {
-    ...createPreparer(dependencies),
+export const createPermit2Method = (dependencies: ExactPermit2Dependencies): PaymentMethod => {
+  const { rpc, router } = dependencies
+  const { network } = dependencies.network
+  return createPaymentMethod<Prepared<Permit>>(dependencies, {
+    ...createPermitPreparer(dependencies, {
+      read: readPermitProof,
+      hash: hashPermit,
+      findFailedCheck,
+      createCall: (candidate, signed) => createPermitCall({ rpc, network, router }, candidate, signed),
+    }),
     identify: (payment) => {
       const reading = readPermitProof(payment.proof)
-      if ('problem' in reading) return null
-      return formatPermitId(dependencies.network.network, reading.proof.permit)
+      return 'problem' in reading ? null : formatPermitId(network, reading.proof.permit)
     },
-    describe: ({ candidate }) => describePermit(candidate.permit, dependencies.router),
+    describe: ({ candidate }) => describePermit(candidate.permit, router),
     readJudge,
     // Permit2 has one sequence of nonces per owner, whichever proxy a permit names.
     isHoldable: true,
-  })
-
-const createPreparer = (dependencies: PreparerDependencies & { readonly router: Hex | null }) => {
-  const { rpc, network, router } = dependencies
-  return createPermitPreparer(dependencies, {
-    read: readPermitProof,
-    hash: hashPermit,
-    findFailedCheck,
-    createCall: (candidate, signed) =>
-      createPermitCall({ rpc, network: network.network, router }, candidate, signed),
   })
 }
 

@@ -12,7 +12,6 @@ import {
   hasNotExpired,
   hasStarted,
   type Prepared,
-  type PreparerDependencies,
   paysRecipient,
   paysSomeoneElse,
   permitsProxy,
@@ -27,18 +26,24 @@ export interface UptoPermit2Dependencies extends MethodDependencies, Facilitator
 
 /** `upto` by Permit2: the proxy transfers what we charge, at most what the payer permitted, to the witness's recipient. */
 export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): PaymentMethod => {
-  const engine = withoutEmptyCharges(dependencies.engine, dependencies.rpc)
+  const { rpc, facilitators, router } = dependencies
+  const { network } = dependencies.network
+  const ours = { facilitators, router }
   const method = createPaymentMethod<Prepared<UptoPermit>>(
-    { ...dependencies, engine },
+    { ...dependencies, engine: withoutEmptyCharges(dependencies.engine, rpc) },
     {
-      ...createPreparer(dependencies),
+      ...createPermitPreparer(dependencies, {
+        read: readUptoProof,
+        hash: hashUptoPermit,
+        findFailedCheck: createFindFailedCheck(ours),
+        createCall: (candidate, signed) => createChargeCall({ rpc, network, ours }, candidate, signed),
+      }),
       identify: (payment) => {
         const reading = readUptoProof(payment.proof)
-        if ('problem' in reading) return null
-        return formatPermitId(dependencies.network.network, reading.proof.permit)
+        return 'problem' in reading ? null : formatPermitId(network, reading.proof.permit)
       },
       describe: ({ candidate: { permit } }) => {
-        const facilitator = findFacilitator(permit, dependencies)
+        const facilitator = findFacilitator(permit, ours)
         return describeCharge(
           permit,
           facilitator !== null && 'router' in facilitator ? facilitator.router : null,
@@ -76,18 +81,6 @@ const withoutEmptyCharges = (engine: TransactionEngine, rpc: Rpc): TransactionEn
   settle: async (call, recorder, options) =>
     call.amount > 0n ? await engine.settle(call, recorder, options) : { state: 'confirmed', transaction: '' },
 })
-
-const createPreparer = (dependencies: PreparerDependencies & Facilitators) => {
-  const { rpc, network, facilitators, router } = dependencies
-  const ours = { facilitators, router }
-  return createPermitPreparer(dependencies, {
-    read: readUptoProof,
-    hash: hashUptoPermit,
-    findFailedCheck: createFindFailedCheck(ours),
-    createCall: (candidate, signed) =>
-      createChargeCall({ rpc, network: network.network, ours }, candidate, signed),
-  })
-}
 
 const namesFacilitator =
   (ours: Facilitators): Rule<UptoPermit> =>
