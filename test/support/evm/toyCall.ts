@@ -13,8 +13,7 @@ import {
 } from 'viem'
 import type { CallFailure, Rpc } from '../../../src/chains/evm/rpc/rpc.js'
 import type { Receipt } from '../../../src/chains/evm/rpc/wireShapes.js'
-import { findLog } from '../../../src/chains/evm/transactions/receipts/findLog.js'
-import { findReceipt } from '../../../src/chains/evm/transactions/receipts/findReceipt.js'
+import { findExecutionByLog } from '../../../src/chains/evm/transactions/receipts/findLog.js'
 import type {
   Judgement,
   RevertReason,
@@ -216,12 +215,8 @@ export const createToyJudge = (
       const answer = await view.call({ at, to: toy, data })
       if (!answer.succeeds) return { state: 'unknown' }
       if (hexToBigInt(answer.value) === 0n) return { state: 'unused' }
-      const topics = [[settledTopic, withdrawnTopic], id]
-      const log = await findLog(view, { address: toy, topics, at, since })
-      const hash = log?.transactionHash
-      const receipt = hash == null ? null : await findReceipt(view, hash, policy)
-      if (receipt === null) return { state: 'unknown' }
-      return judgeReceipt(receipt) === 'paid' ? { state: 'paid', receipt } : { state: 'void' }
+      const search = { address: toy, topics: [[settledTopic, withdrawnTopic], id], at, since }
+      return await findExecutionByLog(view, search, policy, (receipt) => judgeReceipt(receipt) === 'paid')
     },
     isOwnCall: ({ to, data }) => to.toLowerCase() === toy.toLowerCase() && data.includes(id.slice(2)),
     sender: null,

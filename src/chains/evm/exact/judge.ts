@@ -13,8 +13,7 @@ import {
   tokenAbi,
   transferTopic,
 } from '../tokens/erc20.js'
-import { findLog } from '../transactions/receipts/findLog.js'
-import { findReceipt } from '../transactions/receipts/findReceipt.js'
+import { findExecutionByLog } from '../transactions/receipts/findLog.js'
 import type {
   ContractCall,
   Execution,
@@ -104,12 +103,8 @@ const findExecution = async (
 
   // A use without a log proves nothing: the node lags behind.
   const topics = [[usedTopic, cancelledTopic], pad(from), nonce]
-  const log = await findLog(rpc, { address: asset, topics, at, since })
-  const receipt = log?.transactionHash == null ? null : await findReceipt(rpc, log.transactionHash, policy)
-  if (receipt === null) return { state: 'unknown' }
-  return judgeForeignReceipt(receipt, nonce, expected) === 'paid'
-    ? { state: 'paid', receipt }
-    : { state: 'void' }
+  const isPaid = (receipt: Receipt) => judgeForeignReceipt(receipt, nonce, expected) === 'paid'
+  return await findExecutionByLog(rpc, { address: asset, topics, at, since }, policy, isPaid)
 }
 
 /**

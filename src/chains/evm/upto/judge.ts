@@ -7,8 +7,7 @@ import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
 import { isTransfer } from '../tokens/erc20.js'
-import { findLog } from '../transactions/receipts/findLog.js'
-import { findReceipt } from '../transactions/receipts/findReceipt.js'
+import { findExecutionByLog } from '../transactions/receipts/findLog.js'
 import type {
   ContractCall,
   Execution,
@@ -108,20 +107,19 @@ const findExecution = async (
   // The router still takes it, also after another account submitted the permit; after its deadline it never does.
   if (next <= nonce) return { state: 'unused' }
 
-  const log = await findLog(rpc, {
+  const search = {
     address: router,
     topics: [settledTopic, pad(asset), pad(owner)],
     at,
     since,
     only: {
       key: `${spender} ${nonce}`,
-      isWanted: async (each) => (readSettled(each, permit)?.permitNonce ?? -1n) >= nonce,
+      isWanted: async (each: Log) => (readSettled(each, permit)?.permitNonce ?? -1n) >= nonce,
     },
-  })
-  const receipt = log?.transactionHash == null ? null : await findReceipt(rpc, log.transactionHash, policy)
-  if (receipt === null) return { state: 'unknown' }
+  }
   // If it is not paid, the router settled it on other terms, or a later permit, after which it takes no earlier one.
-  return judgeReceipt(receipt, permit) === 'paid' ? { state: 'paid', receipt } : { state: 'void' }
+  const isPaid = (receipt: Receipt) => judgeReceipt(receipt, permit) === 'paid'
+  return await findExecutionByLog(rpc, search, policy, isPaid)
 }
 
 /** In the journal's details; `method` tells the rows of this method from those of Permit2. */

@@ -2,7 +2,9 @@ import { RpcError } from '../../../nodes/endpoint.js'
 import { readRateLimit } from '../../../nodes/readRateLimit.js'
 import { smaller } from '../../abi/words.js'
 import type { LogFilter, Rpc } from '../../rpc/rpc.js'
-import type { Log } from '../../rpc/wireShapes.js'
+import type { Log, Receipt } from '../../rpc/wireShapes.js'
+import type { Execution } from '../settlementCall.js'
+import { findReceipt, type ReceiptPolicy } from './findReceipt.js'
 
 // A longer search goes on in the reconciler's next round.
 const maxQueries = 50
@@ -29,6 +31,19 @@ interface LogFinding {
 /** The oldest match, or null. */
 export const findLog = async (rpc: Rpc, search: LogSearch): Promise<Log | null> =>
   (await searchLogs(rpc, search)).log
+
+/** What became of a payment that an event names: `unknown` while no node shows the event or its receipt. */
+export const findExecutionByLog = async (
+  rpc: Rpc,
+  search: LogSearch,
+  policy: ReceiptPolicy,
+  isPaid: (receipt: Receipt) => boolean,
+): Promise<Execution> => {
+  const log = await findLog(rpc, search)
+  const receipt = log?.transactionHash == null ? null : await findReceipt(rpc, log.transactionHash, policy)
+  if (receipt === null) return { state: 'unknown' }
+  return isPaid(receipt) ? { state: 'paid', receipt } : { state: 'void' }
+}
 
 /** Halves a query that the nodes refuse. */
 export const searchLogs = async (
