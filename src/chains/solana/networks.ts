@@ -36,10 +36,6 @@ export const knownNetworks: readonly KnownNetwork[] = [
   },
 ]
 
-/** Whether a mint is one of the built-in stablecoins, which all have 6 decimals. */
-export const isKnownMint = (reference: string, mint: string): boolean =>
-  findKnownNetwork(reference)?.tokens.some((token) => token.asset === mint) ?? false
-
 /** Null for a cluster that is not built in. */
 export const findKnownNetwork = (reference: string): KnownNetwork | null =>
   knownNetworks.find((network) => network.reference === reference) ?? null

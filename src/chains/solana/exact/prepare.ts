@@ -1,8 +1,9 @@
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import type { Authorized, Refusal } from '../../../schemes/scheme.js'
+import type { Refusal } from '../../../schemes/scheme.js'
 import { describeForeignMethod } from '../../../schemes/transferMethod.js'
 import { isValidEd25519Signature } from '../../common/ed25519.js'
+import { describeAuthorization, type OfferedTokens } from '../../common/settling/exactScheme.js'
 import { decodeBase58, readAddress } from '../encoding/base58.js'
 import type { SolanaNetworkSettings } from '../settings.js'
 import { checkTransaction, type Terms } from './checks.js'
@@ -21,14 +22,14 @@ export interface Prepared {
 
 export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
-type OfferedTokens = Pick<SolanaNetworkSettings, 'network' | 'tokens' | 'acceptsAnyToken'>
+type TokenPolicy = Pick<SolanaNetworkSettings, 'network' | 'tokens' | 'knownTokens' | 'acceptsAnyToken'>
 
 /** Everything without chain access: structure, rules, the payer's signature. */
 export type Prepare = (payment: Payment) => Preparation
 
-export const createPrepare =
-  (network: OfferedTokens, terms: Terms): Prepare =>
-  (payment) => {
+export const createPrepare = (network: TokenPolicy, terms: Terms): Prepare => {
+  const { isOffered } = listOffered(network)
+  return (payment) => {
     const foreign = describeForeignMethod(payment, ownMethod)
     if (foreign !== null) return refused(null, 'unsupported_asset_transfer_method', foreign)
     const text = payment.proof.transaction
@@ -41,7 +42,7 @@ export const createPrepare =
     }
     const payer = findPayer(transaction)
     const { requirements } = payment
-    if (!isOffered(network, requirements.asset)) return refused(payer, 'unsupported_asset')
+    if (!isOffered(requirements.asset)) return refused(payer, 'unsupported_asset')
     const judgement = checkTransaction({ transaction, requirements, terms })
     if ('broken' in judgement) return refused(payer, judgement.broken)
     if (!isSignedBy(transaction, 1)) return refused(payer, 'invalid_exact_svm_payload_signature_invalid')
@@ -54,6 +55,7 @@ export const createPrepare =
     }
     return { prepared }
   }
+}
 
 const ownMethod = { names: ['default'], fields: ['transaction'] } as const
 
@@ -80,11 +82,16 @@ const refused = (payer: string | null, reason: Reason, message?: string): Prepar
   refused: toRefusal(payer, reason, message),
 })
 
-export const isOffered = (
-  { tokens, acceptsAnyToken }: Omit<OfferedTokens, 'network'>,
-  asset: string,
-): boolean =>
-  readAddress(asset) !== null && (acceptsAnyToken || tokens.some((token) => token.asset === asset))
+export const listOffered = ({
+  tokens,
+  knownTokens,
+  acceptsAnyToken,
+}: Omit<TokenPolicy, 'network'>): OfferedTokens => ({
+  tokens,
+  isOffered: (asset) =>
+    readAddress(asset) !== null && (acceptsAnyToken || tokens.some((token) => token.asset === asset)),
+  findDecimals: (mint) => knownTokens.find(({ asset }) => asset === mint)?.decimals ?? null,
+})
 
 /** Verifies the signature of one required signer, as strictly as validators do. */
 export const isSignedBy = ({ keys, signatures, message }: Transaction, signer: number): boolean => {
@@ -101,12 +108,11 @@ export const isSignedBy = ({ keys, signatures, message }: Transaction, signer: n
 export const describeTransfer = ({
   transfer,
   authorizationId,
-}: Pick<Prepared, 'transfer' | 'authorizationId'>): Omit<Authorized, 'details' | 'settle'> => ({
-  isValid: true,
-  payer: transfer.authority,
-  authorizationId,
-  authorizedAmount: transfer.amount,
-  amount: transfer.amount,
-  // A blockhash expires after 150 blocks, independent of time.
-  expiresAt: null,
-})
+}: Pick<Prepared, 'transfer' | 'authorizationId'>) =>
+  describeAuthorization({
+    payer: transfer.authority,
+    authorizationId,
+    amount: transfer.amount,
+    // A blockhash expires after 150 blocks, independent of time.
+    expiresAt: null,
+  })

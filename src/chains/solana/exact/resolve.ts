@@ -1,39 +1,30 @@
 import { z } from 'zod'
-import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
+import type { RecordedSettlement, Resolution } from '../../common/settling/exactScheme.js'
 import { canCrossCheck, collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { inContext, type Rpc, readClock, type Status, statusesShape } from '../rpc/rpc.js'
 import { decodeTransaction } from './decode.js'
 
-export interface ResolvePolicy {
-  readonly isCrossChecked: boolean
-  readonly now: Date
-  /** As in `ResolveOptions`. */
-  readonly isReadOnly: boolean
-}
-
-/** Resolves a recorded settlement; rebroadcasts while its transaction can still land. */
+/** The outcome that a recorded transaction has now; it is worth sending while it can still land. */
 export const resolveSettlement = async (
   rpc: Rpc,
-  { broadcasts, createdAt }: Settlement,
-  { isCrossChecked, now, isReadOnly }: ResolvePolicy,
-): Promise<Outcome> => {
-  const newest = broadcasts.at(-1)
-  if (newest === undefined) throw new Error('The settlement has no recorded transaction')
-  const { transaction, bytes } = newest
+  { newest: { transaction, bytes }, createdAt }: RecordedSettlement,
+  { isCrossChecked, now }: StatusPolicy & { readonly now: Date },
+): Promise<Resolution> => {
   const [status] = await rpc.getStatuses([transaction], { searchesHistory: true })
   if (status != null) {
-    return await judgeStatus(rpc, transaction, status, { isCrossChecked })
+    const outcome = await judgeStatus(rpc, transaction, status, { isCrossChecked })
+    return { outcome, isWorthSending: false }
   }
   const recorded = decodeTransaction(bytes)
   if (recorded === null) throw new Error('The recorded transaction cannot be decoded')
   const { blockhash } = recorded
   if (await hasExpired(rpc, { transaction, blockhash, recordedAfter: createdAt, isCrossChecked }, now)) {
-    return { state: 'failed', reason: 'settle_exact_svm_block_height_exceeded', transaction }
+    const reason = 'settle_exact_svm_block_height_exceeded'
+    return { outcome: { state: 'failed', reason, transaction }, isWorthSending: false }
   }
-  if (!isReadOnly) await rpc.send(bytes)
-  return { state: 'pending', transaction }
+  return { outcome: { state: 'pending', transaction }, isWorthSending: true }
 }
 
 export interface StatusPolicy {

@@ -1,4 +1,3 @@
-import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
@@ -7,7 +6,7 @@ import type { Authorized, Outcome, Refusal, Scheme, SettleOptions } from '../../
 import { createHourlyBudget } from '../../common/hourlyBudget.js'
 import type { MinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
-import { isKnownMint } from '../networks.js'
+import { createSettlingScheme } from '../../common/settling/exactScheme.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from '../settings.js'
 import type { FeePayers } from '../transactions/feePayers.js'
@@ -17,7 +16,7 @@ import { baseFee, countFee } from './instructions.js'
 import {
   describeTransfer,
   formatAuthorizationId,
-  isOffered,
+  listOffered,
   type Prepare,
   type Prepared,
   toRefusal,
@@ -141,19 +140,13 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     )
   }
 
-  return {
-    kind: { scheme: 'exact', network: network.network },
-    network: dependencies.opened,
-    journalClaims: null,
-    describeKind: () => ({ extra: { feePayer: chooseFeePayer() }, extensions: [] }),
+  const describeExtra = () => ({ feePayer: chooseFeePayer() })
 
-    describeAsset: async (asset) => {
-      const named = asset ?? network.tokens[0]?.asset
-      if (named === undefined || !isOffered(network, named)) return null
-      // Every known stablecoin has 6 decimals.
-      const decimals = isKnownMint(network.reference, named) ? 6 : null
-      return { asset: named, decimals, extra: { feePayer: chooseFeePayer() } }
-    },
+  return createSettlingScheme({
+    network: dependencies.opened,
+    offered: listOffered(network),
+    describeKindExtra: describeExtra,
+    describeAssetExtra: describeExtra,
 
     identify: ({ proof }) => {
       const transaction = typeof proof.transaction === 'string' ? decodeTransaction(proof.transaction) : null
@@ -181,12 +174,13 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return refuseBy(verified.prepared, verified.failure) ?? authorize(verified, isForSettle)
     },
 
-    resolve: (settlement, signal, { isReadOnly = false } = {}) => {
-      const isCrossChecked = needsTwoNodes(settlement.amount)
-      const policy = { isCrossChecked, now: clock.now(), isReadOnly }
-      return withSignal(resolveSettlement(rpc, settlement, policy), signal)
-    },
-  }
+    resolve: (settlement) =>
+      resolveSettlement(rpc, settlement, {
+        isCrossChecked: needsTwoNodes(settlement.amount),
+        now: clock.now(),
+      }),
+    send: rpc.send,
+  })
 }
 
 interface Verified extends Simulated {

@@ -1,7 +1,5 @@
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
-import type { AssetTerms } from '../../../schemes/scheme.js'
-import type { OfflineModule } from '../../chain.js'
-import { listKnownTokens } from '../../common/tokens.js'
+import { createOfflineScheme, listOffline } from '../../common/settling/offlineExact.js'
 import { decodeBase58, encodeBase58, readAddress } from '../encoding/base58.js'
 import { createAssociatedAccounts } from '../encoding/tokenAccounts.js'
 import { decodeTransaction, type Transaction } from '../exact/decode.js'
@@ -10,17 +8,9 @@ import {
   describeTransfer,
   findPayer,
   formatAuthorizationId,
-  isOffered,
+  listOffered,
 } from '../exact/prepare.js'
-import { findKnownNetwork, isKnownMint, type KnownNetwork } from '../networks.js'
-
-export const listOfflineSchemes: OfflineModule['listOfflineSchemes'] = (networks) =>
-  networks.flatMap((network) => {
-    const known = network.startsWith(prefix) ? findKnownNetwork(network.slice(prefix.length)) : null
-    return known === null ? [] : [createOfflineExact(network, known)]
-  })
-
-const prefix = 'solana:'
+import { findKnownNetwork, type KnownNetwork } from '../networks.js'
 
 /** No key of it is known: payments of the sandbox are never co-signed. */
 const feePayer = 'SandboxFeePayer1111111111111111111111111111'
@@ -28,30 +18,21 @@ const feePayer = 'SandboxFeePayer1111111111111111111111111111'
 // As SOLANA_MAX_COMPUTE_UNITS and SOLANA_MAX_PRIORITY_FEE_LAMPORTS by default.
 const limits = { maxComputeUnits: 400_000n, maxPriorityFeeLamports: 100_000n }
 
-const createOfflineExact = (network: string, { reference, tokens }: KnownNetwork): OfflineScheme => {
-  const offered = { network, tokens, acceptsAnyToken: false }
-  const prepare = createPrepare(offered, {
+const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineScheme => {
+  const policy = { network, tokens, knownTokens: tokens, acceptsAnyToken: false }
+  const prepare = createPrepare(policy, {
     ...limits,
     feePayers: [feePayer],
     findAssociatedAccount: createAssociatedAccounts(),
   })
-  const describe = (asset: string | null): AssetTerms | null => {
-    const named = asset ?? tokens[0]?.asset
-    if (named === undefined || !isOffered(offered, named)) return null
-    return { asset: named, decimals: isKnownMint(reference, named) ? 6 : null, extra: { feePayer } }
-  }
-  return {
-    kind: { scheme: 'exact', network },
+  return createOfflineScheme({
+    network,
+    signer: feePayer,
+    forms,
+    knownTokens: tokens,
+    offered: listOffered(policy),
+    assetExtra: { feePayer },
     extra: { feePayer },
-    network: {
-      id: network,
-      signers: [feePayer],
-      forms,
-      vouchers: null,
-      routers: null,
-      listTokens: () => listKnownTokens(tokens),
-    },
-    describeAsset: async (asset) => describe(asset),
     identify: ({ proof }) => {
       const transaction = decode(proof.transaction)
       return transaction === null ? null : formatAuthorizationId(network, transaction)
@@ -65,7 +46,7 @@ const createOfflineExact = (network: string, { reference, tokens }: KnownNetwork
       if ('refused' in preparation) return preparation.refused
       return { ...describeTransfer(preparation.prepared), holds: false }
     },
-  }
+  })
 }
 
 const decode = (text: unknown): Transaction | null =>
@@ -83,3 +64,5 @@ const forms: NetworkForms = {
     },
   },
 }
+
+export const listOfflineSchemes = listOffline('solana', findKnownNetwork, createOfflineExact)

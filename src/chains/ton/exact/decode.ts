@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../../../protocol/fields.js'
 import { describeIssue } from '../../../protocol/fields.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import { describeAuthorization } from '../../common/settling/exactScheme.js'
 import { maxBase64Length, readAddress, readCell } from '../encoding/cells.js'
 import { type JettonTransfer, readJettonTransfer } from '../tokens/jettons.js'
 import {
@@ -161,3 +162,12 @@ export const readDetails = (details: JsonObject): SignedIdentity => {
   const { wallet, signedHash } = detailsShape.parse(details)
   return { wallet: Address.parseRaw(wallet), signedHash: Buffer.from(signedHash, 'hex') }
 }
+
+/** What a payment authorizes, with and without a chain. */
+export const describePayment = (network: string, decoded: DecodedPayment) =>
+  describeAuthorization({
+    payer: decoded.message.wallet.toRawString(),
+    authorizationId: formatAuthorizationId(network, identityOf(decoded)),
+    amount: decoded.transfer.amount,
+    expiresAt: expiryOf(decoded),
+  })

@@ -2,6 +2,7 @@ import type { Address, Message, Transaction } from '@ton/core'
 import { sleep, withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Outcome } from '../../../schemes/scheme.js'
+import type { Resolution } from '../../common/settling/exactScheme.js'
 import { canCrossCheck, collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Account, ListedTransaction, Rpc } from '../rpc/rpc.js'
 import { type JettonRegistry, readCreditedAmount } from '../tokens/jettons.js'
@@ -46,12 +47,6 @@ export interface ResolveQuery extends PaymentQuery {
   /** The wallet rejects the message from this time on. */
   readonly expiresAt: Date
   readonly now: Date
-}
-
-/** `isWorthSending`: whether a rebroadcast can help. */
-export interface Resolution {
-  readonly outcome: Outcome
-  readonly isWorthSending: boolean
 }
 
 // Nodes may report older blocks late, at most by this much.

@@ -1,12 +1,17 @@
-import type { Address } from '@ton/core'
 import { withSignal } from '../../../concurrency/deadline.js'
 import type { Clock } from '../../../ports/clock.js'
-import type { Recorder, Settlement } from '../../../ports/settlementJournal.js'
+import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Network } from '../../../schemes/network.js'
-import type { Authorized, Outcome, ResolveOptions, Scheme, SettleOptions } from '../../../schemes/scheme.js'
+import type { Authorized, Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import type { MinimumPayment } from '../../common/minimumPayment.js'
 import { networkUnavailable } from '../../common/networkUnavailable.js'
+import {
+  createSettlingScheme,
+  type OfferedTokens,
+  type RecordedSettlement,
+  type Resolution,
+} from '../../common/settling/exactScheme.js'
 import { type Sponsoring, sponsoredMark } from '../../common/sponsoring.js'
 import { readAddress } from '../encoding/cells.js'
 import { knownNetworks } from '../networks.js'
@@ -18,6 +23,7 @@ import { countRelayCost, type RelayWallet, typicalNanoTon } from '../transaction
 import { writeExternalMessage } from '../wallets/walletMessage.js'
 import {
   decodePayment,
+  describePayment,
   expiryOf,
   formatAuthorizationId,
   formatDetails,
@@ -84,8 +90,20 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     responseDestination: dependencies.findLowestBalance(),
   })
 
-  const isKnownJetton = (master: Address): boolean =>
-    knownNetworks.some(({ tokens }) => tokens.some((token) => readAddress(token.asset)?.equals(master)))
+  const offered: OfferedTokens = {
+    tokens: network.tokens,
+    isOffered: (asset) => {
+      const master = readAddress(asset)
+      return master !== null && jettons.isOffered(master)
+    },
+    findDecimals: (asset) => {
+      const master = readAddress(asset)
+      const known = knownNetworks.flatMap(({ tokens }) => tokens)
+      return (
+        known.find((token) => master !== null && readAddress(token.asset)?.equals(master))?.decimals ?? null
+      )
+    },
+  }
 
   const identify = ({ proof }: Payment): string | null => {
     const reading = readExactProof(proof)
@@ -108,15 +126,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     })
 
   const authorize = (payment: Payment, prepared: Prepared): Authorized => {
-    const { amount } = prepared.decoded.transfer
     const identity = identityOf(prepared.decoded)
     return {
-      isValid: true,
-      payer: prepared.payer.toRawString(),
-      authorizationId: formatAuthorizationId(network.network, identity),
-      authorizedAmount: amount,
-      amount,
-      expiresAt: expiryOf(prepared.decoded),
+      ...describePayment(network.network, prepared.decoded),
       details: { ...formatDetails(identity), ...(prepared.decoded.isSponsored ? sponsoredMark : {}) },
       settle: (recorder, options) => settle(payment, recorder, options),
     }
@@ -178,13 +190,8 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     return await watch(prepared, { transaction, since, resend }, waitUntil)
   }
 
-  const resolve = async (
-    settlement: Settlement,
-    { isReadOnly = false }: ResolveOptions,
-  ): Promise<Outcome> => {
-    const newest = settlement.broadcasts.at(-1)
-    if (newest === undefined) throw new Error('The settlement has no recorded transaction')
-    const { transaction, bytes } = newest
+  const resolve = async (settlement: RecordedSettlement): Promise<Resolution> => {
+    const { transaction } = settlement.newest
     const { wallet: payer, signedHash } = readDetails(settlement.details)
     const [asset, payTo] = [readAddress(settlement.asset), readAddress(settlement.payTo)]
     const { expiresAt, amount, createdAt: since } = settlement
@@ -194,25 +201,17 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     const now = clock.now()
     const question = { transaction, payer, signedHash, asset, payTo, amount, expiresAt, since, now }
     const { outcome, isWorthSending } = await resolveCrossChecked(tracing, question)
-    const isResent = outcome.state === 'pending' && isWorthSending && now < expiresAt
-    if (isResent && !isReadOnly) await rpc.send(bytes)
-    return outcome
+    return {
+      outcome,
+      isWorthSending: isWorthSending && outcome.state === 'pending' && now < expiresAt,
+    }
   }
 
-  return {
-    kind: { scheme: 'exact', network: network.network },
+  return createSettlingScheme({
     network: dependencies.opened,
-    journalClaims: null,
-    describeKind: () => ({ extra: describeTerms(), extensions: [] }),
-
-    describeAsset: async (asset) => {
-      const named = asset ?? network.tokens[0]?.asset
-      const master = named === undefined ? null : readAddress(named)
-      if (named === undefined || master === null || !jettons.isOffered(master)) return null
-      const decimals = isKnownJetton(master) ? 6 : null
-      return { asset: named, decimals, extra: describeTerms() }
-    },
-
+    offered,
+    describeKindExtra: describeTerms,
+    describeAssetExtra: describeTerms,
     identify,
 
     verify: async (payment, { isAwaited, isForSettle = false, caller = null }) => {
@@ -240,6 +239,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return authorize(payment, prepared)
     },
 
-    resolve: (settlement, signal, options = {}) => withSignal(resolve(settlement, options), signal),
-  }
+    resolve,
+    send: rpc.send,
+  })
 }

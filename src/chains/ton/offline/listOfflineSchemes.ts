@@ -2,15 +2,13 @@ import { Address } from '@ton/core'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
-import type { AssetTerms } from '../../../schemes/scheme.js'
-import type { OfflineModule } from '../../chain.js'
-import { listKnownTokens } from '../../common/tokens.js'
+import { createOfflineScheme, listOffline } from '../../common/settling/offlineExact.js'
 import { readAddress } from '../encoding/cells.js'
 import { findFailedCheck } from '../exact/checks.js'
 import {
   type DecodedPayment,
   decodePayment,
-  expiryOf,
+  describePayment,
   formatAuthorizationId,
   identityOf,
   readClaimedPayer,
@@ -20,14 +18,6 @@ import { readPayment, toRefusal } from '../exact/prepare.js'
 import { findFailedWalletCheck, isForOtherNetwork } from '../exact/stateChecks.js'
 import { findKnownNetwork, type KnownNetwork, listOtherGlobalIds } from '../networks.js'
 import { findWallet } from '../wallets/walletState.js'
-
-export const listOfflineSchemes: OfflineModule['listOfflineSchemes'] = (networks) =>
-  networks.flatMap((network) => {
-    const known = network.startsWith(prefix) ? findKnownNetwork(network.slice(prefix.length)) : null
-    return known === null ? [] : [createOfflineExact(network, known)]
-  })
-
-const prefix = 'ton:'
 
 /** Jetton master of test dollars, as t402 publishes it for its testnets; 6 decimals. */
 const testDollars = 'kQD0GKBM8ZbryVk2aESmzfU6b9b_8era_IkvBSELujFZPsyy'
@@ -42,14 +32,8 @@ const expiryMarginSeconds = 15
 const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme => {
   const masters = [testDollars, ...known.tokens.map(({ asset }) => asset)]
   const otherGlobalIds = listOtherGlobalIds(known)
-  const isOffered = (asset: Address) => masters.some((each) => readAddress(each)?.equals(asset))
+  const isOffered = (asset: Address) => masters.some((each) => readAddress(each)?.equals(asset) === true)
   const extra = { areFeesSponsored: true, responseDestination: relay.toRawString() }
-
-  const describe = (asset: string | null): AssetTerms | null => {
-    const named = asset ?? testDollars
-    const master = readAddress(named)
-    return master === null || !isOffered(master) ? null : { asset: named, decimals: 6, extra }
-  }
 
   /** Null if nothing is wrong, as far as it can be known: only a state init binds a key to the payer's address. */
   const findWalletProblem = (decoded: DecodedPayment): Reason | null => {
@@ -73,22 +57,24 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
     return 'decoded' in decoding ? decoding.decoded : null
   }
 
-  return {
-    kind: { scheme: 'exact', network },
-    extra,
-    network: {
-      id: network,
-      signers: [relay.toRawString()],
-      forms,
-      vouchers: null,
-      routers: null,
-      listTokens: () =>
-        listKnownTokens([
-          { asset: readAddress(testDollars)?.toRawString() ?? testDollars, symbol: 'USDT', decimals: 6 },
-          ...known.tokens,
-        ]),
+  return createOfflineScheme({
+    network,
+    signer: relay.toRawString(),
+    forms,
+    knownTokens: [
+      { asset: readAddress(testDollars)?.toRawString() ?? testDollars, symbol: 'USDT', decimals: 6 },
+      ...known.tokens,
+    ],
+    offered: {
+      tokens: [{ asset: testDollars }],
+      isOffered: (asset) => {
+        const master = readAddress(asset)
+        return master !== null && isOffered(master)
+      },
+      findDecimals: () => 6,
     },
-    describeAsset: async (asset) => describe(asset),
+    assetExtra: extra,
+    extra,
     identify: (payment) => {
       const decoded = decode(payment)
       return decoded === null ? null : formatAuthorizationId(network, identityOf(decoded))
@@ -111,17 +97,9 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
           relayLimits,
         }) ?? findWalletProblem(decoded)
       if (broken !== null) return toRefusal(payer, broken).refused
-      return {
-        isValid: true,
-        payer: payer.toRawString(),
-        authorizationId: formatAuthorizationId(network, identityOf(decoded)),
-        authorizedAmount: decoded.transfer.amount,
-        amount: decoded.transfer.amount,
-        expiresAt: expiryOf(decoded),
-        holds: false,
-      }
+      return { ...describePayment(network, decoded), holds: false }
     },
-  }
+  })
 }
 
 const undeployed = { state: 'uninitialized', code: null, data: null } as const
@@ -133,3 +111,5 @@ const forms: NetworkForms = {
   // A block in the masterchain is final.
   blocks: null,
 }
+
+export const listOfflineSchemes = listOffline('ton', findKnownNetwork, createOfflineExact)

@@ -2,8 +2,9 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Payment, PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { type Check, runChecks } from '../../../schemes/checks.js'
-import type { Authorized, Refusal } from '../../../schemes/scheme.js'
+import type { Refusal } from '../../../schemes/scheme.js'
 import { describeForeignMethod } from '../../../schemes/transferMethod.js'
+import { describeAuthorization, type OfferedTokens } from '../../common/settling/exactScheme.js'
 import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
 import type { TronNetworkSettings } from '../settings.js'
 import type { SignedTransfer } from './decode.js'
@@ -15,13 +16,29 @@ export type Preparation = { readonly transfer: SignedTransfer } | { readonly ref
 /** Everything without chain access. `marginMs`: minimum remaining validity. */
 export type Prepare = (payment: Payment, marginMs: number) => Preparation
 
+type TokenPolicy = Pick<TronNetworkSettings, 'tokens' | 'knownTokens' | 'acceptsAnyToken'>
+
+export const listOffered = ({ tokens, knownTokens, acceptsAnyToken }: TokenPolicy): OfferedTokens => {
+  const contracts = new Set(tokens.map(({ asset }) => readAddress(asset)))
+  return {
+    tokens,
+    isOffered: (asset) => {
+      const contract = readAddress(asset)
+      return contract !== null && (acceptsAnyToken || contracts.has(contract))
+    },
+    findDecimals: (asset) => {
+      const contract = readAddress(asset)
+      return knownTokens.find((token) => readAddress(token.asset) === contract)?.decimals ?? null
+    },
+  }
+}
+
 export const createPrepare = (
-  network: Pick<TronNetworkSettings, 'acceptsAnyToken' | 'maxFeeLimit'>,
-  offered: ReadonlySet<TronAddress>,
+  network: TokenPolicy & Pick<TronNetworkSettings, 'maxFeeLimit'>,
   clock: Pick<Clock, 'now'>,
 ): Prepare => {
-  const { acceptsAnyToken, maxFeeLimit } = network
-  const isOffered = (contract: TronAddress) => acceptsAnyToken || offered.has(contract)
+  const { maxFeeLimit } = network
+  const { isOffered } = listOffered(network)
   return (payment, marginMs) => {
     const { proof: untrusted, requirements } = payment
     const foreign = describeForeignMethod(payment, ownMethod)
@@ -52,7 +69,7 @@ export const toRefusal = (payer: TronAddress | null, broken: FailedCheck): Refus
 
 interface Candidate extends ExactProof {
   readonly requirements: PaymentRequirements
-  readonly isOffered: (contract: TronAddress) => boolean
+  readonly isOffered: OfferedTokens['isOffered']
   /** In sun. */
   readonly maxFeeLimit: bigint
   readonly nowMs: number
@@ -81,10 +98,8 @@ const matchesAuthorization: Rule = (candidate) => {
   }
 }
 
-const paysOfferedAsset: Rule = ({ requirements, isOffered }) => {
-  const asset = readAddress(requirements.asset)
-  return refuse(asset === null || !isOffered(asset), 'unsupported_asset')
-}
+const paysOfferedAsset: Rule = ({ requirements, isOffered }) =>
+  refuse(!isOffered(requirements.asset), 'unsupported_asset')
 
 const paysAsset: Rule = ({ transfer, requirements }) =>
   refuse(transfer.contract !== readAddress(requirements.asset), 'asset_mismatch')
@@ -141,14 +156,10 @@ const checks: readonly Rule[] = [
 export const findFailedCheck = (candidate: Candidate): FailedCheck | null => runChecks(checks, candidate)
 
 /** What a transfer authorizes, with and without a chain. */
-export const describeTransfer = (
-  transfer: SignedTransfer,
-  authorizationId: string,
-): Omit<Authorized, 'details' | 'settle'> => ({
-  isValid: true,
-  payer: formatAddress(transfer.owner),
-  authorizationId,
-  authorizedAmount: transfer.value,
-  amount: transfer.value,
-  expiresAt: new Date(transfer.expiration),
-})
+export const describeTransfer = (transfer: SignedTransfer, authorizationId: string) =>
+  describeAuthorization({
+    payer: formatAddress(transfer.owner),
+    authorizationId,
+    amount: transfer.value,
+    expiresAt: new Date(transfer.expiration),
+  })

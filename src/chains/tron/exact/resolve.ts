@@ -1,5 +1,5 @@
-import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
+import type { RecordedSettlement, Resolution } from '../../common/settling/exactScheme.js'
 import { canCrossCheck, collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
 import type { Endpoint } from '../../nodes/endpoint.js'
 import { type TronAddress, toWord } from '../encoding/address.js'
@@ -7,38 +7,35 @@ import type { Rpc } from '../rpc/rpc.js'
 import { headerShape, type Log, type Receipt, receiptShapeOf } from '../rpc/wireShapes.js'
 import { decodeTransfer, type SignedTransfer } from './decode.js'
 
-export interface ResolvePolicy {
+interface ResolvePolicy {
   readonly crossCheckAmount: bigint
-  /** As in `ResolveOptions`. */
-  readonly isReadOnly: boolean
   /** Called with a transaction that has a receipt, whatever it proves, or that can get none any more. */
   readonly onOver: (transaction: string) => void
 }
 
-/** Resolves a recorded settlement; rebroadcasts while its transaction can still be included. */
+/** The outcome that a recorded transaction has now; it is worth sending while it can still be included. */
 export const resolveSettlement = async (
   rpc: Rpc,
-  settlement: Settlement,
-  { crossCheckAmount, isReadOnly, onOver }: ResolvePolicy,
-): Promise<Outcome> => {
-  const newest = settlement.broadcasts.at(-1)
-  if (newest === undefined) throw new Error('The settlement has no recorded transaction')
+  { newest }: RecordedSettlement,
+  { crossCheckAmount, onOver }: ResolvePolicy,
+): Promise<Resolution> => {
   const reading = decodeTransfer(newest.bytes)
   if ('reason' in reading) throw new Error('The recorded transaction is not a transfer')
   const { transfer } = reading
-  const { transaction, bytes } = transfer
+  const { transaction } = transfer
 
   const receipt = await rpc.findReceipt(transaction)
   if (receipt !== null) {
     onOver(transaction)
-    return await resolveReceipt(rpc, receipt, toJudgeQuery(transfer, crossCheckAmount))
+    const outcome = await resolveReceipt(rpc, receipt, toJudgeQuery(transfer, crossCheckAmount))
+    return { outcome, isWorthSending: false }
   }
   if (await hasExpired(rpc, { ...transfer, isCrossChecked: transfer.value >= crossCheckAmount })) {
     onOver(transaction)
-    return { state: 'failed', reason: 'authorization_expired_unsettled', transaction }
+    const reason = 'authorization_expired_unsettled'
+    return { outcome: { state: 'failed', reason, transaction }, isWorthSending: false }
   }
-  if (!isReadOnly) await rpc.send(bytes)
-  return { state: 'pending', transaction }
+  return { outcome: { state: 'pending', transaction }, isWorthSending: true }
 }
 
 interface ExpectedTransfer {

@@ -4,8 +4,9 @@ import type { Recorder } from '../../../ports/settlementJournal.js'
 import type { Network } from '../../../schemes/network.js'
 import type { Outcome, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import type { MinimumPayment } from '../../common/minimumPayment.js'
+import { createSettlingScheme } from '../../common/settling/exactScheme.js'
 import { type Sponsoring, sponsoredMark } from '../../common/sponsoring.js'
-import { formatAddress, readAddress } from '../encoding/address.js'
+import { formatAddress } from '../encoding/address.js'
 import type { DelegationCost } from '../energy/delegationCost.js'
 import type { EnergyDelegator } from '../energy/energyDelegator.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -13,7 +14,14 @@ import type { Prices } from '../rpc/wireShapes.js'
 import type { TronNetworkSettings } from '../settings.js'
 import type { SignedTransfer } from './decode.js'
 import { readExactProof } from './payload.js'
-import { createPrepare, describeTransfer, type FailedCheck, hasNotExpired, toRefusal } from './prepare.js'
+import {
+  createPrepare,
+  describeTransfer,
+  type FailedCheck,
+  hasNotExpired,
+  listOffered,
+  toRefusal,
+} from './prepare.js'
 import { resolveReceipt, resolveSettlement, toJudgeQuery } from './resolve.js'
 import { type ChainState, findFailedStateCheck, findShortfall, readChainState } from './stateChecks.js'
 
@@ -38,10 +46,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const { network, rpc, sponsor, sponsoring, clock, crossCheckAmount, minimum } = dependencies
   const { readPrices, delegationCost } = dependencies
   const marginMs = dependencies.expiryMarginSeconds * 1_000
-  const offered = new Set(
-    network.tokens.map(({ asset }) => readAddress(asset)).filter((token) => token !== null),
-  )
-  const prepare = createPrepare(network, offered, clock)
+  const prepare = createPrepare(network, clock)
   const extra = describeTerms(network, sponsor)
 
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
@@ -149,20 +154,11 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     return { state: 'pending', transaction }
   }
 
-  return {
-    kind: { scheme: 'exact', network: network.network },
+  return createSettlingScheme({
     network: dependencies.opened,
-    journalClaims: null,
-    describeKind: () => ({ extra, extensions: [] }),
-
-    describeAsset: async (asset) => {
-      const named = asset ?? network.tokens[0]?.asset
-      const contract = readAddress(named)
-      if (named === undefined || contract === null) return null
-      if (!network.acceptsAnyToken && !offered.has(contract)) return null
-      const known = network.knownTokens.find((token) => readAddress(token.asset) === contract)
-      return { asset: named, decimals: known?.decimals ?? null, extra: {} }
-    },
+    offered: listOffered(network),
+    describeKindExtra: () => extra,
+    describeAssetExtra: () => ({}),
 
     identify: ({ proof }) => {
       const reading = readExactProof(proof)
@@ -195,11 +191,13 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       }
     },
 
-    resolve: (settlement, signal, { isReadOnly = false } = {}) => {
-      const policy = { crossCheckAmount, isReadOnly, onOver: isReadOnly ? () => undefined : undelegateEnergy }
-      return withSignal(resolveSettlement(rpc, settlement, policy), signal)
-    },
-  }
+    resolve: (settlement, { isReadOnly = false }) =>
+      resolveSettlement(rpc, settlement, {
+        crossCheckAmount,
+        onOver: isReadOnly ? () => undefined : undelegateEnergy,
+      }),
+    send: rpc.send,
+  })
 }
 
 const describeTerms = ({ tokens, knownTokens }: TronNetworkSettings, sponsor: EnergyDelegator | null) => {

@@ -1,20 +1,10 @@
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
-import type { AssetTerms } from '../../../schemes/scheme.js'
-import type { OfflineModule } from '../../chain.js'
-import { listKnownTokens } from '../../common/tokens.js'
+import { createOfflineScheme, listOffline } from '../../common/settling/offlineExact.js'
 import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
 import type { SignedTransfer } from '../exact/decode.js'
 import { readClaimedPayer, readExactProof } from '../exact/payload.js'
-import { createPrepare, describeTransfer } from '../exact/prepare.js'
+import { createPrepare, describeTransfer, listOffered } from '../exact/prepare.js'
 import { findKnownNetwork, type KnownNetwork } from '../networks.js'
-
-export const listOfflineSchemes: OfflineModule['listOfflineSchemes'] = (networks) =>
-  networks.flatMap((network) => {
-    const known = network.startsWith(prefix) ? findKnownNetwork(network.slice(prefix.length)) : null
-    return known === null ? [] : [createOfflineExact(network, known)]
-  })
-
-const prefix = 'tron:'
 
 /** Delegates energy in the sandbox; no key of it is known. */
 const sponsor = formatAddress(`41${'5a4db0'.padStart(40, '0')}`)
@@ -24,19 +14,16 @@ const maxFeeLimit = 1_000_000_000n
 const marginMs = 6_000
 
 const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineScheme => {
-  const offered = new Set(tokens.map(({ asset }) => readAddress(asset)).filter((each) => each !== null))
+  const policy = { tokens, knownTokens: tokens, acceptsAnyToken: false, maxFeeLimit }
   const [first] = tokens
   const identifyTransfer = ({ transaction }: SignedTransfer): string => `${network}/${transaction}`
-  const describe = (asset: string | null): AssetTerms | null => {
-    const named = asset ?? first?.asset
-    const contract = readAddress(named)
-    const known = tokens.find((token) => readAddress(token.asset) === contract)
-    return named === undefined || known === undefined
-      ? null
-      : { asset: named, decimals: known.decimals, extra: {} }
-  }
-  return {
-    kind: { scheme: 'exact', network },
+  return createOfflineScheme({
+    network,
+    signer: sponsor,
+    forms,
+    knownTokens: tokens,
+    offered: listOffered(policy),
+    assetExtra: {},
     extra:
       first === undefined
         ? {}
@@ -46,15 +33,6 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
             decimals: first.decimals,
             gasSponsor: sponsor,
           },
-    network: {
-      id: network,
-      signers: [sponsor],
-      forms,
-      vouchers: null,
-      routers: null,
-      listTokens: () => listKnownTokens(tokens),
-    },
-    describeAsset: async (asset) => describe(asset),
     identify: ({ proof }) => {
       const reading = readExactProof(proof)
       return 'reason' in reading ? null : identifyTransfer(reading.proof.transfer)
@@ -65,13 +43,13 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
       return payer === null ? null : formatAddress(payer)
     },
     read: async (payment, { now, isForSettle }) => {
-      const prepare = createPrepare({ acceptsAnyToken: false, maxFeeLimit }, offered, { now: () => now })
+      const prepare = createPrepare(policy, { now: () => now })
       const preparation = prepare(payment, isForSettle ? marginMs : 0)
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
       return { ...describeTransfer(transfer, identifyTransfer(transfer)), holds: false }
     },
-  }
+  })
 }
 
 const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
@@ -93,3 +71,5 @@ const forms: NetworkForms = {
     read: (hash) => (blockHash.test(hash) ? Buffer.from(hash, 'hex') : null),
   },
 }
+
+export const listOfflineSchemes = listOffline('tron', findKnownNetwork, createOfflineExact)

@@ -1,0 +1,91 @@
+import { withSignal } from '../../../concurrency/deadline.js'
+import type { Settlement } from '../../../ports/settlementJournal.js'
+import type { Fields } from '../../../protocol/fields.js'
+import type { Network } from '../../../schemes/network.js'
+import type { AssetTerms, Authorized, Outcome, ResolveOptions, Scheme } from '../../../schemes/scheme.js'
+import type { TokenFacts } from '../tokens.js'
+
+/** Tokens of a network as requirements name them. */
+export interface OfferedTokens {
+  /** The first is the default. */
+  readonly tokens: readonly Pick<TokenFacts, 'asset'>[]
+  isOffered(asset: string): boolean
+  /** Null if unknown. */
+  findDecimals(asset: string): number | null
+}
+
+/** Terms of a named token, or of the first one; null if it is not settled. */
+export const describeToken = (
+  asset: string | null,
+  { tokens, isOffered, findDecimals }: OfferedTokens,
+  describeExtra: () => Fields,
+): AssetTerms | null => {
+  const named = asset ?? tokens[0]?.asset
+  return named === undefined || !isOffered(named)
+    ? null
+    : { asset: named, decimals: findDecimals(named), extra: describeExtra() }
+}
+
+/** What a transfer authorizes whose amount the payer signed, with and without a chain. */
+export const describeAuthorization = ({
+  amount,
+  ...own
+}: Pick<Authorized, 'payer' | 'authorizationId' | 'amount' | 'expiresAt'>): Omit<
+  Authorized,
+  'details' | 'settle'
+> => ({ isValid: true, authorizedAmount: amount, amount, ...own })
+
+/** The transaction that was recorded last; without one there is nothing to resolve. */
+export interface RecordedSettlement extends Settlement {
+  readonly newest: Settlement['broadcasts'][number]
+}
+
+export interface Resolution {
+  readonly outcome: Outcome
+  /** Whether the recorded bytes can still have an effect. */
+  readonly isWorthSending: boolean
+}
+
+interface SettlingScheme extends Pick<Scheme, 'identify' | 'verify'> {
+  readonly network: Network
+  readonly offered: OfferedTokens
+  /** What clients need in order to sign, at the moment. */
+  describeKindExtra(): Fields
+  describeAssetExtra(): Fields
+  /** The outcome that the chain proves now. */
+  resolve(settlement: RecordedSettlement, options: ResolveOptions): Promise<Resolution>
+  /** Sends recorded bytes to every endpoint. */
+  send(bytes: string): Promise<unknown>
+}
+
+/** Scheme `exact` of a network on which we send what the payer signed. */
+export const createSettlingScheme = ({
+  network,
+  offered,
+  describeKindExtra,
+  describeAssetExtra,
+  identify,
+  verify,
+  resolve,
+  send,
+}: SettlingScheme): Scheme => {
+  /** Sends again what can still pay, so that nothing depends on the process that sent it first. */
+  const resolveNewest = async (settlement: Settlement, options: ResolveOptions): Promise<Outcome> => {
+    const newest = settlement.broadcasts.at(-1)
+    if (newest === undefined) throw new Error('The settlement has no recorded transaction')
+    const { outcome, isWorthSending } = await resolve({ ...settlement, newest }, options)
+    if (isWorthSending && options.isReadOnly !== true) await send(newest.bytes)
+    return outcome
+  }
+
+  return {
+    kind: { scheme: 'exact', network: network.id },
+    network,
+    journalClaims: null,
+    describeKind: () => ({ extra: describeKindExtra(), extensions: [] }),
+    describeAsset: async (asset) => describeToken(asset, offered, describeAssetExtra),
+    identify,
+    verify,
+    resolve: (settlement, signal, options = {}) => withSignal(resolveNewest(settlement, options), signal),
+  }
+}
