@@ -16,7 +16,7 @@ interface CrossCheckTerms {
 }
 
 /** Payments from the cross-check amount on, where only one host is configured: it could report one that does not exist. */
-export interface CrossCheckLimit extends Pick<Network, 'isTooLarge'> {
+interface CrossCheckLimit extends Pick<Network, 'isTooLarge'> {
   /** Refuses them. What was admitted before is settled, and resolved, by the evidence there is. */
   apply(scheme: Scheme): Scheme
 }

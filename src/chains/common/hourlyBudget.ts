@@ -4,7 +4,7 @@ import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rate
 import type { PromisedCost } from './promisedCost.js'
 
 /** Gives back a part of what was drawn; without a number, all of it. For one call. */
-export type GiveBack = (unused?: number) => void
+type GiveBack = (unused?: number) => void
 
 /** Limits what settlements cost the facilitator per hour, and how much of it one caller can use. */
 export interface HourlyBudget {
@@ -23,7 +23,7 @@ export interface HourlyBudget {
   checkPromise(promisee: Promisee): Promise<(isStored: boolean) => void>
 }
 
-export interface HourlyBudgetSettings {
+interface HourlyBudgetSettings {
   readonly network: string
   /** Appears in the error message, such as `fee`. */
   readonly purpose: string
@@ -193,7 +193,7 @@ interface BudgetedItem {
   readonly isPromised?: boolean
 }
 
-export interface DrawnForBatch<Item> {
+interface DrawnForBatch<Item> {
   /** Gives back what is beyond the cost that was used; without a function, everything. */
   refund(usedOf?: (items: readonly Item[]) => number): void
 }

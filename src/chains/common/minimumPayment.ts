@@ -19,7 +19,7 @@ export interface MinimumPaymentTerms {
   readonly coinDecimals: number
 }
 
-export interface ProposedPayment {
+interface ProposedPayment {
   /** In the form of the settings. */
   readonly asset: string
   readonly amount: bigint

@@ -3,7 +3,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { EndpointStatus, NetworkHealth, SignerHealth } from '../chain.js'
 import type { EndpointReport } from '../nodes/endpointPool.js'
 
-export interface NetworkMonitor {
+interface NetworkMonitor {
   health(): NetworkHealth
   /** Probes the endpoints and measures balances. Never throws. */
   check(): Promise<void>
@@ -67,7 +67,7 @@ export const createNetworkMonitor = (monitored: MonitoredNetwork, logger: Logger
   }
 }
 
-export interface TokenRequirement<Asset> {
+interface TokenRequirement<Asset> {
   /** Offered tokens, in the form that `hasToken` takes. */
   readonly assets: readonly Asset[]
   /** Whether any other token is settled as well; then none is required. */

@@ -8,7 +8,7 @@ export interface PromisedCost {
   begin(promisee: Promisee): (isStored: boolean) => void
 }
 
-export interface PromisedReading {
+interface PromisedReading {
   /** One settlement costs this. */
   readonly cost: number
   /** Sums all that are promised when it is called. */
@@ -20,7 +20,7 @@ export interface PromisedReading {
   ofUnproven(): number
 }
 
-export interface PromisedCostDependencies {
+interface PromisedCostDependencies {
   readonly count: () => Promise<readonly PromisedCount[]>
   /** One settlement costs this at the current price. */
   readonly costOfOne: () => number

@@ -11,7 +11,7 @@ export interface SponsoringTerms {
   readonly history: SponsoringHistory
 }
 
-export interface SponsoredPayment {
+interface SponsoredPayment {
   /** Both as `Scheme.normalizeAddress` spells them. */
   readonly payer: string
   readonly payTo: string
@@ -25,7 +25,7 @@ export interface Sponsoring {
   refuse(payment: SponsoredPayment): Promise<{ readonly reason: Reason; readonly message: string } | null>
 }
 
-export interface SponsoringDependencies {
+interface SponsoringDependencies {
   readonly network: string
   /** Null: without a key for no recipient, and no failure is known. */
   readonly terms: SponsoringTerms | null

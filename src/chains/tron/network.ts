@@ -7,12 +7,8 @@ import type { SettlingTerms } from '../common/settling/openFamily.js'
 import { agreeOnBlock } from '../nodes/agreeOnBlock.js'
 import type { Endpoint } from '../nodes/endpoint.js'
 import { formatAddress, readAddress, type TronAddress, toWord } from './encoding/address.js'
-import type { DelegationCost } from './energy/delegationCost.js'
-import {
-  countDelegationCost,
-  type EnergyDelegator,
-  typicalEnergyPerPayment,
-} from './energy/energyDelegator.js'
+import { countDelegationCost, type DelegationCost, typicalEnergyPerPayment } from './energy/energyCosts.js'
+import type { EnergyDelegator } from './energy/energyDelegator.js'
 import { coinDecimals } from './networks.js'
 import type { Rpc } from './rpc/rpc.js'
 import { headerShape, type Prices } from './rpc/wireShapes.js'

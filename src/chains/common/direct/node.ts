@@ -54,7 +54,7 @@ export interface DirectNode {
   isFresh(): boolean
 }
 
-export interface DirectNodeOptions {
+interface DirectNodeOptions {
   readonly network: string
   /** What `prove` must return as its chain. */
   readonly chain: string

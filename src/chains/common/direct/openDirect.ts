@@ -9,7 +9,7 @@ import { startMonitor } from '../networkMonitor.js'
 import type { DirectNode } from './node.js'
 import type { DirectNetworkSettings, DirectSettings } from './settings.js'
 
-export interface DirectNetworkContext {
+interface DirectNetworkContext {
   readonly rpcTimeoutMs: number
   readonly crossCheckAmount: bigint
   readonly clock: Clock
@@ -19,7 +19,7 @@ export interface DirectNetworkContext {
 /** Ends what runs in the background. */
 type CloseNetwork = () => Promise<void>
 
-export interface OpenedNetwork {
+interface OpenedNetwork {
   readonly chain: DirectChain
   readonly node: DirectNode
   /** Only if something runs in the background. */
@@ -27,7 +27,7 @@ export interface OpenedNetwork {
 }
 
 /** Builds one network; must not wait for its endpoints. */
-export type OpenDirectNetwork<Own> = (
+type OpenDirectNetwork<Own> = (
   network: DirectNetworkSettings<Own>,
   context: DirectNetworkContext,
 ) => OpenedNetwork

@@ -120,7 +120,7 @@ export const encodeTransaction = (message: Uint8Array, signatures: readonly Uint
   Buffer.concat([Buffer.from([signatures.length]), ...signatures, message]).toString('base64')
 
 /** Reads a buffer from its start; every method throws at the end of the buffer. */
-export interface ByteReader {
+interface ByteReader {
   readByte(): number
   readBytes(length: number): Buffer
   /** Compact-u16: seven bits a byte, the lowest first; throws for longer forms than the shortest one. */
@@ -132,7 +132,7 @@ export interface ByteReader {
 const continues = 0x80
 const maxLength = 0xffff
 
-export const createByteReader = (bytes: Buffer): ByteReader => {
+const createByteReader = (bytes: Buffer): ByteReader => {
   let offset = 0
 
   const readBytes = (length: number): Buffer => {

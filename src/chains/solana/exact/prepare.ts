@@ -20,7 +20,7 @@ export interface Prepared {
   readonly unsigned: string
 }
 
-export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
+type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
 type TokenPolicy = Pick<SolanaNetworkSettings, 'network' | 'tokens' | 'knownTokens' | 'acceptsAnyToken'>
 

@@ -96,7 +96,7 @@ const slackMs = 30_000
  * which the blockhash is no longer valid, and after that no status for the transaction. The local clock must
  * agree, and no other endpoint may contradict; above the cross-check amount all healthy ones must prove it.
  */
-export const hasExpired = async (rpc: Rpc, recorded: RecordedTransaction, now: Date): Promise<boolean> => {
+const hasExpired = async (rpc: Rpc, recorded: RecordedTransaction, now: Date): Promise<boolean> => {
   if (now.getTime() < recorded.recordedAfter.getTime() + slackMs) return false
   const ballots = await collectBallots(rpc.listWitnesses(), (endpoint) =>
     checkEndpoint(endpoint, recorded).catch((): Vote => 'unknown'),

@@ -143,7 +143,7 @@ const tokenErrors: Readonly<Record<number, Reason>> = {
 }
 
 /** Maps the `err` of simulateTransaction to a reason. */
-export const explainFailure = (error: unknown): FailureReason => {
+const explainFailure = (error: unknown): FailureReason => {
   if (error === 'AlreadyProcessed') {
     return { reason: 'duplicate_settlement', message: 'The transaction is on chain already', isFinal: true }
   }

@@ -1,5 +1,5 @@
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
-import { createOfflineScheme, listOffline } from '../../common/settling/offlineExact.js'
+import { createOfflineScheme, listOffline } from '../../common/settling/exactScheme.js'
 import { decodeBase58, encodeBase58, readAddress } from '../encoding/base58.js'
 import { createAssociatedAccounts } from '../encoding/tokenAccounts.js'
 import { decodeTransaction, type Transaction } from '../exact/decode.js'

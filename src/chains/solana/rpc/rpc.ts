@@ -50,14 +50,14 @@ export interface Rpc {
 
 const base64Data = z.tuple([z.string(), z.string()]).transform(([text]) => Buffer.from(text, 'base64'))
 
-export const accountShape = z.object({ lamports: z.number(), owner: z.string(), data: base64Data }).nullable()
+const accountShape = z.object({ lamports: z.number(), owner: z.string(), data: base64Data }).nullable()
 
 export type Account = NonNullable<z.infer<typeof accountShape>>
 
 export const inContext = <Shape extends z.ZodType>(value: Shape) =>
   z.object({ context: z.object({ slot: z.int() }), value })
 
-export const simulationShape = z.object({
+const simulationShape = z.object({
   err: z.unknown(),
   accounts: z.array(accountShape).nullish(),
 })

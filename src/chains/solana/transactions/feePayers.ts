@@ -41,7 +41,7 @@ const openKey = (secret: Secret, index: number): [string, KeyObject] => {
   return [encodeBase58(derived), key]
 }
 
-export interface FeePayerBalances extends Omit<SignerBalances, 'update'> {
+interface FeePayerBalances extends Omit<SignerBalances, 'update'> {
   measure(): Promise<void>
 }
 

@@ -72,7 +72,7 @@ export const createSubmit = (rpc: Rpc, feePayers: FeePayers, statuses: StatusWat
   }
 }
 
-export interface StatusWatcher {
+interface StatusWatcher {
   /** Resolves with a status that decides the outcome, or with null when the signal aborts. */
   wait(transaction: string, until: AbortSignal): Promise<Status | null>
 }

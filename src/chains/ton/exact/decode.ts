@@ -34,9 +34,9 @@ const clientPaidProof = z.object({
 
 const sponsoredProof = z.object({ settlementBoc: boc, asset: addressText })
 
-export type ClientPaidProof = z.infer<typeof clientPaidProof>
+type ClientPaidProof = z.infer<typeof clientPaidProof>
 
-export type SponsoredProof = z.infer<typeof sponsoredProof>
+type SponsoredProof = z.infer<typeof sponsoredProof>
 
 export type ExactProof = ClientPaidProof | SponsoredProof
 
@@ -140,7 +140,7 @@ const readClientPaid = (cell: Cell, from: string): RequestReading => {
 const isSponsoredProof = (proof: ExactProof): proof is SponsoredProof => 'settlementBoc' in proof
 
 /** Wallet address and hash of the signed body; the body includes seqno and expiry, but not the signature. */
-export interface SignedIdentity {
+interface SignedIdentity {
   readonly wallet: Address
   readonly signedHash: Buffer
 }

@@ -23,9 +23,9 @@ export interface Prepared {
   readonly isDeployed: boolean
 }
 
-export type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
+type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal }
 
-export interface PrepareOptions {
+interface PrepareOptions {
   /** Minimum remaining validity of the message. */
   readonly marginSeconds: number
   /** Called before any chain access; may throw to prevent it. */

@@ -14,7 +14,7 @@ export interface Witness extends JudgeDependencies {
 }
 
 /** Dependencies of a cross-checked resolution. */
-export interface CrossCheckDependencies extends JudgeDependencies {
+interface CrossCheckDependencies extends JudgeDependencies {
   readonly witnesses: readonly Witness[]
   readonly crossCheckAmount: bigint
 }
@@ -41,7 +41,7 @@ const voteOn = async (expected: Outcome['state'], witness: Witness, query: Resol
   return state === expected ? 'confirms' : 'contradicts'
 }
 
-export interface ResolveQuery extends PaymentQuery {
+interface ResolveQuery extends PaymentQuery {
   /** Identifies the payment in the outcome. */
   readonly transaction: string
   /** The wallet rejects the message from this time on. */
@@ -53,7 +53,7 @@ export interface ResolveQuery extends PaymentQuery {
 const expirySlackMs = 60_000
 
 /** The outcome that the chain proves now. */
-export const resolvePayment = async (
+const resolvePayment = async (
   dependencies: JudgeDependencies,
   question: ResolveQuery,
 ): Promise<Resolution> => {
@@ -92,9 +92,9 @@ const conclude = (
  * seqno is used and nothing was or can be credited. `tried`: executed without effect, may be retried. `open`:
  * messages in flight, or transactions still unread. `unseen`: never reached the wallet.
  */
-export type Judgement = 'paid' | 'void' | 'tried' | 'open' | 'unseen'
+type Judgement = 'paid' | 'void' | 'tried' | 'open' | 'unseen'
 
-export interface JudgeDependencies {
+interface JudgeDependencies {
   readonly rpc: Rpc
   readonly jettons: JettonRegistry
   readonly findRequests: FindRequests
@@ -104,7 +104,7 @@ export interface JudgeDependencies {
  * Follows a payment from the payer's wallet over its jetton wallet to the recipient's jetton wallet, and
  * checks each transaction. The wallet's seqno alone proves nothing: a failed payment increments it too.
  */
-export const judgePayment = async (
+const judgePayment = async (
   { rpc, jettons, findRequests }: JudgeDependencies,
   query: PaymentQuery,
   account: Account,

@@ -2,7 +2,7 @@ import { Address } from '@ton/core'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
-import { createOfflineScheme, listOffline } from '../../common/settling/offlineExact.js'
+import { createOfflineScheme, listOffline } from '../../common/settling/exactScheme.js'
 import { readAddress } from '../encoding/cells.js'
 import { findFailedCheck } from '../exact/checks.js'
 import {

@@ -30,13 +30,13 @@ export const readRelayAccount = async (
   return { seqno, balance, isDeployed: true, timestamp }
 }
 
-export interface AgreedAccount extends RelayAccount {
+interface AgreedAccount extends RelayAccount {
   /** Whether a second healthy endpoint reports this seqno or a higher one. */
   readonly isAgreed: boolean
 }
 
 /** Each endpoint by itself. */
-export interface RelayWitnesses {
+interface RelayWitnesses {
   readonly rpc: Pick<Rpc, 'readAccount'>
   /** Healthy ones. */
   listWitnesses(): readonly Pick<Rpc, 'readAccount'>[]
@@ -76,7 +76,7 @@ export const advanceLane = async (
   await lanes.advance(lane, isBounded ? Math.min(seqno, next + maxUnconfirmedJump) : seqno)
 }
 
-export interface RelayBalances extends Omit<SignerBalances, 'update'> {
+interface RelayBalances extends Omit<SignerBalances, 'update'> {
   /** Initializes the lanes, the first time, and reads the balances. */
   measure(): Promise<void>
   /** False for all signers until the lanes are initialized. */

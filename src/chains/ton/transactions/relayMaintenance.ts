@@ -11,7 +11,7 @@ import {
 import type { RelayDependencies } from './relayQueue.js'
 import { countRelayCost, type RelayWallet, readRelayExpiry, signRelayMessage } from './relayWallets.js'
 
-export interface RelayMaintenance {
+interface RelayMaintenance {
   /** Never throws. */
   check(): Promise<void>
   /** How often a lane of this process had seqnos that no bytes had. */

@@ -56,7 +56,7 @@ interface Part {
  * What our account has delegated beyond what this process knows of: by other instances, and by a process that ended. The
  * chain states one sum per receiver, so ages are those of the increases that were seen.
  */
-export interface ForeignDelegations {
+interface ForeignDelegations {
   /** Takes what the chain states for a receiver now; returns what was seen at `before` already, in sun. */
   observe(
     receiver: TronAddress,

@@ -6,7 +6,6 @@ import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { SignerHealth } from '../../chain.js'
 import { createHourlyBudget } from '../../common/hourlyBudget.js'
 import { formatAddress, type TronAddress } from '../encoding/address.js'
-import { createPriceCache } from '../rpc/prices.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SponsorSettings, TronNetworkSettings } from '../settings.js'
 import { createDelegatingAccount, type Delegation } from './delegatingAccount.js'
@@ -17,8 +16,9 @@ import {
   listReceivers,
   readDelegableEnergy,
 } from './delegations.js'
+import { countDelegationCost, createPriceCache, typicalEnergyPerPayment } from './energyCosts.js'
 
-export interface DelegationRequest {
+interface DelegationRequest {
   readonly receiver: TronAddress
   readonly energy: number
   /** Hash of the transfer that needs the energy. */
@@ -53,15 +53,6 @@ const sunPerTrx = 1_000_000
 
 // A transfer to a new holder of USDT needs about 130,000.
 const maxEnergyPerPayment = 300_000
-/** A transfer of USDT to a holder of some. */
-export const typicalEnergyPerPayment = 65_000
-
-// Upper bound of a delegation or an undelegation with its result.
-const delegationBytes = 300
-
-/** Upper bound in sun of what delegations and undelegations burn; the energy itself comes back. */
-export const countDelegationCost = (transactions: number, bandwidthPrice: number): number =>
-  transactions * delegationBytes * bandwidthPrice
 
 // Longer than any payment: a delegation this old was left by a process that ended.
 const orphanedAfterMs = 180_000

@@ -188,9 +188,9 @@ const { Transaction, TriggerSmartContract } = z
   .parse(Reflect.get(globalThis, 'TronWebProto'))
 
 /** Throws for malformed bytes. */
-export const decodeTransactionMessage = (bytes: Uint8Array): TransactionMessage =>
+const decodeTransactionMessage = (bytes: Uint8Array): TransactionMessage =>
   Transaction.deserializeBinary(bytes)
 
 /** Throws for malformed bytes. */
-export const decodeTriggerMessage = (bytes: Uint8Array): TriggerMessage =>
+const decodeTriggerMessage = (bytes: Uint8Array): TriggerMessage =>
   TriggerSmartContract.deserializeBinary(bytes)

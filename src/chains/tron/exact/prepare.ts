@@ -11,7 +11,7 @@ import type { SignedTransfer } from './decode.js'
 import { type ExactProof, findDifference, readClaimedPayer, readExactProof } from './payload.js'
 import { recoverSigner } from './signature.js'
 
-export type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: Refusal }
+type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: Refusal }
 
 /** Everything without chain access. `marginMs`: minimum remaining validity. */
 export type Prepare = (payment: Payment, marginMs: number) => Preparation

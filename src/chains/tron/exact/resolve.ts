@@ -175,7 +175,7 @@ const slackMs = 30_000
  * parent's time, so none can follow a solid block at or after the expiration. Every healthy endpoint must report such
  * a solid block first, and then that it does not know the transaction.
  */
-export const hasExpired = async (
+const hasExpired = async (
   rpc: Rpc,
   { transaction, expiration, isCrossChecked }: RecordedTransfer,
 ): Promise<boolean> => {

@@ -1,5 +1,5 @@
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
-import { createOfflineScheme, listOffline } from '../../common/settling/offlineExact.js'
+import { createOfflineScheme, listOffline } from '../../common/settling/exactScheme.js'
 import { formatAddress, readAddress, type TronAddress } from '../encoding/address.js'
 import type { SignedTransfer } from '../exact/decode.js'
 import { readClaimedPayer, readExactProof } from '../exact/payload.js'

@@ -143,7 +143,7 @@ const createTronEndpoints = (
  * `taken`: at least one node accepted. `refused`: all refused now, which does not prove that the transaction
  * cannot land. `unknown`: it may be in flight.
  */
-export type SendAnswer = 'taken' | 'refused' | 'unknown'
+type SendAnswer = 'taken' | 'refused' | 'unknown'
 
 // With any other code, such as SERVER_BUSY, the node may have accepted the transaction.
 const refusals = [
@@ -155,7 +155,7 @@ const refusals = [
   'TRANSACTION_EXPIRATION_ERROR',
 ]
 
-export const createBroadcast = (
+const createBroadcast = (
   pool: EndpointPool,
   { network, logger, time }: { readonly network: string; readonly logger: Logger; readonly time: HealthTime },
 ): ((bytes: string) => Promise<SendAnswer>) => {
