@@ -4,7 +4,7 @@ import type { LimitWindow, RateLimiter, RateLimitResult } from '../../ports/rate
 import type { PromisedCost } from './promisedCost.js'
 
 /** Gives back a part of what was drawn; without a number, all of it. For one call. */
-type GiveBack = (unused?: number) => void
+type Refund = (unused?: number) => void
 
 /** Limits what settlements cost the facilitator per hour, and how much of it one caller can use. */
 export interface HourlyBudget {
@@ -15,7 +15,7 @@ export interface HourlyBudget {
    *
    * @param promisedCost what was kept for it; default 0: not promised.
    */
-  spend(cost: number, caller: string | null, promisedCost?: number): Promise<GiveBack>
+  spend(cost: number, caller: string | null, promisedCost?: number): Promise<Refund>
   /**
    * Throws SVC-3002 unless one more settlement of a customer can be promised beside what is spent and promised. Counts it as
    * promised until the returned function is called, with whether it was stored as a new one.
@@ -92,7 +92,7 @@ export const createHourlyBudget = (
       retryAfterSeconds: 60,
     })
 
-  const take = async (windows: readonly LimitWindow[]): Promise<GiveBack | null> => {
+  const take = async (windows: readonly LimitWindow[]): Promise<Refund | null> => {
     const taken: RateLimitResult = await limiter.take(windows)
     if (!taken.isAllowed) return null
     return (unused) => {
@@ -104,7 +104,7 @@ export const createHourlyBudget = (
     }
   }
 
-  const takeFirst = async (choices: readonly (readonly LimitWindow[])[]): Promise<GiveBack> => {
+  const takeFirst = async (choices: readonly (readonly LimitWindow[])[]): Promise<Refund> => {
     for (const windows of choices) {
       const given = await take(windows)
       if (given !== null) return given
@@ -112,13 +112,13 @@ export const createHourlyBudget = (
     throw spent()
   }
 
-  const spendPromised = async (cost: number, caller: string | null): Promise<GiveBack> => {
+  const spendPromised = async (cost: number, caller: string | null): Promise<Refund> => {
     const [common = []] = listChoices(cost, null)
     const beyondLimit = common.map((each) => ({ ...each, limit: unlimited }))
     return await takeFirst([...listChoices(cost, caller), beyondLimit])
   }
 
-  const spendNew = async (cost: number, caller: string | null): Promise<GiveBack> => {
+  const spendNew = async (cost: number, caller: string | null): Promise<Refund> => {
     // Maintenance serves what was sent, promised or not.
     const kept = caller === null ? 0 : Math.min((await promised.read()).ofAll(), mostPromised)
     return await takeFirst(
@@ -134,15 +134,15 @@ export const createHourlyBudget = (
       const beyond = cost - promisedCost
       if (beyond <= 0) return await spendPromised(cost, caller)
       // First what can be refused.
-      const giveBackBeyond = await spendNew(beyond, caller)
+      const refundBeyond = await spendNew(beyond, caller)
       try {
-        const giveBackKept = await spendPromised(promisedCost, caller)
+        const refundKept = await spendPromised(promisedCost, caller)
         return (unused = cost) => {
-          giveBackBeyond(Math.min(unused, beyond))
-          if (unused > beyond) giveBackKept(unused - beyond)
+          refundBeyond(Math.min(unused, beyond))
+          if (unused > beyond) refundKept(unused - beyond)
         }
       } catch (error) {
-        giveBackBeyond()
+        refundBeyond()
         throw error
       }
     },
@@ -210,7 +210,7 @@ export const spendForBatch = async <Item extends BudgetedItem>(
   costOf: (items: readonly Item[]) => number,
   promisedCostOf: (items: readonly Item[]) => number = costOf,
 ): Promise<DrawnForBatch<Item> | { readonly refused: ReadonlyMap<Item, unknown> }> => {
-  const draws: { readonly own: readonly Item[]; readonly cost: number; readonly giveBack: GiveBack }[] = []
+  const draws: { readonly own: readonly Item[]; readonly cost: number; readonly refundOwn: Refund }[] = []
   const refused = new Map<Item, unknown>()
   for (const own of groupByPurse(items)) {
     const [first] = own
@@ -218,15 +218,15 @@ export const spendForBatch = async <Item extends BudgetedItem>(
     const cost = costOf(own)
     try {
       const promisedCost = first.isPromised === true ? promisedCostOf(own) : 0
-      draws.push({ own, cost, giveBack: await budget.spend(cost, first.caller, promisedCost) })
+      draws.push({ own, cost, refundOwn: await budget.spend(cost, first.caller, promisedCost) })
     } catch (error) {
       for (const item of own) refused.set(item, error)
     }
   }
   const refund: DrawnForBatch<Item>['refund'] = (usedOf) => {
-    for (const { own, cost, giveBack } of draws) {
-      if (usedOf === undefined) giveBack()
-      else if (usedOf(own) < cost) giveBack(cost - usedOf(own))
+    for (const { own, cost, refundOwn } of draws) {
+      if (usedOf === undefined) refundOwn()
+      else if (usedOf(own) < cost) refundOwn(cost - usedOf(own))
     }
   }
   if (refused.size === 0) return { refund }

@@ -150,8 +150,8 @@ describe('what is promised', () => {
 
   it('gives back first what it drew as new work', async () => {
     const { budget, exhaust } = setup(1_000, promisedTo('tenant-1'))
-    const giveBack = await budget.spend(30, 'tenant-2', 10)
-    giveBack(25)
+    const refund = await budget.spend(30, 'tenant-2', 10)
+    refund(25)
     expect((await exhaust('tenant-2')) + (await exhaust('tenant-1'))).toBe(575)
   })
 

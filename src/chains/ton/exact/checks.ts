@@ -53,9 +53,9 @@ const expiresInTime: Rule = ({ decoded: { request }, payment: { requirements }, 
 
 const allowedModes: readonly number[] = [1, 3]
 
-const sendsOnePlainTransfer: Rule = ({ decoded: { request } }) => {
+const sendsOneStandardTransfer: Rule = ({ decoded: { request } }) => {
   const { message } = request
-  return message.isPlain && allowedModes.includes(message.mode)
+  return message.isStandardTransfer && allowedModes.includes(message.mode)
     ? null
     : 'invalid_exact_tvm_payload_w5_actions'
 }
@@ -129,7 +129,7 @@ const matchesCopy: Rule = ({ decoded: { copy, message, transfer } }) => {
 
 const checks: readonly Rule[] = [
   matchesPayloadForm,
-  sendsOnePlainTransfer,
+  sendsOneStandardTransfer,
   namesAsset,
   paysRecipient,
   paysSomeoneElse,

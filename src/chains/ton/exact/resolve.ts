@@ -60,10 +60,10 @@ const resolvePayment = async (
   // State first, then the list that starts at it: what the list lacks had not happened by then.
   const account = await dependencies.rpc.readAccount(question.payer)
   const trace = await judgePayment(dependencies, question, account)
-  return { outcome: conclude(trace, question, account.timestamp), isWorthSending: trace === 'unseen' }
+  return { outcome: judgeOutcome(trace, question, account.timestamp), isWorthSending: trace === 'unseen' }
 }
 
-const conclude = (
+const judgeOutcome = (
   trace: Judgement,
   { transaction, expiresAt, now }: ResolveQuery,
   moment: number,

@@ -66,7 +66,7 @@ interface OrderedMessage {
   readonly nanoTon: bigint
   readonly body: Cell
   /** Bounceable, without state init, explicit source or explicit fees. */
-  readonly isPlain: boolean
+  readonly isStandardTransfer: boolean
 }
 
 export interface WalletRequest {
@@ -147,6 +147,6 @@ const readMessage = (mode: number, cell: Cell): OrderedMessage | null => {
   // The network charges the higher of computed and explicit fees.
   const hasOwnFees = !info.ihrDisabled || info.ihrFee !== 0n || info.forwardFee !== 0n
   const isFromWallet = info.src == null && init == null
-  const isPlain = isWhole && info.bounce && !info.bounced && isFromWallet && !hasOwnFees
-  return { mode, destination: info.dest, nanoTon: info.value.coins, body, isPlain }
+  const isStandardTransfer = isWhole && info.bounce && !info.bounced && isFromWallet && !hasOwnFees
+  return { mode, destination: info.dest, nanoTon: info.value.coins, body, isStandardTransfer }
 }

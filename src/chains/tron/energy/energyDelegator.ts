@@ -121,7 +121,7 @@ export const createEnergyDelegator = (
   const toStakedSun = (energy: number): number =>
     Math.max(1, Math.ceil((energy * available.sunPerEnergy) / sunPerTrx)) * sunPerTrx
 
-  const takeBack = (delegation: OwnDelegation): void => {
+  const endDelegation = (delegation: OwnDelegation): void => {
     if (own.delete(delegation)) undelegateInBackground(delegation)
   }
 
@@ -131,7 +131,7 @@ export const createEnergyDelegator = (
       const isOver =
         delegation.since <= before ||
         (delegation.isIncluded && (await rpc.findReceipt(delegation.transfer)) !== null)
-      if (isOver) takeBack(delegation)
+      if (isOver) endDelegation(delegation)
     }
   }
 
@@ -141,7 +141,7 @@ export const createEnergyDelegator = (
     for (const receiver of receivers) {
       const included = [...own].filter((each) => each.isIncluded && each.receiver === receiver)
       const total = await findDelegated(rpc, account.address, receiver)
-      // Those that are taken back meanwhile count as foreign for a round: nothing becomes younger by that.
+      // Those that are undelegated meanwhile count as foreign for a round: nothing becomes younger by that.
       const ours = included.filter((each) => own.has(each)).reduce((sum, { sun }) => sum + sun, 0)
       const sun = foreign.observe(receiver, { sun: Math.max(0, total - ours), now, before })
       if (sun === 0) continue
@@ -184,12 +184,12 @@ export const createEnergyDelegator = (
         delegation.isIncluded = true
       } catch (error) {
         // It may still be included.
-        takeBack(delegation)
+        endDelegation(delegation)
         throw delegationFailed(network, error)
       }
     },
     undelegate: (transfer) => {
-      for (const delegation of [...own]) if (delegation.transfer === transfer) takeBack(delegation)
+      for (const delegation of [...own]) if (delegation.transfer === transfer) endDelegation(delegation)
     },
     check: async () => {
       available = await readDelegableEnergy(rpc, account.address)
