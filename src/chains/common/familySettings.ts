@@ -31,7 +31,7 @@ export const nodeUrls = listOf(isHttpUrl, 'must be one or several http(s) URLs, 
   (urls) => urls.map((url) => new Secret(url)),
 )
 
-/** For nodes that take one. */
+/** Some nodes take one. */
 export const apiKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'must be visible ASCII characters')
@@ -107,9 +107,9 @@ export interface FamilyVariableNames {
   /** What begins with it is one of them, or a mistake. */
   readonly prefix: string
   readonly family: readonly string[]
-  /** As documented: they end in a placeholder. */
+  /** They end in a placeholder, as the documentation writes them. */
   readonly perNetwork: readonly string[]
-  /** For telling misspelt names. */
+  /** Misspelt names are compared with them. */
   readonly known: KnownNames
 }
 

@@ -20,7 +20,7 @@ export interface MinimumPaymentTerms {
 }
 
 interface ProposedPayment {
-  /** In the form of the settings. */
+  /** It has the form of the settings. */
   readonly asset: string
   readonly amount: bigint
   /** What its settlement costs the facilitator, in smallest units of the native coin; null: nothing, or not known. */

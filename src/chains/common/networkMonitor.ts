@@ -14,7 +14,7 @@ export interface MonitoredNetwork {
   readonly network: string
   /** Null when the network can settle; throws when no endpoint answers. */
   findProblem(): Promise<string | null>
-  /** For operators; holds no secrets. */
+  /** Operators read it; it holds no secrets. */
   describeFailure(error: unknown): string
   listSigners(): readonly SignerHealth[]
   getBalanceLevel(): NetworkHealth['balanceLevel']
@@ -123,7 +123,7 @@ export interface NetworkNodes {
 /** What a family checks of one network. */
 export interface NetworkChecks extends Pick<MonitoredNetwork, 'listSigners' | 'getBalanceLevel'> {
   readonly nodes: NetworkNodes
-  /** For operators, of an endpoint that serves another chain. */
+  /** Tells operators that an endpoint serves another chain. */
   describeWrongChain(actual: string): string
   /** Asked while a node is available. Null when the network can settle. */
   findOwnProblem(): Promise<string | null>

@@ -76,7 +76,7 @@ export const createPromisedCost = ({ count, costOfOne, clock }: PromisedCostDepe
   }
 }
 
-/** By name: each promise counts for several. */
+/** They are kept by name: each promise counts for several. */
 type Counts = Map<string, number>
 
 const all = 'all'

@@ -12,7 +12,7 @@ export interface SponsoringTerms {
 }
 
 interface SponsoredPayment {
-  /** Both as `Scheme.normalizeAddress` spells them. */
+  /** `Network.normalizeAddress` spells both. */
   readonly payer: string
   readonly payTo: string
   /** Account id, or `anonymous`; null: none. */
@@ -37,7 +37,7 @@ interface SponsoringDependencies {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** In `details` of settlements that the facilitator pays for; the journal's index names it too. */
+/** Marks the `details` of settlements that the facilitator pays for; the journal's index names it too. */
 export const sponsoredMark = { sponsored: true } as const
 
 const pauseMs = 86_400_000
@@ -64,7 +64,7 @@ export const createSponsoring = ({
       listed.add(address)
     }
   }
-  /** Also after a reorg of the payment: it is no new recipient. */
+  /** A recipient stays in it after a reorg of the payment: it is no new recipient. */
   const settled = new Set<string>()
 
   const remember = (payTo: string): void => {

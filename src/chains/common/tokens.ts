@@ -2,7 +2,7 @@ import type { Token } from '../../schemes/network.js'
 
 export interface TokenFacts {
   readonly asset: string
-  /** As written by the table, the operator or the contract; null if unknown. */
+  /** The table, the operator or the contract wrote it; null if unknown. */
   readonly symbol: string | null
   readonly decimals: number | null
   /** False: others publish the asset under the symbol of an issuer who does not. It is settled, but is not that currency. */
@@ -50,7 +50,7 @@ const respelled: Readonly<Record<string, string>> = {
 const symbolForm = /^[A-Za-z0-9.₮+-]{1,16}$/u
 const maxDecimals = 77
 
-/** Those of an issuer with a known symbol and known decimals, in the given order. */
+/** Lists tokens of an issuer with a known symbol and known decimals, in the given order. */
 export const listKnownTokens = (tokens: readonly TokenFacts[]): readonly Token[] =>
   tokens.flatMap(({ asset, symbol: written, decimals, isIssuers = true }) => {
     if (

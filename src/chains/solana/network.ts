@@ -39,7 +39,7 @@ export const createSolanaNetwork = (
     formatAddress: (address) => address,
     readBalance: (mint, owner) =>
       readBalance({ network: settings.network, rpc, findAssociatedAccount }, { mint, owner }),
-    // Without the priority fee, which clients choose.
+    // Clients choose the priority fee, so it is not included.
     estimateFee: async () => ({
       amount: baseFee,
       symbol: 'SOL',

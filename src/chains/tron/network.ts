@@ -77,7 +77,7 @@ interface BalanceQuery {
   readonly owner: TronAddress
 }
 
-/** In the newest block. An answer other than one number is none: the address has no such token. */
+/** Reads the newest block. Any answer but one number means that the address is no token. */
 export const readBalance = async (
   { rpc, network }: { readonly rpc: Pick<Rpc, 'simulate'>; readonly network: string },
   query: BalanceQuery,

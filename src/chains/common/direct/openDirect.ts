@@ -22,7 +22,7 @@ type CloseNetwork = () => Promise<void>
 interface OpenedNetwork {
   readonly chain: DirectChain
   readonly node: DirectNode
-  /** Only if something runs in the background. */
+  /** Absent: nothing runs in the background. */
   readonly close?: CloseNetwork
 }
 

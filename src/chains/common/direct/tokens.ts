@@ -8,7 +8,7 @@ type TokenList = Pick<DirectChain, 'extra' | 'assets' | 'isOffered' | 'describeA
 interface TokenForms {
   /** Normal form of an asset. */
   readonly readAsset: DirectChain['readAsset']
-  /** As requirements name it; default: the normal form. */
+  /** The form that requirements use; default: the normal form. */
   readonly formatAsset?: (asset: string) => string
   /** What clients of the network need beside symbol and decimals. */
   readonly describeMore?: (asset: string) => Fields

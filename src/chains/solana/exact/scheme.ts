@@ -40,7 +40,7 @@ export interface ExactDependencies {
   readonly minimum: MinimumPayment
 }
 
-// Longer after the verification, a settlement is simulated again.
+// A settlement that begins later after the verification is simulated again.
 const maxReuseMs = 1_000
 
 // A hold is made directly before the claim, and lasts as long as the settlement is open. Where no claim follows, it must

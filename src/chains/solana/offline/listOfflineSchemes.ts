@@ -15,7 +15,7 @@ import { findKnownNetwork, type KnownNetwork } from '../networks.js'
 /** No key of it is known: payments of the sandbox are never co-signed. */
 const feePayer = 'SandboxFeePayer1111111111111111111111111111'
 
-// As SOLANA_MAX_COMPUTE_UNITS and SOLANA_MAX_PRIORITY_FEE_LAMPORTS by default.
+// These are the defaults of SOLANA_MAX_COMPUTE_UNITS and SOLANA_MAX_PRIORITY_FEE_LAMPORTS.
 const limits = { maxComputeUnits: 400_000n, maxPriorityFeeLamports: 100_000n }
 
 const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineScheme => {

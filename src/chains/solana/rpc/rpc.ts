@@ -31,7 +31,7 @@ export interface Rpc {
    * account can be named, and accounts hold up to 10 MiB.
    */
   getAccounts(addresses: readonly string[]): Promise<readonly (Account | null)[]>
-  /** On confirmed state, without signature verification, with the transaction's own blockhash. Base64. */
+  /** Runs base64 bytes on confirmed state, with their own blockhash; signatures are not verified. */
   simulate(transaction: string, watched: readonly string[]): Promise<Simulation>
   /** The sysvar with the 150 newest blockhashes; null if the node does not provide it. */
   getRecentBlockhashes(): Promise<Account | null>

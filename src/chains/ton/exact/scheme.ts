@@ -84,7 +84,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   /** Settlements in progress: a second settlement of one authorization shares its outcome. */
   const underWay = new Map<string, Promise<Outcome>>()
 
-  /** With the response destination for the excess of the TON that we attach. */
+  /** They name the response destination for the excess of the TON that we attach. */
   const describeTerms = () => ({
     areFeesSponsored: true,
     responseDestination: dependencies.findLowestBalance(),

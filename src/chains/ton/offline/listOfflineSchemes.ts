@@ -25,7 +25,7 @@ const testDollars = 'kQD0GKBM8ZbryVk2aESmzfU6b9b_8era_IkvBSELujFZPsyy'
 /** The relay wallet of the sandbox; no key of it is known. */
 const relay = new Address(0, Buffer.from('5a4db0'.padStart(64, '0'), 'hex'))
 
-// As TON_MIN_RELAY_NANOTON and its like, and TON_EXPIRY_MARGIN_SECONDS, by default.
+// These are the defaults of TON_MIN_RELAY_NANOTON and its like, and of TON_EXPIRY_MARGIN_SECONDS.
 const relayLimits = { least: 30_000_000n, most: 60_000_000n, mostUnreturned: 30_000_000n, mostForwarded: 1n }
 const expiryMarginSeconds = 15
 
@@ -43,7 +43,7 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
         ? 'invalid_exact_tvm_payload_wallet_id_mismatch'
         : null
     }
-    // As of a deployed wallet.
+    // A deployed wallet is refused so, too.
     if (!isSponsored) return 'invalid_boc_format'
     const finding = findWallet(undeployed, message)
     if ('refusedAs' in finding) return finding.refusedAs

@@ -61,7 +61,7 @@ export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue =>
     return account.seqno === (await lanes.readNext(lane)) ? account : null
   }
 
-  /** Until the seqno advances, or the maintenance takes it back, which also resends lost messages. */
+  /** Waits until the seqno advances, or the maintenance, which also resends lost messages, takes it back. */
   const waitForInclusion = async (wallet: RelayWallet, seqno: number): Promise<void> => {
     const isOver = async () => {
       const account = await readRelayAccount(rpc, wallet)

@@ -18,7 +18,7 @@ export interface DelegationCost {
   notePrice(bandwidthPrice: number): void
 }
 
-// In sun per byte, since 2021; until the first payment is verified.
+// The price has been this many sun per byte since 2021; it counts until the first payment is verified.
 const usualBandwidthPrice = 1_000
 
 export const createDelegationCost = (): DelegationCost => {

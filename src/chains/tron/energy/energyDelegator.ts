@@ -32,7 +32,7 @@ export interface EnergyDelegator {
   maxDelegable(): number
   /** Resolves when the delegation is in a block; throws if it is not in time. */
   delegate(request: DelegationRequest, signal: AbortSignal): Promise<void>
-  /** In the background: what this process delegated for a transfer. A later `check` retries failures. */
+  /** Undelegates in the background what this process delegated for a transfer. A later `check` retries failures. */
   undelegate(transfer: string): void
   /**
    * Reads the delegable energy, and undelegates what was left behind: for transfers that have a receipt, and whatever is
@@ -54,7 +54,7 @@ const sunPerTrx = 1_000_000
 // A transfer to a new holder of USDT needs about 130,000.
 const maxEnergyPerPayment = 300_000
 
-// Longer than any payment: a delegation this old was left by a process that ended.
+// No payment takes so long: a delegation this old was left by a process that ended.
 const orphanedAfterMs = 180_000
 
 /** The account must not delegate for any other purpose: long-lived delegations are revoked. */
@@ -145,7 +145,7 @@ export const createEnergyDelegator = (
       const ours = included.filter((each) => own.has(each)).reduce((sum, { sun }) => sum + sun, 0)
       const sun = foreign.observe(receiver, { sun: Math.max(0, total - ours), now, before })
       if (sun === 0) continue
-      // Beyond the budget too: what is delegated must come back.
+      // What is delegated must come back, even if the budget is spent.
       await spendBandwidth(1, null).catch(() => undefined)
       undelegateInBackground({ receiver, sun })
     }

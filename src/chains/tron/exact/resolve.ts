@@ -122,7 +122,7 @@ export const resolveReceipt = async (
   return { state: 'confirmed', transaction, block: { number: BigInt(header.number), hash: header.id } }
 }
 
-/** By the receipt in the newest block for a success, in a solid block for a failure. */
+/** The receipt in the newest block confirms a success, one in a solid block a failure. */
 const isAgreedOn = async (
   rpc: Rpc,
   outcome: 'success' | 'failure',
@@ -144,7 +144,7 @@ interface ReceiptQuery {
   readonly expected: ExpectedTransfer
 }
 
-/** By the receipt of one endpoint; null if it has none or does not respond. */
+/** Judges the receipt of one endpoint; null if it has none or does not respond. */
 const judgeAt = async (
   endpoint: Endpoint,
   view: '/wallet' | '/walletsolidity',

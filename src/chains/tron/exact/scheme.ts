@@ -69,7 +69,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     terms: { readonly cost: bigint | null; readonly coversCost: boolean; readonly isForSettle: boolean },
   ) => minimum.refuse({ asset: formatAddress(transfer.contract), amount: transfer.value, ...terms })
 
-  /** For a payment that needs energy of ours; null: it is delegated. */
+  /** Judges a payment that needs energy of ours; null: it is delegated. */
   const refuseSponsoring = async (
     state: ChainState,
     { caller, isForSettle }: { readonly caller: string | null; readonly isForSettle: boolean },

@@ -9,7 +9,7 @@ import { findKnownNetwork, type KnownNetwork } from '../networks.js'
 /** Delegates energy in the sandbox; no key of it is known. */
 const sponsor = formatAddress(`41${'5a4db0'.padStart(40, '0')}`)
 
-// As TRON_MAX_FEE_LIMIT and TRON_EXPIRY_MARGIN_SECONDS by default.
+// These are the defaults of TRON_MAX_FEE_LIMIT and TRON_EXPIRY_MARGIN_SECONDS.
 const maxFeeLimit = 1_000_000_000n
 const marginMs = 6_000
 

@@ -54,9 +54,9 @@ export interface Rpc {
   listHealth(): readonly EndpointReport[]
   /** Healthy endpoints, for cross-checks. */
   listWitnesses(): readonly Endpoint[]
-  /** From probes; 0 before the first. */
+  /** Probes report it; 0 before the first. */
   getHighestKnownBlock(): number
-  /** For requests of a single part of the family. */
+  /** Serves requests that only one part of the family makes. */
   readonly ask: ReturnType<typeof createReader>
 }
 
