@@ -66,10 +66,9 @@ export const createSettlingScheme = ({
   offered,
   describeKindExtra,
   describeAssetExtra,
-  identify,
-  verify,
   resolve,
   send,
+  ...judging
 }: SettlingScheme): Scheme => {
   /** Sends again what can still pay, so that nothing depends on the process that sent it first. */
   const resolveNewest = async (settlement: Settlement, options: ResolveOptions): Promise<Outcome> => {
@@ -81,13 +80,12 @@ export const createSettlingScheme = ({
   }
 
   return {
+    ...judging,
     kind: { scheme: 'exact', network: network.id },
     network,
     journalClaims: null,
     describeKind: () => ({ extra: describeKindExtra(), extensions: [] }),
     describeAsset: async (asset) => describeToken(asset, offered, describeAssetExtra),
-    identify,
-    verify,
     resolve: (settlement, signal, options = {}) => withSignal(resolveNewest(settlement, options), signal),
   }
 }
