@@ -14,7 +14,7 @@ export const guards: readonly Guard[] = [
     'an aborted transaction moved nothing': ['return found.success', 'return true'],
     'a transaction that waits is not final': ["return { state: 'pending' }", "return { state: 'failed' }"],
   }),
-  ...guardsIn(lookUp, opening, {
+  ...guardsIn(rpc, opening, {
     'the 404 of a gateway is not an unknown transaction': [
       " && message.includes('transaction_not_found')",
       '',
@@ -89,7 +89,7 @@ export const guards: readonly Guard[] = [
   ...guardsIn(claim, claims, {
     'a claim is signed': ['isSigned && listAuthenticationKeys', 'listAuthenticationKeys'],
     'the key of a claim is the one that the account has now': [
-      'isSigned && listAuthenticationKeys(key).includes(await getAuthenticationKey(account, ask))',
+      'isSigned && listAuthenticationKeys(key).includes(await readAuthenticationKey(ask, account))',
       'isSigned',
     ],
   }),
