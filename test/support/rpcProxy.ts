@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { listenOnLoopback } from './listenOnLoopback.js'
 
 /**
  * The time-out of services on local chains, for their `*_RPC_TIMEOUT_MS`: longer than a busy machine needs for anything.
@@ -84,12 +86,6 @@ const answerSchema = z.looseObject({ id: z.unknown().optional(), result: z.unkno
 interface ActiveFault {
   readonly fault: Fault
   remaining: number
-}
-
-const readBody = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 const forward = async (
@@ -234,7 +230,7 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
   }
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await readBody(request)
+    const body = await text(request)
     const requested = readJsonRpc(body)
     const isBatched = requested !== null && body.trimStart().startsWith('[')
     const asked =
@@ -261,17 +257,10 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
     // Invalid bodies and unreachable targets reset the connection.
     serve(request, response).catch(() => response.socket?.resetAndDestroy())
   })
-  // A proxy that is not stopped must not keep the process alive.
-  server.unref()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The proxy has no port')
+  const { url, stop } = await listenOnLoopback(server)
 
   return {
-    url: `http://127.0.0.1:${bound.port}`,
+    url,
     calls,
     get requestCount() {
       return requestCount
@@ -296,11 +285,6 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
       calls.length = 0
       requestCount = 0
     },
-    stop: async () => {
-      if (!server.listening) return
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
+    stop,
   }
 }

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { listenOnLoopback } from '../listenOnLoopback.js'
+import { startBlocks } from '../startBlocks.js'
 import { pad, primaryStoreOf } from './bytes.js'
 import { type Ledger, NodeError, openLedger } from './ledger.js'
 import { type AddressForm, findModule, standardForm, toJsonLedger, toJsonTransaction } from './views.js'
@@ -110,9 +112,8 @@ export const startAptosChain = async ({
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://node')
     requests.push(pathname)
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const send = (status: number, body: unknown) => {
+    const body = await buffer(request)
+    const send = (status: number, answered: unknown) => {
       const { height, version, timestampMs } = ledger.head()
       response.writeHead(status, {
         'content-type': 'application/json',
@@ -124,12 +125,12 @@ export const startAptosChain = async ({
         'x-aptos-block-height': String(height),
         'x-aptos-epoch': '1',
       })
-      response.end(JSON.stringify(body))
+      response.end(JSON.stringify(answered))
     }
     try {
       const [, path] = /^\/v1\/?(.*)$/.exec(decodeURIComponent(pathname)) ?? []
       if (path === undefined) throw new NodeError(404, 'web_framework_error', 'not found')
-      send(request.method === 'POST' ? 202 : 200, await answer(path, Uint8Array.from(Buffer.concat(chunks))))
+      send(request.method === 'POST' ? 202 : 200, await answer(path, Uint8Array.from(body)))
     } catch (error) {
       const { message, status, code, vmCode } =
         error instanceof NodeError
@@ -140,11 +141,7 @@ export const startAptosChain = async ({
   })
   const { url, stop } = await listenOnLoopback(server)
 
-  let isPaused = blockTimeMs === null
-  const timer = setInterval(() => {
-    if (!isPaused) ledger.mine()
-  }, blockTimeMs ?? 1_000)
-  timer.unref()
+  const blocks = startBlocks(() => ledger.mine(), blockTimeMs)
 
   return {
     url: `${url}/v1`,
@@ -153,12 +150,8 @@ export const startAptosChain = async ({
     mine: (count = 1) => {
       for (let index = 0; index < count; index++) ledger.mine()
     },
-    pause: () => {
-      isPaused = true
-    },
-    resume: () => {
-      isPaused = false
-    },
+    pause: blocks.pause,
+    resume: blocks.resume,
     warp: (milliseconds) => {
       offset += milliseconds
     },
@@ -178,7 +171,7 @@ export const startAptosChain = async ({
     },
     balanceOf: (asset, owner) => ledger.stores.get(primaryStoreOf(owner, asset))?.balance ?? 0n,
     stop: async () => {
-      clearInterval(timer)
+      blocks.stop()
       await stop()
     },
   }

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { listenOnLoopback } from '../listenOnLoopback.js'
+import { startBlocks } from '../startBlocks.js'
 import { createLedger, type Ledger } from './ledger.js'
 import { CometError, createMethods } from './methods.js'
 
@@ -40,8 +42,8 @@ export const startCosmosChain = async ({
   const state = { isIndexing: true, isCatchingUp: false }
   const methods = createMethods(ledger, state)
 
-  const answer = (text: string): object => {
-    const { id, method, params } = requestShape.parse(JSON.parse(text))
+  const answer = (asked: string): object => {
+    const { id, method, params } = requestShape.parse(JSON.parse(asked))
     const run = methods[method]
     if (run === undefined)
       return { jsonrpc: '2.0', id, error: { code: -32_601, message: 'Method not found' } }
@@ -54,11 +56,9 @@ export const startCosmosChain = async ({
   }
 
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
     try {
       // JSON-RPC errors have status 200 on POST.
-      const body = answer(Buffer.concat(chunks).toString('utf8'))
+      const body = answer(await text(request))
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     } catch {
       response.writeHead(400).end('malformed request')
@@ -66,19 +66,13 @@ export const startCosmosChain = async ({
   })
   const { url, stop } = await listenOnLoopback(server)
 
-  let isPaused = false
-  const timer = setInterval(() => {
-    if (!isPaused) ledger.mine()
-  }, blockTimeMs)
-  timer.unref()
+  const blocks = startBlocks(() => ledger.mine(), blockTimeMs)
 
   return {
     url,
     ledger,
     mine: ledger.mine,
-    setPaused: (isNowPaused) => {
-      isPaused = isNowPaused
-    },
+    setPaused: blocks.setPaused,
     setIndexing: (isIndexing) => {
       state.isIndexing = isIndexing
     },
@@ -86,7 +80,7 @@ export const startCosmosChain = async ({
       state.isCatchingUp = isCatchingUp
     },
     stop: async () => {
-      clearInterval(timer)
+      blocks.stop()
       await stop()
     },
   }

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { listenOnLoopback } from '../listenOnLoopback.js'
+import { startBlocks } from '../startBlocks.js'
 import { type Contract, createToken, type TokenContract } from './contracts.js'
 import { createLedger, type Ledger, NearError } from './ledger.js'
 import { createMethods } from './methods.js'
@@ -49,9 +51,9 @@ export const startNearChain = async ({
   const counts = new Map<string, number>()
   const failures = new Map<string, object>()
 
-  const answer = async (text: string): Promise<object> => {
+  const answer = async (asked: string): Promise<object> => {
     // Nodes refuse batches.
-    const request = requestShape.safeParse(JSON.parse(text))
+    const request = requestShape.safeParse(JSON.parse(asked))
     if (!request.success)
       return { jsonrpc: '2.0', id: null, error: new NearError('PARSE_ERROR', 'batch').body }
     const { id, method, params } = request.data
@@ -69,18 +71,12 @@ export const startNearChain = async ({
   }
 
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const body = await answer(Buffer.concat(chunks).toString('utf8'))
+    const body = await answer(await text(request))
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
   const { url, stop } = await listenOnLoopback(server)
 
-  let isPaused = blockTimeMs === null
-  const timer = setInterval(() => {
-    if (!isPaused) ledger.mine()
-  }, blockTimeMs ?? 1_000)
-  timer.unref()
+  const blocks = startBlocks(() => ledger.mine(), blockTimeMs)
 
   const addAccount = (id: string, publicKey: string | null, contract: Contract | null = null) => {
     const keys = new Map(
@@ -99,15 +95,13 @@ export const startNearChain = async ({
       return token
     },
     mine: ledger.mine,
-    setPaused: (isNowPaused) => {
-      isPaused = isNowPaused
-    },
+    setPaused: blocks.setPaused,
     failNext: (method, error) => {
       failures.set(method, error)
     },
     count: (method) => counts.get(method) ?? 0,
     stop: async () => {
-      clearInterval(timer)
+      blocks.stop()
       await stop()
     },
   }

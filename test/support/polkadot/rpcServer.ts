@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { WebSocketServer } from 'ws'
 import { z } from 'zod'
 import { listenOnLoopback } from '../listenOnLoopback.js'
@@ -35,9 +36,7 @@ export const startRpcServer = async (answer: AnswerCall): Promise<RpcServer> => 
     }
   }
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const json: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const json: unknown = JSON.parse(await text(request))
     const refuse: Send = () => undefined
     const answered = Array.isArray(json)
       ? await Promise.all(json.map((each) => complete(each, refuse)))

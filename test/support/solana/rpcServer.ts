@@ -1,6 +1,8 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { z } from 'zod'
+import { listenOnLoopback } from '../listenOnLoopback.js'
 import type { Commitment, Ledger } from './ledger.js'
 import { RpcError, type RpcMethod } from './rpcMethods.js'
 
@@ -48,18 +50,14 @@ export const startRpcServer = async (
   }
 
   const server = createServer((incoming, response) => {
-    readBody(incoming)
+    json(incoming)
       .then((body) => (Array.isArray(body) ? body.map(answer) : answer(body)))
       .then((answered) =>
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answered)),
       )
       .catch(() => response.writeHead(400).end())
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The node has no port')
+  const { url, stop } = await listenOnLoopback(server)
 
   const subscriptions = new Map<number, Subscription>()
   let lastSubscription = 0
@@ -102,21 +100,13 @@ export const startRpcServer = async (
   })
 
   return {
-    url: `http://127.0.0.1:${bound.port}`,
-    websocketUrl: `ws://127.0.0.1:${bound.port}`,
+    url,
+    websocketUrl: url.replace('http:', 'ws:'),
     stop: async () => {
       clearInterval(timer)
       for (const client of sockets.clients) client.terminate()
       sockets.close()
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
+      await stop()
     },
   }
-}
-
-const readBody = async (incoming: IncomingMessage): Promise<unknown> => {
-  const chunks: Buffer[] = []
-  for await (const chunk of incoming) chunks.push(chunk)
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
 }

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { STACKS_TESTNET } from '@stacks/network'
 import {
   broadcastTransaction,
@@ -10,6 +11,7 @@ import {
   type PostCondition,
 } from '@stacks/transactions'
 import { listenOnLoopback } from '../listenOnLoopback.js'
+import { startBlocks } from '../startBlocks.js'
 import { tokenSource } from './contracts.js'
 import { createStacksKey, type StacksKey } from './keys.js'
 import { type Ledger, openLedger } from './ledger.js'
@@ -65,18 +67,14 @@ export const startStacksChain = async ({
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://node')
     requests.push(`${url.pathname}${url.search}`)
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const text = Buffer.concat(chunks).toString('utf8')
-    const { status, body } = answer(url, text === '' ? null : JSON.parse(text))
+    const posted = await text(request)
+    const { status, body } = answer(url, posted === '' ? null : JSON.parse(posted))
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
   const { url, stop } = await listenOnLoopback(server)
   const network = { ...STACKS_TESTNET, client: { baseUrl: url } }
 
-  const timer = setInterval(() => ledger.mine(), blockTimeMs ?? 1_000)
-  timer.unref()
-  if (blockTimeMs === null) clearInterval(timer)
+  const blocks = startBlocks(() => ledger.mine(), blockTimeMs)
 
   const createFundedKey = () => {
     const key = createStacksKey()
@@ -143,7 +141,7 @@ export const startStacksChain = async ({
       return found.type === 'ok' && found.value.type === 'uint' ? BigInt(found.value.value) : 0n
     },
     stop: async () => {
-      clearInterval(timer)
+      blocks.stop()
       await stop()
     },
   }

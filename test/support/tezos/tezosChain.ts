@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { listenOnLoopback } from '../listenOnLoopback.js'
+import { startBlocks } from '../startBlocks.js'
 import type { Fa2 } from './execution.js'
 import { type Ledger, openLedger, ProtocolError } from './ledger.js'
 import { createOctezRoutes } from './octezRoutes.js'
@@ -60,12 +62,11 @@ export const startTezosChain = async ({
     const server = createServer(async (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://node')
       requests.push(pathname)
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk)
+      const posted = await text(request)
       const send = (status: number, body: unknown) =>
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       try {
-        const found = answer(pathname, Buffer.concat(chunks).toString('utf8'), searchParams)
+        const found = answer(pathname, posted, searchParams)
         send(found === undefined ? notFound : 200, found === undefined ? [] : found)
       } catch (error) {
         const isKnown = error instanceof ProtocolError
@@ -80,11 +81,7 @@ export const startTezosChain = async ({
     listen(createTzktRoutes(ledger, chainId)),
   ])
 
-  let isPaused = blockTimeMs === null
-  const timer = setInterval(() => {
-    if (!isPaused) ledger.mine()
-  }, blockTimeMs ?? 1_000)
-  timer.unref()
+  const blocks = startBlocks(() => ledger.mine(), blockTimeMs)
 
   const tokenAt = (contract: string): Fa2 => {
     const found = ledger.state().contracts.get(contract)
@@ -100,12 +97,8 @@ export const startTezosChain = async ({
     mine: (count = 1) => {
       for (let index = 0; index < count; index++) ledger.mine()
     },
-    pause: () => {
-      isPaused = true
-    },
-    resume: () => {
-      isPaused = false
-    },
+    pause: blocks.pause,
+    resume: blocks.resume,
     warp: (milliseconds) => {
       offset += milliseconds
     },
@@ -128,7 +121,7 @@ export const startTezosChain = async ({
     },
     balanceOf: (token, owner, tokenId = 0) => tokenAt(token).balances.get(`${owner}:${tokenId}`) ?? 0n,
     stop: async () => {
-      clearInterval(timer)
+      blocks.stop()
       await Promise.all([octez.stop(), tzkt.stop()])
     },
   }

@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { z } from 'zod'
+import { listenOnLoopback } from '../listenOnLoopback.js'
 import { ApiError, type ToncenterApi } from './toncenterApi.js'
 
 interface ToncenterServer {
@@ -10,16 +12,10 @@ interface ToncenterServer {
 
 const request = z.object({ id: z.unknown().optional(), method: z.string(), params: z.unknown().optional() })
 
-const readText = async (incoming: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = []
-  for await (const chunk of incoming) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
-}
-
 /** No batches; errors are a string beside `ok: false`. */
 export const startToncenterServer = async (api: ToncenterApi): Promise<ToncenterServer> => {
-  const answer = async (text: string): Promise<{ readonly status: number; readonly json: object }> => {
-    const asked = request.safeParse(JSON.parse(text))
+  const answer = async (posted: string): Promise<{ readonly status: number; readonly json: object }> => {
+    const asked = request.safeParse(JSON.parse(posted))
     const id = asked.success ? asked.data.id : null
     try {
       if (!asked.success) throw new ApiError(422, 'a request has a method')
@@ -32,27 +28,13 @@ export const startToncenterServer = async (api: ToncenterApi): Promise<Toncenter
   }
 
   const server = createServer((incoming, response) => {
-    readText(incoming)
+    text(incoming)
       .then(answer)
       .then(({ status, json }) => {
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
       })
       .catch(() => response.socket?.resetAndDestroy())
   })
-  // Does not keep the process alive.
-  server.unref()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The server has no port')
-  return {
-    url: `http://127.0.0.1:${bound.port}/api/v2/jsonRPC`,
-    stop: async () => {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
-  }
+  const { url, stop } = await listenOnLoopback(server)
+  return { url: `${url}/api/v2/jsonRPC`, stop }
 }

@@ -1,6 +1,9 @@
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { type ContractName, getArtifact } from '../contracts/artifacts.js'
+import { listenOnLoopback } from '../listenOnLoopback.js'
+import { startBlocks } from '../startBlocks.js'
 import { openAccount, type Permission } from './accounts.js'
 import { createTronKey, selectorOf, toBase58, toHexAddress } from './keys.js'
 import { type Ledger, openLedger } from './ledger.js'
@@ -70,9 +73,7 @@ export const startTronChain = async ({
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://node')
     requests.push(url.pathname)
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const posted = Buffer.concat(chunks).toString('utf8')
+    const posted = await text(request)
     const asked = posted === '' ? JSON.stringify(Object.fromEntries(url.searchParams)) : posted
     // Nodes report errors with HTTP 200.
     const answered = await answer(url.pathname, asked).catch((error: unknown) => ({
@@ -80,24 +81,9 @@ export const startTronChain = async ({
     }))
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answered))
   })
-  server.unref()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('The chain has no port')
+  const { url: origin, stop } = await listenOnLoopback(server)
 
-  let isPaused = blockTimeMs === null
-  let isMining = false
-  const timer = setInterval(async () => {
-    if (isPaused || isMining) return
-    isMining = true
-    await ledger.mine().finally(() => {
-      isMining = false
-    })
-  }, blockTimeMs ?? 1_000)
-  timer.unref()
+  const blocks = startBlocks(() => ledger.mine(), blockTimeMs)
 
   const call = (contract: string, data: string, isKept: boolean) =>
     ledger.machine.call(
@@ -118,16 +104,12 @@ export const startTronChain = async ({
   const accountAt = (address: string) => openAccount(ledger.accounts(), toHexAddress(address))
 
   return {
-    url: `http://127.0.0.1:${bound.port}`,
+    url: origin,
     ledger,
     requests,
     mine,
-    pause: () => {
-      isPaused = true
-    },
-    resume: () => {
-      isPaused = false
-    },
+    pause: blocks.pause,
+    resume: blocks.resume,
     warp: (milliseconds) => {
       offset += milliseconds
     },
@@ -149,11 +131,8 @@ export const startTronChain = async ({
       return BigInt(`0x${returned}`)
     },
     stop: async () => {
-      clearInterval(timer)
-      if (!server.listening) return
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
+      blocks.stop()
+      await stop()
     },
   }
 }
