@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Core, composeCore } from '../src/compose.js'
 import { readConfig } from '../src/config.js'
 import { systemClock } from '../src/platform/clock.js'
 import type { Logger } from '../src/ports/logger.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
 import { pollUntil } from './support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from './support/postgres.js'
+import { useTestDatabase } from './support/postgres.js'
 
 const secret = 'instances-of-a-test-share-this-secret'
 
 describe('accounts of instances that share a database', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   const open = (environment: Readonly<Record<string, string>>, logger: Logger): Promise<Core> =>
     composeCore(readConfig({ DATABASE_URL: database.url, SANDBOX: 'false', ...environment }), {
       clock: systemClock,
       logger,
       measuresProcess: false,
     })
-
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
 
   it('are the same on both, and a key rotated on one is invalid on the other', async () => {
     const logger = createMemoryLogger()

@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Core } from '../src/compose.js'
 import { openCore } from './support/core.js'
-import { createTestDatabase, type TestDatabase } from './support/postgres.js'
+import { useTestDatabase } from './support/postgres.js'
 
 describe('a composed service', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let core: Core
   beforeAll(async () => {
-    database = await createTestDatabase()
     core = await openCore({ databaseUrl: database.url })
   })
-  afterAll(async () => {
-    await core.close()
-    await database.drop()
-  })
+  afterAll(() => core.close())
 
   it('asks the chain about open settlements and unfinal blocks often, and clears old rows now and then', () => {
     expect(Object.fromEntries(core.jobs.map(({ name, everyMs }) => [name, everyMs]))).toEqual({

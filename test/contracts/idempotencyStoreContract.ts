@@ -1,11 +1,10 @@
-import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { IdempotencyStore, IdempotentRequest } from '../../src/ports/idempotencyStore.js'
 import type { Instance } from '../../src/stores/postgres/database/instance.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { createIdempotencyStore } from '../../src/stores/postgres/journal/idempotencyStore.js'
 import { addInstance, killInstance } from '../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 
 const request: IdempotentRequest = { caller: 'key-1', key: 'order-1', fingerprint: 'a'.repeat(64) }
 const otherFingerprint: IdempotentRequest = { ...request, fingerprint: 'b'.repeat(64) }
@@ -30,24 +29,18 @@ export const noCacheLayer: CacheLayer = {
 /** Every idempotency store must pass this suite; two processes share the store. */
 export const describeIdempotencyStore = (name: string, open: () => Promise<CacheLayer>): void => {
   describe(name, () => {
-    let database: TestDatabase
-    let pool: Pool
-    let otherPool: Pool
+    const database = useTestDatabase()
     let inFront: CacheLayer
     let ours: Instance
     let store: IdempotencyStore
     let theirStore: IdempotencyStore
 
+    const { pool } = database
+    const otherPool = database.otherPool
     beforeAll(async () => {
-      database = await createTestDatabase()
-      pool = database.pool()
-      otherPool = database.otherPool()
       inFront = await open()
     })
-    afterAll(async () => {
-      await inFront.close()
-      await database.drop()
-    })
+    afterAll(() => inFront.close())
     beforeEach(async () => {
       await pool.query('truncate idempotent_requests, instances')
       await inFront.forget()

@@ -8,7 +8,7 @@ import { openTonWorld } from '../demo/worlds/ton.js'
 import { openTronWorld } from '../demo/worlds/tron.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 /* Requests exactly as @faremeter/middleware 0.22 and thirdweb 5.121 write them, and what they require of answers. */
@@ -51,12 +51,11 @@ const thirdwebAnswer = z.looseObject({
 
 let chain: LocalChain
 let others: readonly DemoWorld[]
-let database: TestDatabase
+const database = useTestDatabase()
 let service: TestService
 
 beforeAll(async () => {
   chain = await startLocalChain()
-  database = await createTestDatabase()
   others = await Promise.all([openSolanaWorld(), openTonWorld(), openTronWorld()])
   const environment = Object.assign({}, ...others.map((world) => world.environment))
   service = await startService({ chain, databaseUrl: database.url, environment })
@@ -64,7 +63,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close()
   await Promise.all(others.map((world) => world.close()))
-  await database.drop()
   await chain.stop()
 })
 

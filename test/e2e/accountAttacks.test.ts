@@ -4,7 +4,7 @@ import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { accountInfo, keyList } from '../../src/protocol/accounts.js'
 import { tiers } from '../../src/protocol/tiers.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 
 /* The number refers to the project's list of attacks on facilitators. */
 
@@ -12,7 +12,7 @@ const registered = z.object({ apiKey: z.string() })
 const created = z.object({ id: z.string(), apiKey: z.string() })
 
 describe('callers against the accounts of others', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: Service
 
   const open = (environment: Readonly<Record<string, string>> = {}) =>
@@ -49,15 +49,11 @@ describe('callers against the accounts of others', () => {
     })
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     service = await open({ RATE_LIMITS: 'off', PROJECTS_PER_MAILBOX: '3', MAILBOXES_PER_DOMAIN: '4' })
   })
-  afterAll(async () => {
-    await service.close()
-    await database.drop()
-  })
+  afterAll(() => service.close())
   beforeEach(() =>
-    database.pool().query('truncate accounts, api_keys, mailboxes, quota_uses, audit_log cascade'),
+    database.pool.query('truncate accounts, api_keys, mailboxes, quota_uses, audit_log cascade'),
   )
 
   it('get no further free quota and no further projects by spelling an address differently (A51)', async () => {
@@ -70,7 +66,7 @@ describe('callers against the accounts of others', () => {
     }
     expect((await register('ada+9@bücher.example', 'one more')).statusCode).toBe(403)
     const month = "date_trunc('month', now() at time zone 'utc')::date"
-    await database.pool().query(
+    await database.pool.query(
       `insert into quota_uses (account_id, month, used)
          select distinct registrant, ${month}, 1000 from accounts`,
     )
@@ -116,7 +112,7 @@ describe('callers against the accounts of others', () => {
   it('do not see another key after stored keys were exchanged in the database (A56)', async () => {
     const victim = registered.parse((await register('ada@example.com', 'engine')).json()).apiKey
     const thief = registered.parse((await register('eve@example.com', 'stall')).json()).apiKey
-    await database.pool().query(
+    await database.pool.query(
       `update api_keys k set sealed = v.sealed from accounts a, accounts b, api_keys v
        where k.account_id = a.id and a.project = 'stall' and v.account_id = b.id and b.project = 'engine'`,
     )

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createSettlementJournal } from '../../src/stores/postgres/journal/settlementJournal.js'
@@ -16,7 +17,7 @@ import { createEoa } from '../support/evm/wallets.js'
 import { forgetConsumed } from '../support/forgetConsumed.js'
 import { addInstance } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { createTestDatabase, useTestDatabase } from '../support/postgres.js'
 import { startService } from '../support/service.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
@@ -39,14 +40,14 @@ const post = async (url: string, body: unknown, headers: Readonly<Record<string,
 }
 
 /** Every row of every table, in an order of its own. */
-const dump = async (database: TestDatabase) => {
-  const { rows: tables } = await database.pool().query<{ name: string }>(
+const dump = async (pool: Pool) => {
+  const { rows: tables } = await pool.query<{ name: string }>(
     `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
        and relname not in ('instances', 'job_leases', 'schema_migration', 'request_statistics') order by 1`,
   )
   const found: Record<string, unknown> = {}
   for (const { name } of tables) {
-    const { rows } = await database.pool().query(`select to_jsonb(t)::text as row from ${name} t order by 1`)
+    const { rows } = await pool.query(`select to_jsonb(t)::text as row from ${name} t order by 1`)
     found[name] = rows
   }
   return found
@@ -54,7 +55,7 @@ const dump = async (database: TestDatabase) => {
 
 describe('a backup', () => {
   let chain: LocalChain
-  let source: TestDatabase
+  const source = useTestDatabase()
   let folder: string
   let file: string
   let apiKey = ''
@@ -74,7 +75,6 @@ describe('a backup', () => {
 
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1 })
-    source = await createTestDatabase()
     folder = await makeTemporaryFolder('quittance-backup-', { onDisk: true })
     file = join(folder, 'journal.backup')
     ;[before, after] = [await place(), await place()]
@@ -95,12 +95,12 @@ describe('a backup', () => {
       await service.close()
     }
     // Replacements refer to rows that may follow them in the file.
-    await source.pool().query(
+    await source.pool.query(
       `with one as (select * from broadcasts where signer is not null limit 1)
        insert into broadcasts (network, transaction, bytes, signer, nonce, replaces)
        select network, '0a' || transaction, bytes, signer, nonce, transaction from one`,
     )
-    rowsAtBackup = await dump(source)
+    rowsAtBackup = await dump(source.pool)
     const written = await admin(['backup', file], { DATABASE_URL: source.url, ...sealing })
     expect(written).toMatchObject({ code: 0 })
     expect(written.output).toContain('1 settlements, 1 accounts')
@@ -114,7 +114,6 @@ describe('a backup', () => {
     }
   })
   afterAll(async () => {
-    await source.drop()
     await chain.stop()
     await rm(folder, { recursive: true, force: true })
   })
@@ -133,7 +132,7 @@ describe('a backup', () => {
       expect(restored).toMatchObject({ code: 0 })
       expect(restored.output).toContain('Restored')
       expect(restored.output).not.toContain('Before the start')
-      expect(await dump(target)).toEqual(rowsAtBackup)
+      expect(await dump(target.pool())).toEqual(rowsAtBackup)
 
       const service = await start(target.url)
       try {
@@ -164,9 +163,9 @@ describe('a backup', () => {
     const target = await createTestDatabase()
     try {
       await admin(['restore', file], { DATABASE_URL: target.url, ...sealing })
-      const { rows } = await source
-        .pool()
-        .query('select id, authorization_id from settlements order by created_at desc limit 1')
+      const { rows } = await source.pool.query(
+        'select id, authorization_id from settlements order by created_at desc limit 1',
+      )
       const lost = z.object({ id: z.string(), authorization_id: z.string() }).parse(rows[0])
       const journal = createSettlementJournal(target.pool(), await addInstance(target.pool()))
       const settleAgain = () => journal.claim(claimOf({ authorizationId: lost.authorization_id }))
@@ -388,11 +387,11 @@ describe('a backup', () => {
     )
     const target = await createTestDatabase()
     try {
-      const empty = await dump(target)
+      const empty = await dump(target.pool())
       const { code, output } = await admin(['restore', incomplete], { DATABASE_URL: target.url })
       expect(code).toBe(1)
       expect(output).toContain('foreign key')
-      expect(await dump(target)).toEqual(empty)
+      expect(await dump(target.pool())).toEqual(empty)
       expect(await admin(['restore', file], { DATABASE_URL: target.url, ...sealing })).toMatchObject({
         code: 0,
       })

@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { afterEach, describe, expect, it } from 'vitest'
+import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 describe('the largest body of a payment', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: TestService | null = null
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
   afterEach(async () => {
     await service?.close()
     service = null
   })
-  afterAll(async () => await database.drop())
 
   const statusOf = async (path: string, bytes: number): Promise<number> => {
     const response = await fetch(`${service?.url}${path}`, {

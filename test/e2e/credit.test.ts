@@ -5,7 +5,7 @@ import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa, type PayerWallet } from '../support/evm/wallets.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 const dollar = 1_000_000n
@@ -14,13 +14,12 @@ describe('a credit score, earned by payments on a chain', () => {
   const ada = createEoa()
   const shop = createEoa()
   let chain: LocalChain
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: TestService
 
   beforeAll(async () => {
     chain = await startLocalChain({ chainId: 84_532, facilitatorCount: 1 })
     for (const { address } of [ada, shop]) await chain.mint(address, 100n * dollar)
-    database = await createTestDatabase()
     service = await startService({
       databaseUrl: database.url,
       environment: {
@@ -33,7 +32,6 @@ describe('a credit score, earned by payments on a chain', () => {
   afterAll(async () => {
     await service.close()
     await chain.stop()
-    await database.drop()
   })
 
   const pay = async (wallet: PayerWallet, payee: PayerWallet, amount: bigint) => {

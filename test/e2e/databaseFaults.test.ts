@@ -7,7 +7,7 @@ import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { type ExactPaymentBody, exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 import { startService, type TestService } from '../support/service.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
@@ -36,7 +36,7 @@ const amount = 10_000n
 describe('the service, when its database', () => {
   let chain: LocalChain
   let node: RpcProxy
-  let database: TestDatabase
+  const database = useTestDatabase()
   let network: TcpProxy
   let service: TestService
   let apiKey: string
@@ -47,7 +47,6 @@ describe('the service, when its database', () => {
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1 })
     node = await startRpcProxy(chain.url)
-    database = await createTestDatabase()
     const url = new URL(database.url)
     network = await startTcpProxy(Number(url.port))
     url.port = String(network.port)
@@ -59,7 +58,6 @@ describe('the service, when its database', () => {
     await service.close()
     await network.close()
     await node.stop()
-    await database.drop()
     await chain.stop()
   })
   afterEach(async () => {
@@ -159,7 +157,7 @@ describe('the service, when its database', () => {
     expect(await Promise.all(orders.map(({ payTo }) => chain.balanceOf(payTo)))).toEqual(
       orders.map(() => amount),
     )
-    const { rows } = await database.pool().query(
+    const { rows } = await database.pool.query(
       `select lower(pay_to) as "payTo", count(*)::int as settlements from settlements
        where state <> 'failed' and lower(pay_to) = any($1) group by 1 order by 1`,
       [orders.map(({ payTo }) => payTo.toLowerCase())],
@@ -167,7 +165,7 @@ describe('the service, when its database', () => {
     expect(rows).toEqual(
       orders.map(({ payTo }) => ({ payTo: payTo.toLowerCase(), settlements: 1 })).sort(byPayTo),
     )
-    const open = await database.pool().query("select from settlements where state in ('claimed', 'pending')")
+    const open = await database.pool.query("select from settlements where state in ('claimed', 'pending')")
     expect(open.rowCount).toBe(0)
   }
 
@@ -176,11 +174,10 @@ describe('the service, when its database', () => {
     const placed = await order()
     const answer = settle(placed)
     await pollUntil(async () => {
-      const { rowCount } = await database
-        .pool()
-        .query("select from settlements where state = 'pending' and lower(pay_to) = lower($1)", [
-          placed.payTo,
-        ])
+      const { rowCount } = await database.pool.query(
+        "select from settlements where state = 'pending' and lower(pay_to) = lower($1)",
+        [placed.payTo],
+      )
       return rowCount === 1
     }, 'a payment to be recorded')
     return { answer }

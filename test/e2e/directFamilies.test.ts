@@ -5,7 +5,7 @@ import { canonicalAsset, toCaip19 } from '../../src/protocol/assetId.js'
 import { settleResult, supported, verifyResult } from '../../src/protocol/results.js'
 import type { DemoWorld } from '../demo/world.js'
 import { directWorlds } from '../demo/worlds/index.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 /*
@@ -77,7 +77,7 @@ const reconciled = z.object({
 })
 
 describe('the families whose clients pay themselves', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let opened: ReadonlyMap<string, DemoWorld>
   let service: TestService
   let facilitator: HTTPFacilitatorClient
@@ -112,7 +112,6 @@ describe('the families whose clients pay themselves', () => {
   }
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     opened = new Map(
       await Promise.all(
         Object.entries(directWorlds).map(async ([name, open]) => [name, await open()] as const),
@@ -128,7 +127,6 @@ describe('the families whose clients pay themselves', () => {
   afterAll(async () => {
     await service.close()
     await Promise.all([...opened.values()].map((world) => world.close()))
-    await database.drop()
   })
 
   it('are announced with what servers copy, and with signers only where the operator configures some', async () => {
@@ -193,9 +191,9 @@ describe('the families whose clients pay themselves', () => {
     expect(await read('/v1/events?cursor=0')).toMatchObject({
       events: [{ type: 'settlement.confirmed', data: { transaction } }],
     })
-    const { rows } = await database
-      .pool()
-      .query('select amount::text from fee_ledger where network = $1', [network])
+    const { rows } = await database.pool.query('select amount::text from fee_ledger where network = $1', [
+      network,
+    ])
     expect(rows).toEqual([{ amount: price }])
   })
 
@@ -214,7 +212,7 @@ describe('the families whose clients pay themselves', () => {
       }
       const account = { email: `${family}@shop.example`, projectName: 'Shop' }
       const { apiKey } = z.object({ apiKey: z.string() }).parse(await post('/register', account))
-      const pool = database.pool()
+      const { pool } = database
       await pool.query(
         `insert into recipient_statements (network, pay_to, account_id, memo, signed_claim, own_key, unique_amount)
        select $1, $2, id, false, false, false, true from accounts where email = $3`,
@@ -278,9 +276,9 @@ describe('the families whose clients pay themselves', () => {
     expect(new Set(sound.settlements.map(({ chain }) => chain))).toEqual(new Set(['agrees']))
     expect(new Set(sound.settlements.map(({ network }) => network)).size).toBe(names.length)
 
-    const { rows } = await database
-      .pool()
-      .query<{ id: string; state: string }>('update settlements set pay_to = payer returning id, state')
+    const { rows } = await database.pool.query<{ id: string; state: string }>(
+      'update settlements set pay_to = payer returning id, state',
+    )
     const { differences } = await reconcile()
     const differing = (kind: string) =>
       differences.flatMap((each) => (each.kind === kind ? [each.settlementId] : [])).sort()

@@ -8,7 +8,7 @@ import type { Fields } from '../../src/protocol/fields.js'
 import { createDiscoveryCatalogue } from '../../src/stores/postgres/discovery/discoveryCatalogue.js'
 import { testApp } from '../http/support/app.js'
 import { createTestDiscovery, merchant } from '../support/discovery.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 
 // Its ES modules import a path of ajv that Node does not resolve.
 const t402: typeof import('@t402/extensions/bazaar') = createRequire(import.meta.url)(
@@ -24,12 +24,11 @@ const withMethod = (declared: object | undefined, method: string): Fields => {
 }
 
 describe('unmodified clients of discovery', () => {
-  let database: TestDatabase
+  const { pool } = useTestDatabase()
   let app: FastifyInstance
   let url: string
   beforeAll(async () => {
-    database = await createTestDatabase()
-    const discovery = createTestDiscovery(createDiscoveryCatalogue(database.pool()))
+    const discovery = createTestDiscovery(createDiscoveryCatalogue(pool))
     app = testApp({ discovery: discovery.useCases })
     url = await app.listen({ host: '127.0.0.1', port: 0 })
     const declarations = [
@@ -49,10 +48,7 @@ describe('unmodified clients of discovery', () => {
       status: 'success',
     })
   })
-  afterAll(async () => {
-    await app.close()
-    await database.drop()
-  })
+  afterAll(() => app.close())
 
   it('@x402/extensions lists and searches', async () => {
     const { bazaar } = withX402(new X402Client({ url })).extensions

@@ -9,7 +9,7 @@ import { createSettlementJournal } from '../../src/stores/postgres/journal/settl
 import { claimOf } from '../support/claimOf.js'
 import { addInstance } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { readHeaders } from '../support/readHeaders.js'
 import { startService, type TestService } from '../support/service.js'
@@ -22,16 +22,12 @@ const page = z.object({
 })
 
 describe('events of an account', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: TestService
   beforeAll(async () => {
-    database = await createTestDatabase()
     service = await startService({ databaseUrl: database.url, environment: { WEBHOOK_ALLOW: 'loopback' } })
   })
-  afterAll(async () => {
-    await service.close()
-    await database.drop()
-  })
+  afterAll(() => service.close())
 
   const ask = (path: string, apiKey: string, body?: object) =>
     fetch(`${service.url}${path}`, {
@@ -43,11 +39,11 @@ describe('events of an account', () => {
   const register = async (projectName: string) => {
     const body = { email: `${projectName}@example.com`, projectName }
     const { apiKey } = z.object({ apiKey: z.string() }).parse(await (await ask('/register', '', body)).json())
-    const { rows } = await database.pool().query('select id from accounts where project = $1', [projectName])
+    const { rows } = await database.pool.query('select id from accounts where project = $1', [projectName])
     return { apiKey, accountId: z.object({ id: z.string() }).parse(rows[0]).id }
   }
   const settle = async (caller: string): Promise<string> => {
-    const pool = database.pool()
+    const { pool } = database
     const journal = createSettlementJournal(pool, await addInstance(pool))
     const claimed = await journal.claim(claimOf({ caller }))
     if (claimed === null) throw new Error('Claimed by another')
@@ -56,7 +52,7 @@ describe('events of an account', () => {
     return claimed.id
   }
   const countIdleTransactions = async (): Promise<number> => {
-    const { rows } = await database.pool().query(
+    const { rows } = await database.pool.query(
       `select count(*)::int as count from pg_stat_activity
        where datname = current_database() and state like 'idle in transaction%'`,
     )

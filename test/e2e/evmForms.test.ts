@@ -23,7 +23,7 @@ import {
   deployWallet,
   type PayerWallet,
 } from '../support/evm/wallets.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 const network = 'eip155:84532'
@@ -35,19 +35,17 @@ const charge = 2_500n
  */
 describe('a purchase on EVM', () => {
   let chain: LocalChain
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: TestService
   let router: Address
 
   beforeAll(async () => {
     chain = await startLocalChain()
-    database = await createTestDatabase()
     router = await deployUptoRouter(chain)
     service = await startService({ chain, databaseUrl: database.url })
   })
   afterAll(async () => {
     await service.close()
-    await database.drop()
     await chain.stop()
   })
 

@@ -4,21 +4,19 @@ import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 describe('a payment of more than the required amount', () => {
   let chain: LocalChain
-  let database: TestDatabase
+  const database = useTestDatabase()
   const services: TestService[] = []
 
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1 })
-    database = await createTestDatabase()
   })
   afterAll(async () => {
     await Promise.all(services.map((service) => service.close()))
-    await database.drop()
     await chain.stop()
   })
 

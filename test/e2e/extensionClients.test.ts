@@ -16,23 +16,19 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 /* Published packages, unmodified, against the sandbox: client and resource server run each extension through it. */
 
 const network = 'eip155:84532'
 
-let database: TestDatabase
+const database = useTestDatabase({ isSandbox: true })
 let service: TestService
 beforeAll(async () => {
-  database = await createTestDatabase({ isSandbox: true })
   service = await startService({ databaseUrl: database.url, environment: { SANDBOX: 'true' } })
 })
-afterAll(async () => {
-  await service.close()
-  await database.drop()
-})
+afterAll(() => service.close())
 
 type Extensions = Readonly<Record<string, unknown>>
 

@@ -12,7 +12,7 @@ import { directWorlds, signedWorlds, worlds } from '../demo/worlds/index.js'
 import { uptoPayment } from '../support/evm/upto.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -73,7 +73,7 @@ const describeKinds = async (url: string): Promise<Map<string, string[]>> => {
 const operatorToken = 'token-of-the-operator-of-all-families'
 
 describe('one service for all chain families', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let opened: ReadonlyMap<string, DemoWorld>
   let service: TestService
 
@@ -95,7 +95,6 @@ describe('one service for all chain families', () => {
   }
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     opened = new Map(
       await Promise.all(Object.entries(worlds).map(async ([name, open]) => [name, await open()] as const)),
     )
@@ -108,7 +107,6 @@ describe('one service for all chain families', () => {
   afterAll(async () => {
     await service.close()
     await Promise.all([...opened.values()].map((world) => world.close()))
-    await database.drop()
   })
 
   it('offers the network of each family, with its signers where we send', async () => {
@@ -312,9 +310,10 @@ describe('one service for all chain families', () => {
     const response = await fetch(`${service.url}/v1/credit/score?${query}`)
     const { wallet, namespace } = creditScore.parse(await response.json())
     expect(network.startsWith(`${namespace}:`)).toBe(true)
-    const { rows } = await database
-      .pool()
-      .query('select distinct payer_wallet from settlements where network = $1', [network])
+    const { rows } = await database.pool.query(
+      'select distinct payer_wallet from settlements where network = $1',
+      [network],
+    )
     expect(rows).toContainEqual({ payer_wallet: wallet })
   })
 
@@ -330,7 +329,7 @@ describe('one service for all chain families', () => {
     const networks = new Set([...opened.values()].map(({ network }) => network))
     expect(new Set(page.settlements.map(({ network }) => network))).toEqual(networks)
 
-    await database.pool().query('update settlements set settled_amount = 9999')
+    await database.pool.query('update settlements set settled_amount = 9999')
     const kinds = (await read()).differences.map(({ kind, network }) => `${kind} ${network}`)
     expect(new Set(kinds)).toEqual(new Set([...networks].map((network) => `payment_differs ${network}`)))
   })

@@ -20,7 +20,7 @@ import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { readCodeBlocks } from '../support/markdown.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { createTestDatabase, type TestDatabase, useTestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { reservePort } from '../support/reservePort.js'
 import { startService, type TestService } from '../support/service.js'
@@ -48,18 +48,16 @@ const replaceAll = (code: string, texts: Readonly<Record<string, string>>): stri
 
 describe('the guides', () => {
   let chain: LocalChain
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: TestService
   let folder: string
 
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1 })
-    database = await createTestDatabase()
     service = await startService({ chain, databaseUrl: database.url })
   })
   afterAll(async () => {
     await service.close()
-    await database.drop()
     await chain.stop()
   })
   beforeEach(async () => {
@@ -253,12 +251,10 @@ describe('the guides', () => {
       await chain.control.setAutomine(false)
       const bought = buy(shop.url)
       await pollUntil(async () => {
-        const { rowCount } = await database
-          .pool()
-          .query(
-            "select from webhook_deliveries where type = 'settlement.pending' and data->>'payTo' ilike $1",
-            [shop.payTo],
-          )
+        const { rowCount } = await database.pool.query(
+          "select from webhook_deliveries where type = 'settlement.pending' and data->>'payTo' ilike $1",
+          [shop.payTo],
+        )
         return rowCount === 1
       }, 'a pending settlement')
       await chain.control.setAutomine(true)

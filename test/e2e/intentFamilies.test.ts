@@ -10,7 +10,7 @@ import type { DemoWorld } from '../demo/world.js'
 import { directWorlds, worlds } from '../demo/worlds/index.js'
 import { callIntents, payByIntent, signAsCustomer } from '../support/intents.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 /* One service that settles on every family: the payer names a currency and wallets, and the intent finds the network. */
@@ -21,7 +21,7 @@ const price = 10_000n
 const symbolOf = ({ symbol }: DemoWorld): string => (symbol === 'USDt' ? 'USDT' : symbol)
 
 describe('an intent on every family that settles', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let opened: ReadonlyMap<string, DemoWorld>
   let service: TestService
 
@@ -32,7 +32,6 @@ describe('an intent on every family that settles', () => {
   }
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     opened = new Map(
       await Promise.all(Object.entries(worlds).map(async ([name, open]) => [name, await open()] as const)),
     )
@@ -42,7 +41,6 @@ describe('an intent on every family that settles', () => {
   afterAll(async () => {
     await service.close()
     await Promise.all([...opened.values()].map((world) => world.close()))
-    await database.drop()
   })
 
   /** Wallets by namespace. */

@@ -14,7 +14,7 @@ import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { approvePermit2, removePermit2, setUsdcAllowance } from '../support/evm/permit2.js'
 import { deployTestToken } from '../support/evm/testTokens.js'
 import { createEoa } from '../support/evm/wallets.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { createTestDatabase, useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 /*
@@ -23,17 +23,15 @@ import { startService, type TestService } from '../support/service.js'
  */
 describe('published x402 clients and servers', () => {
   let chain: LocalChain
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: TestService
 
   beforeAll(async () => {
     chain = await startLocalChain()
-    database = await createTestDatabase()
     service = await startService({ chain, databaseUrl: database.url })
   })
   afterAll(async () => {
     await service.close()
-    await database.drop()
     await chain.stop()
   })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { accountInfo, keyList, lookupResult, registerResult } from '../../src/protocol/accounts.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 
 /* The number refers to the project's list of attacks on facilitators. */
 
@@ -13,7 +13,7 @@ const hook = 'https://engine.example/hook'
 const webhook = z.object({ webhookUrl: z.string(), secret: z.string() })
 
 describe('a third party that knows only an e-mail address (A30)', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: Service
   /** The owner's key, webhook and account. */
   let owner: { readonly apiKey: string; readonly secret: string; readonly id: string }
@@ -32,7 +32,7 @@ describe('a third party that knows only an e-mail address (A30)', () => {
   const setWebhook = async (apiKey: string, webhookUrl = hook) =>
     webhook.parse((await post('/dashboard/webhook', { webhookUrl }, { 'x-api-key': apiKey })).json())
   const readAccountId = async (project: string) => {
-    const { rows } = await database.pool().query('select id from accounts where project = $1', [project])
+    const { rows } = await database.pool.query('select id from accounts where project = $1', [project])
     return z.object({ id: z.string() }).parse(rows[0]).id
   }
   /** All stored data of the owner. */
@@ -43,12 +43,11 @@ describe('a third party that knows only an e-mail address (A30)', () => {
       'select * from webhook_endpoints where account_id = $1',
       'select * from quota_uses where account_id = $1',
     ]
-    const found = await Promise.all(queries.map((text) => database.pool().query(text, [owner.id])))
+    const found = await Promise.all(queries.map((text) => database.pool.query(text, [owner.id])))
     return JSON.stringify(found.map(({ rows }) => rows))
   }
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     // Default configuration: nothing decides who is shown keys.
     const config = readConfig({
       DATABASE_URL: database.url,
@@ -59,12 +58,9 @@ describe('a third party that knows only an e-mail address (A30)', () => {
     })
     service = await compose(config)
   })
-  afterAll(async () => {
-    await service.close()
-    await database.drop()
-  })
+  afterAll(() => service.close())
   beforeEach(async () => {
-    await database.pool().query('truncate accounts, api_keys, webhook_endpoints, quota_uses')
+    await database.pool.query('truncate accounts, api_keys, webhook_endpoints, quota_uses')
     const { apiKey } = await register('engine')
     const { secret } = await setWebhook(apiKey)
     owner = { apiKey, secret, id: await readAccountId('engine') }
@@ -115,11 +111,10 @@ describe('a third party that knows only an e-mail address (A30)', () => {
     const restrictions = { allowedIPs: ['203.0.113.66'], allowedRef: [] }
     expect((await post('/dashboard/restrictions', restrictions, headers)).statusCode).toBe(200)
     const month = "date_trunc('month', now() at time zone 'utc')::date"
-    await database
-      .pool()
-      .query(`insert into quota_uses (account_id, month, used) values ($1, ${month}, 1000)`, [
-        await readAccountId('not the engine'),
-      ])
+    await database.pool.query(
+      `insert into quota_uses (account_id, month, used) values ($1, ${month}, 1000)`,
+      [await readAccountId('not the engine')],
+    )
     expect((await post('/dashboard/rotate', {}, headers)).statusCode).toBe(200)
 
     expect(await photograph()).toBe(before)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { registerResult } from '../../src/protocol/accounts.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtpServer.js'
 
 const token = 'an-operator-token-of-some-length'
@@ -57,7 +57,7 @@ const everyone = Object.keys(callers)
 
 const found = z.object({ keys: z.array(z.object({ apiKey: z.string(), project: z.string() })) })
 
-let database: TestDatabase
+const database = useTestDatabase()
 let smtp: TestSmtpServer
 const services: Service[] = []
 
@@ -79,13 +79,11 @@ const openMode = async (environment: Readonly<Record<string, string>>): Promise<
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   smtp = await startSmtpServer()
 })
 afterAll(async () => {
   await Promise.all(services.map((service) => service.close()))
   await smtp.close()
-  await database.drop()
 })
 
 /** Requests of all callers in one mode. */
@@ -116,7 +114,7 @@ const inMode = (open: () => FastifyInstance) => {
   }
 }
 
-const clear = () => database.pool().query('truncate accounts, api_keys')
+const clear = () => database.pool.query('truncate accounts, api_keys')
 /** Two projects of one address, registered by their owner elsewhere. */
 const registerBoth = async ({ register }: ReturnType<typeof inMode>) => {
   const [one, two] = [await register('a remote caller', 'one'), await register('a remote caller', 'two')]
@@ -183,7 +181,7 @@ describe.each([
 
   it('a lookup of an unknown address finds no key for any caller', async () => {
     await registerBoth(asked)
-    await database.pool().query("update accounts set email = 'eve@example.com'")
+    await database.pool.query("update accounts set email = 'eve@example.com'")
     for (const name of everyone) expect(await asked.lookUp(name)).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startTestRedis } from '../support/redis.js'
 import { startService, type TestService } from '../support/service.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
@@ -18,12 +18,11 @@ afterAll(() => redis?.stop())
 
 describe.skipIf(redis === null)('settling with a key, when Redis', () => {
   let chain: LocalChain
-  let database: TestDatabase
+  const database = useTestDatabase()
   let network: TcpProxy
   let service: TestService
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1 })
-    database = await createTestDatabase()
     network = await startTcpProxy(redis?.port ?? 0)
     const url = new URL(redis?.url ?? 'redis://127.0.0.1')
     url.port = String(network.port)
@@ -33,7 +32,6 @@ describe.skipIf(redis === null)('settling with a key, when Redis', () => {
   afterAll(async () => {
     await service.close()
     await network.close()
-    await database.drop()
     await chain.stop()
   })
   afterEach(() => network.pass())

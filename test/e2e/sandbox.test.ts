@@ -10,26 +10,22 @@ import {
   scenarioView,
 } from '../../src/protocol/sandbox.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { createTestDatabase, useTestDatabase } from '../support/postgres.js'
 import { sandboxTestnets } from '../support/sandbox/networks.js'
 import { sandboxUpto } from '../support/sandbox/streams.js'
 import { startService, type TestService } from '../support/service.js'
 
 const network = 'eip155:84532'
 
-let database: TestDatabase
+const database = useTestDatabase({ isSandbox: true })
 let service: TestService
 beforeAll(async () => {
-  database = await createTestDatabase({ isSandbox: true })
   service = await startService({
     databaseUrl: database.url,
     environment: { SANDBOX: 'true', TIERS: JSON.stringify({ tiny: tier(3), wide: tier(1_000) }) },
   })
 })
-afterAll(async () => {
-  await service.close()
-  await database.drop()
-})
+afterAll(() => service.close())
 
 const tier = (monthlyQuota: number) => ({ name: 'Tiny', monthlyQuota, rpmLimit: -1 })
 

@@ -10,7 +10,7 @@ import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -26,13 +26,12 @@ const errorOf = (work: Promise<unknown>): Promise<unknown> =>
 
 describe('the client library', () => {
   let chain: LocalChain
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: TestService
   let apiKey: string
 
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1 })
-    database = await createTestDatabase()
     service = await startService({
       chain,
       databaseUrl: database.url,
@@ -45,7 +44,6 @@ describe('the client library', () => {
   })
   afterAll(async () => {
     await service.close()
-    await database.drop()
     await chain.stop()
   })
   afterEach(() => chain.control.setAutomine(true))

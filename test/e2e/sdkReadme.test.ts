@@ -11,7 +11,7 @@ import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { readCodeBlocks } from '../support/markdown.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { reservePort } from '../support/reservePort.js'
 import { sandboxChain, sandboxUpto } from '../support/sandbox/streams.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
@@ -22,13 +22,12 @@ const page = readFileSync(join(root, 'sdk/README.md'), 'utf8')
 const [install = '', basics = '', upto = '', servers = '', webhooks = '', ...others] = readCodeBlocks(page)
 
 describe('the README of the client library', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: FacilitatorProcess
   let folder: string
   let apiKey: string
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     folder = await makeTemporaryFolder('quittance-sdk-', { onDisk: true })
     service = await startFacilitator(
       {
@@ -49,7 +48,6 @@ describe('the README of the client library', () => {
   })
   afterAll(async () => {
     await service.stop()
-    await database.drop()
     await rm(folder, { recursive: true })
   })
 

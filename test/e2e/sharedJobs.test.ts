@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Core } from '../../src/compose.js'
 import { openCore } from '../support/core.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 
 describe('background work of three instances', () => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
+  const database = useTestDatabase()
 
   interface Running {
     readonly core: Core
@@ -27,9 +23,9 @@ describe('background work of three instances', () => {
     }
   }
   const listHolders = async () =>
-    (await database.pool().query<{ job: string; holder: string }>('select job, holder from job_leases')).rows
+    (await database.pool.query<{ job: string; holder: string }>('select job, holder from job_leases')).rows
   const listInstances = async () =>
-    (await database.pool().query<{ id: string }>('select id from instances')).rows.map(({ id }) => id)
+    (await database.pool.query<{ id: string }>('select id from instances')).rows.map(({ id }) => id)
 
   it('is done by one of them, and by another one once that one is gone', async () => {
     const first = await start()

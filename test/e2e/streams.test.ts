@@ -6,11 +6,11 @@ import { eventPage } from '../../src/protocol/webhooks.js'
 import { unixNow } from '../support/evm/authorization.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { sandboxPermit, sandboxUpto } from '../support/sandbox/streams.js'
 import { startService, type TestService } from '../support/service.js'
 
-let database: TestDatabase
+const database = useTestDatabase({ isSandbox: true })
 let service: TestService
 let ada: Readonly<Record<string, string>>
 let eve: Readonly<Record<string, string>>
@@ -34,7 +34,6 @@ const register = async (email: string): Promise<Headers> => {
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase({ isSandbox: true })
   service = await startService({
     databaseUrl: database.url,
     environment: { SANDBOX: 'true', TIERS: JSON.stringify({ wide: tier(1_000), tiny: tier(3) }) },
@@ -42,10 +41,7 @@ beforeAll(async () => {
   ada = await register('ada@example.com')
   eve = await register('eve@example.com')
 })
-afterAll(async () => {
-  await service.close()
-  await database.drop()
-})
+afterAll(() => service.close())
 
 const open = async (body: object, headers: Headers = ada) =>
   streamOpened.parse((await ask('/v1/stream/open', body, headers)).json)
@@ -60,7 +56,7 @@ const read = async (id: string, headers: Headers = ada) =>
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString()
 /** As if the time of the stream were over. */
 const endTime = (id: string) =>
-  database.pool().query('update streams set closes_at = now() where id = $1', [id])
+  database.pool.query('update streams set closes_at = now() where id = $1', [id])
 const refusedWith = (status: number, code: string) => ({ status, json: { code } })
 
 describe('a stream', () => {
@@ -138,9 +134,10 @@ describe('a stream', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => closed({ streamId: stream.id })))
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
     expect(answers[0]).toMatchObject({ status: 'closed', settledAmount: '700' })
-    const { rows } = await database
-      .pool()
-      .query('select count(*)::int as count from settlements where fingerprint = $1', [`stream:${stream.id}`])
+    const { rows } = await database.pool.query(
+      'select count(*)::int as count from settlements where fingerprint = $1',
+      [`stream:${stream.id}`],
+    )
     expect(rows).toEqual([{ count: 1 }])
   })
 
@@ -383,7 +380,7 @@ describe('a stream of another caller', () => {
       stream: { currentAmount: '20' },
     })
     expect(await read(stream.id, token)).toMatchObject({ stream: { id: stream.id } })
-    const { rows } = await database.pool().query('select * from streams where id = $1', [stream.id])
+    const { rows } = await database.pool.query('select * from streams where id = $1', [stream.id])
     expect(JSON.stringify(rows)).not.toContain(streamToken)
     expect(await closed({ streamId: stream.id }, token)).toMatchObject({
       status: 'closed',
@@ -395,9 +392,9 @@ describe('a stream of another caller', () => {
 describe('the quota of an account', () => {
   it('is not exceeded by open streams, and counts a stream when it is closed', async () => {
     const key = await register('tiny@example.com')
-    await database
-      .pool()
-      .query(`update accounts set tier = 'tiny', is_granted = true where email = 'tiny@example.com'`)
+    await database.pool.query(
+      `update accounts set tier = 'tiny', is_granted = true where email = 'tiny@example.com'`,
+    )
     const readUsed = async () => {
       const { json } = await ask('/dashboard/info', undefined, key)
       return z.object({ quota: z.looseObject({ limit: z.number(), used: z.number() }) }).parse(json).quota

@@ -10,7 +10,7 @@ import { createSettlementJournal } from '../../src/stores/postgres/journal/settl
 import { claimOf } from '../support/claimOf.js'
 import { addInstance } from '../support/instances.js'
 import { inlineComponents } from '../support/openapi.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 
 const documented = z.looseObject({
   paths: z.record(
@@ -32,7 +32,7 @@ const delivered = z.looseObject({ deliveries: z.array(z.looseObject({ id: z.stri
 const secretTransaction = `0x${'5e'.repeat(32)}`
 
 describe('data of one account', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let core: Core
   let app: FastifyInstance
   let eve: string
@@ -51,12 +51,11 @@ describe('data of one account', () => {
     return z.object({ apiKey: z.string() }).parse(response.json()).apiKey
   }
   const readAccountId = async (email: string) => {
-    const { rows } = await database.pool().query('select id from accounts where email = $1', [email])
+    const { rows } = await database.pool.query('select id from accounts where email = $1', [email])
     return z.object({ id: z.string() }).parse(rows[0]).id
   }
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     const config = readConfig({
       DATABASE_URL: database.url,
       SANDBOX: 'false',
@@ -78,7 +77,7 @@ describe('data of one account', () => {
     )
     const { entries } = audited.parse((await ask(eve, 'GET', '/dashboard/audit')).json())
 
-    const journal = createSettlementJournal(database.pool(), await addInstance(database.pool()))
+    const journal = createSettlementJournal(database.pool, await addInstance(database.pool))
     const claim = claimOf({ caller: accountId, payer: '0xcustomer-of-eve' })
     const settlement = await journal.claim(claim)
     if (settlement === null) throw new Error('The settlement was not claimed')
@@ -100,7 +99,6 @@ describe('data of one account', () => {
   afterAll(async () => {
     await app.close()
     await core.close()
-    await database.drop()
   })
 
   /** All dashboard parameters that take an identifier, from the OpenAPI document. */
@@ -127,7 +125,7 @@ describe('data of one account', () => {
       'settlements',
     ]
     const rows = await Promise.all(
-      tables.map(async (table) => (await database.pool().query(`select * from ${table} order by 1`)).rows),
+      tables.map(async (table) => (await database.pool.query(`select * from ${table} order by 1`)).rows),
     )
     return JSON.stringify(rows)
   }

@@ -1,9 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { createTestDatabase, useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
@@ -12,11 +12,7 @@ const basic = { name: 'Basic', monthlyQuota: 3, rpmLimit: 2, feeRate: 0.002, pri
 const tierOf = z.looseObject({ tier: z.string().optional() })
 const gold = { name: 'Gold', monthlyQuota: -1, rpmLimit: -1 }
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = useTestDatabase()
 
 const open = async (environment: Readonly<Record<string, string>>) =>
   use(await startService({ databaseUrl: database.url, environment }))
@@ -38,9 +34,10 @@ const use = (service: TestService) => {
     return z.object({ apiKey: z.string() }).parse(body).apiKey
   }
   const setTier = (project: string, tier: string) =>
-    database
-      .pool()
-      .query('update accounts set tier = $2, is_granted = true where project = $1', [project, tier])
+    database.pool.query('update accounts set tier = $2, is_granted = true where project = $1', [
+      project,
+      tier,
+    ])
   return { ...service, ask, register, setTier }
 }
 

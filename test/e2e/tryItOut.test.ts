@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createEoa } from '../support/evm/wallets.js'
 import { inlineComponents } from '../support/openapi.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { sandboxPermit } from '../support/sandbox/streams.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -41,14 +41,13 @@ const untriable = [
 ]
 
 describe('“Try it out” at /docs of a sandbox', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let service: TestService
   let apiKey: string
   /** Of answers, by the name that later requests have for them: as a reader copies them. */
   const known = new Map<string, string>()
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     service = await startService({
       databaseUrl: database.url,
       environment: { SANDBOX: 'true', OPERATOR_TOKEN: operatorToken },
@@ -61,10 +60,7 @@ describe('“Try it out” at /docs of a sandbox', () => {
         ),
       ).apiKey
   })
-  afterAll(async () => {
-    await service.close()
-    await database.drop()
-  })
+  afterAll(() => service.close())
 
   const send = async (
     method: string,

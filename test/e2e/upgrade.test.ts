@@ -3,7 +3,7 @@ import type { DemoWorld } from '../demo/world.js'
 import { signedWorlds } from '../demo/worlds/index.js'
 import { openCore } from '../support/core.js'
 import { createCoreClient } from '../support/coreClient.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { withoutExtensionTables } from '../support/withoutExtensionTables.js'
 import { withoutMailboxes } from '../support/withoutMailboxes.js'
 import { withoutMetering } from '../support/withoutMetering.js'
@@ -56,17 +56,13 @@ const reopen = `
     block_number = null, block_hash = null, is_final = false`
 
 describe.each(Object.keys(signedWorlds))('rows of an older version on %s', (family) => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let world: DemoWorld
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     world = await (signedWorlds[family]?.() ?? Promise.reject(new Error('There is no such world')))
   })
-  afterAll(async () => {
-    await world.close()
-    await database.drop()
-  })
+  afterAll(() => world.close())
 
   const open = () => openCore({ databaseUrl: database.url, environment: world.environment })
 
@@ -79,7 +75,7 @@ describe.each(Object.keys(signedWorlds))('rows of an older version on %s', (fami
     } = await createCoreClient(older).settle(await world.signPayment())
     expect(success).toBe(true)
     await older.close()
-    const pool = database.pool()
+    const { pool } = database
     // Before `0031_sponsored_payments.sql` rows had no such mark.
     await pool.query(`update settlements set details = details - 'sponsored'`)
     const readRow = async () =>

@@ -1,15 +1,13 @@
 import { once } from 'node:events'
-import type { Pool } from 'pg'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { WebhookOutbox } from '../../src/ports/webhookOutbox.js'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSettlementJournal } from '../../src/stores/postgres/journal/settlementJournal.js'
 import { createWebhookOutbox } from '../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { createWebhookSecret } from '../../src/usecases/webhooks/endpoint.js'
 import { claimOf } from '../support/claimOf.js'
 import { addInstance } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { spawnChild } from '../support/spawnChild.js'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhookReceiver.js'
@@ -19,18 +17,12 @@ const workerProgram = new URL('../support/webhookWorker.ts', import.meta.url)
 const running = new AbortController().signal
 
 describe('webhooks, on a real database and real TLS', () => {
-  let database: TestDatabase
-  let pool: Pool
-  let outbox: WebhookOutbox
+  const database = useTestDatabase()
   let receiver: WebhookReceiver
   let secret: string
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    outbox = createWebhookOutbox(pool)
-  })
-  afterAll(() => database.drop())
+  const { pool } = database
+  const outbox = createWebhookOutbox(pool)
   beforeEach(async () => {
     await pool.query(
       'truncate settlements, broadcasts, broadcast_settlements, webhook_endpoints, webhook_deliveries',

@@ -13,7 +13,7 @@ import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'
 import { createCircuit } from '../../src/stores/redis/client.js'
 import { createRedisRateLimiter } from '../../src/stores/redis/rateLimiter.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { spawnChild } from '../support/spawnChild.js'
@@ -86,18 +86,16 @@ describe.skipIf(startedServer === null)('two instances on one Redis', () => {
 })
 
 describe.skipIf(startedServer?.isOwn !== true)('the service, when Redis fails,', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let proxy: TcpProxy
   let service: Service
   beforeAll(async () => {
-    database = await createTestDatabase()
     proxy = await startTcpProxy(getServer().port)
     service = await startService()
   })
   afterAll(async () => {
     await service.close()
     await proxy.close()
-    await database.drop()
   })
   afterEach(() => vi.restoreAllMocks())
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AccountStore, SealedKey } from '../../src/ports/accountStore.js'
 import { createAccountCache, unknownKeyMs } from '../../src/stores/cache/accountCache.js'
 import {
@@ -13,7 +13,7 @@ import { deferred } from '../http/support/sockets.js'
 import { apiKeyOf } from '../support/apiKeyOf.js'
 import { createMemoryLogger, type MemoryLogger } from '../support/memoryLogger.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { type SuiteDatabase, useTestDatabase } from '../support/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 
 const newKey = (): SealedKey => ({ fingerprint: randomBytes(32), sealed: randomBytes(80) })
@@ -28,14 +28,14 @@ interface Instance {
   close(): Promise<void>
 }
 
-const openInstance = async (database: TestDatabase): Promise<Instance> => {
+const openInstance = async (database: SuiteDatabase): Promise<Instance> => {
   const url = new URL(database.url)
   const network = await startTcpProxy(Number(url.port))
   url.port = String(network.port)
   const listening: Pool = openPool({ url: url.href, maxConnections: 1, onError: () => undefined })
   const logger = createMemoryLogger()
   const changes = listenForAccountChanges(listening, logger)
-  const store = createAccountStore(database.pool())
+  const store = createAccountStore(database.pool)
   let lookUps = 0
   const counted: AccountStore = {
     ...store,
@@ -59,16 +59,11 @@ const openInstance = async (database: TestDatabase): Promise<Instance> => {
 }
 
 describe('two instances that cache accounts', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let ours: Instance
   let theirs: Instance
-
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
   beforeEach(async () => {
-    await database.pool().query('truncate accounts, api_keys')
+    await database.pool.query('truncate accounts, api_keys')
     ours = await openInstance(database)
     theirs = await openInstance(database)
     await pollUntil(() => ours.changes.isCurrent() && theirs.changes.isCurrent(), 'both to listen')
@@ -153,7 +148,7 @@ describe('two instances that cache accounts', () => {
     { change: 'without its key', sql: "update api_keys set status = 'revoked'", seen: null },
   ])('see an account that was $change by SQL', async ({ sql, seen }) => {
     const { key } = await open()
-    await database.pool().query(sql)
+    await database.pool.query(sql)
     await pollUntil(async () => {
       const found = (await theirs.accounts.findByKey(key.fingerprint))?.account ?? null
       return seen === null ? found === null : found !== null && matches(found, seen)

@@ -1,5 +1,4 @@
-import type { Pool } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
@@ -13,7 +12,7 @@ import { canonicalMailbox } from '../../src/usecases/dashboard/mails.js'
 import { claimOf } from '../support/claimOf.js'
 import { insertJournalRows } from '../support/journalRows.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { createTestDatabase, useTestDatabase } from '../support/postgres.js'
 
 const listFees = (fee: string) => `
   create or replace view fee_ledger as
@@ -26,15 +25,10 @@ const makeListingsSlow = listFees('(select amount::numeric from pg_sleep(3600))'
 const listTimeouts = listFees("extract(epoch from current_setting('statement_timeout')::interval) * 1000")
 
 describe('the stores', () => {
-  let database: TestDatabase
-  let pool: Pool
+  const database = useTestDatabase()
   let stores: Stores
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-  })
-  afterAll(() => database.drop())
+  const { pool } = database
 
   const open = (databaseReadUrl: string | null = null) =>
     openStores(

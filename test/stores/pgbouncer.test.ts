@@ -12,13 +12,13 @@ import { claimOf } from '../support/claimOf.js'
 import { createMemoryLogger } from '../support/memoryLogger.js'
 import { findPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pgbouncer.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
+import { useTestDatabase } from '../support/postgres.js'
 import { recordInLane } from '../support/recordInLane.js'
 
 const program = await findPgBouncer()
 
 describe.skipIf(program === null)('two instances behind PgBouncer in transaction mode', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let pooler: TestPgBouncer
   let ours: Stores
   let theirs: Stores
@@ -26,7 +26,6 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
 
   beforeAll(async () => {
     if (program === null) return
-    database = await createTestDatabase()
     pooler = await startPgBouncer(program, database.url)
     const open = (logger: Logger) =>
       openStores(
@@ -51,7 +50,6 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
     await ours.close()
     await theirs.close()
     await pooler.stop()
-    await database.drop()
   })
 
   const lane = { network: 'eip155:84532', signer: '0x1111111111111111111111111111111111111111' }

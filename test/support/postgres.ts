@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { patientPool } from './patientPool.js'
 
@@ -26,18 +26,35 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
+export interface SuiteDatabase {
+  readonly url: string
+  readonly pool: Pool
+  readonly otherPool: Pool
+}
+
 const maxConnections = 10
 
 /**
- * Clones the template database. Call it in `beforeAll`, and `drop` in `afterAll`. `isSandbox` gives it a name by which a
- * sandbox uses it, instead of one beside it.
+ * Clones the template database; its caller calls `drop`. `isSandbox` gives it a name by which a sandbox uses it, instead
+ * of one beside it.
  */
 export async function createTestDatabase({ isSandbox = false } = {}): Promise<TestDatabase> {
+  const database = nameTestDatabase(isSandbox)
+  await database.create()
+  return database
+}
+
+/** A clone of the template for the tests of a file, or of a `describe`. Its pools connect when they are used. */
+export function useTestDatabase({ isSandbox = false } = {}): SuiteDatabase {
+  const database = nameTestDatabase(isSandbox)
+  beforeAll(() => database.create())
+  afterAll(() => database.drop())
+  return { url: database.url, pool: database.pool(), otherPool: database.otherPool() }
+}
+
+function nameTestDatabase(isSandbox: boolean): TestDatabase & { create(): Promise<void> } {
   const { adminUrl, template } = inject('postgres')
   const name = `${template}_${randomBytes(6).toString('hex')}${isSandbox ? '_sandbox' : ''}`
-  // Copying through the WAL, the default, costs the server twice the time for a template of this size.
-  await asAdmin(adminUrl, `create database "${name}" template "${template}" strategy file_copy`)
-
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
   const pools = new Map<'ours' | 'theirs', Pool>()
@@ -58,6 +75,8 @@ export async function createTestDatabase({ isSandbox = false } = {}): Promise<Te
   }
   return {
     url: url.href,
+    // Copying through the WAL, the default, costs the server twice the time for a template of this size.
+    create: () => asAdmin(adminUrl, `create database "${name}" template "${template}" strategy file_copy`),
     pool: () => open('ours'),
     otherPool: () => open('theirs'),
     drop() {

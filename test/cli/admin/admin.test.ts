@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { runCommandLine } from '../../../src/cli/admin/createInstallation.js'
 import { type Installation, runAdmin } from '../../../src/cli/admin/runAdmin.js'
@@ -12,12 +12,12 @@ import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createSealers } from '../../../src/platform/sealer.js'
 import { Secret } from '../../../src/platform/secret.js'
-import type { Account, AccountStore } from '../../../src/ports/accountStore.js'
+import type { Account } from '../../../src/ports/accountStore.js'
 import { tiers } from '../../../src/protocol/tiers.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import { createAuditLog } from '../../../src/stores/postgres/accounts/auditLog.js'
 import { pollUntil } from '../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { useTestDatabase } from '../../support/postgres.js'
 import { findProgram } from '../../support/program.js'
 import { spawnChild } from '../../support/spawnChild.js'
 import { makeTemporaryFolder } from '../../support/temporaryFolder.js'
@@ -52,8 +52,7 @@ const adminHere = async (words: readonly string[], environment: Readonly<Record<
 }
 
 describe('npm run admin -- keys', () => {
-  let database: TestDatabase
-  let accounts: AccountStore
+  const database = useTestDatabase()
   let ada: Account
   let eve: Account
 
@@ -64,7 +63,7 @@ describe('npm run admin -- keys', () => {
   }
   const stores = () => ({
     accounts,
-    audit: createAuditLog(database.pool()),
+    audit: createAuditLog(database.pool),
     settlements: { search: async () => [], find: async () => null },
     reseal: async () => ({ keys: 0, webhooks: 0, failed: 0 }),
   })
@@ -87,13 +86,9 @@ describe('npm run admin -- keys', () => {
   const run = (...words: readonly string[]) => admin(words, { DATABASE_URL: database.url })
   const runHere = (...words: readonly string[]) => adminHere(words, { DATABASE_URL: database.url })
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    accounts = createAccountStore(database.pool())
-  })
-  afterAll(() => database.drop())
+  const accounts = createAccountStore(database.pool)
   beforeEach(async () => {
-    await database.pool().query('truncate accounts, api_keys')
+    await database.pool.query('truncate accounts, api_keys')
     ada = await open('ada@example.com', 'engine')
     eve = await open('eve@example.com', 'stall')
   })
@@ -143,7 +138,7 @@ describe('npm run admin -- keys', () => {
   it('encrypts stored keys with a new secret, after which the old one is not needed', async () => {
     const [oldSecret, newSecret] = ['o'.repeat(32), 'n'.repeat(32)]
     const sealerOf = (secret: string) => createSealers(new Secret(secret)).sealerFor('api-key')
-    await database.pool().query('truncate accounts, api_keys, sealing_secret')
+    await database.pool.query('truncate accounts, api_keys, sealing_secret')
     const id = randomUUID()
     const apiKey = 'a key'
     const old = sealerOf(oldSecret)

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Mail } from '../../../src/ports/accountStore.js'
 import type { KeyScope } from '../../../src/protocol/accounts.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import { createApiKey, isApiKey } from '../../../src/usecases/dashboard/apiKey.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
 import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { useTestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'
 
 const by = { actor: 'key Default (1)', address: '203.0.113.7' }
@@ -29,16 +29,11 @@ describe('an API key', () => {
 })
 
 describe('the keys of a project', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let dashboard: DashboardUseCases
   let mails: Mail[]
-
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
   beforeEach(async () => {
-    await database.pool().query('truncate accounts, api_keys, audit_log')
+    await database.pool.query('truncate accounts, api_keys, audit_log')
     mails = []
     dashboard = openDashboard(database, {
       clock: createManualClock(new Date()),
@@ -130,11 +125,10 @@ describe('the keys of a project', () => {
   it('expire', async () => {
     const { created } = await create(undefined, inOneHour())
     await expect(useKey(dashboard, created.apiKey)).resolves.toBeDefined()
-    await database
-      .pool()
-      .query("update api_keys set expires_at = now() - interval '1 second' where public_id = $1", [
-        created.id,
-      ])
+    await database.pool.query(
+      "update api_keys set expires_at = now() - interval '1 second' where public_id = $1",
+      [created.id],
+    )
     await expect(useKey(dashboard, created.apiKey)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
@@ -189,14 +183,14 @@ describe('the keys of a project', () => {
     await expect(dashboard.rotateKey(holder, apiKey, { by })).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
     expect((await useKey(dashboard, rotated.apiKey)).key).toMatchObject({ status: 'active', isPrimary: true })
     expect(await dashboard.countKeys()).toBe(1)
-    await database.pool().query("update api_keys set expires_at = now() where status = 'retiring'")
+    await database.pool.query("update api_keys set expires_at = now() where status = 'retiring'")
     await expect(useKey(dashboard, apiKey)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
   it('are all invalid after the account was revoked', async () => {
     const { apiKey, holder } = await register()
     const { apiKey: fresh } = await dashboard.rotateKey(holder, apiKey, { graceSeconds: 600, by })
-    await createAccountStore(database.pool()).revoke(holder.id)
+    await createAccountStore(database.pool).revoke(holder.id)
     for (const key of [apiKey, fresh]) {
       await expect(useKey(dashboard, key)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
     }
@@ -208,7 +202,7 @@ describe('the keys of a project', () => {
     await dashboard.rotateKey(holder, primary, { by, graceSeconds: 60 })
     await dashboard.revokeApiKey(holder, created.id, by)
     const operator = { actor: 'operator', address: null }
-    await createAccountStore(database.pool()).setTier(holder.id, 'scale', { by: operator })
+    await createAccountStore(database.pool).setTier(holder.id, 'scale', { by: operator })
     const { entries } = await dashboard.readAudit(holder, { limit: 50 })
     expect(entries.map(({ action, actor, address }) => ({ action, actor, address }))).toEqual([
       { action: 'tier.changed', ...operator },
@@ -241,12 +235,12 @@ describe('the keys of a project', () => {
 
   it('show when they were last used, without invalidating caches', async () => {
     const { holder, created } = await create()
-    const listener = await database.pool().connect()
+    const listener = await database.pool.connect()
     const announced: unknown[] = []
     listener.on('notification', (notification) => announced.push(notification.payload))
     await listener.query('listen account_changed')
     const at = new Date('2026-11-22T12:00:00Z')
-    await createAccountStore(database.pool()).recordKeyUses(new Map([[created.id, at]]))
+    await createAccountStore(database.pool).recordKeyUses(new Map([[created.id, at]]))
     await listener.query('select 1')
     listener.release()
     expect(announced).toEqual([])

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { AccountStore } from '../../../src/ports/accountStore.js'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   accountInfo,
   keyList,
@@ -9,22 +8,15 @@ import {
   usage,
 } from '../../../src/protocol/accounts.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
-import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { useTestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'
 
 describe('the dashboard with REGISTRATION=open', () => {
-  let database: TestDatabase
-  let accounts: AccountStore
-  let dashboard: DashboardUseCases
+  const database = useTestDatabase()
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    accounts = createAccountStore(database.pool())
-    dashboard = openDashboard(database)
-  })
-  afterAll(() => database.drop())
-  beforeEach(() => database.pool().query('truncate accounts, api_keys'))
+  const accounts = createAccountStore(database.pool)
+  const dashboard = openDashboard(database)
+  beforeEach(() => database.pool.query('truncate accounts, api_keys'))
 
   const register = async (email = 'ada@example.com', projectName = 'engine') => {
     const { apiKey } = await dashboard.register({ email, projectName }, 'stranger')
@@ -66,7 +58,7 @@ describe('the dashboard with REGISTRATION=open', () => {
 
     it('stores no readable key in the database', async () => {
       const { apiKey } = await register()
-      const { rows } = await database.pool().query("select encode(sealed, 'escape') as sealed from api_keys")
+      const { rows } = await database.pool.query("select encode(sealed, 'escape') as sealed from api_keys")
       expect(rows[0].sealed).not.toContain(apiKey.slice(7, 20))
     })
 

@@ -1,5 +1,4 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import { type AccountSettlementPage, accountSettlementPage } from '../../../src/protocol/accounts.js'
 import { type TierTerms, tiers } from '../../../src/protocol/tiers.js'
@@ -9,23 +8,17 @@ import { createListAccountSettlements } from '../../../src/usecases/dashboard/re
 import type { AccountSettlementsQuery } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { useTestDatabase } from '../../support/postgres.js'
 
 const network = 'eip155:84532'
 
 type List = (accountId: string, query: AccountSettlementsQuery) => Promise<AccountSettlementPage>
 
 describe("the list of an account's settlements", () => {
-  let database: TestDatabase
-  let pool: Pool
+  const { pool } = useTestDatabase()
   let journal: SettlementJournal
   let list: List
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-  })
-  afterAll(() => database.drop())
   beforeEach(async () => {
     await pool.query(
       'truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, quota_uses',

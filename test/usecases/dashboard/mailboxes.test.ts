@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Mail, Mailer } from '../../../src/ports/accountStore.js'
 import { getTier, specificationTiers, type Tiers } from '../../../src/protocol/tiers.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
@@ -11,7 +11,7 @@ import type { Client, KeyHolder, KeyViewer } from '../../../src/usecases/dashboa
 import { claimOf } from '../../support/claimOf.js'
 import { addInstance } from '../../support/instances.js'
 import { drainEventLoop } from '../../support/manualClock.js'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { useTestDatabase } from '../../support/postgres.js'
 import { apiKeySealer, now, openDashboard, useKey } from './scene.js'
 
 const spellings = [
@@ -25,14 +25,9 @@ const spellings = [
 /* The number refers to the project's list of attacks on facilitators. */
 
 describe('one mailbox in many spellings (A51)', () => {
-  let database: TestDatabase
-
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
+  const database = useTestDatabase()
   beforeEach(() =>
-    database.pool().query('truncate accounts, api_keys, mailboxes, quota_uses, settlements cascade'),
+    database.pool.query('truncate accounts, api_keys, mailboxes, quota_uses, settlements cascade'),
   )
 
   const createMailbox = () => {
@@ -55,7 +50,7 @@ describe('one mailbox in many spellings (A51)', () => {
   })
 
   it('has one free quota, which concurrent settlements of all its projects share', async () => {
-    const pool = database.pool()
+    const { pool } = database
     const dashboard = openDashboard(database, { quotas: createQuotas(pool) })
     const holders = await Promise.all(
       spellings.map(async (email) => {
@@ -110,9 +105,9 @@ describe('one mailbox in many spellings (A51)', () => {
         projects += 1
         await dashboard.register({ email, projectName: `p${projects}` }, viewer, client)
       }
-      const { rows } = await database
-        .pool()
-        .query('select sealed, account_id::text as id from api_keys order by api_keys.id')
+      const { rows } = await database.pool.query(
+        'select sealed, account_id::text as id from api_keys order by api_keys.id',
+      )
       return await Promise.all(
         rows.slice(-clients.length).map(({ sealed, id }) => useKey(dashboard, apiKeySealer.open(sealed, id))),
       )
@@ -155,10 +150,10 @@ describe('one mailbox in many spellings (A51)', () => {
       'but no project of older versions, which is one alone; with REGISTRATION=%s it is proven: %s',
       async (mode, isProven) => {
         await openAs('once', [atHome, elsewhere])
-        await database.pool().query('update accounts set is_proven = null, registrant = null')
+        await database.pool.query('update accounts set is_proven = null, registrant = null')
         const registration: Registration = mode === 'verified' ? { mode, mailer } : { mode }
         const dashboard = openDashboard(database, { registration })
-        const { rows } = await database.pool().query('select sealed, account_id::text as id from api_keys')
+        const { rows } = await database.pool.query('select sealed, account_id::text as id from api_keys')
         const holders = await Promise.all(
           rows.map(({ sealed, id }) => useKey(dashboard, apiKeySealer.open(sealed, id))),
         )
@@ -183,7 +178,7 @@ describe('one mailbox in many spellings (A51)', () => {
   })
 
   it('shares no quota with the projects of a tier that an operator granted, whatever tiers are configured', async () => {
-    const pool = database.pool()
+    const { pool } = database
     const client = { address: '203.0.113.7', network: '203.0.113.7' }
     const dashboard = openDashboard(database, { quotas: createQuotas(pool) })
     const registered = { email: 'ada@example.com', projectName: 'one' }
@@ -219,7 +214,7 @@ describe('one mailbox in many spellings (A51)', () => {
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'FORBIDDEN' })
     }
-    const { rows } = await database.pool().query('select email, project from accounts limit 1')
+    const { rows } = await database.pool.query('select email, project from accounts limit 1')
     // An existing project is returned, not refused.
     const known = { email: String(rows[0].email), projectName: String(rows[0].project) }
     expect((await dashboard.register(known, 'stranger')).isNew).toBe(false)
@@ -271,7 +266,7 @@ describe('one mailbox in many spellings (A51)', () => {
   })
 
   it('is filled in for accounts of an older version', async () => {
-    const pool = database.pool()
+    const { pool } = database
     await pool.query(
       `insert into accounts (id, email, project) values
          (gen_random_uuid(), 'Ada+1@BÜCHER.example', 'one'), (gen_random_uuid(), 'ada@xn--bcher-kva.example', 'two'),
@@ -279,7 +274,7 @@ describe('one mailbox in many spellings (A51)', () => {
     )
     await Promise.all([
       fillMailboxes(pool, canonicalMailbox),
-      fillMailboxes(database.otherPool(), canonicalMailbox),
+      fillMailboxes(database.otherPool, canonicalMailbox),
     ])
     const { rows } = await pool.query(
       'select m.mailbox, a.project from accounts a join mailboxes m on m.id = a.mailbox_id order by a.project',

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
-import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { useTestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'
 
 const masked = 'qtn_sk_********'
 
 describe('the dashboard with REGISTRATION=once', () => {
-  let database: TestDatabase
-  let dashboard: DashboardUseCases
+  const database = useTestDatabase()
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    dashboard = openDashboard(database, { registration: { mode: 'once' }, used: 42 })
-  })
-  afterAll(() => database.drop())
-  beforeEach(() => database.pool().query('truncate accounts, api_keys'))
+  const dashboard = openDashboard(database, { registration: { mode: 'once' }, used: 42 })
+  beforeEach(() => database.pool.query('truncate accounts, api_keys'))
 
   const engine = { email: 'ada@example.com', projectName: 'engine' }
 
@@ -27,7 +21,7 @@ describe('the dashboard with REGISTRATION=once', () => {
 
   it('shows a stranger who registers again a masked key and the tier, but no usage', async () => {
     const { apiKey } = await dashboard.register(engine, 'stranger')
-    await createAccountStore(database.pool()).setTier((await useKey(dashboard, apiKey)).id, 'scale')
+    await createAccountStore(database.pool).setTier((await useKey(dashboard, apiKey)).id, 'scale')
     const again = await dashboard.register({ ...engine, email: 'ADA@example.com' }, 'stranger')
     expect(again).toMatchObject({ apiKey: masked, projectName: 'engine', isNew: false })
     expect(again.quota).toMatchObject({ tier: 'scale', used: 0 })
@@ -92,7 +86,7 @@ describe('the dashboard with REGISTRATION=once', () => {
 
   it('rejects a revoked project', async () => {
     const { apiKey } = await dashboard.register(engine, 'stranger')
-    await createAccountStore(database.pool()).revoke((await useKey(dashboard, apiKey)).id)
+    await createAccountStore(database.pool).revoke((await useKey(dashboard, apiKey)).id)
     await expect(dashboard.register(engine, 'stranger')).rejects.toMatchObject({ code: 'FORBIDDEN' })
   })
 })

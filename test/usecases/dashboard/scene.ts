@@ -16,7 +16,7 @@ import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboa
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import type { TestDatabase } from '../../support/postgres.js'
+import type { SuiteDatabase } from '../../support/postgres.js'
 
 export const now = new Date('2026-11-21T12:00:00Z')
 
@@ -42,22 +42,22 @@ export interface SceneOptions {
   readonly caps?: Partial<MailboxCapSettings>
 }
 
-export const openDashboard = (database: TestDatabase, options: SceneOptions = {}): DashboardUseCases => {
+export const openDashboard = (database: SuiteDatabase, options: SceneOptions = {}): DashboardUseCases => {
   const clock = options.clock ?? createManualClock(now)
   return createDashboard({
-    accounts: options.accounts ?? createAccountStore(database.pool()),
+    accounts: options.accounts ?? createAccountStore(database.pool),
     quotas: options.quotas ?? quotasOf(options.used ?? 0),
     sealer: apiKeySealer,
     blocks: createAddressBlocks(),
     limiter: createMemoryRateLimiter({ clock }),
     registration: options.registration ?? { mode: 'open' },
     mailer: options.mailer ?? null,
-    audit: createAuditLog(database.pool()),
+    audit: createAuditLog(database.pool),
     mailboxCaps: { projectsPerMailbox: 0, mailboxesPerDomain: 0, publicMailDomains: [], ...options.caps },
     keyEnvironment: 'live',
     clock,
     logger: options.logger ?? createMemoryLogger(),
-    settlements: createAccountSettlements(database.pool()),
+    settlements: createAccountSettlements(database.pool),
     journal: createMemoryJournal(),
     findWebhookUrl: async () => options.webhookUrl ?? null,
   }).useCases

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createMailer } from '../../../src/platform/mailer.js'
 import { Secret } from '../../../src/platform/secret.js'
 import type { Mailer } from '../../../src/ports/accountStore.js'
@@ -6,25 +6,20 @@ import { createAccountStore } from '../../../src/stores/postgres/accounts/accoun
 import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
 import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryLogger, type MemoryLogger } from '../../support/memoryLogger.js'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { useTestDatabase } from '../../support/postgres.js'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtpServer.js'
 import { openDashboard, useKey } from './scene.js'
 
 const keyForm = /qtn_sk_live_[0-9A-Za-z]{49}/g
 
 describe('the dashboard with REGISTRATION=verified', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let server: TestSmtpServer
   let logger: MemoryLogger
   let mailer: Mailer
   let dashboard: DashboardUseCases
-
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
   beforeEach(async () => {
-    await database.pool().query('truncate accounts, api_keys')
+    await database.pool.query('truncate accounts, api_keys')
     server = await startSmtpServer()
     logger = createMemoryLogger()
     mailer = createMailer({ url: new Secret(server.url), from: 'keys@quittance.example' }, logger)
@@ -54,10 +49,10 @@ describe('the dashboard with REGISTRATION=verified', () => {
     const first = await register()
     const [apiKey = ''] = await readKeys(1)
     const account = await useKey(dashboard, apiKey)
-    await createAccountStore(database.pool()).setTier(account.id, 'scale')
+    await createAccountStore(database.pool).setTier(account.id, 'scale')
     expect(await register()).toEqual(first)
     expect(await readKeys(2)).toEqual([apiKey])
-    await createAccountStore(database.pool()).revoke(account.id)
+    await createAccountStore(database.pool).revoke(account.id)
     expect(await register()).toEqual(first)
     await mailer.close()
     expect(server.mails).toHaveLength(2)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
@@ -21,26 +20,20 @@ import { addInstance } from '../../support/instances.js'
 import { transferCall } from '../../support/near/payment.js'
 import { noSpendingLimits } from '../../support/noSpendingLimits.js'
 import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { useTestDatabase } from '../../support/postgres.js'
 
 /* Direct payments on a NEAR test chain, settled by the use case; then a row is changed by hand in Postgres. */
 
-let database: TestDatabase
-let pool: Pool
+const { pool, otherPool } = useTestDatabase()
 let scene: Scene
 let journal: SettlementJournal
 let merchant: string
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  pool = database.pool()
   scene = await openScene()
   merchant = scene.addMerchant()
 })
-afterAll(async () => {
-  await scene.close()
-  await database.drop()
-})
+afterAll(() => scene.close())
 beforeEach(async () => {
   await pool.query(
     `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries`,
@@ -70,7 +63,7 @@ const open = () => {
     logger: silentLogger,
     deadlineMs: waitLimitMs,
   })
-  const store = createReconciliationStore(pool, database.otherPool())
+  const store = createReconciliationStore(pool, otherPool)
   const { useCases } = createReconciliation({
     store,
     nightlyStore: store,

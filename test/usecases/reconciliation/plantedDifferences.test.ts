@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
@@ -22,7 +21,7 @@ import { forgetConsumed } from '../../support/forgetConsumed.js'
 import { addInstance } from '../../support/instances.js'
 import { intentOf } from '../../support/intentOf.js'
 import { pollUntil } from '../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { useTestDatabase } from '../../support/postgres.js'
 import { streamOf } from '../../support/streamOf.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
@@ -32,17 +31,11 @@ const account = randomUUID()
 const block = { number: 7n, hash: '0xb7' }
 const tier = specificationTiers.table.builder
 
-let database: TestDatabase
-let pool: Pool
+const { pool, otherPool } = useTestDatabase()
 let journal: SettlementJournal
 /** What the chain shows, by transaction; a transaction that it does not have is `failed`. */
 let chain: Map<string, Outcome>
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  pool = database.pool()
-})
-afterAll(() => database.drop())
 beforeEach(async () => {
   await pool.query(
     `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries, quota_uses, nightly_reconciliations, intents, stream_payments, streams`,
@@ -95,7 +88,7 @@ const open = (options: { now?: Date; countersTimeoutMs?: number } = {}) => {
     },
   })
   const gauges: unknown[] = []
-  const store = createReconciliationStore(pool, database.otherPool())
+  const store = createReconciliationStore(pool, otherPool)
   const { now, ...limits } = options
   const { useCases, jobs } = createReconciliation({
     store,

@@ -1,10 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { AccountStore, SealedKey } from '../../../../src/ports/accountStore.js'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { SealedKey } from '../../../../src/ports/accountStore.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { startTcpProxy } from '../../../support/tcpProxy.js'
 
 const newKey = (): SealedKey => ({ fingerprint: randomBytes(32), sealed: randomBytes(80) })
@@ -15,18 +14,11 @@ const who = (over: Partial<{ email: string; project: string }> = {}) => ({
 })
 
 describe('accounts in Postgres', () => {
-  let database: TestDatabase
-  let pool: Pool
-  let ours: AccountStore
-  let theirs: AccountStore
+  const database = useTestDatabase()
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    ours = createAccountStore(pool)
-    theirs = createAccountStore(database.otherPool())
-  })
-  afterAll(() => database.drop())
+  const { pool } = database
+  const ours = createAccountStore(pool)
+  const theirs = createAccountStore(database.otherPool)
   beforeEach(() => pool.query('truncate accounts, api_keys, sealing_secret'))
 
   const countRows = async (table: 'accounts' | 'api_keys'): Promise<number> =>

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { fillMailboxes } from '../../../../src/stores/postgres/accounts/registerAccount.js'
 import { migrate, migrationsFolder } from '../../../../src/stores/postgres/database/migrate.js'
 import { canonicalMailbox } from '../../../../src/usecases/dashboard/mails.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { withoutConsumed } from '../../../support/withoutConsumed.js'
 import { withoutExtensionTables } from '../../../support/withoutExtensionTables.js'
 import { withoutMailboxes } from '../../../support/withoutMailboxes.js'
@@ -12,16 +12,11 @@ import { withoutMetering } from '../../../support/withoutMetering.js'
 import { withoutReservations } from '../../../support/withoutReservations.js'
 import { withoutTiersAndEvents } from '../../../support/withoutTiersAndEvents.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const { pool } = useTestDatabase()
 
 const fingerprintOf = (project: string) => createHash('sha256').update(project).digest()
 
 it('accounts and keys of an older version are migrated: same keys, shared mailboxes, summed free quota', async () => {
-  const pool = database.pool()
   await pool.query(
     `${withoutMetering}; ${withoutExtensionTables}; ${withoutReservations}; ${withoutTiersAndEvents}; ${withoutMailboxes}`,
   )
@@ -99,7 +94,6 @@ it('accounts and keys of an older version are migrated: same keys, shared mailbo
 })
 
 it('tiers count as granted where the audit log shows a grant, or is too young to show that there was none', async () => {
-  const pool = database.pool()
   await pool.query(`${withoutConsumed}; truncate accounts, api_keys cascade`)
   const cases = [
     { project: 'granted', tier: 'basic', actions: ['account.registered', 'tier.changed'], isGranted: true },

@@ -1,12 +1,12 @@
 import { createCipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createSealers } from '../../../../src/platform/sealer.js'
 import { Secret } from '../../../../src/platform/secret.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { createSealingKeyCheck, resealSecrets } from '../../../../src/stores/postgres/accounts/sealing.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { openKey } from '../../../../src/usecases/dashboard/apiKey.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 const oldSecret = new Secret('o'.repeat(32))
 const newSecret = new Secret('n'.repeat(32))
@@ -23,37 +23,33 @@ const sealAsBefore = (secret: Secret, text: string): Uint8Array => {
 }
 
 describe('stored secrets', () => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
-  beforeEach(() => database.pool().query('truncate accounts, api_keys, sealing_secret, webhook_endpoints'))
+  const database = useTestDatabase()
+  beforeEach(() => database.pool.query('truncate accounts, api_keys, sealing_secret, webhook_endpoints'))
 
   const register = async (sealers = createSealers(oldSecret), text = apiKey, seal?: Uint8Array) => {
     const id = randomUUID()
     const sealer = sealers.sealerFor('api-key')
     const key = { fingerprint: sealer.fingerprint(text), sealed: seal ?? sealer.seal(text, id) }
-    await createAccountStore(database.pool()).register(
+    await createAccountStore(database.pool).register(
       { id, email: `${id}@example.com`, project: 'engine' },
       key,
     )
     return id
   }
   const reseal = (sealers: ReturnType<typeof createSealers>) =>
-    resealSecrets(database.pool(), {
+    resealSecrets(database.pool, {
       ...sealers,
       keys: sealers.sealerFor('api-key'),
       webhookSecrets: sealers.sealerFor('webhook-secret'),
     })
   const open = async (sealers: ReturnType<typeof createSealers>, id: string) => {
-    const [keyed] = await createAccountStore(database.pool()).listByEmail(`${id}@example.com`)
+    const [keyed] = await createAccountStore(database.pool).listByEmail(`${id}@example.com`)
     if (keyed === undefined) throw new Error('The account was not found')
     return openKey(sealers.sealerFor('api-key'), keyed)
   }
   const find = async (sealers: ReturnType<typeof createSealers>) => {
     for (const fingerprint of sealers.sealerFor('api-key').fingerprints(apiKey)) {
-      const use = await createAccountStore(database.pool()).findByKey(fingerprint)
+      const use = await createAccountStore(database.pool).findByKey(fingerprint)
       if (use !== null) return use.account.id
     }
     return null
@@ -65,7 +61,7 @@ describe('stored secrets', () => {
       createSealers(newSecret, oldSecret),
       createSealers(newSecret),
     ]
-    const pool = database.pool()
+    const { pool } = database
     await createSealingKeyCheck(pool, before.keyCheckValue).claim()
     const id = await register(before)
     const outbox = createWebhookOutbox(pool)
@@ -104,12 +100,10 @@ describe('stored secrets', () => {
     const sealers = createSealers(oldSecret)
     const victim = await register(sealers)
     const thief = await register(sealers, `qtn_sk_${'b'.repeat(43)}`)
-    await database
-      .pool()
-      .query(
-        'update api_keys set sealed = (select sealed from api_keys where account_id = $1) where account_id = $2',
-        [victim, thief],
-      )
+    await database.pool.query(
+      'update api_keys set sealed = (select sealed from api_keys where account_id = $1) where account_id = $2',
+      [victim, thief],
+    )
     await expect(open(sealers, thief)).rejects.toThrow()
     expect(await open(sealers, victim)).toBe(apiKey)
   })
@@ -123,7 +117,7 @@ describe('stored secrets', () => {
   })
 
   it('of a third secret are not touched', async () => {
-    const pool = database.pool()
+    const { pool } = database
     const third = createSealers(new Secret('t'.repeat(32)))
     await createSealingKeyCheck(pool, third.keyCheckValue).claim()
     const id = await register(third)

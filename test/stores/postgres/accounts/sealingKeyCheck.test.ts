@@ -1,18 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createSealingKeyCheck } from '../../../../src/stores/postgres/accounts/sealing.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 describe('the registered encryption secret', () => {
-  let database: TestDatabase
+  const { pool } = useTestDatabase()
   const [ours, theirs] = [randomBytes(32), randomBytes(32)]
-  const markOf = (mark: Uint8Array) => createSealingKeyCheck(database.pool(), mark)
-
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
-  beforeEach(() => database.pool().query('truncate sealing_secret'))
+  const markOf = (mark: Uint8Array) => createSealingKeyCheck(pool, mark)
+  beforeEach(() => pool.query('truncate sealing_secret'))
 
   it('is that of the first instance that encrypts; others neither encrypt nor start', async () => {
     await markOf(ours).check()

@@ -1,8 +1,6 @@
 import fc from 'fast-check'
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CreditStore } from '../../../../src/ports/creditStore.js'
-import type { ConfirmedBlocks, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import { createCreditStore } from '../../../../src/stores/postgres/credit/creditStore.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import {
@@ -13,7 +11,7 @@ import { countCredit, listPayments, openPayments } from '../../../support/credit
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { isLongRun } from '../../../support/longRun.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 const network = 'eip155:84532'
 const wallets = ['a', 'b', 'c', 'd', 'e']
@@ -56,22 +54,16 @@ const step = fc.oneof(
 )
 
 describe('credit facts under arbitrary histories', () => {
-  let database: TestDatabase
-  let pool: Pool
+  const { pool, otherPool } = useTestDatabase()
   let journals: readonly [SettlementJournal, SettlementJournal]
-  let blocks: ConfirmedBlocks
-  let store: CreditStore
+  const blocks = createConfirmedBlocks(otherPool)
+  const store = createCreditStore(pool)
   beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
     journals = [
       createSettlementJournal(pool, await addInstance(pool)),
-      createSettlementJournal(database.otherPool(), await addInstance(pool)),
+      createSettlementJournal(otherPool, await addInstance(pool)),
     ]
-    blocks = createConfirmedBlocks(database.otherPool())
-    store = createCreditStore(pool)
   })
-  afterAll(() => database.drop())
 
   const blockOf = (number: number) => ({ number: BigInt(number), hash: `0x${number}` })
   const listOpen = async (): Promise<readonly string[]> =>
@@ -163,7 +155,7 @@ describe('credit facts under arbitrary histories', () => {
     )
     const ids = await openPayments(pool, payments)
     // The journal itself would send a statement that deadlocked once more, row by row.
-    const close = [closeSettlements(pool), closeSettlements(database.otherPool())]
+    const close = [closeSettlements(pool), closeSettlements(otherPool)]
     const closings = ids.map((id, index) => ({
       id,
       consumer: undefined,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool, PoolClient } from 'pg'
+import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { CreditFacts, CreditStore } from '../../../../src/ports/creditStore.js'
-import type { ConfirmedBlocks, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
+import type { CreditFacts } from '../../../../src/ports/creditStore.js'
+import type { SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import { isReason, type Reason, reasons } from '../../../../src/protocol/reasons.js'
 import { createCreditStore } from '../../../../src/stores/postgres/credit/creditStore.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
@@ -14,7 +14,7 @@ import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { readTable } from '../../../support/markdown.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { readText } from '../../../support/sourceFiles.js'
 import { withoutCredit } from '../../../support/withoutCredit.js'
 
@@ -23,32 +23,23 @@ const block = { number: 7n, hash: '0x7' }
 const unstopped = new AbortController().signal
 
 describe('the credit store', () => {
-  let database: TestDatabase
-  let pool: Pool
+  const database = useTestDatabase()
   let journal: SettlementJournal
-  let blocks: ConfirmedBlocks
-  let store: CreditStore
   /** Ends no statement by itself. */
-  let patient: Pool
-  let patientStore: CreditStore
+  const { pool } = database
+  const patient = openPool({
+    url: database.url,
+    maxConnections: 2,
+    statementTimeoutMs: 3_600_000,
+    onError: () => undefined,
+  })
+  const patientStore = createCreditStore(patient, database.otherPool)
+  const blocks = createConfirmedBlocks(pool)
+  const store = createCreditStore(pool, database.otherPool)
   beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    patient = openPool({
-      url: database.url,
-      maxConnections: 2,
-      statementTimeoutMs: 3_600_000,
-      onError: () => undefined,
-    })
-    patientStore = createCreditStore(patient, database.otherPool())
     journal = createSettlementJournal(pool, await addInstance(pool))
-    blocks = createConfirmedBlocks(pool)
-    store = createCreditStore(pool, database.otherPool())
   })
-  afterAll(async () => {
-    await patient.end()
-    await database.drop()
-  })
+  afterAll(() => patient.end())
   beforeEach(() => pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements`))
 
   const open = async (payment: OpenPayment): Promise<string> => (await openPayments(pool, [payment]))[0] ?? ''
@@ -319,7 +310,7 @@ describe('the credit store', () => {
     })
 
     const whileHolding = async (sql: string, work: (holder: PoolClient) => Promise<void>) => {
-      const holder = await database.otherPool().connect()
+      const holder = await database.otherPool.connect()
       try {
         await holder.query('begin')
         await holder.query(sql)
@@ -349,7 +340,7 @@ describe('the credit store', () => {
         const { rowCount } = await holder.query('select 1 from credit_wallets for update nowait')
         expect(rowCount).toBe(1)
         await expect(
-          database.otherPool().query('select 1 from credit_failures for update nowait'),
+          database.otherPool.query('select 1 from credit_failures for update nowait'),
         ).rejects.toMatchObject({ code: '55P03' })
         await holder.query('commit')
         expect((await recount).repairs).toBeGreaterThan(0)
@@ -459,7 +450,7 @@ describe('the credit store', () => {
 
   it('gives up a recount that takes too long, and changes nothing', async () => {
     await pay('ada', 'shop')
-    const other = await database.otherPool().connect()
+    const other = await database.otherPool.connect()
     try {
       await other.query('begin')
       await other.query('lock table settlements in access exclusive mode')

@@ -1,27 +1,20 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { JobLeases } from '../../../../src/ports/job.js'
 import { createJobLeases, type Instance } from '../../../../src/stores/postgres/database/instance.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 describe('job leases', () => {
-  let database: TestDatabase
-  let pool: Pool
+  const { pool, otherPool } = useTestDatabase()
   let ours: JobLeases
   let theirs: JobLeases
   let ourInstance: Instance
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-  })
-  afterAll(() => database.drop())
   beforeEach(async () => {
     await pool.query('truncate instances, job_leases')
     ourInstance = await addInstance(pool)
     ours = createJobLeases(pool, ourInstance)
-    theirs = createJobLeases(database.otherPool(), await addInstance(pool))
+    theirs = createJobLeases(otherPool, await addInstance(pool))
   })
 
   it('are granted to one instance, which keeps the job, and per job', async () => {
@@ -34,7 +27,7 @@ describe('job leases', () => {
   it('are granted to exactly one of many concurrent instances', async () => {
     const leases = await Promise.all(
       Array.from({ length: 12 }, async (_, index) =>
-        createJobLeases(index % 2 === 0 ? pool : database.otherPool(), await addInstance(pool)),
+        createJobLeases(index % 2 === 0 ? pool : otherPool, await addInstance(pool)),
       ),
     )
     const answers = await Promise.all(leases.map((each) => each.take('reconcile', 60_000)))

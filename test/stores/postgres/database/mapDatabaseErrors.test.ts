@@ -1,18 +1,14 @@
 import type { Pool } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/errors.js'
 import { mapDatabaseErrors, openPool } from '../../../../src/stores/postgres/database/pool.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
 
 describe('a store with mapped database errors', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let network: TcpProxy
   let pool: Pool
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
   beforeEach(async () => {
     const url = new URL(database.url)
     network = await startTcpProxy(Number(url.port))

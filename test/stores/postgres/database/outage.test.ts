@@ -6,7 +6,7 @@ import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { addInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
 
 const claimed = {
@@ -25,12 +25,11 @@ const claimed = {
 }
 
 describe('a database outage while an instance releases its work', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let network: TcpProxy
   let pool: Pool
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     const url = new URL(database.url)
     network = await startTcpProxy(Number(url.port))
     url.port = String(network.port)
@@ -39,20 +38,19 @@ describe('a database outage while an instance releases its work', () => {
   afterAll(async () => {
     await network.close()
     await pool.end()
-    await database.drop()
   })
   beforeEach(() => network.pass())
 
   /** Of an instance that never counts as gone: only itself can end what it owns. */
   const openStores = async () => {
-    const ours = await addInstance(database.pool())
-    await database.pool().query("update instances set seen_at = 'infinity' where id = $1", [ours.id])
-    const theirs = await addInstance(database.pool())
+    const ours = await addInstance(database.pool)
+    await database.pool.query("update instances set seen_at = 'infinity' where id = $1", [ours.id])
+    const theirs = await addInstance(database.pool)
     return {
       journal: createSettlementJournal(pool, ours),
       keys: createIdempotencyStore(pool, ours),
-      theirJournal: createSettlementJournal(database.pool(), theirs),
-      theirKeys: createIdempotencyStore(database.pool(), theirs),
+      theirJournal: createSettlementJournal(database.pool, theirs),
+      theirKeys: createIdempotencyStore(database.pool, theirs),
     }
   }
 

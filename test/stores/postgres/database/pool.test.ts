@@ -1,15 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = useTestDatabase()
 
 const opened: { end(): Promise<void> }[] = []
 afterEach(async () => {
@@ -25,7 +21,7 @@ function open(url = database.url) {
 }
 
 async function killConnection(pid: number): Promise<void> {
-  await database.pool().query('select pg_terminate_backend($1, 5000)', [pid])
+  await database.pool.query('select pg_terminate_backend($1, 5000)', [pid])
 }
 
 test('returns numbers that exceed a double as text', async () => {

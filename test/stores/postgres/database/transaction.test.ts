@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { inTransaction } from '../../../../src/stores/postgres/database/statements.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
-let database: TestDatabase
+const database = useTestDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
-  await database.pool().query('create table noted (word text unique deferrable initially deferred)')
+  await database.pool.query('create table noted (word text unique deferrable initially deferred)')
 })
-afterAll(() => database.drop())
-beforeEach(() => database.pool().query('truncate noted'))
+beforeEach(() => database.pool.query('truncate noted'))
 
 const notedWords = async () =>
-  (await database.pool().query('select word from noted')).rows.map(({ word }) => word)
+  (await database.pool.query('select word from noted')).rows.map(({ word }) => word)
 const note = 'insert into noted values ($1)'
 
 test('commits when the work resolves, and returns its value', async () => {
-  const answer = await inTransaction(database.pool(), async (client) => {
+  const answer = await inTransaction(database.pool, async (client) => {
     await client.query(note, ['kept'])
     return 42
   })
@@ -43,7 +41,7 @@ test('rolls back and rethrows when the work rejects, and reuses the connection',
 })
 
 test('rejects when the commit fails', async () => {
-  const outcome = inTransaction(database.pool(), async (client) => {
+  const outcome = inTransaction(database.pool, async (client) => {
     await client.query(note, ['twice'])
     await client.query(note, ['twice'])
   })
@@ -53,7 +51,7 @@ test('rejects when the commit fails', async () => {
 })
 
 test('rejects when the work ignored a failed statement', async () => {
-  const outcome = inTransaction(database.pool(), async (client) => {
+  const outcome = inTransaction(database.pool, async (client) => {
     await client.query(note, ['lost'])
     await client.query('select 1 / 0').catch(() => undefined)
   })
@@ -68,7 +66,7 @@ test('closes a broken connection', async () => {
 
     const outcome = inTransaction(pool, async (client) => {
       await client.query(note, ['lost'])
-      await database.pool().query('select pg_terminate_backend($1, 5000)', [before])
+      await database.pool.query('select pg_terminate_backend($1, 5000)', [before])
       await client.query(note, ['lost too'])
     })
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Pool } from 'pg'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createDiscoveryCatalogue } from '../../../../src/stores/postgres/discovery/discoveryCatalogue.js'
 import {
   bazaarOf,
@@ -7,24 +8,19 @@ import {
   merchant,
   staleMs,
 } from '../../../support/discovery.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 
 const other = '0x00000000000000000000000000000000000000aa'
 const dayMs = 86_400_000
 
 describe('the catalogue in Postgres', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   const open = (given: Parameters<typeof createTestDiscovery>[1] = {}) =>
-    createTestDiscovery(createDiscoveryCatalogue(database.pool()), given)
+    createTestDiscovery(createDiscoveryCatalogue(database.pool), given)
   const urlsOf = (page: { readonly items: readonly { readonly resource: string }[] }) =>
     page.items.map(({ resource }) => resource)
-
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
-  beforeEach(() => clearDiscovery(database.pool()))
+  beforeEach(() => clearDiscovery(database.pool))
 
   it('lists a resource after a settlement that declared it', async () => {
     const { settle, list, useCases } = open()
@@ -78,7 +74,7 @@ describe('the catalogue in Postgres', () => {
 
   it('records concurrent first settlements as one resource with all payers', async () => {
     const ours = open()
-    const theirs = createTestDiscovery(createDiscoveryCatalogue(database.otherPool()))
+    const theirs = createTestDiscovery(createDiscoveryCatalogue(database.otherPool))
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, index) => (index % 2 ? ours : theirs).settle()),
     )
@@ -203,7 +199,7 @@ describe('the catalogue in Postgres', () => {
     ['amounts', { minAmount: 1n }],
     ['everything', { q: undefined }],
   ])('pages by %s are those of one long page', async (_name, filter) => {
-    await fill(database, 3_000)
+    await fill(database.pool, 3_000)
     const { list } = open()
     const query = { q: 'odd', ...filter }
     const whole = urlsOf(await list({ ...query, limit: 100 }))
@@ -220,7 +216,7 @@ describe('the catalogue in Postgres', () => {
   })
 
   it('finds a rare word at the end of the order', async () => {
-    await fill(database, 3_000)
+    await fill(database.pool, 3_000)
     const { search, list } = open()
     expect((await search('needle')).resources).toMatchObject([{ resource: 'https://r2999.example/needle' }])
     expect((await search('hay')).resources).toEqual([])
@@ -242,7 +238,7 @@ describe('the catalogue in Postgres', () => {
     expect((await list()).items).toHaveLength(1)
     await clock.advance(staleMs + 181 * dayMs)
     await run()
-    const { rows } = await database.pool().query('select count(*)::int as left from discovery_resources')
+    const { rows } = await database.pool.query('select count(*)::int as left from discovery_resources')
     expect(rows).toEqual([{ left: 0 }])
   })
 
@@ -324,8 +320,8 @@ describe('the catalogue in Postgres', () => {
 })
 
 /** Resources in order; every second has the word `odd`, the last one `needle`. */
-const fill = async (database: TestDatabase, count: number): Promise<void> => {
-  await database.pool().query(
+const fill = async (pool: Pool, count: number): Promise<void> => {
+  await pool.query(
     `insert into discovery_resources (url, tool_name, type, state, method, version, declaration, terms, offers,
        extension_keys, tags, tokens, payers, score, first_settled_at, last_settled_at)
      select 'https://r' || n || '.example/' || case when n = $1 - 1 then 'needle' else '' end, '', 'http', 'listed',

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSchemaValidator } from '../../../../src/platform/schemaValidator.js'
 import type { DiscoveryCatalogue } from '../../../../src/ports/discovery.js'
 import { createDiscoveryCatalogue } from '../../../../src/stores/postgres/discovery/discoveryCatalogue.js'
@@ -9,7 +9,7 @@ import {
   type SettlementOptions,
 } from '../../../support/discovery.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 const queued = { status: 'processing', listing: 'pending', rule: 'listing_queued' }
 const honest: SettlementOptions = {
@@ -28,12 +28,8 @@ const costly = (seed: string) => ({
 })
 
 describe('a listing after a settlement', () => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
-  beforeEach(() => clearDiscovery(database.pool()))
+  const { pool } = useTestDatabase()
+  beforeEach(() => clearDiscovery(pool))
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map((discovery) => discovery.close())))
 
@@ -41,7 +37,7 @@ describe('a listing after a settlement', () => {
     change: (catalogue: DiscoveryCatalogue) => Partial<DiscoveryCatalogue> = () => ({}),
     given: Parameters<typeof createTestDiscovery>[1] = {},
   ) => {
-    const catalogue = createDiscoveryCatalogue(database.pool())
+    const catalogue = createDiscoveryCatalogue(pool)
     const discovery = createTestDiscovery({ ...catalogue, ...change(catalogue) }, given)
     opened.push(discovery)
     return discovery
@@ -82,7 +78,7 @@ describe('a listing after a settlement', () => {
 
   it('is not waited for: the settlement is answered while the catalogue is locked, and listed afterwards', async () => {
     const { answerSettle, list } = open()
-    const blocker = await database.pool().connect()
+    const blocker = await pool.connect()
     try {
       await blocker.query('begin')
       await blocker.query('lock table discovery_resources in access exclusive mode')

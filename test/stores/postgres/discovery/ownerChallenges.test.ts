@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { ProbeResponse } from '../../../../src/ports/discovery.js'
 import { createDiscoveryCatalogue } from '../../../../src/stores/postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from '../../../../src/stores/postgres/discovery/ownerChallenges.js'
@@ -10,7 +10,7 @@ import {
   type SettlementOptions,
 } from '../../../support/discovery.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 const squatter = '0x00000000000000000000000000000000000000AA'
 const url = 'https://weather.example/v1/forecast'
@@ -39,17 +39,13 @@ const stating = (file: object): ProbeResponse => ({
 const template = (routeTemplate: string) => ({ ...bazaarOf(), routeTemplate })
 
 describe('a listing that two payees claim', () => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
-  beforeEach(() => clearDiscovery(database.pool()))
+  const { pool } = useTestDatabase()
+  beforeEach(() => clearDiscovery(pool))
 
   const open = (respond: (url: string) => ProbeResponse | Promise<ProbeResponse>) => {
     const asked: string[] = []
-    const discovery = createTestDiscovery(createDiscoveryCatalogue(database.pool()), {
-      challenges: createOwnerChallenges(database.pool()),
+    const discovery = createTestDiscovery(createDiscoveryCatalogue(pool), {
+      challenges: createOwnerChallenges(pool),
       probe: {
         ask: async (asks) => {
           asked.push(asks)
@@ -61,7 +57,7 @@ describe('a listing that two payees claim', () => {
     return { ...discovery, asked, probe }
   }
   const countWaiting = async () =>
-    (await database.pool().query(`select from discovery_challenges where state = 'waiting'`)).rowCount
+    (await pool.query(`select from discovery_challenges where state = 'waiting'`)).rowCount
 
   it('moves to the recipient that the resource names, without the payers and terms of the first', async () => {
     const { settle, list, probe, asked, clock } = open(() => naming(merchant))
@@ -194,7 +190,7 @@ describe('a listing that two payees claim', () => {
   })
 
   it('that a squatter joined with the shop, while resources were not asked, is the shop’s by its answer', async () => {
-    const before = createTestDiscovery(createDiscoveryCatalogue(database.pool()))
+    const before = createTestDiscovery(createDiscoveryCatalogue(pool))
     const id = String((await before.settle({ caller: 's', payTo: squatter }))?.id)
     await before.settle({ caller: 's' })
     await before.useCases.changeListing(id, 'unlist', { accountId: 's', signature: null })
@@ -328,7 +324,7 @@ describe('a listing that two payees claim', () => {
     const { settle, list, probe } = open(() => wanting(merchant, 'said'))
     await settle({ details: { description: 'ours' } })
     await settle({ details: { description: 'theirs' } })
-    const recording = await database.pool().connect()
+    const recording = await pool.connect()
     const probing = recording
       .query('begin')
       .then(() => recording.query('select from discovery_resources for update'))
@@ -336,11 +332,9 @@ describe('a listing that two payees claim', () => {
       .catch((error: unknown) => error)
     try {
       await pollUntil(async () => {
-        const { rowCount } = await database
-          .pool()
-          .query(
-            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-          )
+        const { rowCount } = await pool.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
         return rowCount === 1
       }, 'the answer to wait for the settlement')
       await recording.query('update discovery_challenges set due_at = due_at')
@@ -367,7 +361,7 @@ describe('a listing that two payees claim', () => {
   })
 
   it('stays with the first payee where probes are off', async () => {
-    const { settle } = createTestDiscovery(createDiscoveryCatalogue(database.pool()))
+    const { settle } = createTestDiscovery(createDiscoveryCatalogue(pool))
     await settle({ payTo: squatter })
     expect(await settle()).toMatchObject(refused)
     expect(await countWaiting()).toBe(0)
@@ -492,7 +486,7 @@ describe('a listing that two payees claim', () => {
     await probe()
     await clock.advance(7 * 24 * hourMs + 1)
     await jobs.unlistStaleResources.run(new AbortController().signal)
-    expect((await database.pool().query('select from discovery_challenges')).rowCount).toBe(0)
+    expect((await pool.query('select from discovery_challenges')).rowCount).toBe(0)
     expect(await settle()).toMatchObject(pending)
   })
 
@@ -657,7 +651,7 @@ describe('a listing that two payees claim', () => {
     })
 
     it('stays as it was first where probes are off', async () => {
-      const { settle, list } = createTestDiscovery(createDiscoveryCatalogue(database.pool()))
+      const { settle, list } = createTestDiscovery(createDiscoveryCatalogue(pool))
       await settle(ours)
       await settle(theirs)
       expect((await list()).items).toMatchObject([{ description: 'ours', accepts: [{ amount: '10000' }] }])

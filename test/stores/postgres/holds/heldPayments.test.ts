@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createHourlyBudget } from '../../../../src/chains/common/hourlyBudget.js'
 import { createPromisedCost } from '../../../../src/chains/common/promisedCost.js'
 import { systemClock } from '../../../../src/platform/clock.js'
@@ -19,27 +19,21 @@ import { createVerifyPayment } from '../../../../src/usecases/core/verify/verify
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { createManualClock } from '../../../support/manualClock.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { createUnlimitedSettle } from '../../../support/settleAuthorization.js'
 import { createToyScheme, toyAuthorized } from '../../../support/toyScheme.js'
 
 /* Two instances that share a database; payers have 25000 and sign 10000. */
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = useTestDatabase()
 beforeEach(async () => {
-  await database
-    .pool()
-    .query(
-      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses`,
-    )
+  await database.pool.query(
+    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses`,
+  )
 })
 
 const openInstance = async (
-  pool = database.pool(),
+  pool = database.pool,
   settled: Outcome['state'] = 'confirmed',
   hold: Partial<Hold> = {},
   limits: Pick<Authorized, 'checkPromise'> = {},
@@ -137,7 +131,7 @@ const openInstance = async (
 
 describe('payments that were verified', () => {
   it('are two of fifty at once on two instances, and both can be settled', async () => {
-    const instances = [await openInstance(), await openInstance(database.otherPool())] as const
+    const instances = [await openInstance(), await openInstance(database.otherPool)] as const
     const nonces = Array.from({ length: 50 }, (_, index) => `n${index}`)
     const verdicts = await Promise.all(
       nonces.map((nonce, index) => instances[index % 2 === 0 ? 0 : 1].verify(nonce)),
@@ -157,14 +151,14 @@ describe('payments that were verified', () => {
   })
 
   it('make room for others once their settlement failed', async () => {
-    const { verify, settle } = await openInstance(database.pool(), 'failed')
+    const { verify, settle } = await openInstance(database.pool, 'failed')
     expect([await verify('a'), await verify('b'), await verify('c')]).toEqual([true, true, false])
     expect(await settle('a', '1')).toMatchObject({ success: false, errorReason: 'transaction_failed' })
     expect(await verify('c')).toBe(true)
   })
 
   it('hold what is charged while their settlement is pending', async () => {
-    const { verify, settle } = await openInstance(database.pool(), 'pending')
+    const { verify, settle } = await openInstance(database.pool, 'pending')
     expect([await verify('a'), await verify('b')]).toEqual([true, true])
     expect(await settle('a', '9000')).toMatchObject({ errorReason: 'settlement_pending' })
     expect(await verify('c')).toBe(false)
@@ -173,7 +167,7 @@ describe('payments that were verified', () => {
 
 describe('what is promised to an account that can have one settlement promised', () => {
   const openBudgeted = async (settled: Outcome['state'] = 'confirmed') => {
-    const pool = database.pool()
+    const { pool } = database
     const clock = createManualClock()
     const { countPromised } = createHolds(pool)
     const promised = createPromisedCost({
@@ -238,11 +232,11 @@ describe('what is promised to an account that can have one settlement promised',
 })
 
 it('a payment is verified for an account or settled by another caller, where both ask two instances at once', async () => {
-  const [first, second] = [await openInstance(), await openInstance(database.otherPool())]
+  const [first, second] = [await openInstance(), await openInstance(database.otherPool)]
   const nonces = Array.from({ length: 40 }, (_, index) => `n${index}`)
   const outcomes: boolean[] = []
   const verifyLater = async (nonce: string, queries: number) => {
-    for (let query = 0; query < queries; query++) await database.pool().query('select 1')
+    for (let query = 0; query < queries; query++) await database.pool.query('select 1')
     return await first.verify(nonce, 'shop')
   }
   for (const [index, nonce] of nonces.entries()) {
@@ -251,7 +245,7 @@ it('a payment is verified for an account or settled by another caller, where bot
     const [isVerified, settled] = await Promise.all([verifying, second.settle(nonce, '0')])
     expect([isVerified, settled.success].filter(Boolean)).toHaveLength(1)
     outcomes.push(isVerified)
-    await database.pool().query('truncate reservations')
+    await database.pool.query('truncate reservations')
   }
   // Each of them is first at times, or the race is not tried.
   expect(new Set(outcomes).size).toBe(2)
@@ -277,9 +271,9 @@ it('a payment whose settle is over quota leaves its funds to other merchants', a
 
 describe('payments of an account that settles twice at once, over its quota', () => {
   const readHolds = async () =>
-    (await database.pool().query('select holder, amount::text, expires_at from reservations')).rows
+    (await database.pool.query('select holder, amount::text, expires_at from reservations')).rows
   const settleTwice = async () => {
-    const instances = [await openInstance(), await openInstance(database.otherPool())]
+    const instances = [await openInstance(), await openInstance(database.otherPool)]
     const settled = instances.map(({ settleOverQuota }) => settleOverQuota('a', '10000'))
     const failures = await Promise.all(settled.map((each) => each.catch((error: unknown) => error)))
     expect(failures).toEqual(Array(2).fill(expect.objectContaining({ code: 'QUOTA_EXCEEDED' })))
@@ -288,7 +282,7 @@ describe('payments of an account that settles twice at once, over its quota', ()
   it('stay reserved as they were verified, for no longer', async () => {
     const { verify } = await openInstance()
     expect(await verify('a', 'shop')).toBe(true)
-    await database.pool().query("update reservations set expires_at = now() + interval '5 seconds'")
+    await database.pool.query("update reservations set expires_at = now() + interval '5 seconds'")
     const verified = await readHolds()
     await settleTwice()
     expect(await readHolds()).toEqual(verified)
@@ -321,25 +315,25 @@ describe('an authorization that a stream holds', () => {
   })
 
   it.each(['confirmed', 'pending'] as const)('was not settled before: %s', async (state) => {
-    const { hold, settle } = await openInstance(database.pool(), state)
+    const { hold, settle } = await openInstance(database.pool, state)
     await settle('a', '1')
     expect(await hold('a')).toMatchObject({ isValid: false, reason: 'duplicate_settlement' })
   })
 
   it('does not depend on a grant of the settlement, which can end during the stream', async () => {
-    const { hold, verify } = await openInstance(database.pool(), 'confirmed', { isGrantedAtSettle: true })
+    const { hold, verify } = await openInstance(database.pool, 'confirmed', { isGrantedAtSettle: true })
     expect(await hold('a')).toMatchObject({ isValid: false, reason: 'permit2_allowance_required' })
     expect(await verify('a')).toBe(true)
   })
 
   it('may have failed before', async () => {
-    const { hold, settle } = await openInstance(database.pool(), 'failed')
+    const { hold, settle } = await openInstance(database.pool, 'failed')
     await settle('a', '1')
     expect(await hold('a')).toMatchObject({ isValid: true })
   })
 
   it('stays held after a settlement of the stream failed', async () => {
-    const { hold, settleAs, settle, verify } = await openInstance(database.pool(), 'failed')
+    const { hold, settleAs, settle, verify } = await openInstance(database.pool, 'failed')
     await hold('a')
     expect(await settleAs('stream:1', 'a', '7000')).toMatchObject({ errorReason: 'transaction_failed' })
     for (const amount of ['0', '10000']) expect(await settle('a', amount)).toMatchObject(duplicate)
@@ -349,11 +343,11 @@ describe('an authorization that a stream holds', () => {
   })
 
   it('goes to the stream or to the settlement where both ask at once', async () => {
-    const [first, second] = [await openInstance(), await openInstance(database.otherPool())]
+    const [first, second] = [await openInstance(), await openInstance(database.otherPool)]
     for (let round = 0; round < 20; round++) {
       const [held, settled] = await Promise.all([first.hold(`n${round}`), second.settle(`n${round}`, '1')])
       expect([held.isValid, settled.success].filter(Boolean)).toHaveLength(1)
-      await database.pool().query('truncate reservations')
+      await database.pool.query('truncate reservations')
     }
   })
 })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Funds, FundsHold, HoldResult, Holds } from '../../../../src/ports/holds.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Funds, FundsHold, HoldResult } from '../../../../src/ports/holds.js'
 import type {
   Settlement,
   SettlementClaim,
@@ -16,7 +16,7 @@ import { claimOf } from '../../../support/claimOf.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { streamOf } from '../../../support/streamOf.js'
 
 const anHour = 3_600_000
@@ -41,19 +41,11 @@ const funds = (balance: bigint, allowance: bigint | null = null): Funds => ({ ba
 const reserved = expect.objectContaining({ state: 'held' })
 const isReserved = ({ state }: HoldResult): boolean => state === 'held'
 
-let database: TestDatabase
-let pool: Pool
-let reservations: Holds
-let theirs: Holds
+const { pool, otherPool } = useTestDatabase()
 let journal: SettlementJournal
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  pool = database.pool()
-  reservations = createHolds(pool)
-  theirs = createHolds(database.otherPool())
-})
-afterAll(() => database.drop())
+const reservations = createHolds(pool)
+const theirs = createHolds(otherPool)
 beforeEach(async () => {
   await pool.query(
     `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses`,
@@ -355,7 +347,7 @@ describe('reservations at once', () => {
 
   it('of one payer leave connections to other payers', async () => {
     const key = "hashtextextended('eip155:84532 0xasset 0xpayer', 12)"
-    const blocker = await database.otherPool().connect()
+    const blocker = await otherPool.connect()
     try {
       await blocker.query(`select pg_advisory_lock(${key})`)
       const waiting = Array.from({ length: 30 }, (_, index) =>
@@ -571,7 +563,7 @@ describe('the purge', () => {
       await reservations.place(held, funds(1_000n))
     }
     await pool.query("update reservations set reserved_at = now() - interval '11 minutes'")
-    const deciding = await database.otherPool().connect()
+    const deciding = await otherPool.connect()
     try {
       await deciding.query("begin; delete from reservations where authorization_id = 'b'")
       let isPurged = false
@@ -734,7 +726,7 @@ describe('the account of a reservation', () => {
     async (account) => {
       await reservations.place(reservation('a', { account }), funds(100n))
       const settlement = await claimAs(account, 'a')
-      const blocker = await database.otherPool().connect()
+      const blocker = await otherPool.connect()
       try {
         await blocker.query('begin; select from settlements for update')
         const closing = journal.close(settlement?.id ?? '', {
@@ -867,7 +859,7 @@ describe('a claim of an authorization that is reserved', () => {
   })
 
   it('waits a second for a lock, and keeps no other claim of the statement waiting', async () => {
-    const blocker = await database.otherPool().connect()
+    const blocker = await otherPool.connect()
     try {
       await blocker.query("begin; select pg_advisory_xact_lock(hashtextextended('a', 13))")
       const claims = await Promise.all(['a', 'b', 'c', 'a', 'd'].map((id) => claimAs('anonymous', id)))
@@ -891,14 +883,12 @@ describe('a claim of an authorization that is reserved', () => {
       const ids = Array.from({ length: 200 }, (_, index) => `r${round}-${index}`)
       const orders = [ids, ids.toReversed(), ids, ids.toReversed()]
       // Postgres would end one of them with an error.
-      await Promise.all(
-        orders.map((order, index) => find(index % 2 === 0 ? pool : database.otherPool(), order)),
-      )
+      await Promise.all(orders.map((order, index) => find(index % 2 === 0 ? pool : otherPool, order)))
     }
   })
 
   it('never succeeds beside a reservation for another caller at the same time', async () => {
-    const theirJournal = createSettlementJournal(database.otherPool(), await addInstance(pool))
+    const theirJournal = createSettlementJournal(otherPool, await addInstance(pool))
     const counts = { reserved: 0, claimed: 0 }
     for (let round = 0; round < 60; round++) {
       const ids = Array.from({ length: 8 }, (_, index) => `r${round}-${index}`)

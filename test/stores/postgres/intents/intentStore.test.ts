@@ -1,33 +1,27 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Intent } from '../../../../src/ports/intentStore.js'
 import { createIntentStore } from '../../../../src/stores/postgres/intents/intentStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
 import { intentOf, requirementsOf, routeOf } from '../../../support/intentOf.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 const now = new Date('2026-01-01T00:30:00Z')
 
 describe('intents in Postgres', () => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
-  beforeEach(() => database.pool().query('truncate intents, webhook_deliveries'))
+  const { pool } = useTestDatabase()
+  beforeEach(() => pool.query('truncate intents, webhook_deliveries'))
 
-  const open = () => createIntentStore(database.pool())
+  const open = () => createIntentStore(pool)
   const add = async (changes: Partial<Intent> = {}): Promise<Intent> => {
     const intent = intentOf(changes)
     await open().create({ intent, event: null })
     return intent
   }
   const countEvents = async () =>
-    (await database.pool().query<{ type: string }>('select type from webhook_deliveries')).rows.map(
-      ({ type }) => type,
-    )
+    (await pool.query<{ type: string }>('select type from webhook_deliveries')).rows.map(({ type }) => type)
 
   it.each(['pending', 'routed', 'executing', 'completed', 'failed', 'expired', 'cancelled'] as const)(
     'are read as they were written when %s',
@@ -150,13 +144,13 @@ describe('intents in Postgres', () => {
       expect(await listAs(status)).toEqual([])
       // The job that ends what is overdue writes it down.
       await open().change(id, (intent) => ({ intent, event: null }))
-      const { rows } = await database.pool().query('select status, closed_at from intents')
+      const { rows } = await pool.query('select status, closed_at from intents')
       expect(rows).toEqual([{ status: 'cancelled', closed_at: cancelledAt }])
     },
   )
 
   it('are settled when their settlement ended', async () => {
-    const journal = createSettlementJournal(database.pool(), await addInstance(database.pool()))
+    const journal = createSettlementJournal(pool, await addInstance(pool))
     const executing = async () => {
       const claimed = await journal.claim(claimOf())
       if (claimed === null) throw new Error('It was not claimed')
@@ -181,7 +175,7 @@ describe('intents in Postgres', () => {
       await add({ status: 'cancelled', closedAt: now }),
     ]
     await open().purge({ paid: closedAt, unpaid: now })
-    const { rows } = await database.pool().query<{ id: string }>('select id from intents')
+    const { rows } = await pool.query<{ id: string }>('select id from intents')
     expect(rows.map(({ id }) => id).toSorted()).toEqual(kept.map(({ id }) => id).toSorted())
   })
 })

@@ -1,27 +1,22 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Closing, Settlement, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import { migrate, migrationsFolder } from '../../../../src/stores/postgres/database/migrate.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { findMissingRows } from '../../../../src/stores/postgres/reconciliation/missingRows.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { withoutConsumed } from '../../../support/withoutConsumed.js'
 
 const always = { from: new Date(0), to: new Date('2100-01-01T00:00:00Z') }
 const block = { number: 7n, hash: '0xb7' }
 
 describe('consumed authorizations', () => {
-  let database: TestDatabase
-  let pool: Pool
+  const { pool } = useTestDatabase()
   let journal: SettlementJournal
   beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
     journal = createSettlementJournal(pool, await addInstance(pool))
   })
-  afterAll(() => database.drop())
 
   const settle = async (closing?: Closing, consumer?: string): Promise<Settlement> => {
     const settlement = await journal.claim(claimOf())

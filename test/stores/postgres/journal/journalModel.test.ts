@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type {
   BlockReference,
   Closing,
   ConfirmedBlock,
-  ConfirmedBlocks,
   Lane,
   SettlementJournal,
 } from '../../../../src/ports/settlementJournal.js'
@@ -18,7 +16,7 @@ import { claimOf } from '../../../support/claimOf.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { isLongRun } from '../../../support/longRun.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
 
@@ -101,18 +99,9 @@ const paidIn = (number: bigint): ConfirmedBlock => ({ network, scheme: 'exact', 
 const isOpen = ({ state }: Pick<ModelRow, 'state'>): boolean => state === 'claimed' || state === 'pending'
 
 describe('the settlement journal under arbitrary action sequences', () => {
-  let database: TestDatabase
-  let pool: Pool
-  let otherPool: Pool
-  let blocks: ConfirmedBlocks
+  const { pool, otherPool } = useTestDatabase()
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    otherPool = database.otherPool()
-    blocks = createConfirmedBlocks(otherPool)
-  })
-  afterAll(() => database.drop())
+  const blocks = createConfirmedBlocks(otherPool)
 
   /** Two instances on an empty database. */
   const start = async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { AppError } from '../../../../src/errors.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { createSchemeRegistry } from '../../../../src/schemes/registry.js'
@@ -9,24 +9,18 @@ import { createSettlePayment } from '../../../../src/usecases/core/settle/settle
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { createUnlimitedSettle } from '../../../support/settleAuthorization.js'
 import { createToyScheme, toyBody } from '../../../support/toyScheme.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = useTestDatabase()
 beforeEach(async () => {
-  await database
-    .pool()
-    .query(
-      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, idempotent_requests`,
-    )
+  await database.pool.query(
+    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, idempotent_requests`,
+  )
 })
 
-const openInstance = async (pool = database.pool(), confirmation = Promise.resolve()) => {
+const openInstance = async (pool = database.pool, confirmation = Promise.resolve()) => {
   const instance = await addInstance(pool)
   const scheme = createToyScheme({
     settle: async (_payment, recorder): Promise<Outcome> => {
@@ -57,13 +51,13 @@ const openInstance = async (pool = database.pool(), confirmation = Promise.resol
 }
 
 const countCharged = async (): Promise<number> => {
-  const { rows } = await database.pool().query("select 1 from settlements where state <> 'failed'")
+  const { rows } = await database.pool.query("select 1 from settlements where state <> 'failed'")
   return rows.length
 }
 
 describe('one Idempotency-Key without an API key, at two instances,', () => {
   it('charges once for many payloads at the same time', async () => {
-    const [ours, theirs] = [await openInstance(), await openInstance(database.otherPool())]
+    const [ours, theirs] = [await openInstance(), await openInstance(database.otherPool)]
     const nonces = Array.from({ length: 10 }, (_, index) => `nonce-${index}`)
     const outcomes = await Promise.all(
       nonces.map((nonce, index) => (index % 2 === 0 ? ours : theirs).settle(nonce)),
@@ -82,11 +76,11 @@ describe('one Idempotency-Key without an API key, at two instances,', () => {
   })
 
   it('stays bound to what an instance has sent that died', async () => {
-    const dying = await openInstance(database.pool(), new Promise(() => undefined))
-    const theirs = await openInstance(database.otherPool())
+    const dying = await openInstance(database.pool, new Promise(() => undefined))
+    const theirs = await openInstance(database.otherPool)
     void dying.settle('nonce-1')
     await pollUntil(async () => (await countRecorded()) === 1, 'the first settlement to be recorded')
-    await killInstance(database.pool(), dying.instance)
+    await killInstance(database.pool, dying.instance)
     expect(await theirs.settle('nonce-2')).toBe('PAYLOAD_MISMATCH')
     expect(await countCharged()).toBe(1)
   })
@@ -95,12 +89,12 @@ describe('one Idempotency-Key without an API key, at two instances,', () => {
     const { settle } = await openInstance()
     await settle('nonce-3')
     // Older versions bind a key to its body alone.
-    await database.pool().query("delete from idempotent_requests where caller like 'payee:%'")
+    await database.pool.query("delete from idempotent_requests where caller like 'payee:%'")
     expect(await settle('nonce-3')).toBe('replayed')
   })
 })
 
 const countRecorded = async (): Promise<number> => {
-  const { rows } = await database.pool().query('select 1 from broadcasts')
+  const { rows } = await database.pool.query('select 1 from broadcasts')
   return rows.length
 }

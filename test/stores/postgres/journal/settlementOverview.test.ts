@@ -1,27 +1,19 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { SettlementJournal } from '../../../../src/ports/settlementJournal.js'
-import type { SettlementFilter, SettlementOverview } from '../../../../src/ports/settlementOverview.js'
+import type { SettlementFilter } from '../../../../src/ports/settlementOverview.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSettlementOverview } from '../../../../src/stores/postgres/journal/settlementOverview.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 const network = 'eip155:84532'
 
 describe('the overview of settlements', () => {
-  let database: TestDatabase
-  let pool: Pool
+  const { pool } = useTestDatabase()
   let journal: SettlementJournal
-  let overview: SettlementOverview
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    overview = createSettlementOverview(pool)
-  })
-  afterAll(() => database.drop())
+  const overview = createSettlementOverview(pool)
   beforeEach(async () => {
     await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
     journal = createSettlementJournal(pool, await addInstance(pool))

@@ -1,7 +1,6 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { SettlementClaim, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
-import type { SponsoringHistory, SponsoringQuery } from '../../../../src/ports/settlementOverview.js'
+import type { SponsoringQuery } from '../../../../src/ports/settlementOverview.js'
 import type { Reason } from '../../../../src/protocol/reasons.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import {
@@ -10,24 +9,17 @@ import {
 } from '../../../../src/stores/postgres/journal/settlementOverview.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 const network = 'ton:testnet'
 const wallets = { payer: '0:payer', payee: '0:payee' }
 const neither = { hasRecipientSettled: false, hasPayerFailed: false }
 
 describe('the history of sponsored payments', () => {
-  let database: TestDatabase
-  let pool: Pool
+  const { pool } = useTestDatabase()
   let journal: SettlementJournal
-  let history: SponsoringHistory
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    history = createSponsoringHistory(pool)
-  })
-  afterAll(() => database.drop())
+  const history = createSponsoringHistory(pool)
   beforeEach(async () => {
     await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
     journal = createSettlementJournal(pool, await addInstance(pool))

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import type { Lane, Recorder, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import type { SignerLanes, SignNumbered } from '../../../../src/ports/signerLanes.js'
@@ -8,7 +8,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 /* Lane leases, and the operations that require one: gaps, replacements, rewinds. */
 
@@ -26,14 +26,8 @@ interface Process {
   readonly lanes: SignerLanes
 }
 
-let database: TestDatabase
-let pool: Pool
+const { pool, otherPool } = useTestDatabase()
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  pool = database.pool()
-})
-afterAll(() => database.drop())
 beforeEach(async () => {
   await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
 })
@@ -230,7 +224,7 @@ describe('a nonce gap', () => {
   })
 
   it('is filled once by two concurrent instances, and neither fails', async () => {
-    const [one, other] = [await appear(), await appear(database.otherPool())]
+    const [one, other] = [await appear(), await appear(otherPool)]
     await openLanes(one)
     await one.lanes.advance(lane, 20)
     for (const nonce of Array.from({ length: 20 }, (_, index) => index)) {
@@ -260,7 +254,7 @@ describe('rewinding a lane', () => {
   })
 
   it('includes what another instance records during the wait for the lane', async () => {
-    const [one, other] = [await appear(), await appear(database.otherPool())]
+    const [one, other] = [await appear(), await appear(otherPool)]
     await openLanes(one)
     await one.lanes.advance(lane, 8)
     const id = await claim(other)

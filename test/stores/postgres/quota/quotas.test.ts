@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { QuotaCharge, Quotas } from '../../../../src/ports/quotas.js'
 import type {
   ConfirmedBlock,
@@ -19,33 +18,27 @@ import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { isLongRun } from '../../../support/longRun.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 const now = new Date('2026-05-17T12:00:00Z')
 const free: QuotaCharge = { tier: tiers.free, at: now }
 const limit = tiers.free.monthlyQuota
 
 describe('quotas', () => {
-  let database: TestDatabase
-  let pool: Pool
-  let quotas: Quotas
+  const database = useTestDatabase()
   /** Of two instances that share the database. */
   let journal: SettlementJournal
   let theirJournal: SettlementJournal
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    quotas = createQuotas(pool)
-  })
-  afterAll(() => database.drop())
+  const { pool } = database
+  const quotas = createQuotas(pool)
 
   const start = async () => {
     await pool.query(
       `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, quota_uses`,
     )
     journal = createSettlementJournal(pool, await addInstance(pool))
-    theirJournal = createSettlementJournal(database.otherPool(), await addInstance(pool))
+    theirJournal = createSettlementJournal(database.otherPool, await addInstance(pool))
   }
   beforeEach(start)
 
@@ -317,7 +310,7 @@ describe('quotas', () => {
   describe('while another statement locks the month', () => {
     /** Runs work while a month's row is locked; returns its result after the lock is released. */
     const whileLocked = async <T>(begin: () => Promise<T>, meanwhile: () => Promise<void>): Promise<T> => {
-      const client = await database.otherPool().connect()
+      const client = await database.otherPool.connect()
       try {
         await client.query("begin; select 1 from quota_uses where account_id = 'ada' for update")
         const begun = begin()

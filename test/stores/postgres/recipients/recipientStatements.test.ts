@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createRecipientStatements } from '../../../../src/stores/postgres/recipients/recipients.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const { pool } = useTestDatabase()
 
 describe('statements that many requests ask for at once', () => {
   it('are read in few statements, each for its own recipient', async () => {
-    const pool = database.pool()
     const accountId = randomUUID()
     await pool.query(
       `insert into recipient_statements (network, pay_to, account_id, memo, signed_claim, own_key)

@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createUniqueAmounts } from '../../../../src/stores/postgres/recipients/recipients.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const { pool, otherPool } = useTestDatabase()
 
 const purseOf = (payTo: string) => ({ network: 'aptos:1', payTo, asset: 'usdt' })
 const digest = createHash('sha256').update('secret').digest()
@@ -20,9 +16,9 @@ interface Request {
 }
 
 const issueFrom =
-  (pool = database.pool()) =>
+  (by = pool) =>
   ({ payTo, second = 0, maxTail = 9_999 }: Request) =>
-    createUniqueAmounts(pool).issue({
+    createUniqueAmounts(by).issue({
       purse: purseOf(payTo),
       base: 10_000n,
       maxTail,
@@ -33,7 +29,7 @@ const issueFrom =
 
 describe('a unique amount', () => {
   it('is issued once of many requests at once to two instances, until none is left', async () => {
-    const pools = [database.pool(), database.otherPool()]
+    const pools = [pool, otherPool]
     const issued = await Promise.all(
       Array.from({ length: 12 }, (_, index) => issueFrom(pools[index % 2])({ payTo: 'busy', maxTail: 40 })),
     )
@@ -50,7 +46,7 @@ describe('a unique amount', () => {
   })
 
   it('is found by the secret of its offer only, until it is issued again', async () => {
-    const { find } = createUniqueAmounts(database.pool())
+    const { find } = createUniqueAmounts(pool)
     const amount = await issueFrom()({ payTo: 'shop', maxTail: 1, second: 1 })
     const offer = { purse: purseOf('shop'), amount: amount ?? 0n, digest }
     expect(await find(offer)).toMatchObject({ issuedAt: at(1) })
@@ -60,7 +56,6 @@ describe('a unique amount', () => {
   })
 
   it('is deleted when its offer has expired', async () => {
-    const pool = database.pool()
     await pool.query('truncate unique_amounts')
     await issueFrom()({ payTo: 'shop' })
     await pool.query("update unique_amounts set expires_at = now() - interval '1 second'")

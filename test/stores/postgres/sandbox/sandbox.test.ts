@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { ScenarioScript } from '../../../../src/ports/sandbox.js'
 import {
   createSandboxInboxes,
   createSandboxScenarios,
 } from '../../../../src/stores/postgres/sandbox/sandbox.js'
 import { insertJournalRows } from '../../../support/journalRows.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const { pool } = useTestDatabase()
 beforeEach(async () => {
-  await database.pool().query('truncate sandbox_scenarios, sandbox_inboxes, sandbox_messages')
+  await pool.query('truncate sandbox_scenarios, sandbox_inboxes, sandbox_messages')
 })
 
 const later = () => new Date(Date.now() + 3_600_000)
@@ -27,7 +23,7 @@ const script: ScenarioScript = {
 }
 
 const open = (maximum = 100) => {
-  const scenarios = createSandboxScenarios(database.pool(), maximum)
+  const scenarios = createSandboxScenarios(pool, maximum)
   const create = (payer: string, expiresAt = later(), holders: readonly string[] = []) =>
     scenarios.create({ network: 'toy:1', payer, script, expiresAt, holders })
   const mustCreate = async (payer: string) => {
@@ -65,7 +61,7 @@ describe('a scenario', () => {
     expect(await scenarios.findByPayer('toy:1', 'payer-1')).toBeNull()
     expect(await scenarios.advance(id, 1_000)).toBeNull()
     await scenarios.purge()
-    const { rows } = await database.pool().query('select id from sandbox_scenarios')
+    const { rows } = await pool.query('select id from sandbox_scenarios')
     expect(rows).toEqual([])
   })
 
@@ -90,7 +86,7 @@ describe('a scenario', () => {
       return results
     }
     const countAll = async () =>
-      (await database.pool().query('select 1 from sandbox_scenarios where expires_at > now()')).rows.length
+      (await pool.query('select 1 from sandbox_scenarios where expires_at > now()')).rows.length
     // Expired ones do not count.
     await create('expired', past(), ['address 192.0.2.1'])
     expect(await flood(() => ['address 192.0.2.1'])).toEqual(new Set(['created', 'share']))
@@ -106,7 +102,6 @@ describe('a scenario', () => {
   it("makes only its own payments' webhooks due earlier", async () => {
     const { scenarios, mustCreate } = open()
     const scenario = await mustCreate('payer-1')
-    const pool = database.pool()
     const settle = async (payer: string) => {
       const settlementId = randomUUID()
       await insertJournalRows(pool, {
@@ -136,7 +131,7 @@ describe('a scenario', () => {
 })
 
 describe('an inbox', () => {
-  const inboxes = () => createSandboxInboxes(database.pool())
+  const inboxes = () => createSandboxInboxes(pool)
   const message = (body: string) => ({ headers: { 'webhook-id': 'm' }, body })
 
   it('answers 500 as often as it was created to, then 200, and keeps every message', async () => {
@@ -164,7 +159,7 @@ describe('an inbox', () => {
   it('keeps the newest 100 messages', async () => {
     const { id } = await inboxes().create({ failures: 0, expiresAt: later() })
     for (let index = 0; index < 105; index += 1) await inboxes().receive(id, message(`${index}`))
-    const { rows } = await database.pool().query('select count(*)::int as count from sandbox_messages')
+    const { rows } = await pool.query('select count(*)::int as count from sandbox_messages')
     expect(rows).toEqual([{ count: 100 }])
     const [newest] = await inboxes().listMessages(id)
     expect(newest?.body).toBe('104')

@@ -1,25 +1,20 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/errors.js'
 import { writeX402Message } from '../../../../src/extensions/siwx/messages.js'
 import { createSignInNonces } from '../../../../src/stores/postgres/siwx/signInNonces.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { newNonce, openSiwx, signInFields, signInUri, toProof } from '../../../support/siwx.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(() => database.pool().query('truncate siwx_nonces'))
+const database = useTestDatabase()
+beforeEach(() => database.pool.query('truncate siwx_nonces'))
 
 const inAnHour = () => new Date(Date.now() + 3_600_000)
-const count = async () =>
-  (await database.pool().query('select count(*)::int as n from siwx_nonces')).rows[0].n
+const count = async () => (await database.pool.query('select count(*)::int as n from siwx_nonces')).rows[0].n
 
 describe('a nonce', () => {
   it('is used once per domain, in any letter case of the domain', async () => {
-    const nonces = createSignInNonces(database.pool())
+    const nonces = createSignInNonces(database.pool)
     const nonce = newNonce()
     const expiresAt = inAnHour()
     expect(await nonces.use({ domain: 'a.example', nonce, expiresAt })).toBe(true)
@@ -31,7 +26,7 @@ describe('a nonce', () => {
     const account = privateKeyToAccount(`0x${'1'.repeat(64)}`)
     const fields = signInFields({ address: account.address })
     const proof = toProof(fields, await account.signMessage({ message: writeX402Message(fields) ?? '' }))
-    const instances = [database.pool(), database.otherPool()].map((pool) =>
+    const instances = [database.pool, database.otherPool].map((pool) =>
       openSiwx({ usedNonces: createSignInNonces(pool) }),
     )
     const answers = await Promise.all(
@@ -48,7 +43,7 @@ describe('a nonce', () => {
   })
 
   it('is deleted after it has expired, and not before', async () => {
-    const nonces = createSignInNonces(database.pool())
+    const nonces = createSignInNonces(database.pool)
     await nonces.use({ domain: 'a.example', nonce: newNonce(), expiresAt: inAnHour() })
     await nonces.use({ domain: 'a.example', nonce: newNonce(), expiresAt: new Date(Date.now() - 1_000) })
     await nonces.purge()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { composeCore } from '../../../../src/compose.js'
 import { readConfig } from '../../../../src/config.js'
 import { systemClock } from '../../../../src/platform/clock.js'
@@ -9,25 +9,20 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
 
 describe('statistics in Postgres', () => {
-  let database: TestDatabase
-
-  beforeAll(async () => {
-    database = await createTestDatabase()
-  })
-  afterAll(() => database.drop())
+  const database = useTestDatabase()
   beforeEach(async () => {
-    await database
-      .pool()
-      .query('truncate settlements, broadcasts, broadcast_settlements, instances, request_statistics')
+    await database.pool.query(
+      'truncate settlements, broadcasts, broadcast_settlements, instances, request_statistics',
+    )
   })
 
   it('sum requests over days and instances', async () => {
-    const ours = createStatistics(database.pool())
-    const theirs = createStatistics(database.otherPool())
+    const ours = createStatistics(database.pool)
+    const theirs = createStatistics(database.otherPool)
     expect(await ours.readRequests()).toEqual({ requests: 0, failures: 0, durationMs: 0 })
     const totals = { requests: 2, failures: 1, durationMs: 0.5 }
     await Promise.all(
@@ -35,7 +30,7 @@ describe('statistics in Postgres', () => {
         (index % 2 ? ours : theirs).addRequests({ source: randomUUID(), sequence: 1, ...totals }),
       ),
     )
-    await database.pool().query("update request_statistics set day = day - interval '1 day'")
+    await database.pool.query("update request_statistics set day = day - interval '1 day'")
     const batch = { source: randomUUID(), sequence: 1, ...totals }
     await ours.addRequests(batch)
     // The answer was lost.
@@ -62,7 +57,7 @@ describe('statistics in Postgres', () => {
   })
 
   it('count settlements by state, claims as pending', async () => {
-    const journal = createSettlementJournal(database.pool(), await addInstance(database.pool()))
+    const journal = createSettlementJournal(database.pool, await addInstance(database.pool))
     const open = async () => (await journal.claim(claimOf()))?.id ?? ''
     await open()
     const pending = await open()
@@ -71,13 +66,13 @@ describe('statistics in Postgres', () => {
     for (let row = 0; row < 3; row += 1) {
       await journal.close(await open(), { state: 'confirmed', transaction: 't' })
     }
-    const counts = await createStatistics(database.pool()).countSettlements()
+    const counts = await createStatistics(database.pool).countSettlements()
     expect(counts).toEqual({ confirmed: 3, failed: 1, pending: 2 })
   })
 
   it('equal a recount at every moment while instances settle', async () => {
     const journals = await Promise.all(
-      [database.pool(), database.otherPool()].map(async (pool) =>
+      [database.pool, database.otherPool].map(async (pool) =>
         createSettlementJournal(pool, await addInstance(pool)),
       ),
     )
@@ -97,7 +92,7 @@ describe('statistics in Postgres', () => {
       const found: unknown[] = []
       for (let round = 0; isRunning || round < 3; round++) {
         // One statement: counters and recount of one snapshot.
-        found.push(...(await findWorkDifferences(database.pool())))
+        found.push(...(await findWorkDifferences(database.pool)))
       }
       return found
     }
@@ -105,8 +100,8 @@ describe('statistics in Postgres', () => {
     await Promise.all(Array.from({ length: 400 }, (_, at) => settle(at)))
     isRunning = false
     expect(await compared).toEqual([])
-    const counts = await createStatistics(database.pool()).countSettlements()
+    const counts = await createStatistics(database.pool).countSettlements()
     expect(counts).toEqual({ confirmed: 200, failed: 100, pending: 100 })
-    expect(await findWorkDifferences(database.pool())).toEqual([])
+    expect(await findWorkDifferences(database.pool)).toEqual([])
   })
 })

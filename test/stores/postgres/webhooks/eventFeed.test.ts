@@ -1,23 +1,16 @@
 import type { Pool, PoolClient } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { EventFeed, FeedEvent } from '../../../../src/ports/webhookOutbox.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { FeedEvent } from '../../../../src/ports/webhookOutbox.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createEventFeed } from '../../../../src/stores/postgres/webhooks/webhookEvents.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 describe('the event feed', () => {
-  let database: TestDatabase
-  let pool: Pool
-  let feed: EventFeed
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    feed = createEventFeed(pool)
-  })
-  afterAll(() => database.drop())
+  const { pool } = useTestDatabase()
+  const feed = createEventFeed(pool)
   beforeEach(() =>
     pool.query(
       'truncate settlements, broadcasts, broadcast_settlements, webhook_endpoints, webhook_deliveries, event_counters',

@@ -1,11 +1,10 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type {
   Settlement,
   SettlementClaim,
   SettlementJournal,
 } from '../../../../src/ports/settlementJournal.js'
-import type { WebhookDelivery, WebhookOutbox } from '../../../../src/ports/webhookOutbox.js'
+import type { WebhookDelivery } from '../../../../src/ports/webhookOutbox.js'
 import { isFields } from '../../../../src/protocol/fields.js'
 import type { Reason } from '../../../../src/protocol/reasons.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
@@ -15,23 +14,16 @@ import { viewSettlement } from '../../../../src/usecases/core/describe/listSettl
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 
 const caller = 'account-1'
 
 describe('settlement events', () => {
-  let database: TestDatabase
-  let pool: Pool
-  let outbox: WebhookOutbox
+  const { pool, otherPool } = useTestDatabase()
   let journal: SettlementJournal
   let instance: Awaited<ReturnType<typeof addInstance>>
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    outbox = createWebhookOutbox(pool)
-  })
-  afterAll(() => database.drop())
+  const outbox = createWebhookOutbox(pool)
   beforeEach(async () => {
     await pool.query(
       'truncate settlements, broadcasts, broadcast_settlements, instances, webhook_endpoints, webhook_deliveries',
@@ -232,7 +224,7 @@ describe('settlement events', () => {
 
     it('are written once across all instances', async () => {
       const settlement = await claimAndRecord('0x1')
-      const theirs = createSettlementJournal(database.otherPool(), await addInstance(pool))
+      const theirs = createSettlementJournal(otherPool, await addInstance(pool))
       await killInstance(pool, instance)
       await Promise.all(
         Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? journal : theirs).release(settlement.id)),
@@ -242,7 +234,7 @@ describe('settlement events', () => {
 
     it('are written once, without an error, under concurrency', async () => {
       const settlement = await claimAndRecord('0x1')
-      const other = await database.otherPool().connect()
+      const other = await otherPool.connect()
       await other.query('begin')
       await other.query(
         `insert into webhook_deliveries (account_id, type, settlement_id, data)
@@ -264,7 +256,7 @@ describe('settlement events', () => {
 
     it('are written by the reconciler when the owning instance died', async () => {
       const settlement = await claimAndRecord('0x1')
-      const theirs = createSettlementJournal(database.otherPool(), await addInstance(pool))
+      const theirs = createSettlementJournal(otherPool, await addInstance(pool))
       await theirs.release(settlement.id)
       expect(await listTypes()).toEqual([])
 
@@ -309,7 +301,7 @@ describe('settlement events', () => {
     it('are written once under concurrency', async () => {
       const settlement = await claimAndRecord('0x1')
       await journal.close(settlement.id, { state: 'confirmed', transaction: '0x1', block })
-      const both = [createConfirmedBlocks(pool), createConfirmedBlocks(database.otherPool())]
+      const both = [createConfirmedBlocks(pool), createConfirmedBlocks(otherPool)]
       await Promise.all(both.map((blocks) => blocks.reopen(paidBlock)))
       expect(await listTypes()).toEqual(['settlement.confirmed', 'settlement.reorged'])
     })
