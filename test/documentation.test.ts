@@ -87,44 +87,22 @@ describe('.env.example', () => {
     expect(readConfig(service, [])).toEqual(readConfig({}, []))
   })
 
-  it('shows the actual defaults of the EVM family', () => {
-    const least = { EVM_PRIVATE_KEY: '11'.repeat(32), EVM_NETWORKS: '8453' }
-    const family = Object.fromEntries(
-      shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
-    )
-    expect(readEvmSettings({ ...family, ...least })).toEqual(readEvmSettings(least))
-  })
-
-  it('shows the actual defaults of the Solana family', () => {
-    const least = { SOLANA_PRIVATE_KEY: JSON.stringify(Array(64).fill(1)), SOLANA_NETWORKS: 'mainnet' }
-    const family = Object.fromEntries(
-      shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
-    )
-    expect(readSolanaSettings({ ...family, ...least })).toEqual(readSolanaSettings(least))
-  })
-
-  it('shows the actual defaults of the TRON family', () => {
-    const least = { TRON_RPC_URL_mainnet: 'https://node.example' }
-    const family = Object.fromEntries(
-      shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
-    )
-    expect(readTronSettings({ ...family, ...least })).toEqual(readTronSettings(least))
-  })
-
-  it.each(directVariables)('shows the actual defaults of the $name family', ({ endpoint, read }) => {
-    const least = { [endpoint]: 'https://node.example' }
+  const node = 'https://node.example'
+  it.each<readonly [string, Record<string, string>, (environment: Record<string, string>) => unknown]>([
+    ['EVM', { EVM_PRIVATE_KEY: '11'.repeat(32), EVM_NETWORKS: '8453' }, readEvmSettings],
+    [
+      'Solana',
+      { SOLANA_PRIVATE_KEY: JSON.stringify(Array(64).fill(1)), SOLANA_NETWORKS: 'mainnet' },
+      readSolanaSettings,
+    ],
+    ['TRON', { TRON_RPC_URL_mainnet: node }, readTronSettings],
+    ['TON', { TON_MNEMONIC: Array(24).fill('word').join(' '), TON_NETWORKS: 'mainnet' }, readTonSettings],
+    ...directVariables.map(({ name, endpoint, read }) => [name, { [endpoint]: node }, read] as const),
+  ])('shows the actual defaults of the %s family', (_, least, read) => {
     const family = Object.fromEntries(
       shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
     )
     expect(read({ ...family, ...least })).toEqual(read(least))
-  })
-
-  it('shows the actual defaults of the TON family', () => {
-    const least = { TON_MNEMONIC: Array(24).fill('word').join(' '), TON_NETWORKS: 'mainnet' }
-    const family = Object.fromEntries(
-      shown.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
-    )
-    expect(readTonSettings({ ...family, ...least })).toEqual(readTonSettings(least))
   })
 })
 
