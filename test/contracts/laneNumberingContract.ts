@@ -14,14 +14,15 @@ const lane: Lane = { network: 'eip155:84532', signer: '0x11111111111111111111111
 const otherSigner: Lane = { ...lane, signer: '0x2222222222222222222222222222222222222222' }
 const otherNetwork: Lane = { ...lane, network: 'eip155:8453' }
 
-const signFor =
+/** Signs one transaction per nonce. */
+export const signFor =
   ({ network, signer }: Lane) =>
   async (nonce: number): Promise<SignedTransaction> => ({
     transaction: `${network}/${signer}/${nonce}`,
     bytes: `bytes ${nonce}`,
   })
 
-/** Leases are tested with the implementations that share lanes. */
+/** Leases, and what takes two instances, are tested with the implementations that share lanes. */
 export const describeLaneNumbering = (name: string, open: () => Promise<LanesHarness>): void => {
   describe(name, () => {
     let harness: LanesHarness
@@ -75,7 +76,9 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
     })
 
     it('list from a nonce on, ascending, up to the limit, with everything that rebroadcasting needs', async () => {
+      // More than one digit: the order is numeric, not alphabetical.
       for (let transactions = 0; transactions < 6; transactions += 1) await recordIn(lane)
+      await recordIn(otherSigner)
       const listed = await lanes.listFrom(lane, 9, 100)
       expect(listed).toEqual(
         [9, 10].map((nonce) => ({
@@ -88,6 +91,7 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
       )
       expect((await lanes.listFrom(lane, 0, 2)).map(({ nonce }) => nonce)).toEqual([5, 6])
       expect(await lanes.listFrom(lane, 11, 100)).toEqual([])
+      expect(await lanes.listFrom({ ...lane, signer: randomUUID() }, 0, 100)).toEqual([])
     })
 
     it('advance to the nonce of the chain, and never go back', async () => {
@@ -95,6 +99,9 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
       await lanes.advance(lane, 3)
       await recordIn(lane)
       expect(await noncesOf(lane)).toEqual([10])
+      for (const nonce of [20, 20, 0]) await lanes.advance(lane, nonce)
+      await recordIn(lane)
+      expect(await noncesOf(lane)).toEqual([10, 20])
       expect(await lanes.readNext(otherSigner)).toBe(5)
     })
 
@@ -102,7 +109,13 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
       const unknown = { ...lane, signer: randomUUID() }
       expect(await lanes.readNext(unknown)).toBe(0)
       const { recorder } = await harness.openRecorder(lane.network)
-      await expect(lanes.record(unknown, [recorder], signFor(unknown))).rejects.toThrow('is not open')
+      let hasSigned = false
+      const recording = lanes.record(unknown, [recorder], async (nonce) => {
+        hasSigned = true
+        return await signFor(unknown)(nonce)
+      })
+      await expect(recording).rejects.toThrow('is not open')
+      expect(hasSigned).toBe(false)
       expect(await noncesOf(unknown)).toEqual([])
     })
   })

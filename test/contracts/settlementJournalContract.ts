@@ -10,6 +10,8 @@ import { claimOf } from '../support/claimOf.js'
 
 export interface JournalHarness {
   readonly journal: SettlementJournal
+  /** The same journal as another instance has it, where instances can share one. */
+  readonly theirs?: SettlementJournal
   readonly blocks: ConfirmedBlocks
   close(): Promise<void>
 }
@@ -20,14 +22,15 @@ const failed = { state: 'failed', reason: 'insufficient_funds' } as const
 const twentyAtOnce = <T>(ask: (index: number) => Promise<T>): Promise<readonly T[]> =>
   Promise.all(Array.from({ length: 20 }, (_, index) => ask(index)))
 
-/** Tests that need a shared database are with the implementation. */
 export const describeSettlementJournal = (name: string, open: () => Promise<JournalHarness>): void => {
   describe(name, () => {
     let harness: JournalHarness
     let journal: SettlementJournal
+    let theirs: SettlementJournal
     beforeEach(async () => {
       harness = await open()
       journal = harness.journal
+      theirs = harness.theirs ?? journal
     })
     afterEach(() => harness.close())
 
@@ -46,6 +49,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
       await journal.close(settlement.id, { state: 'confirmed', transaction, block }, consumer)
       return settlement
     }
+    const either = (index: number) => (index % 2 === 0 ? journal : theirs)
     const idsOf = (settlements: readonly Settlement[]) => settlements.map(({ id }) => id)
 
     describe('a consumed authorization', () => {
@@ -118,7 +122,8 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         { state: 'confirmed', reach: () => confirm('0x1') },
       ])('returns null while the authorization has a row that is $state', async ({ reach }) => {
         const { id, authorizationId } = await reach()
-        expect(await journal.claim(claimOf({ authorizationId, caller: 'other' }))).toBeNull()
+        expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
+        expect(await theirs.claim(claimOf({ authorizationId, caller: 'other' }))).toBeNull()
         expect((await journal.findOpen(authorizationId))?.id).toBe(id)
       })
 
@@ -126,14 +131,23 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         const first = await claim()
         await journal.close(first.id, failed)
         expect(await journal.findOpen(first.authorizationId)).toBeNull()
-        const second = await claim({ authorizationId: first.authorizationId })
-        expect(second.id).not.toBe(first.id)
+        const second = await theirs.claim(claimOf({ authorizationId: first.authorizationId }))
+        expect(second?.id).not.toBe(first.id)
         expect((await journal.find(first.id))?.state).toBe('failed')
-        expect((await journal.findOpen(first.authorizationId))?.id).toBe(second.id)
+        expect((await journal.findOpen(first.authorizationId))?.id).toBe(second?.id)
       })
 
       it('gives an authorization to exactly one of 20 concurrent claims', async () => {
-        const answers = await twentyAtOnce(() => journal.claim(claimOf({ authorizationId: 'one' })))
+        const answers = await twentyAtOnce((at) => either(at).claim(claimOf({ authorizationId: 'one' })))
+        expect(answers.filter((settlement) => settlement !== null)).toHaveLength(1)
+      })
+
+      it('gives a failed authorization to exactly one of 20 concurrent retries', async () => {
+        const { id, authorizationId } = await claim()
+        const answers = await twentyAtOnce(async (at) => {
+          if (at === 7) await journal.abandon(id)
+          return await either(at).claim(claimOf({ authorizationId }))
+        })
         expect(answers.filter((settlement) => settlement !== null)).toHaveLength(1)
       })
     })
@@ -158,12 +172,13 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
 
     describe('record', () => {
       it('makes the row pending, sets the newest transaction, and keeps all bytes in order', async () => {
+        // Neither in alphabetical order nor in order of the first letters.
         const { id } = await record('0xb')
-        await journal.recorderFor(id).record(signedAs('0xa'))
+        for (const transaction of ['0xc', '0xa']) await journal.recorderFor(id).record(signedAs(transaction))
         expect(await journal.find(id)).toMatchObject({
           state: 'pending',
           transaction: '0xa',
-          broadcasts: [signedAs('0xb'), signedAs('0xa')],
+          broadcasts: [signedAs('0xb'), signedAs('0xc'), signedAs('0xa')],
         })
       })
 
@@ -221,7 +236,8 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         await journal.close(lost.id, failed)
         expect(await journal.find(whole.id)).toMatchObject({ ...amounts, settledAmount: 7n, gasUsed })
         expect(await journal.find(part.id)).toMatchObject({ ...amounts, settledAmount: 5n, gasUsed: null })
-        expect(await journal.find(lost.id)).toMatchObject({ ...amounts, settledAmount: null, gasUsed: null })
+        const nothing = { settledAmount: null, gasUsed: null, transaction: null }
+        expect(await journal.find(lost.id)).toMatchObject({ ...amounts, ...nothing })
       })
 
       it('confirms a row without moved funds and without transaction', async () => {
@@ -256,37 +272,44 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
             const { id } = await claim()
             expect(await journal.close(id, earlier, 'request:1')).toBe(true)
             const closed = await journal.find(id)
-            expect(await journal.close(id, later, 'request:2')).toBe(false)
+            expect(await theirs.close(id, later, 'request:2')).toBe(false)
             expect(await journal.find(id)).toEqual(closed)
           }
           expect(await journal.close(randomUUID(), later)).toBe(false)
         },
       )
 
-      it('succeeds for exactly one of 20 concurrent calls, whose consumer is stored', async () => {
+      it('succeeds for exactly one of 20 concurrent calls, whose outcome and consumer are stored', async () => {
         const { id } = await record('0x1')
-        const answers = await twentyAtOnce((index) =>
-          journal.close(id, { state: 'confirmed', transaction: '0x1' }, `request:${index}`),
-        )
+        const outcome = (at: number) =>
+          at % 3 === 0 ? failed : ({ state: 'confirmed', transaction: '0x1' } as const)
+        const answers = await twentyAtOnce((at) => either(at).close(id, outcome(at), `request:${at}`))
         expect(answers.filter((isClosed) => isClosed)).toHaveLength(1)
-        expect((await journal.find(id))?.consumedBy).toBe(`request:${answers.indexOf(true)}`)
+        const winner = answers.indexOf(true)
+        const consumedBy = winner % 3 === 0 ? null : `request:${winner}`
+        expect(await journal.find(id)).toMatchObject({ ...outcome(winner), consumedBy })
       })
     })
 
     describe('consume', () => {
       it('grants one consumer, repeatedly, and no other', async () => {
         const { id } = await confirm('0x1')
-        const answers = await twentyAtOnce((index) => journal.consume(id, `request:${index}`))
+        const answers = await twentyAtOnce((at) => either(at).consume(id, `request:${at}`))
         expect(answers.filter((isGranted) => isGranted)).toHaveLength(1)
         const consumer = `request:${answers.indexOf(true)}`
-        expect(await journal.consume(id, consumer)).toBe(true)
+        for (const by of [journal, theirs]) {
+          expect(await by.consume(id, consumer)).toBe(true)
+          expect(await by.consume(id, 'request:other')).toBe(false)
+        }
         expect((await journal.find(id))?.consumedBy).toBe(consumer)
       })
 
       it('refuses before confirmation, after failure, and to all but the consumer that closed the row', async () => {
-        const { id } = await record('0x1')
+        const { id } = await claim()
         expect(await journal.consume(id, 'request:1')).toBe(false)
-        await journal.close(id, failed)
+        await journal.recorderFor(id).record(signedAs('0x1'))
+        expect(await journal.consume(id, 'request:1')).toBe(false)
+        await journal.close(id, failed, 'request:1')
         expect(await journal.consume(id, 'request:1')).toBe(false)
         const consumed = await confirm('0x2', 'request:1')
         expect(await journal.consume(consumed.id, 'request:2')).toBe(false)
@@ -302,6 +325,7 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
           state: 'failed',
           reason: 'settlement_abandoned',
           isOwned: false,
+          closedAt: expect.any(Date),
         })
         const recorded = await record('0x1')
         await journal.release(recorded.id)
@@ -384,25 +408,45 @@ export const describeSettlementJournal = (name: string, open: () => Promise<Jour
         expect(idsOf(await journal.listOrphaned(9))).toEqual([id])
       })
 
-      it('can be consumed again only by the same consumer', async () => {
-        const { id } = await takeBack('request:1')
-        expect(await journal.close(id, confirmed, 'request:2')).toBe(false)
-        expect(await journal.close(id, confirmed, 'request:1')).toBe(true)
-        expect(await journal.consume(id, 'request:2')).toBe(false)
-      })
+      it.each(['request:1', undefined])(
+        'can be consumed again only by the same consumer, also where %s confirms it in another block',
+        async (closer) => {
+          const { id } = await takeBack('request:1')
+          const again = { ...confirmed, transaction: '0x2', block: { number: 9n, hash: '0xb9' } }
+          expect(await journal.consume(id, 'request:1')).toBe(false)
+          expect(await journal.close(id, again, 'request:2')).toBe(false)
+          expect(await journal.close(id, again, closer)).toBe(true)
+          expect(await journal.consume(id, 'request:2')).toBe(false)
+          expect(await journal.consume(id, 'request:1')).toBe(true)
+          expect(await journal.find(id)).toMatchObject({ ...again, consumedBy: 'request:1' })
+        },
+      )
 
       it('can be failed only without a consumer (the reconciler), and then remains the authorization’s row', async () => {
         const { id, authorizationId } = await takeBack('request:1')
-        expect(await journal.close(id, failed, 'request:1')).toBe(false)
+        for (const consumer of ['request:1', 'request:2']) {
+          expect(await journal.close(id, failed, consumer)).toBe(false)
+        }
+        expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
         expect(await journal.close(id, failed)).toBe(true)
+        expect(await journal.find(id)).toMatchObject({ ...failed, consumedBy: 'request:1', block: null })
+        expect(await journal.consume(id, 'request:1')).toBe(false)
         expect((await journal.findOpen(authorizationId))?.id).toBe(id)
         expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
+      })
+
+      it('without a consumer releases its authorization after a failure', async () => {
+        const { id, authorizationId } = await takeBack()
+        await journal.close(id, failed)
+        expect(await journal.findOpen(authorizationId)).toBeNull()
+        expect(await journal.claim(claimOf({ authorizationId }))).not.toBeNull()
       })
 
       it('can be consumed by any first consumer, if there was none', async () => {
         const { id } = await takeBack()
         expect(await journal.close(id, confirmed, 'request:2')).toBe(true)
         expect((await journal.find(id))?.consumedBy).toBe('request:2')
+        expect(await journal.consume(id, 'request:1')).toBe(false)
       })
 
       it('cannot be reopened once it is final', async () => {

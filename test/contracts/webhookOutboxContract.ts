@@ -4,6 +4,8 @@ import type { LeasedDelivery, LeaseRequest, WebhookOutbox } from '../../src/port
 
 export interface OutboxHarness {
   readonly outbox: WebhookOutbox
+  /** The same outbox as another instance has it, where instances can share one. */
+  readonly theirs?: WebhookOutbox
   /** Writes an event for an account, newer than all before; returns its id. */
   write(accountId: string): Promise<string>
   /** Advances the outbox's clock. */
@@ -16,14 +18,15 @@ const sealedSecret = Buffer.from('sealed-1')
 const delivered = { state: 'delivered', status: 204, error: null } as const
 const leaseMs = 30_000
 
-/** Tests that need a shared database are with the implementation. */
 export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHarness>): void => {
   describe(name, () => {
     let harness: OutboxHarness
     let outbox: WebhookOutbox
+    let theirs: WebhookOutbox
     beforeEach(async () => {
       harness = await open()
       outbox = harness.outbox
+      theirs = harness.theirs ?? outbox
       for (const account of ['a', 'b']) await outbox.setEndpoint(account, { url, sealedSecret })
     })
     afterEach(() => harness.close())
@@ -33,10 +36,10 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
       for (let event = 0; event < count; event += 1) ids.push(await harness.write(account))
       return ids
     }
-    const lease = (changes: Partial<LeaseRequest> = {}) =>
-      outbox.leaseDue({ limit: 100, limitPerAccount: 100, except: [], leaseMs, ...changes })
-    const leaseOne = async (): Promise<LeasedDelivery> => {
-      const [leased] = await lease()
+    const lease = (changes: Partial<LeaseRequest> = {}, by = outbox) =>
+      by.leaseDue({ limit: 100, limitPerAccount: 100, except: [], leaseMs, ...changes })
+    const leaseOne = async (by = outbox): Promise<LeasedDelivery> => {
+      const [leased] = await lease({}, by)
       if (leased === undefined) throw new Error('Nothing is due')
       return leased
     }
@@ -115,7 +118,7 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
 
     it('leases an unfinished delivery again only after its lease expired', async () => {
       const ids = await write(1)
-      await lease()
+      await lease({}, theirs)
       await harness.pass(leaseMs - 1_000)
       expect(await lease()).toEqual([])
       await harness.pass(1_000)
@@ -124,11 +127,11 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
 
     it('ignores finish and returnToQueue after another instance took the lease', async () => {
       await write(1)
-      const late = await leaseOne()
+      const late = await leaseOne(theirs)
       await harness.pass(leaseMs)
       const leased = await leaseOne()
-      await outbox.finish(late, { state: 'failed', status: 500, error: null, isGone: false })
-      await outbox.returnToQueue(late)
+      await theirs.finish(late, { state: 'failed', status: 500, error: null, isGone: false })
+      await theirs.returnToQueue(late)
       expect(await newest()).toMatchObject({ state: 'waiting', attempts: 0 })
       expect(await lease()).toEqual([])
       await outbox.finish(leased, delivered)
@@ -153,7 +156,7 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
     it('makes a returned delivery due at once, without counting an attempt', async () => {
       await write(1)
       await outbox.returnToQueue(await leaseOne())
-      expect(await leaseOne()).toMatchObject({ attempts: 0 })
+      expect(await leaseOne(theirs)).toMatchObject({ attempts: 0 })
     })
 
     it('fails all waiting deliveries of a receiver that is gone, and leases none', async () => {
@@ -195,7 +198,14 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
       expect((await outbox.findEndpoint('a'))?.sealedSecrets).toEqual([next, sealedSecret])
       await harness.pass(60_000)
       expect((await outbox.findEndpoint('a'))?.sealedSecrets).toEqual([next])
+      expect((await outbox.findEndpoint('b'))?.sealedSecrets).toEqual([sealedSecret])
       expect(await outbox.rotateSecret('nobody', next, 1)).toBe(false)
+    })
+
+    it('drops all secrets when a URL is set', async () => {
+      await outbox.rotateSecret('a', Buffer.from('sealed-2'), 60_000)
+      await outbox.setEndpoint('a', { url, sealedSecret })
+      expect((await outbox.findEndpoint('a'))?.sealedSecrets).toEqual([sealedSecret])
     })
 
     it('removes an endpoint and only the waiting deliveries of its account', async () => {
@@ -208,13 +218,14 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
     })
 
     it('pages through the deliveries of an account, newest first, and exposes none to another', async () => {
+      expect(await outbox.list('b', { limit: 9 })).toEqual([])
+      await write(1, 'b')
       const ids = (await write(5, 'a')).toReversed()
       expect(idsOf(await outbox.list('a', { limit: 2 }))).toEqual(ids.slice(0, 2))
       expect(idsOf(await outbox.list('a', { limit: 9, before: ids[1] }))).toEqual(ids.slice(2))
-      await write(1, 'b')
-      expect(await outbox.list('b', { limit: 9, before: ids[4] })).toEqual([])
+      expect(await outbox.list('b', { limit: 9, before: ids[0] })).toEqual([])
       expect(await outbox.redeliver('b', ids[0] ?? '')).toBeNull()
-      expect(await outbox.redeliver('a', randomUUID())).toBeNull()
+      for (const unknown of [randomUUID(), 'no id']) expect(await outbox.redeliver('a', unknown)).toBeNull()
     })
 
     it('redelivers an ended delivery with a full set of attempts', async () => {
@@ -234,7 +245,7 @@ export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHa
       const [id = ''] = await write(1)
       const leased = await leaseOne()
       await outbox.redeliver('a', id)
-      expect(await lease()).toEqual([])
+      expect(await lease({}, theirs)).toEqual([])
       await outbox.finish(leased, delivered)
       expect(await newest()).toMatchObject({ state: 'delivered' })
     })

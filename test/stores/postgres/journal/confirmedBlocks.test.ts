@@ -1,9 +1,7 @@
-import type { Pool } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type {
   BlockReference,
   ConfirmedBlock,
-  ConfirmedBlocks,
   Lane,
   Settlement,
   SettlementClaim,
@@ -16,7 +14,7 @@ import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerL
 import { claimOf } from '../../../support/claimOf.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
 
@@ -31,20 +29,12 @@ const inBlock = (reference: BlockReference = block, of = network): ConfirmedBloc
 })
 
 describe('confirmed blocks', () => {
-  let database: TestDatabase
-  let pool: Pool
+  const { pool, otherPool } = useTestDatabase()
   let ours: Instance
   let journal: SettlementJournal
-  let blocks: ConfirmedBlocks
-  let theirBlocks: ConfirmedBlocks
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    blocks = createConfirmedBlocks(pool)
-    theirBlocks = createConfirmedBlocks(database.otherPool())
-  })
-  afterAll(() => database.drop())
+  const blocks = createConfirmedBlocks(pool)
+  const theirBlocks = createConfirmedBlocks(otherPool)
   beforeEach(async () => {
     await pool.query(
       `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances`,
@@ -200,64 +190,6 @@ describe('confirmed blocks', () => {
       expect(await blocks.reopen(inBlock())).toMatchObject([
         { transaction: '0xfirst', broadcasts: [first, second] },
       ])
-    })
-  })
-
-  describe('a reopened payment', () => {
-    const reopen = async (consumer?: string) => {
-      const { id } = await pay(block, consumer)
-      await blocks.reopen(inBlock())
-      return id
-    }
-    const again = { state: 'confirmed', transaction: 'again', block: { number: 9n, hash: '0xb9' } } as const
-    const failed = { state: 'failed', reason: 'authorization_expired_unsettled' } as const
-
-    it('keeps its consumer, however it is closed', async () => {
-      const id = await reopen('request:1')
-      expect(await journal.consume(id, 'request:1')).toBe(false)
-      expect(await journal.close(id, again, 'request:2')).toBe(false)
-      expect((await get(id)).state).toBe('pending')
-      expect(await journal.close(id, again)).toBe(true)
-      expect(await journal.consume(id, 'request:2')).toBe(false)
-      expect(await journal.consume(id, 'request:1')).toBe(true)
-      expect(await get(id)).toMatchObject({
-        transaction: 'again',
-        block: again.block,
-        consumedBy: 'request:1',
-      })
-    })
-
-    it('is granted to the first consumer if it had none', async () => {
-      const id = await reopen()
-      expect(await journal.close(id, again, 'request:2')).toBe(true)
-      expect(await journal.consume(id, 'request:1')).toBe(false)
-    })
-
-    it('with a consumer is failed by the reconciler only, and keeps its consumer', async () => {
-      const id = await reopen('request:1')
-      for (const consumer of ['request:1', 'request:2']) {
-        expect(await journal.close(id, failed, consumer)).toBe(false)
-      }
-      expect(await journal.close(id, failed)).toBe(true)
-      expect(await get(id)).toMatchObject({ ...failed, consumedBy: 'request:1', block: null })
-      expect(await journal.consume(id, 'request:1')).toBe(false)
-    })
-
-    it('with a consumer keeps its authorization permanently, even after a failure', async () => {
-      const id = await reopen('request:1')
-      const { authorizationId } = await get(id)
-      expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
-      await journal.close(id, failed)
-      expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
-      expect((await journal.findOpen(authorizationId))?.id).toBe(id)
-    })
-
-    it('without a consumer releases its authorization after a failure', async () => {
-      const id = await reopen()
-      const { authorizationId } = await get(id)
-      await journal.close(id, failed)
-      expect(await journal.findOpen(authorizationId)).toBeNull()
-      expect(await journal.claim(claimOf({ authorizationId }))).not.toBeNull()
     })
   })
 })

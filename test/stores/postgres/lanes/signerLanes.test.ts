@@ -1,27 +1,18 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Lane, SettlementJournal, SignedTransaction } from '../../../../src/ports/settlementJournal.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Lane, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import type { SignerLanes, SignNumbered } from '../../../../src/ports/signerLanes.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
+import { describeLaneNumbering, observeRecorder, signFor } from '../../../contracts/laneNumberingContract.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
 import { startTcpProxy } from '../../../support/tcpProxy.js'
 
 const lane: Lane = { network: 'eip155:84532', signer: '0x1111111111111111111111111111111111111111' }
 const otherSigner: Lane = { ...lane, signer: '0x2222222222222222222222222222222222222222' }
-const otherNetwork: Lane = { ...lane, network: 'eip155:8453' }
-
-/** Signs one transaction per nonce. */
-const signFor =
-  ({ network, signer }: Lane) =>
-  async (nonce: number): Promise<SignedTransaction> => ({
-    transaction: `${network}/${signer}/${nonce}`,
-    bytes: `bytes ${nonce}`,
-  })
 
 /** A promise that a test resolves. */
 const gate = () => {
@@ -35,23 +26,34 @@ const gate = () => {
 const range = (from: number, length: number): readonly number[] =>
   Array.from({ length }, (_, index) => from + index)
 
+const database = useTestDatabase()
+const { pool, otherPool } = database
+const empty = () =>
+  pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+
+describeLaneNumbering('the signer lanes', async () => {
+  await empty()
+  const instance = await addInstance(pool)
+  const journal = createSettlementJournal(pool, instance)
+  return {
+    lanes: createSignerLanes(pool, instance),
+    openRecorder: async (network) => {
+      const settlement = await journal.claim(claimOf({ network }))
+      if (settlement === null) throw new Error('The authorization already has an open row')
+      return observeRecorder(journal.recorderFor(settlement.id))
+    },
+    close: async () => undefined,
+  }
+})
+
 describe('the signer lanes', () => {
-  let database: TestDatabase
-  let pool: Pool
-  let otherPool: Pool
   /** Two instances that share the database. */
   let journals: readonly [SettlementJournal, SettlementJournal]
   let lanes: SignerLanes
   let otherLanes: SignerLanes
 
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    pool = database.pool()
-    otherPool = database.otherPool()
-  })
-  afterAll(() => database.drop())
   beforeEach(async () => {
-    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    await empty()
     const [ours, theirs] = [await appear(), await appear()]
     journals = [createSettlementJournal(pool, ours), createSettlementJournal(otherPool, theirs)]
     lanes = createSignerLanes(pool, ours)
@@ -79,6 +81,8 @@ describe('the signer lanes', () => {
   const noncesFrom = async (target: Lane, nonce = 0): Promise<readonly number[]> =>
     (await lanes.listFrom(target, nonce, 1_000)).map((transaction) => transaction.nonce)
 
+  const unrecorded = { state: 'claimed', transaction: null, broadcasts: [] }
+
   describe('record', () => {
     it('allocates gapless, unique nonces to 200 transactions of two instances', async () => {
       await lanes.advance(lane, 7)
@@ -87,12 +91,6 @@ describe('the signer lanes', () => {
       )
       expect([...taken].sort((left, right) => left - right)).toEqual(range(7, 200))
       expect(await noncesFrom(lane)).toEqual(range(7, 200))
-    })
-
-    it("starts at the chain's nonce", async () => {
-      await lanes.advance(lane, 41)
-      expect(await recordIn(lane)).toBe(41)
-      expect(await recordIn(lane)).toBe(42)
     })
 
     it('gives each settlement the transaction that was signed for its nonce', async () => {
@@ -112,11 +110,7 @@ describe('the signer lanes', () => {
         throw new Error('no key')
       })
       await expect(failing).rejects.toThrow('no key')
-      expect(await journals[0].find(id)).toMatchObject({
-        state: 'claimed',
-        transaction: null,
-        broadcasts: [],
-      })
+      expect(await journals[0].find(id)).toMatchObject(unrecorded)
       expect(await recordIn(lane)).toBe(5)
     })
 
@@ -148,36 +142,9 @@ describe('the signer lanes', () => {
       } finally {
         await pool.query('drop function refuse cascade')
       }
-      expect(await journals[0].find(id)).toMatchObject({
-        state: 'claimed',
-        transaction: null,
-        broadcasts: [],
-      })
+      expect(await journals[0].find(id)).toMatchObject(unrecorded)
       expect(await noncesFrom(lane)).toEqual([])
       expect(await recordIn(lane)).toBe(5)
-    })
-
-    it('throws before it signs when the lane is not open', async () => {
-      await lanes.advance(otherSigner, 0)
-      await lanes.advance(otherNetwork, 0)
-      const id = await claim(journals[0])
-      let hasSigned = false
-      const recording = recordOne(journals[0], id, lane, async (nonce) => {
-        hasSigned = true
-        return await signFor(lane)(nonce)
-      })
-      await expect(recording).rejects.toThrow('not open')
-      expect(hasSigned).toBe(false)
-      expect((await journals[0].find(id))?.state).toBe('claimed')
-    })
-
-    it('allocates nonces independently per signer and network', async () => {
-      const all = [lane, otherSigner, otherNetwork]
-      for (const [index, each] of all.entries()) await lanes.advance(each, 100 * index)
-      await Promise.all(range(0, 30).map((index) => recordIn(all[index % 3] ?? lane)))
-      for (const [index, each] of all.entries()) {
-        expect(await noncesFrom(each)).toEqual(range(100 * index, 10))
-      }
     })
 
     it('does not block other lanes while one is blocked', async () => {
@@ -247,17 +214,6 @@ describe('the signer lanes', () => {
   })
 
   describe('advance', () => {
-    it('moves a lane forward and never backward', async () => {
-      await lanes.advance(lane, 10)
-      await lanes.advance(lane, 3)
-      expect(await recordIn(lane)).toBe(10)
-      await lanes.advance(lane, 20)
-      await lanes.advance(lane, 20)
-      await lanes.advance(lane, 0)
-      expect(await recordIn(lane)).toBe(20)
-      expect(await recordIn(lane)).toBe(21)
-    })
-
     it('keeps the maximum of concurrent calls from two instances', async () => {
       await Promise.all(
         range(0, 30).map((index) => (index % 2 === 0 ? lanes : otherLanes).advance(lane, (index * 7) % 30)),
@@ -282,37 +238,11 @@ describe('the signer lanes', () => {
     })
   })
 
-  describe('listFrom', () => {
-    beforeEach(async () => {
-      await lanes.advance(lane, 8)
-      await lanes.advance(otherSigner, 8)
-      // More than one digit: the order is numeric, not alphabetical.
-      for (let transactions = 0; transactions < 5; transactions += 1) await recordIn(lane)
-      await recordIn(otherSigner)
-    })
-
-    it('lists the recorded transactions of one lane from a nonce on, in order', async () => {
-      expect(await lanes.listFrom(lane, 9, 100)).toEqual(
-        range(9, 4).map((nonce) => ({
-          transaction: `${lane.network}/${lane.signer}/${nonce}`,
-          bytes: `bytes ${nonce}`,
-          nonce,
-          recordedAt: expect.any(Date),
-          replaced: [],
-        })),
-      )
-    })
-
-    it('respects the limit, lowest nonces first', async () => {
-      expect((await otherLanes.listFrom(lane, 0, 2)).map(({ nonce }) => nonce)).toEqual([8, 9])
-    })
-
-    it('lists nothing beyond the last nonce, of an unknown lane, or signed by payers', async () => {
-      const id = await claim(journals[0])
-      await journals[0].recorderFor(id).record({ transaction: 'signed by the payer', bytes: '0x' })
-      expect(await lanes.listFrom(lane, 13, 100)).toEqual([])
-      expect(await lanes.listFrom(otherNetwork, 0, 100)).toEqual([])
-      expect(await noncesFrom(lane)).toEqual(range(8, 5))
-    })
+  it('list nothing that payers signed', async () => {
+    await lanes.advance(lane, 8)
+    expect(await recordIn(lane)).toBe(8)
+    const id = await claim(journals[0])
+    await journals[0].recorderFor(id).record({ transaction: 'signed by the payer', bytes: '0x' })
+    expect(await noncesFrom(lane)).toEqual([8])
   })
 })
