@@ -125,6 +125,39 @@ const afterRecording = (next: () => ReturnType<ToySettle>): ToyScript => ({
   },
 })
 
+const down = () => Promise.reject(new Error('down'))
+
+/** The journal writes what `write` does, and its answer is lost. */
+const losingAnswer =
+  <Given extends unknown[]>(write: (...given: Given) => Promise<unknown>) =>
+  async (...given: Given): Promise<never> => {
+    await write(...given)
+    throw new Error('the answer to the commit was lost')
+  }
+const losingCloses = ({ close }: MemoryJournal) => ({ close: losingAnswer(close) })
+const losingRecords = ({ recorderFor }: MemoryJournal) => ({
+  recorderFor: (settlementId: string) => ({
+    settlementId,
+    record: losingAnswer(() => recorderFor(settlementId).record(sent)),
+  }),
+})
+
+/** Every row becomes so while a request waits. */
+const changeAll = (fields: Partial<Settlement> | null) => (journal: MemoryJournal) => {
+  for (const { id } of journal.list()) journal.change(id, fields)
+}
+
+const deferred = () => {
+  let finish = () => {}
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  return { finished, finish: () => finish() }
+}
+
+const sendAs = (state: 'confirmed' | 'pending') =>
+  afterRecording(async () => ({ state, transaction: 'tx-1' }))
+
 const pendingAnswer = {
   success: false,
   errorReason: 'settlement_pending',
@@ -136,6 +169,9 @@ const pendingAnswer = {
 const laterThan = (time: Date): Date => new Date(time.getTime() + 1)
 
 describe('a failure', () => {
+  const tx = { transaction: 'tx-1' }
+  const tooLittle = 'transfer_event_mismatch'
+  const reverted = 'invalid_exact_evm_transaction_failed'
   const failing = (outcome: Outcome, expiresAt: Date | null = null) =>
     setup({
       scheme: {
@@ -144,38 +180,15 @@ describe('a failure', () => {
     })
 
   it.each([
-    ['of the state of the chain is retryable', 'insufficient_funds', undefined, null, true],
-    [
-      'is retryable until the authorization expires',
-      'insufficient_funds',
-      undefined,
-      laterThan(startOfTime),
-      true,
-    ],
-    ['is final once the authorization has expired', 'insufficient_funds', undefined, startOfTime, false],
-    ['of the payment itself is final', 'transaction_failed', 'tx-1', null, false],
-    [
-      'of a token that credits too little is retryable while nothing was sent',
-      'transfer_event_mismatch',
-      undefined,
-      null,
-      true,
-    ],
-    ['of a token that credited too little is final', 'transfer_event_mismatch', 'tx-1', null, false],
-    [
-      'of a transaction that reverted is retryable, as its authorization is',
-      'invalid_exact_evm_transaction_failed',
-      'tx-1',
-      null,
-      true,
-    ],
+    ['of the state of the chain is retryable', 'insufficient_funds', {}, null, true],
+    ['is retryable until the authorization expires', 'insufficient_funds', {}, laterThan(startOfTime), true],
+    ['is final once the authorization has expired', 'insufficient_funds', {}, startOfTime, false],
+    ['of the payment itself is final', 'transaction_failed', tx, null, false],
+    ['of a token that credits too little is retryable while nothing was sent', tooLittle, {}, null, true],
+    ['of a token that credited too little is final', tooLittle, tx, null, false],
+    ['of a transaction that reverted is retryable, as its authorization is', reverted, tx, null, true],
   ] as const)('%s', async (_, reason, transaction, expiresAt, retryable) => {
-    const outcome = {
-      state: 'failed',
-      reason,
-      ...(transaction === undefined ? {} : { transaction }),
-    } as const
-    const { attempt } = failing(outcome, expiresAt)
+    const { attempt } = failing({ state: 'failed', reason, ...transaction }, expiresAt)
     expect(await attempt()).toMatchObject({ status: 'failed', errorReason: reason, retryable })
   })
 })
@@ -326,12 +339,7 @@ describe('a scheme that only verifies', () => {
   it('answers the stored success if the close was written and its response was lost', async () => {
     const { attempt } = setup({
       scheme: claiming,
-      journal: (journal) => ({
-        close: async (id, closing, consumer) => {
-          await journal.close(id, closing, consumer)
-          throw new Error('the answer to the commit was lost')
-        },
-      }),
+      journal: losingCloses,
     })
     expect(await attempt()).toMatchObject({ success: true, transaction: paid })
   })
@@ -425,11 +433,8 @@ describe('a refused payment', () => {
         message: 'Not you',
       }
     }
-    expect(await attempt({ admit })).toMatchObject({
-      success: false,
-      errorMessage: 'Not you',
-      payer: 'alice',
-    })
+    const refused = { success: false, errorMessage: 'Not you', payer: 'alice' }
+    expect(await attempt({ admit })).toMatchObject(refused)
     expect(seen).toEqual(['toy:1/nonce-1'])
     expect(plain.list()).toEqual([])
     expect(await attempt({ admit: async () => null })).toMatchObject({ success: true })
@@ -522,7 +527,7 @@ describe('a failure before anything was recorded', () => {
   it('is answered even if the claim cannot be abandoned; the reconciler abandons it later', async () => {
     const { plain, logger, attempt } = setup({
       scheme: { settle: () => Promise.reject(new Error('no node answers')) },
-      journal: () => ({ abandon: () => Promise.reject(new Error('down')) }),
+      journal: () => ({ abandon: down }),
     })
     await expect(attempt()).rejects.toMatchObject(nothingSent)
     expect(onlyRow(plain).state).toBe('claimed')
@@ -530,36 +535,15 @@ describe('a failure before anything was recorded', () => {
   })
 
   it('of a recorder that did record is settlement_pending with the hash: those bytes will be sent', async () => {
-    const { plain, attempt } = setup({
-      scheme: afterRecording(async () => ({ state: 'confirmed', transaction: 'tx-1' })),
-      journal: (plainJournal) => ({
-        recorderFor: (settlementId) => {
-          const recorder = plainJournal.recorderFor(settlementId)
-          const loseAnswer = async () => {
-            await recorder.record(sent)
-            throw new Error('the answer to the commit was lost')
-          }
-          return { settlementId, record: loseAnswer }
-        },
-      }),
-    })
+    const { plain, attempt } = setup({ scheme: sendAs('confirmed'), journal: losingRecords })
     expect(await attempt()).toMatchObject(pendingAnswer)
     expect(onlyRow(plain)).toMatchObject({ state: 'pending', isOwned: false })
   })
 
   it('of a recorder that did record releases the row to the reconciler even if it cannot be read', async () => {
     const { plain, attempt } = setup({
-      scheme: afterRecording(async () => ({ state: 'confirmed', transaction: 'tx-1' })),
-      journal: (plainJournal) => ({
-        find: () => Promise.reject(new Error('down')),
-        recorderFor: (settlementId) => {
-          const loseAnswer = async () => {
-            await plainJournal.recorderFor(settlementId).record(sent)
-            throw new Error('the answer to the commit was lost')
-          }
-          return { settlementId, record: loseAnswer }
-        },
-      }),
+      scheme: sendAs('confirmed'),
+      journal: (journal) => ({ ...losingRecords(journal), find: down }),
     })
     await expect(attempt()).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' })
     expect(onlyRow(plain)).toMatchObject({ state: 'pending', isOwned: false })
@@ -612,35 +596,28 @@ describe('a failure after something was recorded', () => {
     expect(await plain.listOrphaned(10)).toHaveLength(1)
   })
 
-  it('of the scheme in a signer lane is settlement_pending with the hash', async () => {
-    const { attempt } = setup({
-      scheme: {
-        settle: async (_payment, recorder) => {
-          await recorder.record(sent, async () => {})
-          throw new Error('lost')
-        },
-      },
-    })
-    expect(await attempt()).toMatchObject(pendingAnswer)
+  const sendThenFail = (...records: readonly Parameters<Recorder['record']>[]): ToyScript => ({
+    settle: async (_payment, recorder) => {
+      for (const record of records) await recorder.record(...record)
+      throw new Error('lost')
+    },
   })
-
-  it('contains the newest transaction if several were recorded', async () => {
-    const { attempt } = setup({
-      scheme: {
-        settle: async (_payment, recorder) => {
-          await recorder.record({ transaction: 'tx-0', bytes: 'bytes-0' })
-          await recorder.record(sent)
-          throw new Error('lost')
-        },
-      },
-    })
-    expect(await attempt()).toMatchObject(pendingAnswer)
+  it.each<[string, World]>([
+    ['of the scheme in a signer lane is', { scheme: sendThenFail([sent, async () => {}]) }],
+    [
+      'contains the newest transaction if several were recorded: it is',
+      { scheme: sendThenFail([{ transaction: 'tx-0', bytes: 'bytes-0' }], [sent]) },
+    ],
+    [
+      'of the journal to release a pending payment is',
+      { scheme: sendAs('pending'), journal: () => ({ release: down }) },
+    ],
+  ])('%s settlement_pending with the hash', async (_, world) => {
+    expect(await setup(world).attempt()).toMatchObject(pendingAnswer)
   })
 
   it('of the journal to close a confirmed payment is settlement_pending: success requires the closed row', async () => {
-    const { plain, logger, attempt } = setup({
-      journal: () => ({ close: () => Promise.reject(new Error('down')) }),
-    })
+    const { plain, logger, attempt } = setup({ journal: () => ({ close: down }) })
     expect(await attempt()).toMatchObject(pendingAnswer)
     expect(onlyRow(plain)).toMatchObject({ state: 'pending', consumedBy: null })
     expect(logger.messages()).toContain('settlement.close_failed')
@@ -648,79 +625,51 @@ describe('a failure after something was recorded', () => {
 
   it('of the journal after it closed the row is the stored success', async () => {
     const { plain, attempt } = setup({
-      journal: (journal) => ({
-        close: async (id, closing, consumer) => {
-          await journal.close(id, closing, consumer)
-          throw new Error('the answer to the commit was lost')
-        },
-      }),
+      journal: losingCloses,
     })
     expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-1' })
     expect(onlyRow(plain)).toMatchObject({ state: 'confirmed', consumedBy: 'request:1' })
     expect(await attempt({ consumer: 'request:2' })).toMatchObject(duplicateAnswer)
   })
-
-  it('of the journal to release a pending payment is settlement_pending', async () => {
-    const { attempt } = setup({
-      scheme: afterRecording(async () => ({ state: 'pending', transaction: 'tx-1' })),
-      journal: () => ({ release: () => Promise.reject(new Error('down')) }),
-    })
-    expect(await attempt()).toMatchObject(pendingAnswer)
-  })
 })
 
 describe('a row that the reconciler closed first', () => {
-  const closeLater = (fields: Partial<Settlement>) => (plain: MemoryJournal) => ({
+  const closeLater = (fields: Partial<Settlement> | null) => (plain: MemoryJournal) => ({
     close: async (id: string) => {
       plain.change(id, fields)
       return false
     },
   })
+  const confirmed = { state: 'confirmed', transaction: 'tx-2' } as const
+  const failed = { state: 'failed', reason: 'authorization_expired_unsettled' } as const
 
   it('as confirmed is success for its request, once', async () => {
-    const { plain, attempt } = setup({
-      journal: closeLater({ state: 'confirmed', transaction: 'tx-2', isOwned: false }),
-    })
+    const { plain, attempt } = setup({ journal: closeLater({ ...confirmed, isOwned: false }) })
     expect(await attempt()).toMatchObject({ success: true, transaction: 'tx-2' })
     expect(onlyRow(plain).consumedBy).toBe('request:1')
-    expect(await attempt({ consumer: 'request:2' })).toMatchObject({
-      ...duplicateAnswer,
-      transaction: 'tx-2',
-    })
+    const second = await attempt({ consumer: 'request:2' })
+    expect(second).toMatchObject({ ...duplicateAnswer, transaction: 'tx-2' })
   })
 
-  it('as confirmed, and consumed by another request, is a duplicate_settlement', async () => {
-    const { attempt } = setup({
-      journal: closeLater({ state: 'confirmed', transaction: 'tx-2', consumedBy: 'request:0' }),
-    })
-    expect(await attempt()).toMatchObject({ ...duplicateAnswer, transaction: 'tx-2' })
-  })
-
-  it('as failed is that failure, whatever the scheme returned', async () => {
-    const { attempt } = setup({
-      journal: closeLater({ state: 'failed', reason: 'authorization_expired_unsettled' }),
-    })
-    expect(await attempt()).toMatchObject({
-      success: false,
-      status: 'failed',
-      errorReason: 'authorization_expired_unsettled',
-    })
-  })
-
-  it('is never success if the row no longer exists', async () => {
-    const { attempt } = setup({
-      journal: (plain) => ({
-        close: async (id) => {
-          plain.change(id, null)
-          return false
-        },
-      }),
-    })
-    expect(await attempt()).toMatchObject({
-      success: false,
-      errorReason: 'settlement_pending',
-      status: 'pending',
-    })
+  it.each<[string, Partial<Settlement> | null, object]>([
+    [
+      'as confirmed, and consumed by another request, is a duplicate_settlement',
+      { ...confirmed, consumedBy: 'request:0' },
+      { ...duplicateAnswer, transaction: 'tx-2' },
+    ],
+    [
+      'as failed is that failure, whatever the scheme returned',
+      failed,
+      { success: false, status: 'failed', errorReason: failed.reason },
+    ],
+    [
+      'is never success if the row no longer exists',
+      null,
+      { success: false, errorReason: 'settlement_pending', status: 'pending' },
+    ],
+  ])('%s', async (_, fields, answer) => {
+    const { attempt } = setup({ journal: closeLater(fields) })
+    expect(await attempt()).toMatchObject(answer)
   })
 })
 
@@ -746,22 +695,14 @@ describe('a payment whose block was orphaned after `success: true` was answered'
   })
 
   it('is duplicate_settlement to a retry of its request once it is confirmed again', async () => {
-    const { plain, attempt } = setup({
-      onPause: (journal) => {
-        for (const { id } of journal.list()) journal.change(id, { state: 'confirmed' })
-      },
-    })
+    const { plain, attempt } = setup({ onPause: changeAll({ state: 'confirmed' }) })
     plain.put(reopened)
     expect(await attempt()).toMatchObject(duplicateAnswer)
     expect(onlyRow(plain).consumedBy).toBe('request:0')
   })
 
   it('is success again to the same Idempotency-Key once it is confirmed again', async () => {
-    const { plain, attempt } = setup({
-      onPause: (journal) => {
-        for (const { id } of journal.list()) journal.change(id, { state: 'confirmed' })
-      },
-    })
+    const { plain, attempt } = setup({ onPause: changeAll({ state: 'confirmed' }) })
     plain.put(reopened)
     expect(await attempt({ consumer: 'request:0' })).toMatchObject({ success: true })
   })
@@ -868,45 +809,29 @@ describe('an authorization that another request is settling', () => {
   })
 
   it('is settled again by a retry if the first abandoned its claim', async () => {
-    const { plain, attempt } = setup({
-      onPause: (journal) => {
-        const [row] = journal.list()
-        if (row !== undefined) journal.change(row.id, { state: 'failed', reason: 'settlement_abandoned' })
-      },
-    })
+    const onPause = changeAll({ state: 'failed', reason: 'settlement_abandoned' })
+    const { plain, attempt } = setup({ onPause })
     plain.put({})
     expect(await attempt({ consumer: 'request:2' })).toMatchObject({ success: true, transaction: 'tx-1' })
     expect(plain.list().map(({ state }) => state)).toEqual(['failed', 'confirmed'])
   })
 
   it('is success to the recorded consumer although the response to consume was lost', async () => {
-    const { plain, attempt } = setup({
-      journal: (journal) => ({
-        consume: async (id, consumer) => {
-          await journal.consume(id, consumer)
-          throw new Error('the answer was lost')
-        },
-      }),
-    })
+    const { plain, attempt } = setup({ journal: ({ consume }) => ({ consume: losingAnswer(consume) }) })
     plain.put({ ...recordedRow, state: 'confirmed' })
     expect(await attempt({ consumer: 'request:2' })).toMatchObject({ success: true })
     expect(await attempt({ consumer: 'request:3' })).toMatchObject(duplicateAnswer)
   })
 
   it('is settlement_pending with the hash while the consumer cannot be read', async () => {
-    const { plain, attempt } = setup({
-      journal: () => ({ consume: () => Promise.reject(new Error('down')) }),
-    })
+    const { plain, attempt } = setup({ journal: () => ({ consume: down }) })
     plain.put({ ...recordedRow, state: 'confirmed' })
     expect(await attempt()).toMatchObject(pendingAnswer)
     expect(onlyRow(plain).consumedBy).toBeNull()
   })
 
   it('is settlement_pending with the hash if the journal fails while a retry waits', async () => {
-    const { plain, attempt } = setup({
-      waitMs: 20,
-      journal: () => ({ find: () => Promise.reject(new Error('down')) }),
-    })
+    const { plain, attempt } = setup({ waitMs: 20, journal: () => ({ find: down }) })
     plain.put(recordedRow)
     expect(await attempt()).toMatchObject(pendingAnswer)
   })
@@ -921,19 +846,10 @@ describe('an authorization that another request is settling', () => {
   })
 
   it('is answered as failed to a retry that waited for it', async () => {
-    const { plain, attempt } = setup({
-      onPause: (journal) => {
-        const [row] = journal.list()
-        if (row !== undefined)
-          journal.change(row.id, { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' })
-      },
-    })
+    const reason = 'invalid_exact_evm_transaction_failed'
+    const { plain, attempt } = setup({ onPause: changeAll({ state: 'failed', reason }) })
     plain.put(recordedRow)
-    expect(await attempt()).toMatchObject({
-      success: false,
-      status: 'failed',
-      errorReason: 'invalid_exact_evm_transaction_failed',
-    })
+    expect(await attempt()).toMatchObject({ success: false, status: 'failed', errorReason: reason })
   })
 
   it('is settlement_pending with the hash when the wait ends first', async () => {
@@ -960,11 +876,7 @@ describe('an authorization that another request is settling', () => {
   })
 
   it('is settled again if its row disappears while a retry waits', async () => {
-    const { plain, attempt } = setup({
-      onPause: (journal) => {
-        for (const { id } of journal.list()) journal.change(id, null)
-      },
-    })
+    const { plain, attempt } = setup({ onPause: changeAll(null) })
     plain.put(recordedRow)
     expect((await attempt()).success).toBe(true)
   })
@@ -1025,10 +937,7 @@ describe('many requests for one authorization at once', () => {
 describe('concurrent settlements', () => {
   /** Settlements that the test completes. */
   const slow = () => {
-    let finish: () => void = () => undefined
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve
-    })
+    const { finished, finish } = deferred()
     const scheme: ToyScript = {
       settle: async (_payment, recorder) => {
         await recorder.record({ transaction: recorder.settlementId, bytes: 'bytes' })
@@ -1036,7 +945,7 @@ describe('concurrent settlements', () => {
         return { state: 'confirmed', transaction: recorder.settlementId }
       },
     }
-    return { scheme, finish: () => finish() }
+    return { scheme, finish }
   }
   const tooMany = { code: 'RATE_LIMITED', retryAfterSeconds: 1 }
 
@@ -1128,10 +1037,7 @@ describe('settlements of several accounts of one customer', () => {
   })
 
   it('share what may run at once', async () => {
-    let finish = () => {}
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve
-    })
+    const { finished, finish } = deferred()
     const { attempt } = setup({
       atOnce: { settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 1 },
       scheme: {
@@ -1190,7 +1096,7 @@ describe('a settlement that was answered settlement_pending', () => {
   /** Answered pending to `first`, then confirmed by the reconciler: the success was not received. */
   const settleLater = async (first: Parameters<ReturnType<typeof setup>['attempt']>[0]) => {
     const { plain, attempt, logger } = setup({
-      scheme: afterRecording(async () => ({ state: 'pending', transaction: 'tx-1' })),
+      scheme: sendAs('pending'),
     })
     expect(await attempt(first)).toMatchObject({ status: 'pending' })
     await plain.close(onlyRow(plain).id, { state: 'confirmed', transaction: 'tx-1' })
@@ -1325,7 +1231,7 @@ describe('an attempt of an account that is bound to its body', () => {
     ['leaves its success to no other body with the same proof', true, false],
   ])('%s', async (_name, isFirstBound, isSecondBound) => {
     const { plain, attempt } = setup({
-      scheme: afterRecording(async () => ({ state: 'pending', transaction: 'tx-1' })),
+      scheme: sendAs('pending'),
     })
     const caller = 'account'
     await attempt({ caller, isBodyBound: isFirstBound })
@@ -1362,21 +1268,18 @@ describe('a hold that a settlement took', () => {
 
   it('is released when it comes after the wait has ended', async () => {
     const { reservations, holdFunds } = hasHold()
-    let isOver = () => undefined as undefined
-    const over = new Promise<undefined>((resolve) => {
-      isOver = () => void resolve(undefined)
-    })
+    const { finished, finish } = deferred()
     const { attempt } = setup({
       waitMs: 20,
       scheme: holding,
       holdFunds: async (...asked) => {
-        await over
+        await finished
         return await holdFunds(...asked)
       },
     })
     await rejectionOf(attempt())
     expect(reservations.list()).toEqual([])
-    isOver()
+    finish()
     await pollUntil(() => reservations.reserved() === 1 && reservations.list().length === 0, 'the release')
   })
 

@@ -46,12 +46,12 @@ interface Row {
 
 const ended = { completed: 'INTENT_NOT_PENDING', failed: 'INTENT_NOT_PENDING', expired: 'INTENT_EXPIRED' }
 const closed = { ...ended, executing: 'INTENT_NOT_PENDING', cancelled: 'INTENT_NOT_PENDING' }
+const refused = { pending: 'INTENT_NOT_PENDING', routed: 'INTENT_NOT_PENDING', ...closed }
+const paid = { executing: 'unchanged', completed: 'unchanged', failed: 'unchanged' }
 const untouched = {
   pending: 'unchanged',
   routed: 'unchanged',
-  executing: 'unchanged',
-  completed: 'unchanged',
-  failed: 'unchanged',
+  ...paid,
   expired: 'unchanged',
   cancelled: 'unchanged',
 }
@@ -108,15 +108,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   'execute with a first or the same payment': {
     command: () => paidBy('toy:1/nonce-1'),
-    expected: {
-      pending: 'NO_ROUTE_SELECTED',
-      routed: 'unchanged',
-      executing: 'unchanged',
-      completed: 'unchanged',
-      failed: 'unchanged',
-      expired: 'INTENT_EXPIRED',
-      cancelled: 'INTENT_NOT_PENDING',
-    },
+    expected: { ...closed, ...paid, pending: 'NO_ROUTE_SELECTED', routed: 'unchanged' },
   },
   'execute with another payment': {
     command: () => paidBy('toy:1/nonce-2'),
@@ -134,42 +126,18 @@ const table: Readonly<Record<string, Row>> = {
   'execute after the intent expired': {
     command: () => paidBy('toy:1/nonce-1'),
     now: expired,
-    expected: {
-      pending: 'INTENT_EXPIRED',
-      routed: 'INTENT_EXPIRED',
-      executing: 'unchanged',
-      completed: 'unchanged',
-      failed: 'unchanged',
-      expired: 'INTENT_EXPIRED',
-      cancelled: 'INTENT_NOT_PENDING',
-    },
+    expected: { ...closed, ...paid, pending: 'INTENT_EXPIRED', routed: 'INTENT_EXPIRED' },
   },
   'a payment is claimed': {
     command: () => bind,
-    expected: {
-      pending: 'INTENT_NOT_PENDING',
-      routed: 'executing, intent.executing',
-      executing: 'INTENT_NOT_PENDING',
-      completed: 'INTENT_NOT_PENDING',
-      failed: 'INTENT_NOT_PENDING',
-      expired: 'INTENT_NOT_PENDING',
-      cancelled: 'INTENT_NOT_PENDING',
-    },
+    expected: { ...refused, expired: 'INTENT_NOT_PENDING', routed: 'executing, intent.executing' },
   },
   'its own payment is claimed, again after a lost answer': {
     command: (intent) => ({
       ...bind,
       payment: { ...payment, settlementId: intent.payment?.settlementId ?? 'none' },
     }),
-    expected: {
-      pending: 'INTENT_NOT_PENDING',
-      routed: 'executing, intent.executing',
-      executing: 'unchanged',
-      completed: 'unchanged',
-      failed: 'unchanged',
-      expired: 'INTENT_NOT_PENDING',
-      cancelled: 'INTENT_NOT_PENDING',
-    },
+    expected: { ...refused, ...paid, expired: 'INTENT_NOT_PENDING', routed: 'executing, intent.executing' },
   },
   'its payment is confirmed': {
     command: (intent) => own(intent, { state: 'confirmed', transaction: 'tx-1', broadcasts }),
