@@ -167,7 +167,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
          where d.account_id = $1 and d.state = t.state and ($3::uuid is null or (d.created_at, d.id) <
            (select created_at, id from webhook_deliveries where id = $3 and account_id = $1))
          order by d.created_at desc, d.id desc limit $2) p
-       order by p.created_at desc, p.id desc limit $2`,
+       order by p."createdAt" desc, p.id desc limit $2`,
       [accountId, limit, before ?? null, state === undefined ? listedStates : [state]],
     )
     return rows.map(readDelivery)
