@@ -15,10 +15,12 @@ const measured = (parts: TestAppOptions = {}) => {
   return {
     app,
     metrics,
+    /** The lines of a metric, without its name. */
     lines: async (name: string) =>
       (await metrics.registry.metrics())
         .split('\n')
-        .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)),
+        .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+        .map((line) => line.slice(name.length).trimStart()),
   }
 }
 
@@ -44,11 +46,11 @@ describe('GET /metrics', () => {
     await app.inject('/v1/settlements/9401b76e-f466-496f-8524-886a61ebf067')
     await app.inject({ method: 'POST', url: '/verify', payload: {} })
     expect(await lines('facilitator_requests_total')).toEqual([
-      'facilitator_requests_total{method="GET",endpoint="/health",status="200"} 1',
-      'facilitator_requests_total{method="GET",endpoint="/v1/settlements/:id",status="404"} 1',
-      'facilitator_requests_total{method="POST",endpoint="/verify",status="400"} 1',
+      '{method="GET",endpoint="/health",status="200"} 1',
+      '{method="GET",endpoint="/v1/settlements/:id",status="404"} 1',
+      '{method="POST",endpoint="/verify",status="400"} 1',
     ])
-    expect(await lines('facilitator_active_requests')).toEqual(['facilitator_active_requests 0'])
+    expect(await lines('facilitator_active_requests')).toEqual(['0'])
   })
 
   it('creates no labels for unknown paths and methods', async () => {
@@ -57,9 +59,9 @@ describe('GET /metrics', () => {
       await app.inject(url)
     await app.inject({ method: 'PROPFIND', url: '/a' })
     expect(await lines('facilitator_requests_total')).toEqual([
-      'facilitator_requests_total{method="GET",endpoint="other",status="404"} 3',
-      'facilitator_requests_total{method="GET",endpoint="other",status="400"} 2',
-      'facilitator_requests_total{method="other",endpoint="other",status="404"} 1',
+      '{method="GET",endpoint="other",status="404"} 3',
+      '{method="GET",endpoint="other",status="400"} 2',
+      '{method="other",endpoint="other",status="404"} 1',
     ])
   })
 
@@ -78,9 +80,9 @@ describe('GET /metrics', () => {
     for (const payload of [paymentBody(), body, body])
       await app.inject({ method: 'POST', url: '/verify', payload })
     expect(await lines('facilitator_verify_total')).toEqual([
-      'facilitator_verify_total{network="eip155:84532",scheme="exact",result="valid"} 1',
-      'facilitator_verify_total{network="eip155:84532",scheme="exact",result="invalid"} 1',
-      'facilitator_verify_total{network="eip155:84532",scheme="exact",result="error"} 1',
+      '{network="eip155:84532",scheme="exact",result="valid"} 1',
+      '{network="eip155:84532",scheme="exact",result="invalid"} 1',
+      '{network="eip155:84532",scheme="exact",result="error"} 1',
     ])
   })
 
@@ -97,7 +99,7 @@ describe('GET /metrics', () => {
       await app.inject({ method: 'POST', url: '/settle', payload: paymentBody() })
     expect(await lines('facilitator_settle_total')).toEqual(
       ['confirmed', 'replayed', 'pending', 'failed', 'error'].map(
-        (label) => `facilitator_settle_total{network="eip155:84532",scheme="exact",result="${label}"} 1`,
+        (label) => `{network="eip155:84532",scheme="exact",result="${label}"} 1`,
       ),
     )
   })
@@ -109,10 +111,10 @@ describe('GET /metrics', () => {
       for (const url of ['/verify', '/settle']) await app.inject({ method: 'POST', url, payload })
     }
     expect(await lines('facilitator_verify_total')).toEqual([
-      'facilitator_verify_total{network="other",scheme="other",result="valid"} 200',
+      '{network="other",scheme="other",result="valid"} 200',
     ])
     expect(await lines('facilitator_settle_total')).toEqual([
-      'facilitator_settle_total{network="other",scheme="other",result="confirmed"} 200',
+      '{network="other",scheme="other",result="confirmed"} 200',
     ])
   })
 })
@@ -126,16 +128,12 @@ describe('the nightly reconciliation in GET /metrics', () => {
     metrics.setLastReconciliation({ ...run, counts: [{ kind: 'event_undelivered', count: 7 }] })
     const first = await lines(name)
     expect(first).toHaveLength(differenceKinds.length)
-    expect(first.filter((line) => !line.endsWith(' 0'))).toEqual([`${name}{kind="event_undelivered"} 7`])
+    expect(first.filter((line) => !line.endsWith(' 0'))).toEqual(['{kind="event_undelivered"} 7'])
     metrics.setLastReconciliation({ ...run, counts: [{ kind: 'payment_missing', count: 1 }] })
-    expect((await lines(name)).filter((line) => !line.endsWith(' 0'))).toEqual([
-      `${name}{kind="payment_missing"} 1`,
-    ])
-    expect(await lines('quittance_reconciliation_unchecked')).toEqual([
-      'quittance_reconciliation_unchecked 3',
-    ])
+    expect((await lines(name)).filter((line) => !line.endsWith(' 0'))).toEqual(['{kind="payment_missing"} 1'])
+    expect(await lines('quittance_reconciliation_unchecked')).toEqual(['3'])
     expect(await lines('quittance_reconciliation_finished_timestamp_seconds')).toEqual([
-      `quittance_reconciliation_finished_timestamp_seconds ${Date.parse(run.finishedAt) / 1_000}`,
+      String(Date.parse(run.finishedAt) / 1_000),
     ])
   })
 })
@@ -180,17 +178,13 @@ describe('settlement metrics outside of requests', () => {
   it('start at zero, so that alerts detect the first increase', async () => {
     const { lines, metrics } = measured()
     for (const name of ['quittance_settlements_reorged_total', 'quittance_settlements_lost_total']) {
-      expect(await lines(name)).toEqual(networks.map((network) => `${name}{network="${network}"} 0`))
+      expect(await lines(name)).toEqual(networks.map((network) => `{network="${network}"} 0`))
     }
     metrics.countReorged('eip155:8453')
     metrics.countLost('eip155:8453')
     metrics.countLost('eip155:8453')
-    expect(await lines('quittance_settlements_reorged_total')).toContain(
-      'quittance_settlements_reorged_total{network="eip155:8453"} 1',
-    )
-    expect(await lines('quittance_settlements_lost_total')).toContain(
-      'quittance_settlements_lost_total{network="eip155:8453"} 2',
-    )
+    expect(await lines('quittance_settlements_reorged_total')).toContain('{network="eip155:8453"} 1')
+    expect(await lines('quittance_settlements_lost_total')).toContain('{network="eip155:8453"} 2')
   })
 
   it('count webhook attempts by outcome', async () => {
@@ -199,9 +193,9 @@ describe('settlement metrics outside of requests', () => {
     metrics.countWebhook('delivered')
     metrics.countWebhook('waiting')
     expect(await lines('quittance_webhook_attempts_total')).toEqual([
-      'quittance_webhook_attempts_total{outcome="delivered"} 2',
-      'quittance_webhook_attempts_total{outcome="waiting"} 1',
-      'quittance_webhook_attempts_total{outcome="failed"} 0',
+      '{outcome="delivered"} 2',
+      '{outcome="waiting"} 1',
+      '{outcome="failed"} 0',
     ])
   })
 
@@ -214,17 +208,15 @@ describe('settlement metrics outside of requests', () => {
       { network: 'gone:2', state: 'claimed', count: 2, oldestSeconds: 9 },
     ])
     expect(await lines('quittance_settlements_open')).toEqual([
-      'quittance_settlements_open{network="eip155:84532",state="claimed"} 0',
-      'quittance_settlements_open{network="eip155:84532",state="pending"} 0',
-      'quittance_settlements_open{network="eip155:8453",state="claimed"} 0',
-      'quittance_settlements_open{network="eip155:8453",state="pending"} 3',
-      'quittance_settlements_open{network="other",state="claimed"} 3',
+      '{network="eip155:84532",state="claimed"} 0',
+      '{network="eip155:84532",state="pending"} 0',
+      '{network="eip155:8453",state="claimed"} 0',
+      '{network="eip155:8453",state="pending"} 3',
+      '{network="other",state="claimed"} 3',
     ])
     const ages = await lines('quittance_settlements_open_oldest_seconds')
-    expect(ages).toContain(
-      'quittance_settlements_open_oldest_seconds{network="eip155:8453",state="pending"} 12.5',
-    )
-    expect(ages).toContain('quittance_settlements_open_oldest_seconds{network="other",state="claimed"} 9')
+    expect(ages).toContain('{network="eip155:8453",state="pending"} 12.5')
+    expect(ages).toContain('{network="other",state="claimed"} 9')
     metrics.setOpenSettlements([])
     expect((await lines('quittance_settlements_open')).filter((line) => !line.endsWith(' 0'))).toEqual([])
   })
@@ -235,11 +227,9 @@ it('metrics of streams show the latest count, and zero when there are none', asy
   const network = 'eip155:8453'
   metrics.setOpenStreams([{ network, state: 'closing', count: 2, oldestSeconds: 90 }])
   const nonZero = async (name: string) => (await lines(name)).filter((line) => !line.endsWith(' 0'))
-  expect(await nonZero('quittance_streams_open')).toEqual([
-    'quittance_streams_open{network="eip155:8453",state="closing"} 2',
-  ])
+  expect(await nonZero('quittance_streams_open')).toEqual(['{network="eip155:8453",state="closing"} 2'])
   expect(await nonZero('quittance_streams_unchanged_seconds')).toEqual([
-    'quittance_streams_unchanged_seconds{network="eip155:8453",state="closing"} 90',
+    '{network="eip155:8453",state="closing"} 90',
   ])
   metrics.setOpenStreams([])
   expect(await nonZero('quittance_streams_open')).toEqual([])
