@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { FacilitatorKey } from '../test/support/evm/localChain.js'
 import { reservePort } from '../test/support/reservePort.js'
-import { type Contender, launch, root } from './launch.js'
+import { type Contender, type Launch, launch, root } from './launch.js'
 import { makeFolder } from './makeFolder.js'
 
 export interface ContenderOptions {
@@ -38,22 +38,36 @@ export const startService = (environment: Readonly<Record<string, string>>): Pro
   })
 
 /** The built service with default settings. */
-export const startWithDefaults = async (
-  environment: Readonly<Record<string, string>>,
-): Promise<Contender> => {
+export const startWithDefaults = (environment: Readonly<Record<string, string>>): Promise<Contender> =>
+  launchOurs({
+    name: environment.DATABASE_URL === undefined ? 'quittance' : 'quittance on Postgres',
+    args: readStartArgs(),
+    readyPath: '/ready',
+    environment,
+  })
+
+/** The built service with its limits, but for the rates of callers without a key. */
+export const startLimited = ({ name, environment }: Pick<Launch, 'name' | 'environment'>) =>
+  launchOurs({
+    name,
+    args: ['--max-semi-space-size=32', join(root, 'dist/main.js')],
+    readyPath: '/health',
+    environment: {
+      LOG_LEVEL: 'error',
+      ANONYMOUS_REQUESTS_PER_MINUTE: '1000000000',
+      ANONYMOUS_SETTLES_PER_MINUTE: '1000000000',
+      ...environment,
+    },
+  })
+
+/** On a port and a data folder of its own. */
+const launchOurs = async ({ environment, ...options }: Omit<Launch, 'port'>): Promise<Contender> => {
   const port = await reservePort()
   const folder = await makeFolder()
   const contender = await launch({
-    name: environment.DATABASE_URL === undefined ? 'quittance' : 'quittance on Postgres',
+    ...options,
     port,
-    args: readStartArgs(),
-    readyPath: '/ready',
-    environment: {
-      PORT: String(port),
-      HOST: '127.0.0.1',
-      DATA_FOLDER: folder.path,
-      ...environment,
-    },
+    environment: { PORT: String(port), HOST: '127.0.0.1', DATA_FOLDER: folder.path, ...environment },
   })
   return {
     ...contender,
