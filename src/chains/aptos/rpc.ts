@@ -3,7 +3,7 @@ import { Secret } from '../../platform/secret.js'
 import { type Ask, askOrNull } from '../common/direct/node.js'
 import type { Endpoint, RpcError } from '../nodes/endpoint.js'
 import type { Proof } from '../nodes/endpointHealth.js'
-import { createRestEndpoint } from '../nodes/pathEndpoint.js'
+import { createPathEndpoint } from '../nodes/pathEndpoint.js'
 import { type AptosAddress, readAptosAddress } from './addresses.js'
 
 interface EndpointOptions {
@@ -13,7 +13,7 @@ interface EndpointOptions {
 
 /** A full node's REST API; the URL may end in /v1 or in the path before it. */
 export const createAptosEndpoint = (url: Secret, { timeoutMs, apiKey }: EndpointOptions): Endpoint =>
-  createRestEndpoint(
+  createPathEndpoint(
     withVersion(url),
     timeoutMs,
     apiKey === null ? {} : { authorization: new Secret(`Bearer ${apiKey.reveal()}`) },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { DirectTransfer, LookUp, LookUpQuery } from '../../schemes/exactDirect/directChain.js'
 import type { Ask } from '../common/direct/node.js'
+import { parseJson } from '../nodes/httpClient.js'
 import { readAccountId } from './addresses.js'
 import { type FinalTransaction, readBlock, readFinalBlock, readTransaction } from './rpc.js'
 
@@ -66,14 +67,6 @@ const readEvent = (log: string, asset: string): readonly DirectTransfer[] => {
     const to = readAccountId(new_owner_id)
     return from === null || to === null ? [] : [{ asset, from, to, amount: BigInt(amount), memo }]
   })
-}
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /**

@@ -24,3 +24,25 @@ export class RpcError extends Error {
     this.causeName = causeName
   }
 }
+
+/** The endpoint refused a request because of its rate limit; `retryAfterMs` if it sent Retry-After. */
+export class RateLimitedError extends Error {
+  readonly retryAfterMs: number | null
+
+  constructor(retryAfterMs: number | null) {
+    super('The rate limit of the endpoint is exceeded')
+    this.name = 'RateLimitedError'
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+// Providers report rate limits in JSON-RPC errors as well as by HTTP 429. The code -32005 alone is ambiguous.
+const rateLimitTexts =
+  /rate.?limit|too many requests|request (limit|rate|count)|exceeded its .*(capacity|quota)|compute units|throttl|over (the )?quota/i
+
+/** Null if the error is not a rate limit. */
+export const readRateLimit = (error: unknown): { readonly retryAfterMs: number | null } | null => {
+  if (error instanceof RateLimitedError) return error
+  if (!(error instanceof RpcError)) return null
+  return error.code === 429 || rateLimitTexts.test(error.message) ? { retryAfterMs: null } : null
+}

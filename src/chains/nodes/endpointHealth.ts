@@ -1,7 +1,6 @@
 import { createFailureLog } from '../../failureLog.js'
 import type { LogEvent, Logger } from '../../ports/logger.js'
-import type { Endpoint } from './endpoint.js'
-import { readRateLimit } from './readRateLimit.js'
+import { type Endpoint, readRateLimit } from './endpoint.js'
 
 export interface HealthTime {
   /** Not affected by changes of the system clock. */
@@ -185,3 +184,8 @@ export const createEndpointHealth = ({
 
 const smooth = (before: number | null, measured: number): number =>
   before === null ? measured : before + smoothing * (measured - before)
+
+export const systemTime: HealthTime = {
+  monotonicMs: () => performance.now(),
+  unixSeconds: () => Date.now() / 1_000,
+}

@@ -175,3 +175,26 @@ const labelEndpoint = (endpoints: readonly Endpoint[], index: number): string =>
   const count = endpoints.slice(0, index).filter((endpoint) => endpoint.host === host).length
   return count === 0 ? host : `${host}#${count + 1}`
 }
+
+/**
+ * Sends to every reachable endpoint. Resolves with the first response that is sufficient, while the others
+ * continue in the background; otherwise with all responses. `send` must not reject.
+ */
+export const broadcastToAll = async <Response>(
+  pool: EndpointPool,
+  send: (endpoint: EndpointHealth) => Promise<Response>,
+  isSufficient: (response: Response) => boolean,
+): Promise<readonly Response[]> => {
+  const endpoints = await pool.findReceivers()
+  const responses = endpoints.map(send)
+  const first = responses.map(async (pending) => {
+    const response = await pending
+    if (!isSufficient(response)) throw new Error('Not sufficient')
+    return response
+  })
+  try {
+    return [await Promise.any(first)]
+  } catch {
+    return await Promise.all(responses)
+  }
+}

@@ -12,7 +12,7 @@ export interface HttpResponse {
  * Paths are appended to that of the URL. Deadlines cover the whole response; rejects with `NoResponseError`, or with
  * `ResponseTooLargeError` above the limit.
  */
-export interface HttpClient {
+interface HttpClient {
   post(json: string, deadlineMs: number, path?: string): Promise<HttpResponse>
   /** `path` may have a query. */
   get(path: string, deadlineMs: number): Promise<HttpResponse>
@@ -118,6 +118,17 @@ export const createHttpClient = (
   }
 }
 
+/** Null if it is not JSON. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+export const isSuccess = (status: number): boolean => status >= 200 && status <= 299
+
 type ClientRequest =
   | { readonly path: string; readonly method: 'POST'; readonly body: string }
   | { readonly path: string; readonly method: 'GET' }
@@ -128,3 +139,23 @@ const readRetryAfter = (header: string | string[] | undefined): number | null =>
 
 const readErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'
+
+const shortestSecret = 6
+
+/** Removes secrets of a URL from a node's error text: some gateways quote the key that they refuse. */
+export const createUrlScrubber = (url: Secret): ((text: string) => string) => {
+  const { pathname, searchParams, username, password } = new URL(url.reveal())
+  const parts = [...pathname.split('/'), ...searchParams.values(), username, password]
+  const secrets = parts
+    .flatMap((part) => [part, decode(part), encodeURIComponent(part)])
+    .filter((part) => part.length >= shortestSecret)
+  return (text) => secrets.reduce((scrubbed, secret) => scrubbed.replaceAll(secret, '…'), text)
+}
+
+const decode = (part: string): string => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -4,7 +4,7 @@ import type { Logger } from '../../ports/logger.js'
 import { type Ask, askOrNull, createDirectNode, type DirectNode } from '../common/direct/node.js'
 import type { Endpoint } from '../nodes/endpoint.js'
 import type { Proof } from '../nodes/endpointHealth.js'
-import { createRestEndpoint } from '../nodes/pathEndpoint.js'
+import { createPathEndpoint } from '../nodes/pathEndpoint.js'
 import type { StacksNetworkSettings } from './settings.js'
 
 // Blocks follow each other within seconds, but wait for Bitcoin when signers change.
@@ -22,7 +22,7 @@ export const createNode = (
 ): DirectNode => {
   const headers = apiKey === null ? {} : { 'x-api-key': apiKey }
   return createDirectNode(
-    rpcUrls.map((url) => createRestEndpoint(url, timeoutMs, headers)),
+    rpcUrls.map((url) => createPathEndpoint(url, timeoutMs, headers)),
     { network, chain: chainId, prove, maxHeadAgeSeconds, logger },
   )
 }

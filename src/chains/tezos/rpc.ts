@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
 import type { Endpoint } from '../nodes/endpoint.js'
 import type { Proof } from '../nodes/endpointHealth.js'
-import { createRestEndpoint } from '../nodes/pathEndpoint.js'
+import { createPathEndpoint } from '../nodes/pathEndpoint.js'
 import { createOctezSource } from './octez.js'
 import { balanceQuery, headShape, operationQuery, type Source, tokenQuery } from './source.js'
 import { createTzktSource } from './tzkt.js'
@@ -32,7 +32,7 @@ const createEndpoint = (host: string, source: Source): Endpoint => ({
 })
 
 export const createOctezEndpoint = (url: Secret, chainId: string, timeoutMs: number): Endpoint => {
-  const rest = createRestEndpoint(url, timeoutMs)
+  const rest = createPathEndpoint(url, timeoutMs)
   return createEndpoint(
     rest.host,
     createOctezSource((path, shape, body = null) => rest.request(path, body, shape), chainId),
@@ -44,7 +44,7 @@ export const createTzktEndpoint = (url: Secret, chainId: string, timeoutMs: numb
   const parsed = new URL(url.reveal())
   const base = parsed.pathname.replace(/\/$/, '')
   parsed.pathname = base.endsWith('/v1') ? base : `${base}/v1`
-  const rest = createRestEndpoint(new Secret(parsed.href), timeoutMs)
+  const rest = createPathEndpoint(new Secret(parsed.href), timeoutMs)
   return createEndpoint(
     rest.host,
     createTzktSource((path, shape) => rest.request(path, null, shape), chainId),

@@ -4,7 +4,7 @@ import type { BlockStatus, Network, SettlementFee } from '../../schemes/network.
 import { networkUnavailable } from '../common/networkUnavailable.js'
 import { createSettlingNetwork } from '../common/settling/network.js'
 import type { SettlingTerms } from '../common/settling/openFamily.js'
-import { agreeOnBlock } from '../nodes/agreeOnBlock.js'
+import { agreeOnBlock } from '../nodes/crossCheck.js'
 import type { Endpoint } from '../nodes/endpoint.js'
 import { formatAddress, readAddress, type TronAddress, toWord } from './encoding/address.js'
 import { countDelegationCost, type DelegationCost, typicalEnergyPerPayment } from './energy/energyCosts.js'

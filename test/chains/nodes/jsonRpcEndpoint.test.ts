@@ -1,10 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { type Endpoint, RpcError } from '../../../src/chains/nodes/endpoint.js'
+import { type Endpoint, RateLimitedError, RpcError } from '../../../src/chains/nodes/endpoint.js'
 import { NoResponseError } from '../../../src/chains/nodes/httpClient.js'
 import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint.js'
-import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
 import { describeError } from '../../../src/platform/scrub.js'
 import { Secret } from '../../../src/platform/secret.js'
 

@@ -1,10 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { RpcError } from '../../../src/chains/nodes/endpoint.js'
+import { RateLimitedError, RpcError } from '../../../src/chains/nodes/endpoint.js'
 import { NoResponseError } from '../../../src/chains/nodes/httpClient.js'
-import { createPathEndpoint, createRestEndpoint } from '../../../src/chains/nodes/pathEndpoint.js'
-import { RateLimitedError } from '../../../src/chains/nodes/rateLimitedError.js'
+import { createPathEndpoint } from '../../../src/chains/nodes/pathEndpoint.js'
 import { describeError } from '../../../src/platform/scrub.js'
 import { Secret } from '../../../src/platform/secret.js'
 
@@ -88,7 +87,7 @@ describe('path endpoint', () => {
   })
 })
 
-describe('REST endpoint', () => {
+describe('path endpoint without a body', () => {
   it.each([
     ['/v1', '/transactions/0xab', '/v1/transactions/0xab'],
     ['/v1/?token=x', '/transactions/0xab', '/v1/transactions/0xab?token=x'],
@@ -98,7 +97,7 @@ describe('REST endpoint', () => {
     const host = await startNode((request, body, response) => {
       response.end(JSON.stringify({ method: request.method, url: request.url, body }))
     })
-    const endpoint = createRestEndpoint(new Secret(`http://${host}${base}`), 1_000)
+    const endpoint = createPathEndpoint(new Secret(`http://${host}${base}`), 1_000)
     expect(await endpoint.request(path, null, z.unknown())).toEqual({ method: 'GET', url, body: '' })
   })
 
@@ -111,7 +110,7 @@ describe('REST endpoint', () => {
     const host = await startNode((_request, _body, response) => {
       response.writeHead(status).end('{"error_code":"transaction_not_found"}')
     })
-    const endpoint = createRestEndpoint(new Secret(`http://${host}`), 1_000)
+    const endpoint = createPathEndpoint(new Secret(`http://${host}`), 1_000)
     const error = await errorOf(endpoint.request('/tx', null, z.unknown()))
     expect(error).toMatchObject({ name })
     if (error instanceof RpcError) expect(error.message).toContain('transaction_not_found')
@@ -119,7 +118,7 @@ describe('REST endpoint', () => {
 
   it('gives up at its deadline', async () => {
     const host = await startNode(() => undefined)
-    const endpoint = createRestEndpoint(new Secret(`http://${host}`), 50)
+    const endpoint = createPathEndpoint(new Secret(`http://${host}`), 50)
     expect(await errorOf(endpoint.request('/tx', null, z.unknown()))).toBeInstanceOf(NoResponseError)
   })
 })

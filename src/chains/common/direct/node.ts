@@ -1,10 +1,9 @@
 import type { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
-import type { Proof } from '../../nodes/endpointHealth.js'
+import { type Proof, systemTime } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
-import { systemTime } from '../../nodes/systemTime.js'
 
 /**
  * One read. Throws `RpcError` for a verdict, any other error without a valid response. `isVerdict`: the error response is

@@ -2,11 +2,9 @@ import type { Hex } from 'viem'
 import { z } from 'zod'
 import { createFailureLog } from '../../../failureLog.js'
 import type { Logger } from '../../../ports/logger.js'
-import { broadcastToAll } from '../../nodes/broadcastToAll.js'
-import { RpcError } from '../../nodes/endpoint.js'
+import { RpcError, readRateLimit } from '../../nodes/endpoint.js'
 import type { EndpointHealth, HealthTime } from '../../nodes/endpointHealth.js'
-import type { EndpointPool } from '../../nodes/endpointPool.js'
-import { readRateLimit } from '../../nodes/readRateLimit.js'
+import { broadcastToAll, type EndpointPool } from '../../nodes/endpointPool.js'
 
 export const createBroadcast = (
   pool: EndpointPool,

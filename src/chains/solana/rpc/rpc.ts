@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { createFailureLog } from '../../../failureLog.js'
 import type { Logger } from '../../../ports/logger.js'
-import { broadcastToAll } from '../../nodes/broadcastToAll.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
-import type { ChainIdentity, EndpointHealth, Proof } from '../../nodes/endpointHealth.js'
-import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
+import {
+  type ChainIdentity,
+  type EndpointHealth,
+  type Proof,
+  systemTime,
+} from '../../nodes/endpointHealth.js'
+import { broadcastToAll, createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
-import { systemTime } from '../../nodes/systemTime.js'
 import { clockSysvar, recentBlockhashesSysvar, tokenAccountLength } from '../encoding/tokenAccounts.js'
 
 /** `error` is the `err` of simulateTransaction; `accounts` are the watched accounts afterwards. */

@@ -1,6 +1,6 @@
 import type { Address, Message, Transaction } from '@ton/core'
 import { setNewest } from '../../../concurrency/boundedMap.js'
-import { systemTime } from '../../nodes/systemTime.js'
+import { systemTime } from '../../nodes/endpointHealth.js'
 import {
   type Account,
   findPrevious,

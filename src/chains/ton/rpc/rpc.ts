@@ -1,12 +1,10 @@
 import { type Address, beginCell, type Cell, type Transaction } from '@ton/core'
 import { z } from 'zod'
 import type { Logger } from '../../../ports/logger.js'
-import { broadcastToAll } from '../../nodes/broadcastToAll.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
-import type { ChainIdentity } from '../../nodes/endpointHealth.js'
-import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
+import { type ChainIdentity, systemTime } from '../../nodes/endpointHealth.js'
+import { broadcastToAll, createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
-import { systemTime } from '../../nodes/systemTime.js'
 import type { TonNetworkSettings } from '../settings.js'
 import {
   accountShape,

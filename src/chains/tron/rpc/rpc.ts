@@ -1,14 +1,22 @@
 import { z } from 'zod'
 import { createFailureLog } from '../../../failureLog.js'
 import type { Logger } from '../../../ports/logger.js'
-import { broadcastToAll } from '../../nodes/broadcastToAll.js'
-import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
-import type { ChainIdentity, EndpointHealth, HealthTime, Proof } from '../../nodes/endpointHealth.js'
-import { createEndpointPool, type EndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
+import { type Endpoint, RpcError, readRateLimit } from '../../nodes/endpoint.js'
+import {
+  type ChainIdentity,
+  type EndpointHealth,
+  type HealthTime,
+  type Proof,
+  systemTime,
+} from '../../nodes/endpointHealth.js'
+import {
+  broadcastToAll,
+  createEndpointPool,
+  type EndpointPool,
+  type EndpointReport,
+} from '../../nodes/endpointPool.js'
 import { createPathEndpoint } from '../../nodes/pathEndpoint.js'
 import { createReader } from '../../nodes/reader.js'
-import { readRateLimit } from '../../nodes/readRateLimit.js'
-import { systemTime } from '../../nodes/systemTime.js'
 import type { TronAddress } from '../encoding/address.js'
 import type { TronNetworkSettings } from '../settings.js'
 import {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRpc } from '../../../../src/chains/evm/rpc/rpc.js'
-import { RpcError } from '../../../../src/chains/nodes/endpoint.js'
-import { RateLimitedError } from '../../../../src/chains/nodes/rateLimitedError.js'
+import { RateLimitedError, RpcError } from '../../../../src/chains/nodes/endpoint.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'

@@ -1,5 +1,4 @@
-import { RpcError } from '../../../nodes/endpoint.js'
-import { readRateLimit } from '../../../nodes/readRateLimit.js'
+import { RpcError, readRateLimit } from '../../../nodes/endpoint.js'
 import { smaller } from '../../abi/words.js'
 import type { LogFilter, Rpc } from '../../rpc/rpc.js'
 import type { Log, Receipt } from '../../rpc/wireShapes.js'

@@ -3,8 +3,13 @@ import { z } from 'zod'
 import { sleep, withSignal } from '../../../../concurrency/deadline.js'
 import type { BlockReference } from '../../../../ports/settlementJournal.js'
 import type { BlockStatus } from '../../../../schemes/network.js'
-import { agreeOnBlock } from '../../../nodes/agreeOnBlock.js'
-import { type Ballot, canCrossCheck, passesCrossCheck, type Vote } from '../../../nodes/crossCheck.js'
+import {
+  agreeOnBlock,
+  type Ballot,
+  canCrossCheck,
+  passesCrossCheck,
+  type Vote,
+} from '../../../nodes/crossCheck.js'
 import type { Endpoint } from '../../../nodes/endpoint.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { Receipt } from '../../rpc/wireShapes.js'
