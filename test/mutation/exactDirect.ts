@@ -57,12 +57,8 @@ export const guards: readonly Guard[] = [
       "judgement.reason === 'transaction_not_found' && waitedMs",
       'waitedMs',
     ],
-    'a demanded memo is shown by its preimage': [
-      'memo && !isMemoPreimage(requirements.extra.memoPreimage)',
-      'false',
-    ],
   }),
-  ...guardsIn('src/schemes/exactDirect/claim.ts', schemeTests, {
+  ...guardsIn(payload, schemeTests, {
     'a required claim must be there': [
       'requirements.extra.requireSignedClaim === true',
       'requirements.extra.requireSignedClaim === false',
@@ -73,14 +69,6 @@ export const guards: readonly Guard[] = [
       "if (isRequired) return 'what the recipient has stated'",
       '',
     ],
-  }),
-  ...guardsIn('src/schemes/exactDirect/authorizationId.ts', schemeTests, {
-    'the payer is part of the identity': [
-      '[network, transaction, asset, from, to]',
-      '[network, transaction, asset, to]',
-    ],
-  }),
-  ...guardsIn(payload, schemeTests, {
     'hash fields that name two transactions are refused': [
       'others.every((other) => other === first) ? first : null',
       'first',
@@ -92,11 +80,16 @@ export const guards: readonly Guard[] = [
   }),
   ...guardsIn('src/schemes/exactDirect/memo.ts', schemeTests, {
     'a short preimage is none': ['{32,128}', '{1,128}'],
+    'a demanded memo is shown by its preimage': ['memo && !isMemoPreimage(extra.memoPreimage)', 'false'],
   }),
-  ...guardsIn('src/schemes/exactDirect/details.ts', schemeTests, {
-    'a transfer from before the offer is refused after a crash too': [
-      'findLater(paidAfter ?? notBefore, exactSince)',
-      'paidAfter ?? notBefore',
+  ...guardsIn('src/schemes/exactDirect/inquiry.ts', schemeTests, {
+    'the payer is part of the identity': [
+      '[network, transaction, asset, from, to]',
+      '[network, transaction, asset, to]',
+    ],
+    'a transfer from before the offer is refused, after a crash too': [
+      'exactSince !== null && exactSince > earliest ? exactSince : earliest',
+      'earliest',
     ],
   }),
   ...guardsIn(claimRules, claimTests, {

@@ -15,6 +15,7 @@ export const createToyDirectChain = (changes: Partial<DirectChain> = {}): ToyDir
     network: 'toy:1',
     extra: { assetSymbol: 'GOLD', assetDecimals: 6 },
     signers: [],
+    carriesMemo: true,
     isTestnet: false,
     minAgeSeconds: 0,
     secondsToFinality: 1,
@@ -29,6 +30,7 @@ export const createToyDirectChain = (changes: Partial<DirectChain> = {}): ToyDir
       asset === 'lead' ? null : { asset: asset ?? 'gold', decimals: 6, extra: { assetSymbol: 'GOLD' } },
     listTokens: () => [{ asset: 'gold', symbol: 'GOLD', decimals: 6, isDollar: false }],
     readBalance: async () => 1_000_000n,
+    estimateFee: null,
     readClaimedAsset: ({ contractAddress }) =>
       contractAddress === undefined
         ? null

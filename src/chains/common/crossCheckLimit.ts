@@ -1,5 +1,5 @@
 import type { Logger } from '../../ports/logger.js'
-import { limited } from '../../schemes/exactDirect/details.js'
+import { limited } from '../../schemes/exactDirect/inquiry.js'
 import type { Network } from '../../schemes/network.js'
 import { findPublicProof } from '../../schemes/publicProof.js'
 import type { Authorized, Scheme, Verification } from '../../schemes/scheme.js'

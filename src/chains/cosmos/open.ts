@@ -63,6 +63,7 @@ const createCosmosChain = (
     ...list,
     network,
     signers,
+    carriesMemo: true,
     isTestnet,
     minAgeSeconds,
     secondsToFinality,

@@ -50,6 +50,7 @@ const createNearChain = (
   ...createTokenList(tokens, { readAsset: readAccountId }),
   network,
   signers,
+  carriesMemo: true,
   isTestnet,
   minAgeSeconds,
   secondsToFinality,
@@ -57,6 +58,9 @@ const createNearChain = (
   readAddress: readAccountId,
   readAsset: readAccountId,
   readTransaction: readHash,
+  // Neither the payload nor `extra` names the asset again.
+  readClaimedAsset: () => null,
+  findContradiction: () => null,
   lookUp: createCheckedLookUp(node, readDirectTransaction, crossCheckAmount),
   hasAsset: (token) => hasToken(node.ask, token),
   readBalance: (token, account) => readTokenBalance(node.ask, { token, account }),

@@ -62,6 +62,7 @@ const createPolkadotChain = (
     ...tokens,
     network: settings.network,
     signers: settings.signers,
+    carriesMemo: true,
     isTestnet: settings.isTestnet,
     // Finality takes 20 to 60 seconds.
     minAgeSeconds: 120,
@@ -86,7 +87,8 @@ const createPolkadotChain = (
       const owner = readAccountKey(address)
       return owner === null ? 0n : await readBalance(node.ask, { asset, owner })
     },
-    // No fee: nodes state it for a signed extrinsic only.
+    // Nodes state the fee of a signed extrinsic only.
+    estimateFee: null,
     isSignedBy: async (claim) => isSignedBy(claim),
     prepare: async () => {
       const { hash } = await getFinalizedBlock(node.ask)

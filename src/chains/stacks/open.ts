@@ -61,6 +61,7 @@ const createStacksChain = (
     ...list,
     network: settings.network,
     signers: settings.signers,
+    carriesMemo: true,
     isTestnet: settings.isTestnet,
     secondsToFinality:
       settings.own.CONFIRMATIONS * secondsPerBlock + settings.own.BURN_CONFIRMATIONS * usualBurnBlockSeconds,

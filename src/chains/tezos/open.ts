@@ -83,7 +83,8 @@ const createTezosChain = (
     const [contract = '', tokenId = ''] = asset.split(':')
     return node.ask('balance', { contract, tokenId, owner }, balanceShape)
   },
-  // No fee: which price of gas bakers take is a setting of each, which public nodes do not show.
+  // Which price of gas bakers take is a setting of each, which public nodes do not show.
+  estimateFee: null,
   isSignedBy: async (claim) => isSignedByAccount(claim),
 })
 

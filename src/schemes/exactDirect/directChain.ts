@@ -1,5 +1,6 @@
+import { canonicalAsset } from '../../protocol/assetId.js'
 import type { Fields } from '../../protocol/fields.js'
-import type { SettlementFee, Token } from '../network.js'
+import type { Network, SettlementFee, Token } from '../network.js'
 import type { AssetTerms } from '../scheme.js'
 
 /**
@@ -13,8 +14,8 @@ export interface DirectChain {
   readonly extra: Fields
   /** Addresses that the operator announces; they sign nothing. */
   readonly signers: readonly string[]
-  /** False: transfers carry no memo, so that `extra.memo` cannot be required. Absent: they can. */
-  readonly carriesMemo?: boolean
+  /** False: transfers carry no memo, so that `extra.memo` cannot be required. */
+  readonly carriesMemo: boolean
   /** Youngest age bound that the network's blocks allow; a shorter `maxTimeoutSeconds` is raised to it. */
   readonly minAgeSeconds: number
   readonly isTestnet: boolean
@@ -43,19 +44,19 @@ export interface DirectChain {
    * is unavailable.
    */
   readBalance(asset: string, owner: string): Promise<bigint>
-  /** What the payer's transfer costs. Absent: nodes name no price. Throws only if the chain is unavailable. */
-  estimateFee?(): Promise<Omit<SettlementFee, 'paidBy'>>
+  /** What the payer's transfer costs. Null: nodes name no price. Throws only if the chain is unavailable. */
+  readonly estimateFee: (() => Promise<Omit<SettlementFee, 'paidBy'>>) | null
   /** Asset that the payload itself names, in normal form; `invalid` if it is malformed. Null if it names none. */
-  readClaimedAsset?(proof: Fields): string | 'invalid' | null
+  readClaimedAsset(proof: Fields): string | 'invalid' | null
   /** A sentence if `extra` makes clients pay another asset than `asset` (normal form); null if they agree. */
-  findContradiction?(asset: string, extra: Fields): string | null
+  findContradiction(asset: string, extra: Fields): string | null
   /** Throws only if the chain is unavailable. */
   lookUp(query: LookUpQuery): Promise<LookUp>
   /**
-   * Whether the account's own key signed the text, in the form in which the chain's wallets sign messages. Absent: the
+   * Whether the account's own key signed the text, in the form in which the chain's wallets sign messages. Null: the
    * network has no such form. Throws only if the chain is unavailable.
    */
-  isSignedBy?(claim: SignedClaim): Promise<boolean>
+  readonly isSignedBy: ((claim: SignedClaim) => Promise<boolean>) | null
 }
 
 export interface LookUpQuery {
@@ -109,4 +110,43 @@ export interface SignedClaim {
   readonly signature: string
   /** Null where the account names its key, or if the payload has none. Untrusted; bounded in length. */
   readonly publicKey: string | null
+}
+
+/** The network of a chain on which payers pay themselves. */
+export const createDirectNetwork = (
+  chain: DirectChain,
+  isTooLarge: Network['isTooLarge'] = () => false,
+): Network => {
+  const { network: id, signers, isTestnet, secondsToFinality, readAddress, readAsset, estimateFee } = chain
+  return {
+    id,
+    isTestnet,
+    signers,
+    // Settle waits until the transfer is final.
+    secondsToSettle: secondsToFinality,
+    // We send none.
+    settlementsPerSecond: () => null,
+    isAddress: (text) => readAddress(text) !== null,
+    normalizeAddress: readAddress,
+    assetForm: 'an asset',
+    isAsset: (text) => readAsset(text) !== null,
+    listTokens: chain.listTokens,
+    listMinimums: () => ({}),
+    balances: {
+      read: async (named, holder) => {
+        const asset = readAsset(canonicalAsset(id, named))
+        const owner = readAddress(holder)
+        // Contracts that the operator does not list are not called.
+        if (asset === null || owner === null || !chain.isOffered(asset)) return 0n
+        return await chain.readBalance(asset, owner)
+      },
+    },
+    fees:
+      estimateFee === null ? null : { estimate: async () => ({ ...(await estimateFee()), paidBy: 'payer' }) },
+    isTooLarge,
+    vouchers: null,
+    routers: null,
+    // Only final transactions are confirmed.
+    getBlockStatus: async () => 'final',
+  }
 }

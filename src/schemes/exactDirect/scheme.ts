@@ -2,19 +2,23 @@ import { sleep } from '../../concurrency/deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Recorder, Settlement } from '../../ports/settlementJournal.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
-import type { Payment, PaymentRequirements } from '../../protocol/payment.js'
+import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { PaymentDemands } from '../../protocol/recipients.js'
 import type { Network } from '../network.js'
 import type { Authorized, Outcome, Refusal, Scheme, VerifyOptions } from '../scheme.js'
-import { formatAuthorizationId } from './authorizationId.js'
-import { findClaimProblem } from './claim.js'
-import { findLater, findSearchStart, type Inquiry, readDetails, toDetails } from './details.js'
 import type { DirectChain } from './directChain.js'
-import { findRowContradiction } from './findRowContradiction.js'
+import {
+  createInquiry,
+  findRowContradiction,
+  formatAuthorizationId,
+  type Inquiry,
+  readDetails,
+  toDetails,
+} from './inquiry.js'
 import { type Judgement, judge } from './judge.js'
-import { hashMemo, isMemoPreimage } from './memo.js'
-import { type DirectProof, readDirectProof } from './payload.js'
+import { findMemoContradiction, findMemoProblem, readMemo } from './memo.js'
+import { type DirectProof, findClaimProblem, readDirectProof } from './payload.js'
 
 // The specification's bound, whatever the requirements allow.
 const longestAgeSeconds = 3_600
@@ -23,8 +27,6 @@ const clockToleranceSeconds = 5
 const settleGraceSeconds = 60
 // Nodes that do not know a recorded transaction for so long will not include it: its proof can be claimed again.
 const missingAfterMs = 3_600_000
-
-const maxMemoLength = 256
 
 const noDemands: PaymentDemands = { memo: false, signedClaim: false, exactSince: null }
 
@@ -46,7 +48,7 @@ export const createExactDirectScheme = (
   chain: DirectChain,
   { network: opened, clock, verifyWaitMs = 0, acceptsUnverified = false }: ExactDirectOptions,
 ): Scheme => {
-  const { network, isSignedBy } = chain
+  const { network, carriesMemo, isSignedBy } = chain
 
   const read = (payment: Payment): Reading => {
     const { requirements } = payment
@@ -56,7 +58,7 @@ export const createExactDirectScheme = (
     const payer = proof.from
     const asset = chain.readAsset(requirements.asset)
     if (asset === null || !chain.isOffered(asset)) return { refused: refuse(payer, 'unsupported_asset') }
-    const claimed = chain.readClaimedAsset?.(payment.proof) ?? null
+    const claimed = chain.readClaimedAsset(payment.proof)
     if (claimed === 'invalid') {
       return { refused: refuse(payer, 'invalid_payload_structure', 'payload: the asset is malformed') }
     }
@@ -72,36 +74,30 @@ export const createExactDirectScheme = (
   const inquire = (
     payment: Payment,
     { proof, asset }: ReadProof,
-    { isForSettle = false, paidAfter = null, paidBefore = null, exactSince }: InquiryOptions,
+    { isForSettle = false, paidAfter, paidBefore, demands = noDemands }: VerifyOptions,
   ): Inquiry => {
     const { amount, maxTimeoutSeconds, extra } = payment.requirements
     const ageSeconds = Math.min(Math.max(maxTimeoutSeconds, chain.minAgeSeconds), longestAgeSeconds)
     const maxAgeSeconds = ageSeconds + clockToleranceSeconds
     const graceSeconds = isForSettle ? settleGraceSeconds : 0
-    const notBefore = new Date(clock.now().getTime() - (maxAgeSeconds + graceSeconds) * 1_000)
     const { transaction, from, to } = proof
-    const memo = readMemo(extra)
-    const shared = { asset, from, to, amount }
-    return {
-      terms: {
-        ...shared,
-        memo,
-        isExact: exactSince !== null,
-        notBefore: findLater(paidAfter ?? notBefore, exactSince),
-        notAfter: paidBefore,
-      },
-      query: {
-        ...shared,
-        notBefore: findSearchStart(notBefore, paidAfter),
+    return createInquiry(
+      {
         transaction,
+        asset,
+        from,
+        to,
+        amount,
+        memo: readMemo(extra),
+        maxAgeSeconds,
+        paidAfter: paidAfter ?? null,
+        paidBefore: paidBefore ?? null,
+        exactSince: demands.exactSince,
+        isLimited: false,
         hints: payment.proof,
       },
-      maxAgeSeconds,
-      paidAfter,
-      paidBefore,
-      exactSince,
-      isLimited: false,
-    }
+      new Date(clock.now().getTime() - (maxAgeSeconds + graceSeconds) * 1_000),
+    )
   }
 
   const examine = async ({ query, terms }: Inquiry): Promise<Judgement> => {
@@ -181,14 +177,14 @@ export const createExactDirectScheme = (
     describeKind: () => ({ extra: chain.extra, extensions: [] }),
     journalClaims: {
       publicProof: {
-        carriesMemo: chain.carriesMemo !== false,
-        signatures: isSignedBy === undefined ? null : { isSignedBy },
+        carriesMemo,
+        signatures: isSignedBy === null ? null : { isSignedBy },
         findContradiction: (asset, extra) => {
-          const contradiction = findMemoContradiction(chain, extra)
+          const contradiction = findMemoContradiction(carriesMemo, extra)
           if (contradiction !== null) return contradiction
           const named = asset ?? chain.describeAsset(null)?.asset ?? null
           const normal = named === null ? null : chain.readAsset(canonicalAsset(network, named))
-          return normal === null ? null : (chain.findContradiction?.(normal, extra) ?? null)
+          return normal === null ? null : chain.findContradiction(normal, extra)
         },
         findRowContradiction: (settlement) => findRowContradiction(chain, settlement),
       },
@@ -203,23 +199,17 @@ export const createExactDirectScheme = (
     },
 
     verify: async (payment, options) => {
-      const { isAwaited, isForSettle = false, paidAfter = null, paidBefore = null } = options
-      const { demands = noDemands } = options
+      const { isAwaited, isForSettle = false, demands = noDemands } = options
       const reading = read(payment)
       if ('refused' in reading) return reading.refused
       const payer = reading.proof.from
       if (!isAwaited()) throw new Error('The caller is gone')
       const problem =
-        findMemoProblem(payment, demands) ??
+        findMemoProblem(payment.requirements, demands) ??
         (await findClaimProblem(chain, reading.proof, { payment, isRequired: demands.signedClaim }))
       if (problem !== null) return refuse(payer, problem.reason, problem.message)
 
-      const inquiry = inquire(payment, reading, {
-        isForSettle,
-        paidAfter,
-        paidBefore,
-        exactSince: demands.exactSince,
-      })
+      const inquiry = inquire(payment, reading, options)
       const judgement = isForSettle ? await examine(inquiry) : await examinePatiently(inquiry, isAwaited)
       if (judgement.state === 'refused') return refuse(payer, judgement.reason)
       // Settle waits for a transaction that the chain knows.
@@ -247,57 +237,12 @@ export const createExactDirectScheme = (
   }
 }
 
-interface InquiryOptions extends Pick<VerifyOptions, 'isForSettle'> {
-  readonly paidAfter?: Date | null
-  readonly paidBefore?: Date | null
-  readonly exactSince: Date | null
-}
-
 interface ReadProof {
   readonly proof: DirectProof
   readonly asset: string
 }
 
 type Reading = ReadProof | { readonly refused: Refusal }
-
-/** A memo is public once the transfer is on chain: only its preimage shows that the price was offered to the client. */
-const findMemoProblem = ({ requirements }: Payment, { memo }: PaymentDemands): Problem | null =>
-  memo && !isMemoPreimage(requirements.extra.memoPreimage)
-    ? {
-        reason: 'memo_mismatch',
-        message:
-          'The recipient has stated that claims show extra.memoPreimage, of which the memo is the hash',
-      }
-    : null
-
-const readMemo = ({ memo, memoPreimage }: PaymentRequirements['extra']): string | null => {
-  if (isMemoPreimage(memoPreimage)) return hashMemo(memoPreimage)
-  return typeof memo === 'string' ? memo : null
-}
-
-const findMemoContradiction = (
-  { carriesMemo }: DirectChain,
-  { memo, memoPreimage }: PaymentRequirements['extra'],
-): string | null => {
-  const named = Object.entries({ memo, memoPreimage }).find(([, value]) => value != null)?.[0]
-  if (named === undefined) return null
-  if (carriesMemo === false) return `extra.${named}: transfers of the network carry no memo`
-  if (memo != null && (typeof memo !== 'string' || memo === '' || memo.length > maxMemoLength)) {
-    return `extra.memo: must be a text of 1 to ${maxMemoLength} characters`
-  }
-  if (memoPreimage == null) return null
-  if (!isMemoPreimage(memoPreimage)) {
-    return 'extra.memoPreimage: must be 32 to 128 visible ASCII characters'
-  }
-  return memo == null || memo === hashMemo(memoPreimage)
-    ? null
-    : 'extra.memo: must be the first 32 hex digits of the SHA-256 of extra.memoPreimage'
-}
-
-interface Problem {
-  readonly reason: Reason
-  readonly message?: string
-}
 
 const refuse = (payer: string | null, reason: Reason, message?: string): Refusal => ({
   isValid: false,

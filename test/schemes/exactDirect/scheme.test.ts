@@ -3,8 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Settlement } from '../../../src/ports/settlementJournal.js'
 import type { Payment } from '../../../src/protocol/payment.js'
 import type { PaymentDemands } from '../../../src/protocol/recipients.js'
-import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
-import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
+import {
+  createDirectNetwork,
+  type DirectChain,
+  type DirectTransfer,
+  type LookUp,
+} from '../../../src/schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import type { Authorized, Scheme } from '../../../src/schemes/scheme.js'

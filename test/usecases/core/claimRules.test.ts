@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RecipientStatement, UniqueAmounts } from '../../../src/ports/recipients.js'
 import type { ClaimDemands, ClaimPolicy } from '../../../src/protocol/recipients.js'
-import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
+import { createDirectNetwork } from '../../../src/schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createOffers } from '../../../src/usecases/core/describe/offers.js'

@@ -4,8 +4,11 @@ import { createCrossCheckLimit } from '../../../src/chains/common/crossCheckLimi
 import { acceptsRequest, isPriceRequest } from '../../../src/protocol/accepts.js'
 import { isRefused, readPayment } from '../../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
-import type { DirectChain, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
-import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
+import {
+  createDirectNetwork,
+  type DirectChain,
+  type LookUp,
+} from '../../../src/schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'

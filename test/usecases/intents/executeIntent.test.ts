@@ -6,8 +6,12 @@ import { systemClock } from '../../../src/platform/clock.js'
 import type { SettlementJournal } from '../../../src/ports/settlementJournal.js'
 import type { IntentRequest, IntentRequirements } from '../../../src/protocol/intents.js'
 import { specificationTiers } from '../../../src/protocol/tiers.js'
-import type { DirectChain, DirectTransfer, LookUp } from '../../../src/schemes/exactDirect/directChain.js'
-import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
+import {
+  createDirectNetwork,
+  type DirectChain,
+  type DirectTransfer,
+  type LookUp,
+} from '../../../src/schemes/exactDirect/directChain.js'
 import { hashMemo } from '../../../src/schemes/exactDirect/memo.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'

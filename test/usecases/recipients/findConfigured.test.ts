@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { ClaimDemands } from '../../../src/protocol/recipients.js'
-import { createDirectNetwork } from '../../../src/schemes/exactDirect/directNetwork.js'
+import { createDirectNetwork } from '../../../src/schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createFindConfigured } from '../../../src/usecases/recipients/index.js'
@@ -12,7 +12,7 @@ const none: ClaimDemands = { memo: false, signedClaim: false, uniqueAmount: fals
 
 const configure = (demands: Partial<ClaimDemands>) => {
   // A network whose transfers carry no memo and whose wallets sign no messages.
-  const { isSignedBy, ...chain } = createToyDirectChain({ carriesMemo: false }).chain
+  const { chain } = createToyDirectChain({ carriesMemo: false, isSignedBy: null })
   const registry = createSchemeRegistry([
     createExactDirectScheme(chain, { clock: createManualClock(), network: createDirectNetwork(chain) }),
   ])

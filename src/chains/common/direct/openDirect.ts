@@ -1,7 +1,6 @@
 import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'
-import type { DirectChain } from '../../../schemes/exactDirect/directChain.js'
-import { createDirectNetwork } from '../../../schemes/exactDirect/directNetwork.js'
+import { createDirectNetwork, type DirectChain } from '../../../schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../schemes/exactDirect/scheme.js'
 import type { ChainContext, OpenChain } from '../../chain.js'
 import { createCrossCheckLimit } from '../crossCheckLimit.js'
