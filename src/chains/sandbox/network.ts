@@ -4,8 +4,7 @@ import type { BlockReference } from '../../ports/settlementJournal.js'
 import { foldAddress } from '../../protocol/assetId.js'
 import type { BlockStatus, Network } from '../../schemes/network.js'
 import type { OfflineNetwork } from '../../schemes/offlineScheme.js'
-import { heightAt, readBlock } from './blocks.js'
-import { findOrphanHeight } from './course.js'
+import { findOrphanHeight, heightAt, readBlock } from './course.js'
 
 /** A network without a chain: blocks are orphaned as scenarios say. */
 export const createSandboxNetwork = (

@@ -4,11 +4,10 @@ import type { Network } from '../../schemes/network.js'
 import type { OfflineNetwork, OfflineScheme } from '../../schemes/offlineScheme.js'
 import type { AnyChainFamily, ChainContext, ChainModule, NetworkHealth, Sandbox } from '../chain.js'
 import { listFixedPayers } from './fixedPayers.js'
-import { type AddressGroup, listAddresses } from './listAddresses.js'
 import { createSandboxNetwork } from './network.js'
+import { type AddressGroup, createRequestWriter, listAddresses } from './requests.js'
 import { createSandboxScheme } from './scheme.js'
 import type { SandboxSettings } from './settings.js'
-import { createRequestWriter } from './writeRequest.js'
 
 /** Every scheme that the readers of the other families have on the networks of the sandbox. */
 export const createOpen =

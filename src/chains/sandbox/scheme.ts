@@ -14,12 +14,9 @@ import type {
   VerifyOptions,
 } from '../../schemes/scheme.js'
 import { readSettleAmount, type SettleAmount } from '../../schemes/settleAmount.js'
-import { type Course, findOutcome, formatCourse, readCourse } from './course.js'
-import { createFindScript, type Scripted } from './findScript.js'
+import { type Course, createTransactionHash, findOutcome, formatCourse, readCourse } from './course.js'
 import type { FixedPayer } from './fixedPayers.js'
-import { identifyKeyless } from './identifyKeyless.js'
-import { listNamedPayers } from './namedPayers.js'
-import { createTransactionHash } from './transactionHash.js'
+import { createFindScript, identifyKeyless, listNamedPayers, type Scripted } from './payers.js'
 
 export interface SandboxDependencies {
   readonly offline: OfflineScheme

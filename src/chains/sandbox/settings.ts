@@ -1,5 +1,15 @@
 import type { SettingsReading } from '../chain.js'
-import { sandboxNetworks } from './networks.js'
+
+/** CAIP-2 identifiers. */
+const sandboxNetworks = [
+  'eip155:84532',
+  'eip155:11155111',
+  'eip155:421614',
+  'eip155:11155420',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  'ton:testnet',
+  'tron:nile',
+] as const
 
 export interface SandboxSettings {
   /** CAIP-2 identifiers. */
