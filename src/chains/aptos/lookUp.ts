@@ -4,7 +4,7 @@ import { getPrimaryStore } from './addresses.js'
 import { findTransaction, type Movement, type StoreChange } from './rpc.js'
 
 /** One request. A committed transaction is final: Aptos has no reorgs. */
-export const lookUpAptos = async (
+export const lookUpTransaction = async (
   { transaction, asset, from, to }: LookUpQuery,
   ask: Ask,
 ): Promise<LookUp> => {

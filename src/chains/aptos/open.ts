@@ -7,9 +7,9 @@ import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectNetworkSettings, DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
 import { readAptosAddress } from './addresses.js'
-import { lookUpAptos } from './lookUp.js'
-import { createAptosEndpoint, hasFungibleAsset, proveAptos, readGasPrice, readTokenBalance } from './rpc.js'
-import { isSignedByAccount } from './signedClaim.js'
+import { lookUpTransaction } from './lookUp.js'
+import { createEndpoint, hasFungibleAsset, proveChain, readGasPrice, readTokenBalance } from './rpc.js'
+import { isSignedBy } from './signedClaim.js'
 
 // Aptos makes several blocks per second.
 const maxHeadAgeSeconds = 60
@@ -17,31 +17,27 @@ const maxHeadAgeSeconds = 60
 export const open = (settings: DirectSettings, context: ChainContext) =>
   openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
     const endpoints = network.rpcUrls.map((url) =>
-      createAptosEndpoint(url, { timeoutMs: rpcTimeoutMs, apiKey: network.apiKey }),
+      createEndpoint(url, { timeoutMs: rpcTimeoutMs, apiKey: network.apiKey }),
     )
     const node = createDirectNode(endpoints, {
       network: network.network,
       chain: network.chainId,
-      prove: proveAptos,
+      prove: proveChain,
       maxHeadAgeSeconds,
       logger,
     })
-    return { node, chain: createAptosChain(network, { node, crossCheckAmount }) }
+    return { node, chain: createChain(network, node, crossCheckAmount) }
   })
-
-interface AptosChainDependencies {
-  readonly node: DirectNode
-  readonly crossCheckAmount: bigint
-}
 
 // A transfer to an account that holds the asset takes these units of gas.
 const typicalGas = 20n
 
 const transactionForm = /^0x[0-9a-fA-F]{64}$/
 
-const createAptosChain = (
+const createChain = (
   { network, isTestnet, tokens, signers, pollIntervalMs }: DirectNetworkSettings,
-  { node, crossCheckAmount }: AptosChainDependencies,
+  node: DirectNode,
+  crossCheckAmount: bigint,
 ): DirectChain => ({
   network,
   signers,
@@ -68,7 +64,7 @@ const createAptosChain = (
     (typeof metadataAddress === 'string' && readAptosAddress(metadataAddress) === asset)
       ? null
       : `extra.metadataAddress: clients would pay it, and it is not the asset ${asset}`,
-  lookUp: createCheckedLookUp(node, lookUpAptos, crossCheckAmount),
+  lookUp: createCheckedLookUp(node, lookUpTransaction, crossCheckAmount),
   hasAsset: (asset) => hasFungibleAsset(node.ask, asset),
   readBalance: (asset, owner) => readTokenBalance(node.ask, { asset, owner }),
   estimateFee: async () => ({
@@ -76,5 +72,5 @@ const createAptosChain = (
     symbol: 'APT',
     decimals: 8,
   }),
-  isSignedBy: (claim) => isSignedByAccount(claim, node.ask),
+  isSignedBy: (claim) => isSignedBy(claim, node.ask),
 })

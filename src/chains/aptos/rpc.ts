@@ -12,7 +12,7 @@ interface EndpointOptions {
 }
 
 /** A full node's REST API; the URL may end in /v1 or in the path before it. */
-export const createAptosEndpoint = (url: Secret, { timeoutMs, apiKey }: EndpointOptions): Endpoint =>
+export const createEndpoint = (url: Secret, { timeoutMs, apiKey }: EndpointOptions): Endpoint =>
   createPathEndpoint(
     withVersion(url),
     timeoutMs,
@@ -26,7 +26,7 @@ const withVersion = (url: Secret): Secret => {
   return new Secret(parsed.href)
 }
 
-export const proveAptos = async (endpoint: Endpoint): Promise<Proof> => {
+export const proveChain = async (endpoint: Endpoint): Promise<Proof> => {
   const ledger = await endpoint.request('', null, ledgerShape)
   return {
     chain: String(ledger.chain_id),

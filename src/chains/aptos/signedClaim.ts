@@ -11,7 +11,7 @@ const claimNonce = 'exact-direct'
  * Ed25519 by the key whose hash is the account's authentication key, over the full message of the wallet standard's
  * `signMessage({ message: text, nonce: 'exact-direct' })`, or over the plain text.
  */
-export const isSignedByAccount = async (
+export const isSignedBy = async (
   { account, text, signature, publicKey }: SignedClaim,
   ask: Ask,
 ): Promise<boolean> => {

@@ -17,7 +17,7 @@ import { findTransactionSigner } from './transactionSigner.js'
  * Three requests. The bytes must have the hash, be in the tree of which the block's header names the root, and be signed by
  * the account that pays. A block is final as soon as there is one. Failed transactions are in blocks too, with a code.
  */
-export const createReadTransaction =
+export const createLookUp =
   (network: { readonly chainId: string; readonly prefix: string }) =>
   async ({ transaction, from }: LookUpQuery, ask: Ask): Promise<LookUp> => {
     const { chainId, prefix } = network

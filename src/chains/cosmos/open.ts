@@ -8,7 +8,7 @@ import { createTokenList } from '../common/direct/tokens.js'
 import { networkUnavailable } from '../common/networkUnavailable.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { readAddress, readDenom, readHash } from './addresses.js'
-import { createReadTransaction } from './lookUp.js'
+import { createLookUp } from './lookUp.js'
 import { proveChain, readBankBalance, readGasPrices, readMinimumGasPrices, readSupply } from './rpc.js'
 import type { CosmosNetworkOwn, CosmosNetworkSettings } from './settings.js'
 import { isSignedBy } from './signedClaim.js'
@@ -28,7 +28,7 @@ export const open = (settings: DirectSettings<CosmosNetworkOwn>, context: ChainC
       maxHeadAgeSeconds,
       logger,
     })
-    return { chain: createCosmosChain(network, node, crossCheckAmount), node }
+    return { chain: createChain(network, node, crossCheckAmount), node }
   })
 
 // Blocks take about two seconds, and are final.
@@ -38,7 +38,7 @@ const secondsToFinality = 2
 // A transfer by the bank module takes about this.
 const typicalGas = 100_000n
 
-const createCosmosChain = (
+const createChain = (
   { network, chainId, isTestnet, tokens, signers, pollIntervalMs, own }: CosmosNetworkSettings,
   node: DirectNode,
   crossCheckAmount: bigint,
@@ -81,7 +81,7 @@ const createCosmosChain = (
         ? null
         : `extra.${field}: clients would pay it, and it is not the asset ${asset}`
     },
-    lookUp: createCheckedLookUp(node, createReadTransaction({ chainId, prefix }), crossCheckAmount),
+    lookUp: createCheckedLookUp(node, createLookUp({ chainId, prefix }), crossCheckAmount),
     hasAsset: async (denom) => (await readSupply(node.ask, denom)) > 0n,
     readBalance: (denom, address) => readBankBalance(node.ask, { denom, address }),
     estimateFee,

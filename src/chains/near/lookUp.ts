@@ -9,10 +9,7 @@ import { type FinalTransaction, readBlock, readFinalBlock, readTransaction } fro
  * Three requests. Only `FINAL` counts: all receipts, refunds included, are in final blocks. The time is that of the
  * transaction's own block; receipts follow it.
  */
-export const readDirectTransaction = async (
-  { transaction, from }: LookUpQuery,
-  ask: Ask,
-): Promise<LookUp> => {
+export const lookUpTransaction = async ({ transaction, from }: LookUpQuery, ask: Ask): Promise<LookUp> => {
   const found = await readTransaction(ask, { transaction, sender: from })
   if (found === 'missing' || found === 'pending') return { state: found }
   const [block, final] = await Promise.all([readBlock(ask, found.blockHash), readFinalBlock(ask)])

@@ -8,7 +8,7 @@ import type { DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { readAccountId, readHash } from './addresses.js'
-import { readDirectTransaction } from './lookUp.js'
+import { lookUpTransaction } from './lookUp.js'
 import { hasToken, proveChain, readGasPrice, readTokenBalance } from './rpc.js'
 import type { NearNetworkSettings } from './settings.js'
 import { isSignedBy } from './signedClaim.js'
@@ -32,7 +32,7 @@ export const open = (
       maxHeadAgeSeconds,
       logger,
     })
-    return { chain: createNearChain(network, node, crossCheckAmount), node }
+    return { chain: createChain(network, node, crossCheckAmount), node }
   })
 
 // Blocks take about a second, finality about three.
@@ -42,7 +42,7 @@ const secondsToFinality = 3
 // What `ft_transfer` burns, with its receipts: about 5 Tgas.
 const typicalGas = 5_000_000_000_000n
 
-const createNearChain = (
+const createChain = (
   { network, isTestnet, tokens, signers, pollIntervalMs }: NearNetworkSettings,
   node: DirectNode,
   crossCheckAmount: bigint,
@@ -61,7 +61,7 @@ const createNearChain = (
   // Neither the payload nor `extra` names the asset again.
   readClaimedAsset: () => null,
   findContradiction: () => null,
-  lookUp: createCheckedLookUp(node, readDirectTransaction, crossCheckAmount),
+  lookUp: createCheckedLookUp(node, lookUpTransaction, crossCheckAmount),
   hasAsset: (token) => hasToken(node.ask, token),
   readBalance: (token, account) => readTokenBalance(node.ask, { token, account }),
   estimateFee: async () => ({

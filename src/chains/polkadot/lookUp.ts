@@ -37,7 +37,7 @@ interface PlacedExtrinsic {
 }
 
 /** Only extrinsics of final blocks are successful or failed. */
-export const createReadTransaction = ({
+export const createLookUp = ({
   network: { network, chainId },
   index,
   runtimes,

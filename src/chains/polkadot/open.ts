@@ -4,25 +4,35 @@ import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createCheckedLookUp } from '../common/direct/crossCheck.js'
 import { readHexHash } from '../common/direct/hexHash.js'
-import type { DirectNode } from '../common/direct/node.js'
+import { createDirectNode, type DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
+import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { formatAccountKey, readAccountKey, readAssetId } from './addresses.js'
 import { createBlockIndex } from './blockIndex.js'
 import { createRuntimes } from './decoder.js'
-import { createReadTransaction } from './lookUp.js'
-import { createNode, getFinalizedBlock, hasAsset, readBalance } from './rpc.js'
+import { createLookUp } from './lookUp.js'
+import { getFinalizedBlock, hasAsset, proveChain, readBalance } from './rpc.js'
 import { addressPrefixOf, type PolkadotNetworkSettings } from './settings.js'
 import { isSignedBy } from './signedClaim.js'
 
-/** Opens every configured network. An endpoint of another network stops the start. */
+// Finality can lag for minutes without a fault of the node.
+const maxHeadAgeSeconds = 300
+
 export const open = async (settings: DirectSettings, context: ChainContext): Promise<OpenChain> => {
   // sr25519 is WebAssembly.
   await cryptoWaitReady()
   return await openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
-    const node = createNode(network, { timeoutMs: rpcTimeoutMs, logger })
-    const chain = createPolkadotChain(network, node, { crossCheckAmount })
+    const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, rpcTimeoutMs))
+    const node = createDirectNode(endpoints, {
+      network: network.network,
+      chain: network.chainId,
+      prove: proveChain,
+      maxHeadAgeSeconds,
+      logger,
+    })
+    const chain = createChain(network, node, crossCheckAmount)
     chain.prepare().catch((error: unknown) => {
       logger.warn(
         { network: network.network, error, hint: 'the first look-up loads it' },
@@ -38,15 +48,15 @@ interface PolkadotChain extends DirectChain {
   prepare(): Promise<void>
 }
 
-const createPolkadotChain = (
+const createChain = (
   settings: PolkadotNetworkSettings,
   node: DirectNode,
-  { crossCheckAmount }: { readonly crossCheckAmount: bigint },
+  crossCheckAmount: bigint,
 ): PolkadotChain => {
   const prefix = addressPrefixOf(settings.chainId)
   const format = (key: string) => formatAccountKey(key, prefix)
   const runtimes = createRuntimes()
-  const read = createReadTransaction({
+  const read = createLookUp({
     network: settings,
     index: createBlockIndex(),
     runtimes,

@@ -1,12 +1,9 @@
 import { blake2AsHex, xxhashAsHex } from '@polkadot/util-crypto'
 import { z } from 'zod'
-import type { Logger } from '../../ports/logger.js'
-import { type Ask, createDirectNode, type DirectNode } from '../common/direct/node.js'
+import type { Ask } from '../common/direct/node.js'
 import type { Endpoint } from '../nodes/endpoint.js'
 import type { Proof } from '../nodes/endpointHealth.js'
-import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import type { AccountKey } from './addresses.js'
-import type { PolkadotNetworkSettings } from './settings.js'
 
 // Storage keys: twox128 of the pallet's and of the item's name.
 const eventsKey = '0x26aa394eea5630e07c48ae0c9558cef780d41e5e16056765bc8461851072c9d7'
@@ -17,25 +14,13 @@ const referenceLength = 32
 /** Reference of the network whose first block has this hash. */
 export const toReference = (genesisHash: string): string => genesisHash.slice(2, 2 + referenceLength)
 
-// Finality can lag for minutes without a fault of the node.
-const maxHeadAgeSeconds = 300
-
 export interface BlockReference {
   readonly number: number
   readonly hash: string
 }
 
-export const createNode = (
-  { network, chainId, rpcUrls }: PolkadotNetworkSettings,
-  { timeoutMs, logger }: { readonly timeoutMs: number; readonly logger: Logger },
-): DirectNode =>
-  createDirectNode(
-    rpcUrls.map((url) => createJsonRpcEndpoint(url, timeoutMs)),
-    { network, chain: chainId, prove, maxHeadAgeSeconds, logger },
-  )
-
 /** The head is the finalized one: a node without finality proves no payment. */
-const prove = async ({ request }: Endpoint): Promise<Proof> => {
+export const proveChain = async ({ request }: Endpoint): Promise<Proof> => {
   const [genesis, head] = await Promise.all([
     request('chain_getBlockHash', [0], hashShape),
     getFinalizedBlock(request),

@@ -13,7 +13,7 @@ import {
 } from './rpc.js'
 import type { StacksNetworkSettings } from './settings.js'
 
-export const createReadTransaction =
+export const createLookUp =
   (
     { chainId, own }: Pick<StacksNetworkSettings, 'chainId' | 'own'>,
     findTokenName: FindTokenName,

@@ -3,24 +3,35 @@ import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createCheckedLookUp } from '../common/direct/crossCheck.js'
 import { readHexHash } from '../common/direct/hexHash.js'
-import type { DirectNode } from '../common/direct/node.js'
+import { createDirectNode, type DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
+import { createPathEndpoint } from '../nodes/pathEndpoint.js'
 import { readContractPrincipal, readPrincipal } from './addresses.js'
-import { createFindTokenName, createReadTransaction } from './lookUp.js'
-import { createNode, findTokenNames, readFeeRate, readTokenBalance } from './rpc.js'
+import { createFindTokenName, createLookUp } from './lookUp.js'
+import { findTokenNames, proveChain, readFeeRate, readTokenBalance } from './rpc.js'
 import type { StacksNetworkSettings, StacksOwnSettings } from './settings.js'
 import { isSignedBy } from './signedClaim.js'
 
-/** Opens every configured network. An endpoint of another network stops the start. */
+// Blocks follow each other within seconds, but wait for Bitcoin when signers change.
+const maxHeadAgeSeconds = 1_800
+
 export const open = (
   settings: DirectSettings<StacksOwnSettings>,
   context: ChainContext,
 ): Promise<OpenChain> =>
   openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
-    const node = createNode(network, { timeoutMs: rpcTimeoutMs, logger })
-    return { chain: createStacksChain(network, node, { crossCheckAmount }), node }
+    const headers = network.apiKey === null ? {} : { 'x-api-key': network.apiKey }
+    const endpoints = network.rpcUrls.map((url) => createPathEndpoint(url, rpcTimeoutMs, headers))
+    const node = createDirectNode(endpoints, {
+      network: network.network,
+      chain: network.chainId,
+      prove: proveChain,
+      maxHeadAgeSeconds,
+      logger,
+    })
+    return { chain: createChain(network, node, crossCheckAmount), node }
   })
 
 const maxLength = 256
@@ -36,10 +47,10 @@ const usualBurnBlockSeconds = 600
 // A signed call of `transfer` with a post-condition has this size.
 const transferBytes = 350n
 
-const createStacksChain = (
+const createChain = (
   settings: StacksNetworkSettings,
   node: DirectNode,
-  { crossCheckAmount }: { readonly crossCheckAmount: bigint },
+  crossCheckAmount: bigint,
 ): DirectChain => {
   const { chainId } = settings
   const tokens = settings.tokens.map(({ asset: listed, ...token }) => {
@@ -49,7 +60,7 @@ const createStacksChain = (
   const pinned = tokens.flatMap(({ asset, name }): [string, string][] =>
     name === null ? [] : [[asset, name]],
   )
-  const read = createReadTransaction(settings, createFindTokenName(new Map(pinned)))
+  const read = createLookUp(settings, createFindTokenName(new Map(pinned)))
   const readAsset = (text: string) => (text.length > maxLength ? null : readContractPrincipal(text, chainId))
   const list = createTokenList(tokens, {
     readAsset,

@@ -1,14 +1,8 @@
 import { Cl } from '@stacks/transactions'
 import { z } from 'zod'
-import type { Logger } from '../../ports/logger.js'
-import { type Ask, askOrNull, createDirectNode, type DirectNode } from '../common/direct/node.js'
+import { type Ask, askOrNull } from '../common/direct/node.js'
 import type { Endpoint } from '../nodes/endpoint.js'
 import type { Proof } from '../nodes/endpointHealth.js'
-import { createPathEndpoint } from '../nodes/pathEndpoint.js'
-import type { StacksNetworkSettings } from './settings.js'
-
-// Blocks follow each other within seconds, but wait for Bitcoin when signers change.
-const maxHeadAgeSeconds = 1_800
 
 const notFound = 404
 
@@ -16,18 +10,7 @@ const notFound = 404
 const eventsPerPage = 96
 const maxPages = 20
 
-export const createNode = (
-  { network, chainId, rpcUrls, apiKey }: StacksNetworkSettings,
-  { timeoutMs, logger }: { readonly timeoutMs: number; readonly logger: Logger },
-): DirectNode => {
-  const headers = apiKey === null ? {} : { 'x-api-key': apiKey }
-  return createDirectNode(
-    rpcUrls.map((url) => createPathEndpoint(url, timeoutMs, headers)),
-    { network, chain: chainId, prove, maxHeadAgeSeconds, logger },
-  )
-}
-
-const prove = async ({ request }: Endpoint): Promise<Proof> => {
+export const proveChain = async ({ request }: Endpoint): Promise<Proof> => {
   const [info, tip] = await Promise.all([request('/v2/info', null, infoShape), getTip(request)])
   return {
     chain: String(info.network_id),

@@ -4,7 +4,10 @@ import { readTezosAddress, toAsset } from './addresses.js'
 import { foundShape, type TransferCall } from './source.js'
 
 /** By the one rule for both kinds of sources. */
-export const lookUpTezos = async ({ transaction, notBefore }: LookUpQuery, ask: Ask): Promise<LookUp> => {
+export const lookUpTransaction = async (
+  { transaction, notBefore }: LookUpQuery,
+  ask: Ask,
+): Promise<LookUp> => {
   const found = await ask('operation', { hash: transaction, notBefore }, foundShape)
   if (found.state !== 'final') return { state: found.state }
   if (!found.isApplied) return { state: 'failed' }

@@ -10,9 +10,9 @@ import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectNetworkSettings, DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
 import { readOperationHash, readTezosAddress, readTezosAsset } from './addresses.js'
-import { lookUpTezos } from './lookUp.js'
-import { createOctezEndpoint, createTzktEndpoint, proveTezos } from './rpc.js'
-import { isSignedByAccount } from './signedClaim.js'
+import { lookUpTransaction } from './lookUp.js'
+import { createOctezEndpoint, createTzktEndpoint, proveChain } from './rpc.js'
+import { isSignedBy } from './signedClaim.js'
 import { balanceShape } from './source.js'
 
 interface OwnSettings {
@@ -33,21 +33,17 @@ export const open = (settings: DirectSettings<OwnSettings>, context: ChainContex
     const node = createDirectNode(endpoints, {
       network: network.network,
       chain: chainId,
-      prove: proveTezos,
+      prove: proveChain,
       maxHeadAgeSeconds,
       logger,
     })
-    return { node, chain: createTezosChain(network, { node, crossCheckAmount }) }
+    return { node, chain: createChain(network, node, crossCheckAmount) }
   })
 
-interface TezosChainDependencies {
-  readonly node: DirectNode
-  readonly crossCheckAmount: bigint
-}
-
-const createTezosChain = (
+const createChain = (
   { network, isTestnet, tokens, signers, pollIntervalMs }: DirectNetworkSettings,
-  { node, crossCheckAmount }: TezosChainDependencies,
+  node: DirectNode,
+  crossCheckAmount: bigint,
 ): DirectChain => ({
   network,
   signers,
@@ -74,7 +70,7 @@ const createTezosChain = (
     const field = isContract ? 'tokenId' : 'contractAddress'
     return `extra.${field}: clients would pay it, and it is not of the asset ${asset}`
   },
-  lookUp: createCheckedLookUp(node, lookUpTezos, crossCheckAmount),
+  lookUp: createCheckedLookUp(node, lookUpTransaction, crossCheckAmount),
   hasAsset: (asset) => {
     const [contract = '', tokenId = ''] = asset.split(':')
     return node.ask('token', { contract, tokenId }, z.boolean())
@@ -85,7 +81,7 @@ const createTezosChain = (
   },
   // Which price of gas bakers take is a setting of each, which public nodes do not show.
   estimateFee: null,
-  isSignedBy: async (claim) => isSignedByAccount(claim),
+  isSignedBy: async (claim) => isSignedBy(claim),
 })
 
 /** Clients write the token id as a number, the specification as a text. */

@@ -51,7 +51,7 @@ export const createTzktEndpoint = (url: Secret, chainId: string, timeoutMs: numb
   )
 }
 
-export const proveTezos = async (endpoint: Endpoint): Promise<Proof> => {
+export const proveChain = async (endpoint: Endpoint): Promise<Proof> => {
   const { chainId, level, time } = await endpoint.request('head', null, headShape)
   return { chain: chainId, head: { number: BigInt(level), timestamp: time.getTime() / 1_000 } }
 }

@@ -6,7 +6,7 @@ const keyForm = /^(?:edpk|sppk|p2pk)[1-9A-HJ-NP-Za-km-z]{50,51}$/
 const signatureForm = /^(?:edsig|spsig1|p2sig|sig)[1-9A-HJ-NP-Za-km-z]{90,100}$/
 
 /** The text as a Micheline-packed string, which wallets sign; the account's address is the hash of its key. */
-export const isSignedByAccount = ({ account, text, signature, publicKey }: SignedClaim): boolean => {
+export const isSignedBy = ({ account, text, signature, publicKey }: SignedClaim): boolean => {
   if (publicKey === null || !keyForm.test(publicKey) || !signatureForm.test(signature)) return false
   try {
     return getPkhfromPk(publicKey) === account && verifySignature(packString(text), publicKey, signature)

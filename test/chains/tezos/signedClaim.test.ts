@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { InMemorySigner } from '@taquito/signer'
 import { b58Encode, PrefixV2 } from '@taquito/utils'
 import { describe, expect, it } from 'vitest'
-import { isSignedByAccount } from '../../../src/chains/tezos/signedClaim.js'
+import { isSignedBy } from '../../../src/chains/tezos/signedClaim.js'
 import { openScene } from './scene.js'
 
 const text = 'exact-direct claim\nnetwork: tezos:NetXnHfVqm9iesp\ntransaction: o…\npayTo: tz1…\nresource: '
@@ -33,8 +33,8 @@ describe.each([
 ])('a claim signed with a key on %s', (_, prefix) => {
   it('is accepted, with the prefix of its curve or the generic one', async () => {
     const claim = await claimOf(await createSigner(prefix))
-    expect(isSignedByAccount(claim)).toBe(true)
-    expect(isSignedByAccount({ ...claim, signature: claim.generic })).toBe(true)
+    expect(isSignedBy(claim)).toBe(true)
+    expect(isSignedBy({ ...claim, signature: claim.generic })).toBe(true)
   })
 
   it('is refused for another account, text, key or signature', async () => {
@@ -54,14 +54,14 @@ describe.each([
       // Its key signed, and its account did not pay.
       { ...other, account: claim.account },
     ]
-    expect(wrong.map(isSignedByAccount)).toEqual(wrong.map(() => false))
+    expect(wrong.map(isSignedBy)).toEqual(wrong.map(() => false))
   })
 
   it('is refused over the plain text, which no wallet signs', async () => {
     const signer = await createSigner(prefix)
     const { prefixSig } = await signer.sign(Buffer.from(text, 'utf8').toString('hex'))
     const claim = await claimOf(signer)
-    expect(isSignedByAccount({ ...claim, signature: prefixSig })).toBe(false)
+    expect(isSignedBy({ ...claim, signature: prefixSig })).toBe(false)
   })
 })
 
