@@ -4,7 +4,7 @@ import { multicallAbi, multicallAddress } from '../abi/multicall.js'
 import { addressWord, numberWord } from '../abi/words.js'
 import type { CallFailure, Rpc } from '../rpc/rpc.js'
 import type { PayerSignature } from '../signatures/signature.js'
-import { decodeCredit, planCreditProbe, readRevertText, tokenAbi } from '../tokens/erc20.js'
+import { findCreditMismatch, planCreditProbe, readRevertText, tokenAbi } from '../tokens/erc20.js'
 import type { Token } from '../tokens/tokenRegistry.js'
 import type { ContractCall, RevertReason, SettlementCall } from '../transactions/settlementCall.js'
 import { type AuthorizationState, createJudge, decodeAuthorizationState, planStateReads } from './judge.js'
@@ -107,12 +107,8 @@ export const createSettlementCall = (
     reads: planStateReads(asset, authorization),
     explainRevert: (failure, reads) =>
       explainRevert(failure, decodeAuthorizationState(reads), authorization, plan),
-    findContradiction: (reads, probe) => {
-      const contradiction = findContradiction(decodeAuthorizationState(reads), value)
-      const credit = probe === null ? null : decodeCredit(probe)
-      if (contradiction !== null || credit === null || credit === value) return contradiction
-      return { reason: 'invalid_exact_evm_transfer_event_mismatch' }
-    },
+    findContradiction: (reads, probe) =>
+      findContradiction(decodeAuthorizationState(reads), value) ?? findCreditMismatch(probe, value),
     isTooEarly: isNotYetValid,
     judge: createJudge(rpc, nonce, { asset, from, to, value }),
   }

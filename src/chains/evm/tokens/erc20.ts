@@ -5,7 +5,7 @@ import { decodeAggregate, encodeAggregate, multicallAddress } from '../abi/multi
 import { addressWord, readWord } from '../abi/words.js'
 import type { CallFailure, Rpc } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
-import type { ContractCall, Judgement } from '../transactions/settlementCall.js'
+import type { ContractCall, Judgement, RevertReason } from '../transactions/settlementCall.js'
 
 /** Functions and events of tokens: ERC-20, both forms of EIP-3009, EIP-5267. */
 export const tokenAbi = parseAbi([
@@ -75,8 +75,14 @@ export const planCreditProbe = (asset: Hex, payTo: Hex, { to, data }: ContractCa
   return { to: multicallAddress, data: encodeAggregate([balance, { target: to, data }, balance]) }
 }
 
+/** Refuses a transfer that credits another amount in its probe; null without one, and while the credit is unknown. */
+export const findCreditMismatch = (probe: Hex | null, amount: bigint): RevertReason | null => {
+  const credit = probe === null ? null : decodeCredit(probe)
+  return credit === null || credit === amount ? null : { reason: 'invalid_exact_evm_transfer_event_mismatch' }
+}
+
 /** By how much the recipient's balance grew in a probe, or null when that is unknown. */
-export const decodeCredit = (answer: Hex): bigint | null => {
+const decodeCredit = (answer: Hex): bigint | null => {
   const results = decodeAggregate(answer, 3)
   if (results === null || results.some(({ succeeds }) => !succeeds)) return null
   const [before, , after] = results.map(({ data }) => readWord(data))

@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import type { Rpc } from '../../rpc/rpc.js'
 import { type DeployedSignature, encodeSignature } from '../../signatures/signature.js'
-import { decodeCredit, planCreditProbe } from '../../tokens/erc20.js'
+import { findCreditMismatch, planCreditProbe } from '../../tokens/erc20.js'
 import type { SettlementCall } from '../../transactions/settlementCall.js'
 import {
   decodePermitState,
@@ -50,12 +50,8 @@ export const createPermitCall = (
     reads: planStateReads(permit),
     probe: token.isListed ? null : planCreditProbe(token.address, to, call),
     explainRevert: (failure, reads) => explainRevert(failure, decodePermitState(reads, permit), needs),
-    findContradiction: (reads, probe) => {
-      const contradiction = findContradiction(decodePermitState(reads, permit), needs)
-      const credit = probe === null ? null : decodeCredit(probe)
-      if (contradiction !== null || credit === null || credit === amount) return contradiction
-      return { reason: 'invalid_exact_evm_transfer_event_mismatch' }
-    },
+    findContradiction: (reads, probe) =>
+      findContradiction(decodePermitState(reads, permit), needs) ?? findCreditMismatch(probe, amount),
     isTooEarly: isNotYetValid,
     judge: createJudge(rpc, { id, permit, router }),
   }
