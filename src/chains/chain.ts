@@ -74,7 +74,7 @@ export interface OpenChain {
   readonly schemes: readonly Scheme[]
   /** Networks of `exact-direct`: how their transactions are looked up. */
   readonly directChains: readonly DirectChain[]
-  /** Null for every other family. */
+  /** Null unless this is the sandbox. */
   readonly sandbox: Sandbox | null
   /** Networks whose contracts can be asked whether they signed. */
   readonly contractReaders: readonly ContractReader[]

@@ -1,5 +1,5 @@
 import type { Logger } from '../ports/logger.js'
-import type { ChainContext, ContractReader, Deploy, NetworkHealth, OpenChain, Sandbox } from './chain.js'
+import type { ChainContext, Deploy, NetworkHealth, OpenChain } from './chain.js'
 import { findCommonLagMs } from './common/chainClock.js'
 import { requireExactAmount } from './common/requireExactAmount.js'
 
@@ -9,10 +9,7 @@ export interface EnabledChain {
   readonly deploy?: Deploy
 }
 
-export interface OpenChains extends Pick<OpenChain, 'schemes' | 'health' | 'close'> {
-  /** Null unless the sandbox is open. */
-  readonly sandbox: Sandbox | null
-  readonly contractReaders: readonly ContractReader[]
+export interface OpenChains extends Omit<OpenChain, 'directChains' | 'listClockLagsMs'> {
   isServing(network: string): boolean
   /** How far the process's clock is behind every network that was observed lately, as far as deadlines follow it. */
   getClockLagMs(): number
