@@ -24,6 +24,9 @@ import type { SignInNonces } from '../ports/walletSignatures.js'
 import type { EventFeed, WebhookOutbox } from '../ports/webhookOutbox.js'
 import type { Tiers } from '../protocol/tiers.js'
 
+// Bundles keep the depth of this folder: what is found relative to a file stays where it is.
+export const migrationsFolder = new URL('../../migrations/', import.meta.url)
+
 export interface StoreSettings {
   /** Null: the embedded database in `dataFolder`. */
   readonly databaseUrl: Secret | null

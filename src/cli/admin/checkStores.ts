@@ -7,7 +7,7 @@ import { scrubText } from '../../platform/scrub.js'
 import type { Sealers } from '../../platform/sealer.js'
 import type { Secret } from '../../platform/secret.js'
 import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealing.js'
-import { migrationsFolder, readSchemaState } from '../../stores/postgres/database/migrate.js'
+import { readSchemaState } from '../../stores/postgres/database/migrate.js'
 import { findSandboxDatabase } from '../../stores/postgres/database/purpose.js'
 import {
   type AdminDatabase,
@@ -16,6 +16,7 @@ import {
   readClock,
 } from '../../stores/postgres/openAdminDatabase.js'
 import { pingRedis } from '../../stores/redis/client.js'
+import { migrationsFolder } from '../../stores/stores.js'
 import type { Finding } from './tables.js'
 
 const oldestPostgres = 15

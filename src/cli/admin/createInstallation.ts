@@ -8,13 +8,14 @@ import {
   restoreBackup,
 } from '../../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../../stores/postgres/backup/writeBackup.js'
-import { migrate, migrationsFolder } from '../../stores/postgres/database/migrate.js'
+import { migrate } from '../../stores/postgres/database/migrate.js'
 import {
   hasData,
   NoDataError,
   openAccounts,
   openAdminDatabase,
 } from '../../stores/postgres/openAdminDatabase.js'
+import { migrationsFolder } from '../../stores/stores.js'
 import { checkInstallation } from './checkInstallation.js'
 import { findSealers, openConfiguredSealers, sealingKeyFile } from './checkStores.js'
 import { listSettings } from './listSettings.js'

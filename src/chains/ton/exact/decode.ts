@@ -1,7 +1,6 @@
 import { Address, type Cell } from '@ton/core'
 import { z } from 'zod'
-import type { JsonObject } from '../../../protocol/fields.js'
-import { describeIssue } from '../../../protocol/fields.js'
+import { describeIssue, type JsonObject } from '../../../protocol/fields.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { describeAuthorization } from '../../common/settling/exactScheme.js'
 import { maxBase64Length, readAddress, readCell } from '../encoding/cells.js'

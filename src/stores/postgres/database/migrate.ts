@@ -5,8 +5,6 @@ import { fileURLToPath } from 'node:url'
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from './statements.js'
 
-export const migrationsFolder = new URL('../../../../migrations/', import.meta.url)
-
 export interface Migration {
   readonly number: number
   readonly name: string

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Closing, Settlement, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
-import { migrate, migrationsFolder } from '../../../../src/stores/postgres/database/migrate.js'
+import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
+import { migrationsFolder } from '../../../../src/stores/stores.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { findMissingRows } from '../../../../src/stores/postgres/reconciliation/missingRows.js'
 import { claimOf } from '../../../support/claimOf.js'
