@@ -2,7 +2,7 @@ import { encodeEventTopics, type Hex, pad } from 'viem'
 import { readWord } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
 import type { Log, Receipt, Transaction } from '../rpc/wireShapes.js'
-import { type ExpectedTransfer, isTransfer, tokenAbi } from '../tokens/erc20.js'
+import { type ExpectedTransfer, isTransfer, transferTopic } from '../tokens/erc20.js'
 import { searchLogs } from '../transactions/receipts/findLog.js'
 import { findReceipt, type ReceiptPolicy } from '../transactions/receipts/findReceipt.js'
 import type { Execution, ExecutionQuery, FailureReasons } from '../transactions/settlementCall.js'
@@ -29,7 +29,6 @@ export interface PermitExecution {
   ): 'paid' | 'unpaid' | 'unknown'
 }
 
-const [transferTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'Transfer' })
 const [invalidatedTopic] = encodeEventTopics({ abi: permit2Abi, eventName: 'UnorderedNonceInvalidation' })
 
 type Query = Omit<ExecutionQuery, 'view'>

@@ -5,7 +5,7 @@ import { addressWord, asHex, numberWord } from '../../abi/words.js'
 import { judgeExecuted } from '../../contracts/routerCalls.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { Receipt, Transaction } from '../../rpc/wireShapes.js'
-import { isTransfer, tokenAbi } from '../../tokens/erc20.js'
+import { isTransfer, tokenAbi, transferTopic } from '../../tokens/erc20.js'
 import type { FailureReasons, SettlementJudge } from '../../transactions/settlementCall.js'
 import { createPermitJudge, isDirectCall, permitDetails } from '../judge.js'
 import { type Permit, proxyAbi } from '../payload.js'
@@ -58,7 +58,6 @@ export const readJudge = (rpc: Rpc, settlement: Settlement): SettlementJudge => 
   return createJudge(rpc, { id: settlement.authorizationId, permit, router })
 }
 
-const [transferTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'Transfer' })
 const [usedTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationUsed' })
 const [settledTopic] = encodeEventTopics({ abi: proxyAbi, eventName: 'Settled' })
 const [settledWithPermitTopic] = encodeEventTopics({ abi: proxyAbi, eventName: 'SettledWithPermit' })
