@@ -172,7 +172,7 @@ interface DifferenceQuery {
   readonly sql: string
   /** The values are those of $1, $2 and so on. */
   readonly values: readonly unknown[]
-  readonly describe: (differenceRow: DifferenceRow) => string
+  readonly describe: (row: DifferenceRow) => string
 }
 
 /** The first of each kind, with the number of all. One statement is one snapshot. */
