@@ -11,7 +11,7 @@ export class StartError extends Error {
   }
 }
 
-/** It says why nothing, or not everything, was deployed. It is for operators: it holds no secret. */
+/** Tells operators why nothing, or not everything, was deployed. It holds no secret. */
 export class DeploymentError extends Error {
   constructor(problem: string, options?: ErrorOptions) {
     super(problem, options)

@@ -3,7 +3,7 @@
  */
 
 interface NetworkNames {
-  /** They lack the suffix, such as `EVM_RPC_URL`. */
+  /** Names without their suffix, such as `EVM_RPC_URL`. */
   readonly names: readonly string[]
   /** Form of the suffix. */
   readonly suffix: RegExp

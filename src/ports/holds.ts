@@ -60,7 +60,7 @@ export type HoldResult =
       readonly state: 'held'
       readonly receipt: HoldReceipt
       readonly isPromised?: true
-      /** It is the promisee that the first hold named. */
+      /** The promisee that the first hold named. */
       readonly promisee?: Promisee
       readonly isNewPromise?: true
     }

@@ -66,7 +66,7 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
   const perAddress = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'anonymous' }
   }
-  /** They hold with a key as well: what these routes keep, or compute, is paid for by all. */
+  /** They apply to callers with a key as well: what these routes keep, or compute, is paid for by all. */
   const perClient = (endpoint: string, limit: number): RequestLimit => {
     return { endpoint, limit, windowMs: minuteMs, per: 'address', appliesTo: 'all' }
   }
@@ -88,7 +88,7 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
       // Otherwise a few addresses could use it up in every minute.
       sparesNewcomers: true,
     },
-    // It holds with a key as well: otherwise one key could create any number of others.
+    // It applies to callers with a key as well: otherwise one key could create any number of others.
     {
       endpoint,
       limit: figures.registrationsPerAddressPerHour,

@@ -24,7 +24,7 @@ import type { SignInNonces } from '../ports/walletSignatures.js'
 import type { EventFeed, WebhookOutbox } from '../ports/webhookOutbox.js'
 import type { Tiers } from '../protocol/tiers.js'
 
-// Bundles keep the depth of this folder: what is found relative to a file stays where it is.
+// A bundle keeps the depth of this folder, so that the path holds there too.
 export const migrationsFolder = new URL('../../migrations/', import.meta.url)
 
 export interface StoreSettings {

@@ -31,7 +31,7 @@ export const nodeUrls = listOf(isHttpUrl, 'must be one or several http(s) URLs, 
   (urls) => urls.map((url) => new Secret(url)),
 )
 
-/** Some nodes take one. */
+/** Some nodes ask for a key. */
 export const apiKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'must be visible ASCII characters')

@@ -20,7 +20,7 @@ export interface MinimumPaymentTerms {
 }
 
 interface ProposedPayment {
-  /** It has the form of the settings. */
+  /** As the settings spell it. */
   readonly asset: string
   readonly amount: bigint
   /** What its settlement costs the facilitator, in smallest units of the native coin; null: nothing, or not known. */

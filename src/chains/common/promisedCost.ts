@@ -76,7 +76,7 @@ export const createPromisedCost = ({ count, costOfOne, clock }: PromisedCostDepe
   }
 }
 
-/** They are kept by name: each promise counts for several. */
+/** Sums of promised costs by name; one promise counts under several names. */
 type Counts = Map<string, number>
 
 const all = 'all'

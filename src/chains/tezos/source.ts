@@ -56,7 +56,7 @@ export const foundShape = z.discriminatedUnion('state', [
 
 export type FoundOperation = z.infer<typeof foundShape>
 
-/** One kind of endpoint. */
+/** What the family reads from one kind of node. */
 export interface Source {
   getHead(): Promise<z.infer<typeof headShape>>
   findOperation(query: z.infer<typeof operationQuery>): Promise<FoundOperation>

@@ -25,7 +25,7 @@ export interface ReasonEntry {
   readonly remedy: Remedy
   /** A block holds the transaction, and its fee was paid, although the payment was not made. */
   readonly isFailedOnChain?: true
-  /** It is final of a settlement whose transaction is on chain, which consumed the authorization. */
+  /** Final for a settlement whose transaction is on chain: it consumed the authorization. */
   readonly isFinalOnceSent?: true
 }
 

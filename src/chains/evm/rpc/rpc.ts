@@ -198,7 +198,7 @@ export const createReads = (network: string, ask: Ask): Reads => {
         'eth_getLogs',
         [{ address, topics, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) }],
         z.array(logShape),
-        // It is slow on every node, and each limits it in its own way.
+        // Logs are slow on every node, and each limits such queries in its own way.
         { mayHedge: false, mayRefuse: true },
       ),
     getPriorityFee: () => ask('eth_maxPriorityFeePerGas', [], quantityShape),

@@ -211,7 +211,7 @@ const minDepth = 32
 
 /**
  * Whether other transactions used all nonces of the recorded ones, at final depth: then none of ours can be
- * mined. It takes another program that uses the same key.
+ * mined. Only another program with the same key can do that.
  */
 const areReplacedExternally = async (
   rpc: Rpc,

@@ -60,7 +60,7 @@ export const createFeePayerBalances = (
 ): FeePayerBalances => {
   const { rpc, feePayers, maxPriorityFeeLamports, lowBalanceSettlements, logger } = dependencies
   const balances = createSignerBalances({ network, lowBalanceSettlements, logger })
-  // The most expensive payment needs it.
+  // The most expensive payment needs this much.
   const floor = rentExemptLamports + baseFee + maxPriorityFeeLamports
   return {
     ...balances,
