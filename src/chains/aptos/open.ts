@@ -2,7 +2,7 @@ import { toCaip19 } from '../../protocol/assetId.js'
 import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext } from '../chain.js'
 import { createCheckedLookUp } from '../common/direct/crossCheck.js'
-import { createDirectNode, type DirectNode } from '../common/direct/node.js'
+import type { DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectNetworkSettings, DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
@@ -15,18 +15,16 @@ import { isSignedBy } from './signedClaim.js'
 const maxHeadAgeSeconds = 60
 
 export const open = (settings: DirectSettings, context: ChainContext) =>
-  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
+  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount }) => {
     const endpoints = network.rpcUrls.map((url) =>
       createEndpoint(url, { timeoutMs: rpcTimeoutMs, apiKey: network.apiKey }),
     )
-    const node = createDirectNode(endpoints, {
-      network: network.network,
-      chain: network.chainId,
+    return {
+      endpoints,
       prove: proveChain,
       maxHeadAgeSeconds,
-      logger,
-    })
-    return { node, chain: createChain(network, node, crossCheckAmount) }
+      createChain: (node) => createChain(network, node, crossCheckAmount),
+    }
   })
 
 // A transfer to an account that holds the asset takes these units of gas.

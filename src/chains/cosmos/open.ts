@@ -1,7 +1,7 @@
 import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createCheckedLookUp } from '../common/direct/crossCheck.js'
-import { createDirectNode, type DirectNode } from '../common/direct/node.js'
+import type { DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
@@ -16,19 +16,17 @@ import { isSignedBy } from './signedClaim.js'
 const maxHeadAgeSeconds = 60
 
 export const open = (settings: DirectSettings<CosmosNetworkOwn>, context: ChainContext): Promise<OpenChain> =>
-  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
+  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount }) => {
     const endpoints = network.rpcUrls.map((url) =>
       // Nodes and gateways bound batches, in different ways.
       createJsonRpcEndpoint(url, rpcTimeoutMs, { takesBatches: false }),
     )
-    const node = createDirectNode(endpoints, {
-      network: network.network,
-      chain: network.chainId,
+    return {
+      endpoints,
       prove: proveChain,
       maxHeadAgeSeconds,
-      logger,
-    })
-    return { chain: createChain(network, node, crossCheckAmount), node }
+      createChain: (node) => createChain(network, node, crossCheckAmount),
+    }
   })
 
 // Blocks take about two seconds, and are final.

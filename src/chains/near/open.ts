@@ -2,7 +2,7 @@ import { Secret } from '../../platform/secret.js'
 import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createCheckedLookUp } from '../common/direct/crossCheck.js'
-import { createDirectNode, type DirectNode } from '../common/direct/node.js'
+import type { DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
@@ -19,20 +19,18 @@ export const open = (
   settings: DirectSettings<NearNetworkSettings['own']>,
   context: ChainContext,
 ): Promise<OpenChain> =>
-  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
+  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount }) => {
     const headers =
       network.apiKey === null ? {} : { authorization: new Secret(`Bearer ${network.apiKey.reveal()}`) }
     const endpoints = network.rpcUrls.map((url) =>
       createJsonRpcEndpoint(url, rpcTimeoutMs, { headers, takesBatches: false }),
     )
-    const node = createDirectNode(endpoints, {
-      network: network.network,
-      chain: network.chainId,
+    return {
+      endpoints,
       prove: proveChain,
       maxHeadAgeSeconds,
-      logger,
-    })
-    return { chain: createChain(network, node, crossCheckAmount), node }
+      createChain: (node) => createChain(network, node, crossCheckAmount),
+    }
   })
 
 // Blocks take about a second, finality about three.

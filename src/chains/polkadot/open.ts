@@ -4,7 +4,7 @@ import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createCheckedLookUp } from '../common/direct/crossCheck.js'
 import { readHexHash } from '../common/direct/hexHash.js'
-import { createDirectNode, type DirectNode } from '../common/direct/node.js'
+import type { DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
@@ -25,21 +25,21 @@ export const open = async (settings: DirectSettings, context: ChainContext): Pro
   await cryptoWaitReady()
   return await openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
     const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, rpcTimeoutMs))
-    const node = createDirectNode(endpoints, {
-      network: network.network,
-      chain: network.chainId,
+    return {
+      endpoints,
       prove: proveChain,
       maxHeadAgeSeconds,
-      logger,
-    })
-    const chain = createChain(network, node, crossCheckAmount)
-    chain.prepare().catch((error: unknown) => {
-      logger.warn(
-        { network: network.network, error, hint: 'the first look-up loads it' },
-        'runtime.not_loaded',
-      )
-    })
-    return { chain, node }
+      createChain: (node) => {
+        const chain = createChain(network, node, crossCheckAmount)
+        chain.prepare().catch((error: unknown) => {
+          logger.warn(
+            { network: network.network, error, hint: 'the first look-up loads it' },
+            'runtime.not_loaded',
+          )
+        })
+        return chain
+      },
+    }
   })
 }
 

@@ -3,7 +3,7 @@ import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext, OpenChain } from '../chain.js'
 import { createCheckedLookUp } from '../common/direct/crossCheck.js'
 import { readHexHash } from '../common/direct/hexHash.js'
-import { createDirectNode, type DirectNode } from '../common/direct/node.js'
+import type { DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
@@ -21,17 +21,15 @@ export const open = (
   settings: DirectSettings<StacksOwnSettings>,
   context: ChainContext,
 ): Promise<OpenChain> =>
-  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
+  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount }) => {
     const headers = network.apiKey === null ? {} : { 'x-api-key': network.apiKey }
     const endpoints = network.rpcUrls.map((url) => createPathEndpoint(url, rpcTimeoutMs, headers))
-    const node = createDirectNode(endpoints, {
-      network: network.network,
-      chain: network.chainId,
+    return {
+      endpoints,
       prove: proveChain,
       maxHeadAgeSeconds,
-      logger,
-    })
-    return { chain: createChain(network, node, crossCheckAmount), node }
+      createChain: (node) => createChain(network, node, crossCheckAmount),
+    }
   })
 
 const maxLength = 256

@@ -5,7 +5,7 @@ import type { Fields } from '../../protocol/fields.js'
 import type { DirectChain } from '../../schemes/exactDirect/directChain.js'
 import type { ChainContext } from '../chain.js'
 import { createCheckedLookUp } from '../common/direct/crossCheck.js'
-import { createDirectNode, type DirectNode } from '../common/direct/node.js'
+import type { DirectNode } from '../common/direct/node.js'
 import { openDirectFamily } from '../common/direct/openDirect.js'
 import type { DirectNetworkSettings, DirectSettings } from '../common/direct/settings.js'
 import { createTokenList } from '../common/direct/tokens.js'
@@ -24,20 +24,18 @@ const maxHeadAgeSeconds = 180
 
 /** Octez nodes and indexers are endpoints of one network: either kind suffices, and all are asked in a cross-check. */
 export const open = (settings: DirectSettings<OwnSettings>, context: ChainContext) =>
-  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
+  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount }) => {
     const { chainId, rpcUrls, own } = network
     const endpoints = [
       ...(own.TZKT_URL ?? []).map((url) => createTzktEndpoint(url, chainId, rpcTimeoutMs)),
       ...rpcUrls.map((url) => createOctezEndpoint(url, chainId, rpcTimeoutMs)),
     ]
-    const node = createDirectNode(endpoints, {
-      network: network.network,
-      chain: chainId,
+    return {
+      endpoints,
       prove: proveChain,
       maxHeadAgeSeconds,
-      logger,
-    })
-    return { node, chain: createChain(network, node, crossCheckAmount) }
+      createChain: (node) => createChain(network, node, crossCheckAmount),
+    }
   })
 
 const createChain = (

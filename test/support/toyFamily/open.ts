@@ -1,12 +1,7 @@
 import { z } from 'zod'
 import type { ChainContext, OpenChain } from '../../../src/chains/chain.js'
 import { createCheckedLookUp } from '../../../src/chains/common/direct/crossCheck.js'
-import {
-  type Ask,
-  askOrNull,
-  createDirectNode,
-  type DirectNode,
-} from '../../../src/chains/common/direct/node.js'
+import { type Ask, askOrNull, type DirectNode } from '../../../src/chains/common/direct/node.js'
 import { openDirectFamily } from '../../../src/chains/common/direct/openDirect.js'
 import type { DirectNetworkSettings, DirectSettings } from '../../../src/chains/common/direct/settings.js'
 import { createTokenList } from '../../../src/chains/common/direct/tokens.js'
@@ -16,16 +11,14 @@ import { createPathEndpoint } from '../../../src/chains/nodes/pathEndpoint.js'
 import type { DirectChain, LookUp, LookUpQuery } from '../../../src/schemes/exactDirect/directChain.js'
 
 export const open = (settings: DirectSettings, context: ChainContext): Promise<OpenChain> =>
-  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount, logger }) => {
+  openDirectFamily(settings, context, (network, { rpcTimeoutMs, crossCheckAmount }) => {
     const endpoints = network.rpcUrls.map((url) => createPathEndpoint(url, rpcTimeoutMs))
-    const node = createDirectNode(endpoints, {
-      network: network.network,
-      chain: network.chainId,
+    return {
+      endpoints,
       prove: proveChain,
       maxHeadAgeSeconds: 60,
-      logger,
-    })
-    return { chain: createChain(network, node, crossCheckAmount), node }
+      createChain: (node) => createChain(network, node, crossCheckAmount),
+    }
   })
 
 /** Accounts and tokens are words in lower case, with one spelling each. */

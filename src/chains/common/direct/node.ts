@@ -53,7 +53,7 @@ export interface DirectNode {
   isFresh(): boolean
 }
 
-interface DirectNodeOptions {
+export interface DirectNodeOptions {
   readonly network: string
   /** What `prove` must return as its chain. */
   readonly chain: string

@@ -1,35 +1,24 @@
-import type { Clock } from '../../../ports/clock.js'
 import type { Logger } from '../../../ports/logger.js'
 import { createDirectNetwork, type DirectChain } from '../../../schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../schemes/exactDirect/scheme.js'
 import type { ChainContext, OpenChain } from '../../chain.js'
+import type { Endpoint } from '../../nodes/endpoint.js'
 import { createCrossCheckLimit } from '../crossCheckLimit.js'
 import { startMonitor } from '../networkMonitor.js'
-import type { DirectNode } from './node.js'
+import { createDirectNode, type DirectNode, type DirectNodeOptions } from './node.js'
 import type { DirectNetworkSettings, DirectSettings } from './settings.js'
 
 interface DirectNetworkContext {
   readonly rpcTimeoutMs: number
   readonly crossCheckAmount: bigint
-  readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Ends what runs in the background. */
-type CloseNetwork = () => Promise<void>
-
-interface OpenedNetwork {
-  readonly chain: DirectChain
-  readonly node: DirectNode
-  /** Absent: nothing runs in the background. */
-  readonly close?: CloseNetwork
+/** One network whose nodes have not been asked anything yet. */
+interface UnopenedNetwork extends Pick<DirectNodeOptions, 'prove' | 'maxHeadAgeSeconds'> {
+  readonly endpoints: readonly Endpoint[]
+  createChain(node: DirectNode): DirectChain
 }
-
-/** Builds one network; must not wait for its endpoints. */
-type OpenDirectNetwork<Own> = (
-  network: DirectNetworkSettings<Own>,
-  context: DirectNetworkContext,
-) => OpenedNetwork
 
 /**
  * Opens every configured network. An endpoint of another chain stops the start; an unreachable or stale one only keeps
@@ -38,20 +27,26 @@ type OpenDirectNetwork<Own> = (
 export const openDirectFamily = async <Own>(
   settings: DirectSettings<Own>,
   context: ChainContext,
-  openNetwork: OpenDirectNetwork<Own>,
+  prepareNetwork: (network: DirectNetworkSettings<Own>, context: DirectNetworkContext) => UnopenedNetwork,
 ): Promise<OpenChain> => {
   const { rpcTimeoutMs, verifyWaitMs, crossCheckAmount } = settings
   const { clock, logger, requiresCrossCheck: isRequired = true } = context
   const opened = await Promise.all(
     settings.networks.map(async (network) => {
-      const { chain, node, close } = openNetwork(network, { rpcTimeoutMs, crossCheckAmount, clock, logger })
-      const monitor = await startMonitor(describeChecks(network, { chain, node }), logger).catch(
-        async (error: unknown) => {
-          await close?.()
-          throw error
-        },
-      )
-      const { endpoints } = node
+      const { endpoints, prove, maxHeadAgeSeconds, createChain } = prepareNetwork(network, {
+        rpcTimeoutMs,
+        crossCheckAmount,
+        logger,
+      })
+      const node = createDirectNode(endpoints, {
+        network: network.network,
+        chain: network.chainId,
+        prove,
+        maxHeadAgeSeconds,
+        logger,
+      })
+      const chain = createChain(node)
+      const monitor = await startMonitor(describeChecks(network, { chain, node }), logger)
       const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
       const scheme = createExactDirectScheme(chain, {
         network: createDirectNetwork(chain, limit.isTooLarge),
@@ -59,7 +54,7 @@ export const openDirectFamily = async <Own>(
         verifyWaitMs,
         acceptsUnverified: !isRequired,
       })
-      return { chain, monitor, close, scheme: limit.apply(scheme) }
+      return { chain, monitor, scheme: limit.apply(scheme) }
     }),
   )
   return {
@@ -70,19 +65,14 @@ export const openDirectFamily = async <Own>(
     listClockLagsMs: () => [],
     health: () => opened.map(({ monitor }) => monitor.health()),
     close: async () => {
-      await Promise.all(
-        opened.map(async ({ monitor, close }) => {
-          await monitor.close()
-          await close?.()
-        }),
-      )
+      await Promise.all(opened.map(({ monitor }) => monitor.close()))
     },
   }
 }
 
 const describeChecks = (
   { network, tokensVariable, endpointVariables, chainId }: DirectNetworkSettings,
-  { chain, node }: Pick<OpenedNetwork, 'chain' | 'node'>,
+  { chain, node }: { readonly chain: DirectChain; readonly node: DirectNode },
 ) => ({
   network,
   nodes: node,
