@@ -70,7 +70,7 @@ export const createNetworkMonitor = (monitored: MonitoredNetwork, logger: Logger
 interface TokenRequirement<Asset> {
   /** Offered tokens, in the form that `hasToken` takes. */
   readonly assets: readonly Asset[]
-  /** Whether any other token is settled as well; then none is required. */
+  /** True: any other token is settled as well, and none is required. */
   readonly acceptsAnyToken: boolean
   /** Variable that lists the tokens. */
   readonly variable: string
@@ -115,7 +115,7 @@ class UnknownTokensError extends Error {
 }
 
 export interface NetworkNodes {
-  /** Whether any endpoint is available. */
+  /** Resolves to whether an endpoint is available. */
   probe(): Promise<boolean>
   listHealth(): readonly EndpointReport[]
 }

@@ -22,7 +22,7 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 
 /**
- * One region has so many newcomers a day: an owner of many addresses cannot use up the window of newcomers. Providers have
+ * One region has so many newcomers a day: an owner of many addresses cannot exhaust the window of newcomers. Providers have
  * thousands of IPv4 /24, but often all customers in one IPv6 /32.
  */
 const newcomersPerRegion = { ipv4: 8, ipv6: 64 }

@@ -79,7 +79,7 @@ export interface SpendingLimitSettings {
 
 interface Spender {
   readonly payer: string
-  /** Or `anonymous`: one customer's settlements never use up the windows of another. */
+  /** Or `anonymous`: one customer's settlements never exhaust the windows of another. */
   readonly customer: string
 }
 

@@ -58,7 +58,7 @@ const defaultToleranceSeconds = 60
 const defaultMaxAgeSeconds = 300
 
 /**
- * The nonce is used last, by a signature that is valid: otherwise any caller could use up the nonces of others. It is
+ * The nonce is used last, by a signature that is valid: otherwise any caller could consume the nonces of others. It is
  * used for everyone, not for the caller: another API key or instance would accept the same proof again.
  */
 const createVerifySignIn = (dependencies: VerifySignInDependencies): SiwxUseCases['verifySignIn'] => {

@@ -44,7 +44,7 @@ export interface DirectNode {
   readonly ask: Ask
   /** Healthy endpoints, for cross-checks. */
   listWitnesses(): readonly Endpoint[]
-  /** Whether any endpoint is available. */
+  /** Resolves to whether an endpoint is available. */
   probe(): Promise<boolean>
   listHealth(): readonly EndpointReport[]
   /** Seconds since the newest block that an available endpoint reported; null before the first probe. */

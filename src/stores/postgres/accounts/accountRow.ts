@@ -25,7 +25,7 @@ export const accountColumns = selectColumns('a', accountRow.shape, { allowedIPs:
 /** A tier that is no longer configured reads as the registration tier; the row keeps its name. */
 export const readAccount = (value: unknown, tiers: Tiers): Account => {
   const { mailboxId, registrant, isProven, isGranted, ...account } = accountRow.parse(value)
-  // What older versions registered is one alone: a stranger may have named the mailbox, whose limits it would use up.
+  // What older versions registered is one alone: a stranger may have named the mailbox, whose limits it would exhaust.
   const registered = (isProven === true ? mailboxId : registrant) ?? account.id
   return {
     ...account,
