@@ -1,9 +1,16 @@
 import { encodeFunctionData, erc20Abi, type Hex, isHex, parseTransaction } from 'viem'
 import { afterEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.js'
 import { setBatchSettler } from '../../support/evm/localChain.js'
 import { permitPayment, setUsdcAllowance } from '../../support/evm/permit2.js'
 import { uptoPayment as uptoPermit2Payment } from '../../support/evm/uptoPermit2.js'
-import { createEoa, type EoaWallet } from '../../support/evm/wallets.js'
+import {
+  createEoa,
+  createSoladyWallet,
+  deployWallet,
+  type EoaWallet,
+  getSoladyFactory,
+} from '../../support/evm/wallets.js'
 import { createMemoryLogger, type MemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { useScene } from '../../support/useScene.js'
@@ -179,6 +186,32 @@ describe('the gas limit of a payment', () => {
       expect(await scene.chain.balanceOf(payTo)).toBe(amount)
     },
   )
+
+  it('that deploys its wallet is enough when a reorg takes back that a stranger had deployed it', async () => {
+    const proxy = await scene.openProxy()
+    const { service } = await open({
+      rpcUrls: [proxy.url],
+      environment: {
+        DEPLOY_ERC4337_WITH_EIP6492: 'true',
+        EVM_SMART_WALLET_FACTORIES: await getSoladyFactory(scene.chain),
+      },
+    })
+    const wallet = await createSoladyWallet(scene.chain)
+    const { body, payTo } = await scene.plan({ wallet, amount })
+    const release = proxy.hold('eth_estimateGas')
+    const settling = settle(service, body)
+    await pollUntil(async () => proxy.count('eth_estimateGas') > 0, 'the estimate')
+    await deployWallet(scene.chain, wallet)
+    release()
+    const transaction = await settling
+    const cheap = await readReceipt(transaction)
+    await scene.chain.control.reorg(2, [await readBytes(transaction)])
+
+    const receipt = await readReceipt(transaction)
+    expect(receipt.status).toBe('success')
+    expect(receipt.gasUsed).toBeGreaterThan(cheap.gasUsed + 50_000n)
+    expect(await scene.chain.balanceOf(payTo)).toBe(amount)
+  })
 })
 
 describe('a payment whose transaction reverts after a reorg, although its authorization is unused', () => {
@@ -267,6 +300,51 @@ describe('a payment whose transaction reverts after a reorg, although its author
     }
   })
 
+  const readStates = async (payers: readonly string[]) => {
+    const { rows } = await scene.database
+      .pool()
+      .query('select state, cardinality(transactions) as sends from settlements where payer = any($1)', [
+        payers,
+      ])
+    return rows.map(({ state, sends }) => `${state} ${sends}`)
+  }
+
+  it('is sent again although strangers have spent the hourly budget', async () => {
+    const budget = { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '1500000' }
+    const { service } = await open({ environment: budget })
+    const { body, payer, payTo } = await scene.plan({ amount })
+    const before = await scene.chain.client.getBlockNumber()
+    await settle(service, body)
+    const payers: Hex[] = [payer]
+    await pollUntil(async () => {
+      const other = await scene.plan({ amount })
+      return await service.settle(other.body).then(
+        () => {
+          payers.push(other.payer)
+          return false
+        },
+        (error) => error instanceof AppError && error.message.includes('budget'),
+      )
+    }, 'the end of the budget')
+    const depth = Number((await scene.chain.client.getBlockNumber()) - before)
+    await takeBack(service, depth, () => scene.chain.setPaused(true))
+    await service.reconcile()
+    expect(await readRow(payer)).toMatchObject({ state: 'pending' })
+
+    await scene.chain.setPaused(false)
+    // The reorg took back their funds too.
+    await Promise.all(payers.slice(1).map((stranger) => scene.chain.mint(stranger, amount)))
+    await pollUntil(
+      async () => {
+        await service.reconcile()
+        return (await readStates(payers)).every((state) => state.startsWith('confirmed'))
+      },
+      'the confirmation of all',
+      () => readStates(payers),
+    )
+    expect(await scene.chain.balanceOf(payTo)).toBe(amount)
+  })
+
   it('is sent again once by two instances that reconcile at once', async () => {
     const { service } = await open()
     const { service: other } = await open()
@@ -351,15 +429,6 @@ describe('a payment whose transaction reverts after a reorg, although its author
     await service.reconcile()
     await service.reconcile()
     await scene.chain.setPaused(false)
-  }
-
-  const readStates = async (payers: readonly string[]) => {
-    const { rows } = await scene.database
-      .pool()
-      .query('select state, cardinality(transactions) as sends from settlements where payer = any($1)', [
-        payers,
-      ])
-    return rows.map(({ state, sends }) => `${state} ${sends}`)
   }
 
   it('and never expires is sent again too', async () => {

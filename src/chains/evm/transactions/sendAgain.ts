@@ -1,4 +1,5 @@
 import { type Hex, parseTransaction } from 'viem'
+import { setNewest } from '../../../concurrency/boundedMap.js'
 import { AppError } from '../../../errors.js'
 import type { Recorder, Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
 import { asHex } from '../abi/words.js'
@@ -17,8 +18,12 @@ interface SendAgainDependencies {
   readonly highestGasCap: bigint
 }
 
-// The estimate is of the state after the reorg; the highest value of all forms covers another one.
+// The estimate is of the state after the reorg. This covers another one for every form but the deployment of a wallet, for
+// which a later round sends again.
 const reorgGas = 150_000n
+
+// Without an entry, what is sent next is simulated beside what is not mined yet, and may revert once more.
+const maxNewest = 10_000
 
 interface UnpaidSettlement {
   readonly settlement: Settlement
@@ -75,6 +80,8 @@ export const createSendAgain = ({
         caller: settlement.customer ?? settlement.caller,
         waitUntil: signal,
         isUnbatched: true,
+        // Its success was answered: what others spent of the hourly budget must not delay it past its deadline.
+        isPromised: true,
       })
       return 'reason' in submitted ? null : submitted
     } catch (error) {
@@ -105,7 +112,7 @@ export const createSendAgain = ({
       return sent.transaction
     } finally {
       if (last === undefined) newest.delete(key)
-      else newest.set(key, last)
+      else setNewest(newest, key, last, maxNewest)
     }
   }
 }
