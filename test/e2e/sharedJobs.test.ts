@@ -30,14 +30,21 @@ describe('background work of three instances', () => {
   it('is done by one of them, and by another one once that one is gone', async () => {
     const first = await start()
     await pollUntil(
-      async () => (await listHolders()).length === 18,
+      async () => (await listHolders()).length === first.core.jobs.filter(({ isShared }) => isShared).length,
       'the leases of all shared jobs',
       listHolders,
     )
     const others = [await start(), await start()]
-    const [holder] = [...new Set((await listHolders()).map((each) => each.holder))]
-    expect((await listHolders()).every((each) => each.holder === holder)).toBe(true)
     expect(await listInstances()).toHaveLength(3)
+    // On a busy machine a lease can lapse, and move once.
+    const holder = await pollUntil(
+      async () => {
+        const holders = new Set((await listHolders()).map((each) => each.holder))
+        return holders.size === 1 ? [...holders][0] : null
+      },
+      'one holder of all leases',
+      listHolders,
+    )
 
     await first.stop()
     const isTaken = (job: string) => async () => {

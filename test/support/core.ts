@@ -49,7 +49,7 @@ export const environmentFor = ({
 })
 
 /** A short wait begins when there is something to wait for: before that, it would fail requests of a busy machine. */
-const startPatientWait: StartSettleWait = (milliseconds) => {
+export const startPatientWait: StartSettleWait = (milliseconds) => {
   const ended = new AbortController()
   let limit: AbortSignal
   const endAfter = (limitMs: number) => {

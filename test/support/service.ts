@@ -1,6 +1,8 @@
-import { compose } from '../../src/compose.js'
+import { composeApp, composeCore } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
-import { type CoreOptions, environmentFor } from './core.js'
+import { systemClock } from '../../src/platform/clock.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import { type CoreOptions, environmentFor, startPatientWait } from './core.js'
 
 export interface TestService {
   readonly url: string
@@ -10,7 +12,18 @@ export interface TestService {
 export const startService = async (
   options: Pick<CoreOptions, 'chain' | 'databaseUrl' | 'environment'>,
 ): Promise<TestService> => {
-  const service = await compose(readConfig({ LOG_LEVEL: 'silent', ...environmentFor(options) }))
-  const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
-  return { url, close: service.close }
+  const config = readConfig(environmentFor(options))
+  const logger = silentLogger
+  const core = await composeCore(config, { clock: systemClock, logger, startSettleWait: startPatientWait })
+  const stopJobs = core.startJobs()
+  const app = await composeApp(config, core, logger)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    url,
+    close: async () => {
+      await app.close()
+      await stopJobs()
+      await core.close()
+    },
+  }
 }

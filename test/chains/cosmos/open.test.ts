@@ -138,6 +138,7 @@ describe('a Cosmos network', () => {
     const { verify } = await open(`${scene.proxy.url},${scene.chain.url}`)
     scene.proxy.setFault('tx', { kind: 'tamper', change: (result) => ({ ...Object(result), tx: 'AAAA' }) })
     expect(await verify(await pay())).toMatchObject({ isValid: true })
+    expect(scene.proxy.count('tx')).toBeGreaterThan(0)
   })
 
   it('accepts a large payment only when two endpoints report the same', async () => {

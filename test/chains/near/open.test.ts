@@ -101,6 +101,7 @@ describe('a NEAR network', () => {
       change: () => ({ final_execution_status: 'FINAL', ...view }),
     })
     expect(await verify(await pay())).toMatchObject({ isValid: true })
+    expect(scene.proxy.count('tx')).toBeGreaterThan(0)
   })
 
   it('accepts a large payment only when two endpoints report the same', async () => {

@@ -41,8 +41,10 @@ describe('a TRON network', () => {
     const { transaction } = await service.settle(other.body)
     const info = scene.chain.ledger.findExecuted(transaction)?.info
     proxy.setFault('/wallet/gettransactioninfobyid', { kind: 'tamper', change: () => info })
+    proxy.clearCalls()
     const { body, payTo } = await scene.plan()
     const result = await service.settle(body)
+    expect(proxy.count('/wallet/gettransactioninfobyid')).toBeGreaterThan(0)
     expect(result).toMatchObject({ success: true })
     expect(result.transaction).not.toBe(transaction)
     expect(await scene.chain.balanceOf(scene.token, payTo)).toBe(10_000n)

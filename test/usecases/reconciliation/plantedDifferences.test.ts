@@ -499,7 +499,7 @@ describe('a reconciliation', () => {
       const period = { from: new Date(0), to: new Date() }
       const limit = { timeoutMs: 50, stopped: never }
       expect(await store.findCountDifferences('open_list', period, limit)).toBeNull()
-      expect(await store.findCountDifferences('totals', period, { ...limit, timeoutMs: 5_000 })).toEqual({
+      expect(await store.findCountDifferences('totals', period, { ...limit, timeoutMs: 60_000 })).toEqual({
         differences: [],
         counts: [],
       })
