@@ -170,7 +170,7 @@ const familyShape = {
     .regex(/^[a-z0-9_]{1,32}$/, 'must have 1 to 32 of a-z, 0-9 and _')
     .optional(),
   EVM_CROSS_CHECK_AMOUNT: smallestUnits(78).default(1_000_000_000n),
-  EVM_LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
+  EVM_LOW_SETTLEMENTS_LEFT: wholeNumber(0, 1_000_000_000).default(100),
 }
 
 /** Settings per chain id, named by the prefix before the id. */
@@ -239,7 +239,7 @@ export const readEvmSettings = (
       takesSharedRouterPermits: family.EVM_SHARED_ROUTER_PERMITS === 'true',
       smartWalletFactories: family.EVM_SMART_WALLET_FACTORIES,
       crossCheckAmount: family.EVM_CROSS_CHECK_AMOUNT,
-      lowBalanceSettlements: family.EVM_LOW_RUNWAY_SETTLES,
+      lowBalanceSettlements: family.EVM_LOW_SETTLEMENTS_LEFT,
       builderCode: family.EVM_BUILDER_CODE ?? null,
     },
   }

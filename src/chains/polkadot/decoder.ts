@@ -86,7 +86,7 @@ export const createDecoder = (
         .filter(({ phase }) => phase.isApplyExtrinsic && phase.asApplyExtrinsic.eq(extrinsicIndex))
         .map(({ event }) => event)
       return {
-        outcome: findOutcome(events),
+        outcome: readOutcome(events),
         transfers: events.filter(isEvent('assets', 'Transferred')).map(readTransfer),
         remarks: events.filter(isEvent('system', 'Remarked')).map(readRemark),
       }
@@ -114,7 +114,7 @@ const describeExtensions = ({ asLatest }: Metadata) =>
 const isEvent = (section: string, method: string) => (event: Event) =>
   event.section === section && event.method === method
 
-const findOutcome = (events: readonly Event[]): ExtrinsicEvents['outcome'] => {
+const readOutcome = (events: readonly Event[]): ExtrinsicEvents['outcome'] => {
   if (events.some(isEvent('system', 'ExtrinsicFailed'))) return 'failure'
   return events.some(isEvent('system', 'ExtrinsicSuccess')) ? 'success' : null
 }

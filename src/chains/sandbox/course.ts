@@ -47,7 +47,7 @@ interface Moment {
   readonly atMs: number | null
 }
 
-export const findOutcome = (course: Course, { transaction, network, blocks, atMs }: Moment): Outcome => {
+export const resolveCourse = (course: Course, { transaction, network, blocks, atMs }: Moment): Outcome => {
   const { sentAtMs, settle, reorg, scenarioId } = course
   const confirmedAtMs = sentAtMs + settle.pendingSeconds * 1_000
   if (atMs !== null && atMs < confirmedAtMs) return { state: 'pending', transaction }

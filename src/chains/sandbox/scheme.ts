@@ -14,7 +14,7 @@ import type {
   VerifyOptions,
 } from '../../schemes/scheme.js'
 import { readSettleAmount, type SettleAmount } from '../../schemes/settleAmount.js'
-import { type Course, createTransactionHash, findOutcome, formatCourse, readCourse } from './course.js'
+import { type Course, createTransactionHash, formatCourse, readCourse, resolveCourse } from './course.js'
 import type { FixedPayer } from './fixedPayers.js'
 import { createFindScript, identifyKeyless, listNamedPayers, type Scripted } from './payers.js'
 
@@ -72,7 +72,7 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
       readonly atMs: number | null
     },
   ): Outcome => {
-    const outcome = findOutcome(course, { transaction, network, blocks: forms.blocks, atMs })
+    const outcome = resolveCourse(course, { transaction, network, blocks: forms.blocks, atMs })
     if (outcome.state !== 'confirmed') return outcome
     return {
       ...outcome,

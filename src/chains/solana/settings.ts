@@ -85,7 +85,7 @@ const variables = {
     MAX_PRIORITY_FEE_LAMPORTS: wholeNumber(0, 1_000_000_000).default(100_000),
     MAX_ANONYMOUS_PRIORITY_FEE_LAMPORTS: wholeNumber(0, 1_000_000_000).default(10_000),
     EXPIRY_MARGIN_BLOCKS: wholeNumber(0, 140).default(15),
-    LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(1_000),
+    LOW_SETTLEMENTS_LEFT: wholeNumber(0, 1_000_000_000).default(1_000),
   },
   perNetwork: networkShapes,
   networkId: { form: clusterForm, label: 'cluster', example: 'mainnet' },
@@ -137,7 +137,7 @@ export const readSolanaSettings = (
       maxAnonymousPriorityFeeLamports: BigInt(family.MAX_ANONYMOUS_PRIORITY_FEE_LAMPORTS),
       expiryMarginBlocks: family.EXPIRY_MARGIN_BLOCKS,
       crossCheckAmount: family.CROSS_CHECK_AMOUNT,
-      lowBalanceSettlements: family.LOW_RUNWAY_SETTLES,
+      lowBalanceSettlements: family.LOW_SETTLEMENTS_LEFT,
     },
   }
 }

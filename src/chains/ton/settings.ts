@@ -95,7 +95,7 @@ const variables = {
     MAX_UNRETURNED_NANOTON: wholeNumber(0, 1_000_000_000).default(30_000_000),
     MAX_FORWARD_NANOTON: wholeNumber(0, 1_000_000_000).default(1),
     EXPIRY_MARGIN_SECONDS: wholeNumber(0, 600).default(15),
-    LOW_RUNWAY_SETTLES: wholeNumber(0, 1_000_000_000).default(100),
+    LOW_SETTLEMENTS_LEFT: wholeNumber(0, 1_000_000_000).default(100),
   },
   perNetwork: networkShapes,
   networkId: { form: /mainnet|testnet/, label: 'network', example: 'mainnet' },
@@ -132,7 +132,7 @@ export const readTonSettings = (
       },
       expiryMarginSeconds: family.EXPIRY_MARGIN_SECONDS,
       crossCheckAmount: family.CROSS_CHECK_AMOUNT,
-      lowBalanceSettlements: family.LOW_RUNWAY_SETTLES,
+      lowBalanceSettlements: family.LOW_SETTLEMENTS_LEFT,
     },
   }
 }

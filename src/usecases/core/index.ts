@@ -80,7 +80,7 @@ export interface Core {
       | 'detectReorgs'
       | 'measureOpenSettlements'
       | 'purgeIdempotencyKeys'
-      | 'purgeReservations'
+      | 'purgeHolds'
       | 'purgeUniqueAmounts',
       Job
     >
@@ -165,7 +165,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       },
       purgeIdempotencyKeys: { everyMs: 3_600_000, isShared: true, run: idempotency.purge },
       purgeUniqueAmounts: { everyMs: 600_000, isShared: true, run: dependencies.uniqueAmounts.purge },
-      purgeReservations: { everyMs: 600_000, isShared: true, run: holds.purge },
+      purgeHolds: { everyMs: 600_000, isShared: true, run: holds.purge },
     },
   }
 }

@@ -197,7 +197,7 @@ describe.concurrent('a network', () => {
 
   it('reports low and empty gas balances, and stays ready', async () => {
     const logger = createMemoryLogger()
-    const service = await scene.open({ logger, environment: { EVM_LOW_RUNWAY_SETTLES: '1000000000' } })
+    const service = await scene.open({ logger, environment: { EVM_LOW_SETTLEMENTS_LEFT: '1000000000' } })
     const { network } = scene.chain
     const address = service.signers[0]?.address ?? '0x'
     const readChecks = async () => {

@@ -238,7 +238,7 @@ describe('the maximum price per gas', () => {
 it('warns below 100 settlements by default', () => {
   const environment = { EVM_PRIVATE_KEY: key, EVM_NETWORKS: '8453' }
   expect(read(environment).lowBalanceSettlements).toBe(100)
-  expect(read({ ...environment, EVM_LOW_RUNWAY_SETTLES: '7' }).lowBalanceSettlements).toBe(7)
+  expect(read({ ...environment, EVM_LOW_SETTLEMENTS_LEFT: '7' }).lowBalanceSettlements).toBe(7)
 })
 
 describe('the minimum payment of EVM settings', () => {

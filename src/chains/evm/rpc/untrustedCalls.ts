@@ -175,9 +175,9 @@ export const createUntrustedCalls = (
     request: () => Promise<T>,
     findUnusedGas: (answer: T) => bigint,
   ): Promise<T> => {
-    const giveBack = await draw(gas, use)
+    const refund = await draw(gas, use)
     const release = await takeTurn(use).catch((error: unknown) => {
-      giveBack(gas)
+      refund(gas)
       throw error
     })
     const startedAt = performance.now()
@@ -185,11 +185,11 @@ export const createUntrustedCalls = (
       const answer = await withinDeadline({ milliseconds: timeoutMs + graceMs }, (signal) =>
         withSignal(request().finally(release), signal),
       )
-      giveBack(findUnusedGas(answer))
+      refund(findUnusedGas(answer))
       return answer
     } catch (error) {
       // A node that cannot be reached ran nothing.
-      if (performance.now() - startedAt < timeoutMs / 2) giveBack(gas)
+      if (performance.now() - startedAt < timeoutMs / 2) refund(gas)
       throw error
     }
   }

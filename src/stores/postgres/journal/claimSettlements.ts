@@ -61,7 +61,7 @@ const claimTogether =
       [
         ...columnsOf(distinct),
         instance.id,
-        distinct.map(readQuotaHolder),
+        distinct.map(readCustomer),
         distinct.map(({ claim }) => claim.proofFingerprint ?? null),
         distinct.map(({ claim }) => claim.wallets?.payer ?? null),
         distinct.map(({ claim }) => claim.wallets?.payee ?? null),
@@ -122,7 +122,7 @@ const columnsOf = (claims: readonly ClaimRequest[]): readonly unknown[] => {
   ]
 }
 
-const readQuotaHolder = ({ claim, quota }: ClaimRequest): string | null =>
+const readCustomer = ({ claim, quota }: ClaimRequest): string | null =>
   quota === null ? null : (quota.customer ?? claim.caller)
 
 // Postgres timestamps end in the year 294276; an expiry after 9999 is stored as none.
