@@ -1,4 +1,3 @@
-import { listChainChecks } from '../chains/common/readinessChecks.js'
 import { type Config, listFeatures } from '../config.js'
 import { listJobs, type NamedJob } from '../jobs.js'
 import { createAddressBlocks } from '../platform/addressBlocks.js'
@@ -6,7 +5,6 @@ import { createResourceProbe } from '../platform/resourceProbe.js'
 import { description, version } from '../platform/version.js'
 import type { Clock } from '../ports/clock.js'
 import type { Job } from '../ports/job.js'
-import { listStoreChecks } from '../stores/stores.js'
 import { createCore } from '../usecases/core/index.js'
 import { createClaimRules } from '../usecases/core/verify/claimRules.js'
 import { createCredit } from '../usecases/credit/index.js'
@@ -80,7 +78,7 @@ export const createNouns = (
     registry,
     isServing,
     extensions: [siwx.extension, ...(discovery === null ? [] : [discovery.extension])],
-    checks: [...listStoreChecks(stores), ...listChainChecks(chains.health)],
+    checkReadiness: resources.checkReadiness,
     counter: metrics,
     clock,
     logger,

@@ -1,4 +1,5 @@
 import type { NetworkHealth } from '../chains/chain.js'
+import { listChainChecks } from '../chains/common/readinessChecks.js'
 import { signInFamilies } from '../chains/index.js'
 import { openChains } from '../chains/openChains.js'
 import { createWalletSignatures } from '../chains/walletSignatures.js'
@@ -14,6 +15,8 @@ import type { Logger } from '../ports/logger.js'
 import type { WebhookTransport } from '../ports/webhookOutbox.js'
 import { createSchemeRegistry, type SchemeRegistry } from '../schemes/registry.js'
 import { openStores } from '../stores/openStores.js'
+import { listStoreChecks } from '../stores/stores.js'
+import { createCheckReadiness } from '../usecases/core/describe/listSupported.js'
 import type { StartSettleWait } from '../usecases/core/settle/settlementContext.js'
 import { canonicalMailbox } from '../usecases/dashboard/mails.js'
 import { createFindConfigured, type FindConfigured } from '../usecases/recipients/index.js'
@@ -65,10 +68,15 @@ export const openResources = async (config: Config, environment: Environment) =>
     throw error
   })
   const registry = createSchemeRegistry(chains.schemes)
+  const checkReadiness = createCheckReadiness(
+    [...listStoreChecks(stores), ...listChainChecks(chains.health)],
+    clock,
+  )
   const metrics = createMetrics({
     kinds: registry.list().map(({ kind }) => kind),
     listNetworks: chains.health,
     isLimiterDegraded: limiter.isDegraded,
+    isReady: async () => (await checkReadiness()).status === 'ready',
     measuresProcess,
   })
   if (config.webhooks.allow.length > 0) logger.warn(config.webhooks, 'webhooks.private_targets_allowed')
@@ -90,6 +98,7 @@ export const openResources = async (config: Config, environment: Environment) =>
     chains,
     registry,
     metrics,
+    checkReadiness,
     registration,
     findConfigured,
     validators,

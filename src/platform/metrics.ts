@@ -65,6 +65,8 @@ interface MetricsSettings {
   readonly listNetworks?: () => readonly MeasuredNetwork[]
   /** Called on every scrape: whether this instance limits on its own because Redis is down. */
   readonly isLimiterDegraded?: () => boolean
+  /** Called on every scrape: whether `/ready` answers 200. It has its own deadline. */
+  readonly isReady?: () => Promise<boolean>
 }
 
 const openStates = ['claimed', 'pending']
@@ -80,6 +82,7 @@ export const createMetrics = ({
   measuresProcess = true,
   listNetworks = () => [],
   isLimiterDegraded = () => false,
+  isReady = async () => true,
 }: MetricsSettings): Metrics => {
   const registry = new Registry()
   const registers = [registry]
@@ -118,6 +121,15 @@ export const createMetrics = ({
     registers,
     collect() {
       this.set(activeRequests)
+    },
+  })
+
+  new Gauge({
+    name: 'quittance_ready',
+    help: 'Whether GET /ready responds 200: 1 or 0',
+    registers,
+    async collect() {
+      this.set(Number(await isReady()))
     },
   })
 

@@ -20,6 +20,8 @@ export interface CoreOptions {
   readonly clock?: Clock
   readonly logger?: Logger
   readonly webhookTransport?: WebhookTransport
+  /** Default: no metrics of the process. */
+  readonly measuresProcess?: boolean
 }
 
 export const environmentFor = ({
@@ -68,7 +70,7 @@ export const openCore = (options: CoreOptions): Promise<Core> =>
   composeCore(readConfig(environmentFor(options)), {
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
-    measuresProcess: false,
+    measuresProcess: options.measuresProcess ?? false,
     startSettleWait: startPatientWait,
     ...(options.webhookTransport === undefined ? {} : { webhookTransport: options.webhookTransport }),
   })

@@ -3,7 +3,7 @@ import { paymentIdentifierExtension } from '../../extensions/paymentIdentifier.j
 import type { Clock } from '../../ports/clock.js'
 import type { Holds } from '../../ports/holds.js'
 import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
-import type { Job, ReadinessCheck } from '../../ports/job.js'
+import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
@@ -14,7 +14,7 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import { createCompleteAccepts, createPriceAccepts } from './describe/accepts.js'
 import { createFindTerms } from './describe/completeRequirements.js'
 import { createGetSettlement, createListSettlements } from './describe/listSettlements.js'
-import { createCheckReadiness, createFindRouter, createListSupported } from './describe/listSupported.js'
+import { createFindRouter, createListSupported } from './describe/listSupported.js'
 import { createOffers } from './describe/offers.js'
 import {
   type ConcurrencyLimitSettings,
@@ -54,7 +54,7 @@ interface CoreDependencies {
   readonly listLimitations: () => ServiceDescription['limitations']
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
-  readonly checks: readonly ReadinessCheck[]
+  readonly checkReadiness: CoreUseCases['checkReadiness']
   /** Beside those that the core has itself. */
   readonly extensions: readonly PaymentExtension[]
   readonly journal: SettlementJournal
@@ -145,7 +145,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       findRouter: createFindRouter(registry),
       completeAccepts: createCompleteAccepts(findTerms, offers),
       priceAccepts: createPriceAccepts(findTerms, offers),
-      checkReadiness: createCheckReadiness(dependencies.checks, clock),
+      checkReadiness: dependencies.checkReadiness,
       describeService: () => ({ ...service, limitations: dependencies.listLimitations() }),
     },
     jobs: {

@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeTemporaryFolder } from '../support/temporaryFolder.js'
+import { alertRules, alertsFile, minutesOf } from './alertRules.js'
+import type { Scrape } from './scrape.js'
+
+export interface Timeline {
+  /** Pages of the service, one a step: without the fault. */
+  readonly before: readonly [Scrape, ...Scrape[]]
+  /** And with it. The last one is repeated for as long as the alert waits. */
+  readonly during: readonly [Scrape, ...Scrape[]]
+  /** Time of the first page, in steps since 1970; default: 0. */
+  readonly startsAt?: number
+  /** Default: a minute. */
+  readonly step?: '1m' | '1d'
+}
+
+/** No alert fires while the pages are those before the fault; this one does with those of the fault, and not too early. */
+export const expectAlert = async (promtool: string, alert: string, timeline: Timeline): Promise<void> => {
+  const rule = alertRules.find((each) => each.alert === alert)
+  if (rule === undefined) throw new Error(`There is no alert ${alert}`)
+  const { before, during, startsAt = 0, step = '1m' } = timeline
+  const [last = during[0]] = during.slice(-1)
+  const waits = step === '1m' ? minutesOf(rule) : 1
+  const pages = [...before, ...during, ...Array.from({ length: waits }, () => last)]
+  const at = (page: number): string => `${startsAt + page}${step.slice(1)}`
+  const firing = (labels: string): string => `count(ALERTS{alertstate="firing"${labels}}) > bool 0`
+  const ours = `,alertname="${alert}",severity="${rule.labels.severity}"`
+  const faultAt = before.length
+  const isTested = {
+    interval: step,
+    input_series: listSeries(pages, startsAt),
+    promql_expr_test: [
+      { expr: firing(''), eval_time: at(faultAt - 1), exp_samples: [] },
+      ...(waits === 0 ? [] : [{ expr: firing(ours), eval_time: at(faultAt), exp_samples: [] }]),
+      { expr: firing(ours), eval_time: at(pages.length - 1), exp_samples: [{ labels: '{}', value: 1 }] },
+    ],
+  }
+  await runPromtool(promtool, { rule_files: [alertsFile], evaluation_interval: step, tests: [isTested] })
+}
+
+const listSeries = (pages: readonly Scrape[], startsAt: number) => {
+  const names = new Set(pages.flatMap((page) => [...page.keys()]))
+  const absent = startsAt === 0 ? [] : [`_x${startsAt}`]
+  return [...names].map((series) => ({
+    series,
+    values: [...absent, ...pages.map((page) => page.get(series) ?? '_')].join(' '),
+  }))
+}
+
+const runPromtool = async (promtool: string, tests: unknown): Promise<void> => {
+  const folder = await makeTemporaryFolder('quittance-rules-')
+  try {
+    const file = join(folder, 'tests.yml')
+    // YAML contains JSON.
+    await writeFile(file, JSON.stringify(tests))
+    const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', file], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`promtool test rules:\n${stdout}${stderr}`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
