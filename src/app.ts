@@ -15,6 +15,7 @@ import { openapi, referenceRoutes } from './http/plugins/openapi.js'
 import { type RateLimitsDependencies, rateLimits } from './http/plugins/rateLimits.js'
 import { readShares } from './http/plugins/readShares.js'
 import { chooseRequestId, observeRequest, requestObserver } from './http/plugins/requestObserver.js'
+import { requestTraces } from './http/plugins/requestTraces.js'
 import { accountRoutes, dashboardRoutes } from './http/routes/accounts.js'
 import { creditRoutes } from './http/routes/credit.js'
 import { discoveryRoutes } from './http/routes/discovery.js'
@@ -37,6 +38,7 @@ import { silentLogger } from './platform/logger.js'
 import type { Metrics } from './platform/metrics.js'
 import type { Secret } from './platform/secret.js'
 import type { Logger } from './ports/logger.js'
+import type { Tracer } from './ports/tracer.js'
 import { bodyLimits } from './protocol/requestLimits.js'
 import { specificationTiers, type Tiers } from './protocol/tiers.js'
 import type { UseCases } from './usecases/useCases.js'
@@ -83,6 +85,8 @@ interface AppDependencies {
   readonly logger?: Logger
   readonly metrics: Metrics
   readonly limits?: RateLimitsDependencies | null
+  /** Null or absent: requests are not traced. */
+  readonly tracer?: Tracer | null
 }
 
 // Fastify compares a plugin that has no display name with every CommonJS module that is loaded.
@@ -121,6 +125,7 @@ export const buildApp = ({
   logger = silentLogger,
   metrics,
   limits = null,
+  tracer = null,
 }: AppDependencies): FastifyInstance => {
   const { tiers = specificationTiers } = settings
   const acceptedKeys = createAcceptedKeys()
@@ -168,6 +173,7 @@ export const buildApp = ({
   app.decorateRequest('onKeyRefused', null)
 
   app.register(requestObserver, observed)
+  if (tracer !== null) app.register(requestTraces, { tracer })
   if (settings.isSandbox === true) app.register(sandboxMark)
   app.register(cors, { accountOrigins: settings.accountOrigins ?? [] })
   app.register(errorResponses, { logger })

@@ -10,6 +10,7 @@ import { createLogger } from './platform/logger.js'
 import type { Metrics } from './platform/metrics.js'
 import type { Logger } from './ports/logger.js'
 import type { RateLimiter } from './ports/rateLimiter.js'
+import type { Tracer } from './ports/tracer.js'
 import { listRequestLimits } from './protocol/requestLimits.js'
 
 export interface Service {
@@ -23,6 +24,8 @@ export interface Service {
 export interface Core extends Pick<Nouns, 'useCases' | 'jobs' | 'reconcileSettlements' | 'detectReorgs'> {
   readonly metrics: Metrics
   readonly limiter: RateLimiter
+  /** Null: nothing is traced. */
+  readonly tracer: Tracer | null
   listNetworks(): readonly NetworkHealth[]
   /** Returns a function that stops the jobs and waits for them. */
   startJobs(): () => Promise<void>
@@ -49,7 +52,7 @@ export const compose = async (
 
 export const composeApp = async (
   config: Config,
-  core: Pick<Core, 'metrics' | 'useCases' | 'limiter'>,
+  core: Pick<Core, 'metrics' | 'useCases' | 'limiter' | 'tracer'>,
   logger: Logger,
 ) =>
   await buildApp({
@@ -66,6 +69,7 @@ export const composeApp = async (
     },
     logger,
     metrics: core.metrics,
+    tracer: core.tracer,
     useCases: core.useCases,
     limits:
       config.requestLimits === null
@@ -81,13 +85,14 @@ export const composeApp = async (
 export const composeCore = async (config: Config, environment: Environment): Promise<Core> => {
   const { clock, logger } = environment
   const resources = await openResources(config, environment)
-  const { stores, chains, metrics } = resources
+  const { stores, chains, metrics, tracer } = resources
   const nouns = createNouns(config, environment, resources)
   return {
     useCases: nouns.useCases,
     jobs: nouns.jobs,
     metrics,
     limiter: stores.limiter,
+    tracer,
     listNetworks: chains.health,
     reconcileSettlements: nouns.reconcileSettlements,
     detectReorgs: nouns.detectReorgs,
@@ -97,6 +102,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
       await resources.closeConnections()
       await nouns.flush()
       await stores.close()
+      await tracer?.close()
     },
   }
 }

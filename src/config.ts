@@ -15,6 +15,7 @@ import { environmentShape, listInvalidCombinations, withPassword } from './confi
 import { listPresent, sortVariables } from './config/sortVariables.js'
 import type { Secret } from './platform/secret.js'
 import { readSecretFiles } from './platform/secretFiles.js'
+import { readTracing, type TracingSettings } from './platform/tracer/settings.js'
 import type { ClaimPolicy, ConfiguredRecipient } from './protocol/recipients.js'
 import type { RequestLimitSettings } from './protocol/requestLimits.js'
 import type { Tiers } from './protocol/tiers.js'
@@ -36,6 +37,8 @@ export interface Config {
   readonly operatorToken: Secret | null
   /** Null: /metrics is public. */
   readonly metricsToken: Secret | null
+  /** Null: nothing is traced. */
+  readonly tracing: TracingSettings | null
   readonly accounts: {
     readonly apiKeyRequired: boolean
     /**
@@ -202,6 +205,7 @@ export const readConfig = (
     sandbox: isSandbox ? sandbox : 'off',
     operatorToken: variables.OPERATOR_TOKEN ?? null,
     metricsToken: variables.METRICS_TOKEN ?? null,
+    tracing: readTracing(variables),
     accounts: {
       apiKeyRequired: variables.API_KEY_REQUIRED,
       registration: variables.REGISTRATION ?? 'once',

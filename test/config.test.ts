@@ -290,6 +290,28 @@ describe('a value', () => {
     ]),
     ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
     ['LOG_LEVEL', 'INFO', 'must be debug, info, warn, error or silent'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be a URL that begins with http:// or https://'],
+    [
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'content-type=text',
+      'must list headers such as authorization=Bearer%20token, comma separated',
+    ],
+    [
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'a=line%0d%0abreak',
+      'must list headers such as authorization=Bearer%20token, comma separated',
+    ],
+    [
+      'OTEL_RESOURCE_ATTRIBUTES',
+      'production',
+      'must list attributes such as deployment.environment.name=production, comma separated',
+    ],
+    [
+      'OTEL_TRACES_SAMPLER',
+      'jaeger_remote',
+      'must be always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or parentbased_traceidratio',
+    ],
+    ['OTEL_SDK_DISABLED', 'yes', 'must be true or false'],
     ['DATABASE_URL', 'localhost:5432', 'must be a URL that begins with postgres:// or postgresql://'],
     ['DATABASE_URL', 'mysql://localhost/x', 'must be a URL that begins with postgres:// or postgresql://'],
     ['REDIS_URL', 'http://localhost', 'must be a URL that begins with redis:// or rediss://'],

@@ -50,6 +50,7 @@ describe('a secret in a file', () => {
       'KEY_ENCRYPTION_SECRET',
       'METRICS_TOKEN',
       'OPERATOR_TOKEN',
+      'OTEL_EXPORTER_OTLP_HEADERS',
       'REDIS_PASSWORD',
       'REDIS_URL',
       'SMTP_URL',

@@ -176,7 +176,7 @@ export const createNouns = (
 
   return {
     useCases: {
-      core: core.useCases,
+      core: resources.traces === null ? core.useCases : resources.traces.wrapUseCases(core.useCases),
       credit: credit.useCases,
       dashboard: dashboard.useCases,
       reconciliation: reconciliation.useCases,

@@ -12,6 +12,7 @@ import { createSchemaValidator } from '../platform/schemaValidator.js'
 import { StartError } from '../platform/startError.js'
 import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
+import type { Tracer } from '../ports/tracer.js'
 import type { WebhookTransport } from '../ports/webhookOutbox.js'
 import { createSchemeRegistry, type SchemeRegistry } from '../schemes/registry.js'
 import { openStores } from '../stores/openStores.js'
@@ -20,6 +21,7 @@ import { createCheckReadiness } from '../usecases/core/describe/listSupported.js
 import type { StartSettleWait } from '../usecases/core/settle/settlementContext.js'
 import { canonicalMailbox } from '../usecases/dashboard/mails.js'
 import { createFindConfigured, type FindConfigured } from '../usecases/recipients/index.js'
+import { createPaymentTraces } from './tracePayments.js'
 
 export interface Environment {
   readonly clock: Clock
@@ -44,11 +46,27 @@ export const openResources = async (config: Config, environment: Environment) =>
     },
     logger,
   )
-  const stores = await openStores(
-    { ...config.stores, ...sealers, readMailbox: canonicalMailbox, tiers: config.tiers },
+  const tracer = await openTracer(config, logger)
+  const traces = tracer === null ? null : createPaymentTraces(tracer)
+  const opened = await openStores(
+    {
+      ...config.stores,
+      ...sealers,
+      readMailbox: canonicalMailbox,
+      tiers: config.tiers,
+      isTraced: tracer !== null,
+    },
     clock,
     logger,
   )
+  const stores =
+    traces === null
+      ? opened
+      : {
+          ...opened,
+          journal: traces.wrapJournal(opened.journal),
+          lanes: traces.wrapLanes(opened.lanes),
+        }
   const { limiter, lanes } = stores
   const { minPaymentGasShare, requiresCrossCheck, exactAmount } = config
   const scenarios = stores.sandbox?.scenarios
@@ -67,7 +85,9 @@ export const openResources = async (config: Config, environment: Environment) =>
     await stores.close()
     throw error
   })
-  const registry = createSchemeRegistry(chains.schemes)
+  const registry = createSchemeRegistry(
+    traces === null ? chains.schemes : chains.schemes.map(traces.wrapScheme),
+  )
   const checkReadiness = createCheckReadiness(
     [...listStoreChecks(stores), ...listChainChecks(chains.health)],
     clock,
@@ -91,9 +111,12 @@ export const openResources = async (config: Config, environment: Environment) =>
       throw error
     },
   )
+  const transport = webhookTransport ?? createGuardedFetch({ allow: config.webhooks.allow })
   const validators = { explained: createSchemaValidator(), settled: createSchemaValidator() }
   return {
     sealers,
+    tracer,
+    traces,
     stores,
     chains,
     registry,
@@ -107,7 +130,7 @@ export const openResources = async (config: Config, environment: Environment) =>
       contractReaders: chains.contractReaders,
       logger,
     }),
-    webhookTransport: webhookTransport ?? createGuardedFetch({ allow: config.webhooks.allow }),
+    webhookTransport: traces === null ? transport : traces.wrapTransport(transport),
     listLimitations: () => chains.health().flatMap(describeLimitations),
     /** Closes all but the stores, which what is closed here may still write to. */
     closeConnections: async (): Promise<void> => {
@@ -118,6 +141,13 @@ export const openResources = async (config: Config, environment: Environment) =>
       ])
     },
   }
+}
+
+/** Its code is loaded only where a collector is configured. */
+const openTracer = async ({ tracing }: Config, logger: Logger): Promise<Tracer | null> => {
+  if (tracing === null) return null
+  const { createTracer } = await import('../platform/tracer/createTracer.js')
+  return createTracer(tracing, logger)
 }
 
 const describeLimitations = ({ network, limitations = [] }: NetworkHealth) =>

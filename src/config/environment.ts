@@ -14,6 +14,7 @@ import {
   webhookTargets,
 } from '../platform/configValues.js'
 import { Secret } from '../platform/secret.js'
+import { headerPairs, resourcePairs, samplers } from '../platform/tracer/settings.js'
 import { decimalNumber, wholeNumber } from '../platform/wholeNumber.js'
 import type { ClaimDemands, ConfiguredRecipient } from '../protocol/recipients.js'
 import { bodyLimits, defaultRequestLimits } from '../protocol/requestLimits.js'
@@ -127,6 +128,16 @@ export const environmentShape = z.object({
     .default(true),
   SETTLES_AT_ONCE_PER_PAYER: wholeNumber(0, 100_000).default(16),
   SETTLES_AT_ONCE_PER_CALLER: wholeNumber(0, 100_000).default(2_000),
+  OTEL_EXPORTER_OTLP_ENDPOINT: secretUrl('http:', 'https:').optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: secretUrl('http:', 'https:').optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headerPairs.optional(),
+  OTEL_SERVICE_NAME: z.string().max(200, 'must be at most 200 characters').optional(),
+  OTEL_RESOURCE_ATTRIBUTES: resourcePairs.optional(),
+  OTEL_TRACES_SAMPLER: z
+    .enum(samplers, `must be ${samplers.slice(0, -1).join(', ')} or ${samplers.at(-1)}`)
+    .default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: decimalNumber(1).default(1),
+  OTEL_SDK_DISABLED: z.enum(['true', 'false'], 'must be true or false').default('false'),
   OTHER_VARIABLES: variableNames.default([]),
 })
 

@@ -143,6 +143,8 @@ export type LogEvent =
   | 'token.domain_unproven'
   | 'token.offered'
   | 'token.unavailable'
+  | 'traces.export_failed'
+  | 'traces.export_recovered'
   | 'transaction.replaced'
   | 'transaction.replacement_too_expensive'
   | 'transaction.resend_failed'

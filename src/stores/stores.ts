@@ -37,6 +37,8 @@ export interface StoreSettings {
   readonly dataFolder: string
   /** Default: the database is for real payments. */
   readonly isSandbox?: boolean
+  /** Whether statements of traced requests get spans; default: false. */
+  readonly isTraced?: boolean
   /** Null: limits are counted per process, and idempotency keys live in Postgres only. */
   readonly redisUrl: Secret | null
   /** Identifies the secret that this instance encrypts API keys with. */

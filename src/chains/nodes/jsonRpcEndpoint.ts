@@ -12,6 +12,7 @@ import {
   type RequestHeaders,
   ResponseTooLargeError,
 } from './httpClient.js'
+import { traceEndpoint } from './tracedEndpoint.js'
 
 interface PendingCall {
   readonly id: number
@@ -116,7 +117,10 @@ export const createJsonRpcEndpoint = (
       else batcher.add(call)
     })
 
-  return { host, request: async (method, params, schema) => schema.parse(await enqueue(method, params)) }
+  return traceEndpoint('jsonrpc', {
+    host,
+    request: async (method, params, schema) => schema.parse(await enqueue(method, params)),
+  })
 }
 
 const remainingMs = ({ deadlineAt }: PendingCall): number =>

@@ -9,6 +9,7 @@ import {
   parseJson,
   type RequestHeaders,
 } from './httpClient.js'
+import { traceEndpoint } from './tracedEndpoint.js'
 
 const tooManyRequests = 429
 const firstServerError = 500
@@ -34,7 +35,7 @@ export const createPathEndpoint = (
     return json
   }
 
-  return {
+  return traceEndpoint('http', {
     host,
     request: async (path, body, schema) => {
       const response =
@@ -43,5 +44,5 @@ export const createPathEndpoint = (
           : await http.post(JSON.stringify(body), timeoutMs, path)
       return schema.parse(read(response))
     },
-  }
+  })
 }

@@ -58,6 +58,7 @@ export const openDatabase = async (
   const open = (name: string, options: Omit<PoolOptions, 'onError'>): Pool => {
     const pool = openPool({
       ...options,
+      isTraced: settings.isTraced === true,
       onError: (error) => {
         if (!closing.isClosing) losses.failed(name, { error })
       },

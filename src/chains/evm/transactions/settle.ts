@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { traceStep } from '../../../platform/tracer/currentSpan.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { Outcome } from '../../../schemes/scheme.js'
@@ -26,6 +27,9 @@ interface RevertedInBatch {
   resolveAgain(): Promise<ResolvedReceipt>
 }
 
+const sendStep = { name: 'send', kind: 'internal' } as const
+const confirmStep = { name: 'confirm', kind: 'internal' } as const
+
 /** A call that reverts inside a batch is sent once more, in its own transaction. */
 export const createSettle = (dependencies: {
   readonly rpc: Rpc
@@ -37,10 +41,12 @@ export const createSettle = (dependencies: {
   const { rpc, submit, receipts, pool, clock } = dependencies
 
   const attempt = async (submission: Submission, policy: ReceiptPolicy): Promise<Attempt> => {
-    const submitted = await submit(submission)
+    const submitted = await traceStep(sendStep, () => submit(submission))
     if ('reason' in submitted) return final({ state: 'failed', reason: submitted.reason })
     const { transaction, isShared, sender, nonce } = submitted
-    const receipt = await receipts.wait(transaction, policy, submission.waitUntil)
+    const receipt = await traceStep(confirmStep, () =>
+      receipts.wait(transaction, policy, submission.waitUntil),
+    )
     if (receipt === null) return final({ state: 'pending', transaction })
     pool.onMined(sender, nonce)
     const search = { policy, since: clock.now() }

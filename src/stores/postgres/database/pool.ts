@@ -1,5 +1,6 @@
 import { DatabaseError, Pool } from 'pg'
 import { AppError } from '../../../errors.js'
+import { tracePool } from './tracedPool.js'
 
 export interface PoolOptions {
   readonly url: string
@@ -10,6 +11,8 @@ export interface PoolOptions {
   readonly statementTimeoutMs?: number
   /** How long callers queue for a free connection; default 5 s, and at most the statement timeout. */
   readonly connectionTimeoutMs?: number
+  /** Whether statements of traced requests get spans; default: false. */
+  readonly isTraced?: boolean
 }
 
 // Longer than a vanished process can hold a lane's row lock, so that waiters acquire it.
@@ -18,7 +21,7 @@ const defaultConnectionTimeoutMs = 5_000
 const idleTransactionTimeoutMs = 30_000
 
 /** Every wait has a deadline. int8 and numeric arrive as strings: amounts exceed a JavaScript number. */
-export function openPool({ url, maxConnections, onError, ...timeouts }: PoolOptions): Pool {
+export function openPool({ url, maxConnections, onError, isTraced, ...timeouts }: PoolOptions): Pool {
   const timeoutMs = timeouts.statementTimeoutMs ?? defaultStatementTimeoutMs
   const connectionTimeoutMs = timeouts.connectionTimeoutMs ?? defaultConnectionTimeoutMs
   const pool = new Pool({
@@ -41,7 +44,7 @@ export function openPool({ url, maxConnections, onError, ...timeouts }: PoolOpti
   // The pool itself listens for errors only while a connection is idle; unhandled, they would crash the
   // process.
   pool.on('connect', (client) => void client.on('error', () => undefined))
-  return pool
+  return isTraced === true ? tracePool(pool) : pool
 }
 
 /** Maps database outages to SERVICE_UNAVAILABLE (retryable); other errors pass unchanged. */

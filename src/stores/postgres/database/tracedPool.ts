@@ -1,0 +1,62 @@
+import type { Pool, PoolClient } from 'pg'
+import { setNewest } from '../../../concurrency/boundedMap.js'
+import { completeSpan, findCurrentSpan } from '../../../platform/tracer/currentSpan.js'
+
+/** Statements of traced requests get a span each, without their text and values. */
+export const tracePool = (pool: Pool): Pool => {
+  Object.assign(pool, { query: traceQuery(pool, pool.query) })
+  // Those of transactions. The pool's own statements are sent with a callback.
+  pool.on('connect', (client: PoolClient) => {
+    Object.assign(client, { query: traceQuery(client, client.query) })
+  })
+  return pool
+}
+
+const traceQuery =
+  (target: object, query: CallableFunction) =>
+  (...given: readonly unknown[]): unknown => {
+    const run = (): unknown => Reflect.apply(query, target, given)
+    const parent = findCurrentSpan()
+    if (parent === undefined || typeof given.at(-1) === 'function') return run()
+    const { name, table } = describeStatement(readText(given[0]))
+    const attributes = {
+      'db.system.name': 'postgresql',
+      'db.operation.name': name,
+      ...(table === '' ? {} : { 'db.collection.name': table }),
+    }
+    const span = parent.startChild({
+      name: table === '' ? name : `${name} ${table}`,
+      kind: 'client',
+      attributes,
+    })
+    return span === null ? run() : completeSpan(span, async () => await run())
+  }
+
+const readText = (given: unknown): string => {
+  if (typeof given === 'string') return given
+  return typeof given === 'object' && given !== null && 'text' in given && typeof given.text === 'string'
+    ? given.text
+    : ''
+}
+
+interface Operation {
+  readonly name: string
+  readonly table: string
+}
+
+const described = new Map<string, Operation>()
+const maxDescribed = 1_000
+
+// After `from`, a name before a parenthesis is a function.
+const firstTable = /\b(?:into|update)\s+([a-z_]+)|\b(?:from|join)\s+([a-z_]+)\b(?!\s*\()/i
+
+/** The first word, and the first table that is named. */
+export const describeStatement = (text: string): Operation => {
+  const known = described.get(text)
+  if (known !== undefined) return known
+  const [name = 'unknown'] = /[a-z]+/i.exec(text) ?? []
+  const [, written, read = ''] = firstTable.exec(text) ?? []
+  const operation = { name: name.toUpperCase(), table: (written ?? read).toLowerCase() }
+  setNewest(described, text, operation, maxDescribed)
+  return operation
+}
