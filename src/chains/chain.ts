@@ -45,6 +45,10 @@ export interface EndpointStatus {
   readonly isUp: boolean
   readonly head: bigint | null
   readonly latencyMs: number | null
+  /** Chain that it serves, where it is another one; absent: not known. */
+  readonly wrongChain?: string | null
+  /** Since the start, without secrets. */
+  readonly lastFailure?: { readonly message: string; readonly at: Date } | null
 }
 
 export interface ChainContext {

@@ -155,8 +155,7 @@ export const startMonitor = async <Asset>(
     describeFailure: () => findWrongChain()?.message ?? 'no node answers',
     listSigners: signers.listSigners,
     getBalanceLevel: signers.getBalanceLevel,
-    listEndpoints: () =>
-      nodes.listHealth().map(({ host, isUp, head, latencyMs }) => ({ host, isUp, head, latencyMs })),
+    listEndpoints: () => nodes.listHealth().map(({ headTimestamp: _, ...status }) => status),
   }
   const monitor = createNetworkMonitor(requireToken(monitored, tokens), logger)
   await monitor.check()

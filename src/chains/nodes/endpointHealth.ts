@@ -1,4 +1,5 @@
 import { createFailureLog } from '../../failureLog.js'
+import { describeError } from '../../platform/scrub.js'
 import type { LogEvent, Logger } from '../../ports/logger.js'
 import { type Endpoint, readRateLimit } from './endpoint.js'
 
@@ -27,12 +28,20 @@ export interface ChainIdentity {
   readonly prove: (endpoint: Endpoint) => Promise<Proof>
 }
 
+export interface EndpointFailure {
+  /** Without secrets. */
+  readonly message: string
+  readonly at: Date
+}
+
 export interface EndpointHealth {
   readonly endpoint: Endpoint
   /** Host name, numbered where several endpoints share one. */
   readonly name: string
   isProven(): boolean
   findWrongChain(): string | null
+  /** Since the start; null: none. */
+  findLastFailure(): EndpointFailure | null
   isPaused(): boolean
   /** Backing off because it sent Retry-After. */
   isRateLimited(): boolean
@@ -61,6 +70,8 @@ const firstPauseMs = 1_000
 const maxPauseMs = 30_000
 const stableAfterMs = 60_000
 
+const maxFailureLength = 200
+
 export const createEndpointHealth = ({
   endpoint,
   name,
@@ -81,6 +92,7 @@ export const createEndpointHealth = ({
   const rateLimits = logOf('rpc.rate_limited')
   let isProven = false
   let wrongChain: string | null = null
+  let lastFailure: EndpointFailure | null = null
   let failures = 0
   let failedAtMs = Number.NEGATIVE_INFINITY
   let timedOutAtMs = Number.NEGATIVE_INFINITY
@@ -99,6 +111,10 @@ export const createEndpointHealth = ({
     if (startedAtMs < failedAtMs) return
     failures += 1
     failedAtMs = time.monotonicMs()
+    lastFailure = {
+      message: describeError(error).message.slice(0, maxFailureLength),
+      at: new Date(time.unixSeconds() * 1_000),
+    }
     const rateLimit = readRateLimit(error)
     const pauseMs = Math.min(
       rateLimit?.retryAfterMs ?? firstPauseMs * 2 ** Math.min(failures - 1, 10),
@@ -154,6 +170,7 @@ export const createEndpointHealth = ({
     name,
     isProven: () => isProven,
     findWrongChain: () => wrongChain,
+    findLastFailure: () => lastFailure,
     isPaused,
     isRateLimited: () => isPaused() && isRateLimited,
     isStable: () => time.monotonicMs() - Math.max(failedAtMs, timedOutAtMs) >= stableAfterMs,

@@ -4,6 +4,7 @@ import type { Endpoint } from './endpoint.js'
 import {
   type ChainIdentity,
   createEndpointHealth,
+  type EndpointFailure,
   type EndpointHealth,
   type HealthTime,
 } from './endpointHealth.js'
@@ -16,6 +17,7 @@ export interface EndpointReport {
   readonly headTimestamp: number | null
   readonly latencyMs: number | null
   readonly wrongChain: string | null
+  readonly lastFailure: EndpointFailure | null
 }
 
 export interface EndpointPool {
@@ -147,6 +149,7 @@ export const createEndpointPool = (
         headTimestamp: health.findHead()?.timestamp ?? null,
         latencyMs: health.findLatencyMs(),
         wrongChain: health.findWrongChain(),
+        lastFailure: health.findLastFailure(),
       }))
     },
   }

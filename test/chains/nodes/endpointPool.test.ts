@@ -77,6 +77,20 @@ describe('endpoint selection for reads', () => {
     expect(pool.report()[0]).toMatchObject({ isUp: true })
   })
 
+  it('remembers the last failure of an endpoint, without keys, also once it is healthy again', async () => {
+    const { find, pool, nowMs, pass } = await openTwo()
+    const failing = await find('first')
+    expect(pool.report()[0]).toMatchObject({ lastFailure: null })
+    const at = new Date(nowMs())
+    failing.onFailure(nowMs(), new Error(`https://node.example/v2/${'k'.repeat(32)} ${'x'.repeat(400)}`))
+    pass(60_000)
+    await pool.probe()
+    const [report] = pool.report()
+    expect(report).toMatchObject({ isUp: true, lastFailure: { at } })
+    expect(report?.lastFailure?.message).not.toContain('kkk')
+    expect(report?.lastFailure?.message.length).toBeLessThanOrEqual(200)
+  })
+
   it('keeps using the only endpoint while it backs off, unless it fails the next probe', async () => {
     const only = createFakeEndpoint('only')
     const { find, hosts, nowMs } = openPool([only])
