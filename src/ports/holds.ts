@@ -99,8 +99,11 @@ export interface Holds {
   needsPromise(asking: Pick<FundsHold, 'authorizationId' | 'account'>): Promise<boolean>
   /** What keeps an authorization from a caller that would hold nothing. */
   findTaker(asking: AskingForAuthorization): Promise<TakenBy | null>
-  /** Whether the account has a live hold of the authorization, for the recipient, of at least the amount. */
-  covers(held: HeldPayment): Promise<boolean>
+  /**
+   * Whether the account has a live hold of the authorization, for the recipient, of at least the amount. Holds of
+   * anonymous callers count only if asked for: anyone who saw the signature can have made them.
+   */
+  covers(held: HeldPayment & { readonly countsAnonymous?: boolean }): Promise<boolean>
   /** Ends the hold, if it still has this purpose. */
   release(hold: Pick<FundsHold, 'authorizationId' | 'purpose'>): Promise<void>
   /**

@@ -42,11 +42,10 @@ export const createMemoryHolds = (): MemoryHolds => {
       return own?.isPromised !== true || own.account !== account
     },
     findTaker: async (asking) => findTaker(rows.get(asking.authorizationId), asking),
-    covers: async ({ authorizationId, account, payTo, amount }) => {
+    covers: async ({ authorizationId, account, payTo, amount, countsAnonymous = false }) => {
       const own = rows.get(authorizationId)
-      return (
-        own?.account === account && account !== 'anonymous' && own.payTo === payTo && own.amount >= amount
-      )
+      const isCounted = account !== 'anonymous' || countsAnonymous
+      return own?.account === account && isCounted && own.payTo === payTo && own.amount >= amount
     },
     release: async ({ authorizationId, purpose }) => {
       if (rows.get(authorizationId)?.purpose === purpose) rows.delete(authorizationId)

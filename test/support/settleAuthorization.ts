@@ -9,7 +9,8 @@ import { noSpendingLimits } from './noSpendingLimits.js'
 
 /** Without budgets and limits. */
 export const createUnlimitedSettle = (
-  dependencies: Pick<SettleAuthorizationDependencies, 'registry' | 'journal' | 'holdFunds' | 'logger'>,
+  dependencies: Pick<SettleAuthorizationDependencies, 'registry' | 'journal' | 'holdFunds' | 'logger'> &
+    Partial<Pick<SettleAuthorizationDependencies, 'pauses'>>,
 ): SettleAuthorization =>
   createSettleAuthorization({
     ...dependencies,

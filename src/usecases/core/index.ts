@@ -5,6 +5,7 @@ import type { Holds } from '../../ports/holds.js'
 import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
+import type { FindPause } from '../../ports/operatorPauses.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { UniqueAmounts } from '../../ports/recipients.js'
@@ -39,6 +40,7 @@ import {
   createIsHeld,
   type HoldAuthorization,
 } from './verify/holdFunds.js'
+import { createPauseGate, noPauses } from './verify/pauses.js'
 import { createVerifyPayment } from './verify/verifyPayment.js'
 
 interface CoreSettings {
@@ -64,6 +66,8 @@ interface CoreDependencies {
   readonly quotas: Quotas
   readonly holds: Holds
   readonly claimRules: ClaimRules
+  /** Default: nothing is paused. */
+  readonly findPause?: FindPause
   readonly uniqueAmounts: UniqueAmounts
   readonly limiter: RateLimiter
   readonly counter: SettlementCounter & { setOpenSettlements(counts: readonly OpenCount[]): void }
@@ -98,13 +102,15 @@ const resolveDeadlineMs = 15_000
 
 export const createCore = (dependencies: CoreDependencies): Core => {
   const { settings, service, registry, journal, overview, idempotency, limiter, counter } = dependencies
-  const { holds, clock, logger } = dependencies
+  const { holds, findPause = noPauses.find, isServing, clock, logger } = dependencies
+  const pauses = createPauseGate(findPause, holds)
   const holdFunds = createHoldFunds({ holds, clock })
   const spendingLimits = createSpendingLimits(limiter, clock, settings.spending)
   const settleAuthorization = createSettleAuthorization({
     ...dependencies,
     holdFunds,
     isHeld: createIsHeld(holds),
+    pauses,
     limits: spendingLimits,
     concurrency: createConcurrencyLimits(settings.concurrency),
     waitMs: settings.settleWaitMs,
@@ -135,13 +141,18 @@ export const createCore = (dependencies: CoreDependencies): Core => {
         ...dependencies,
         quotaGate,
         holdFunds,
+        pauses,
         extensions,
         deadlineMs: settings.verifyDeadlineMs,
       }),
       settlePayment: createSettlePayment({ idempotency, settleAuthorization, extensions, logger }),
       ...createGetSettlement(journal),
       listSettlements: createListSettlements(dependencies),
-      listSupported: createListSupported(registry, dependencies.isServing, extensions.keys),
+      listSupported: createListSupported(
+        registry,
+        (network, scheme) => isServing(network) && findPause({ network, scheme }) === null,
+        extensions.keys,
+      ),
       findRouter: createFindRouter(registry),
       completeAccepts: createCompleteAccepts(findTerms, offers),
       priceAccepts: createPriceAccepts(findTerms, offers),

@@ -2,6 +2,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { Holds } from '../../ports/holds.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
+import type { FindPause } from '../../ports/operatorPauses.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenStreamCount, StreamStore } from '../../ports/streamStore.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
@@ -23,6 +24,8 @@ interface StreamsDependencies {
   readonly holds: Pick<Holds, 'release'>
   readonly core: Pick<Core, 'settleAuthorization' | 'holdAuthorization' | 'quotaGate' | 'spendingLimits'>
   readonly registry: SchemeRegistry
+  /** Default: nothing is paused. */
+  readonly findPause?: FindPause
   readonly gauges: { setOpenStreams(counts: readonly OpenStreamCount[]): void }
   readonly verifyDeadlineMs: number
   readonly clock: Clock

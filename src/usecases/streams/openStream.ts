@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
+import type { FindPause } from '../../ports/operatorPauses.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Stream, StreamQuota, StreamStore } from '../../ports/streamStore.js'
 import type { Payment } from '../../protocol/payment.js'
@@ -13,6 +14,7 @@ import { createControlToken } from '../controlToken.js'
 import { fingerprintJson } from '../core/idempotency/fingerprint.js'
 import type { QuotaGate, SpendingLimits } from '../core/limits.js'
 import { findScheme } from '../core/verify/checkRequirements.js'
+import { noPauses, pausedError } from '../core/verify/pauses.js'
 import { createHold, type HoldDependencies, refuse } from './hold.js'
 import { findPlace, findTimes, getMarginMs, readEnd } from './streamTimes.js'
 import type { OpenStreamRequest, StreamUseCases } from './useCases.js'
@@ -23,6 +25,8 @@ interface OpenStreamDependencies extends HoldDependencies {
   readonly registry: SchemeRegistry
   readonly quotaGate: QuotaGate
   readonly spendingLimits: SpendingLimits
+  /** Default: nothing is paused. */
+  readonly findPause?: FindPause
   readonly clock: Clock
 }
 
@@ -32,6 +36,7 @@ interface OpenStreamDependencies extends HoldDependencies {
  */
 export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUseCases['openStream'] => {
   const { store, registry, releaseHold, quotaGate, spendingLimits, clock } = dependencies
+  const { findPause = noPauses.find } = dependencies
   const hold = createHold(dependencies)
 
   /** The same request again renews the hold: a process may have died before it was made. */
@@ -109,6 +114,8 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     if (existing !== null) {
       return { answer: await answerOpened(existing, payment, request, fingerprint), isNew: false }
     }
+    const pause = findPause({ ...payment.requirements, caller })
+    if (pause !== null) throw pausedError(pause)
     const exhausted = quota === null ? null : await quotaGate(quota)
     if (exhausted !== null) throw exhausted
 

@@ -25,7 +25,7 @@ const held = z.object({
 
 const readCover = `
   select exists (select 1 from reservations r
-    where authorization_id = $1 and account = $2 and account <> 'anonymous' and lower(asset) = lower($3)
+    where authorization_id = $1 and account = $2 and (account <> 'anonymous' or $6) and lower(asset) = lower($3)
       and lower(pay_to) = lower($4) and amount >= $5::numeric and not ${hasEnded('r')}) as covers`
 
 const cover = z.object({ covers: z.boolean() })
@@ -224,8 +224,8 @@ export const createHolds = (pool: Pool): Holds => {
       return takers.parse(rows)[0]?.taken_by ?? null
     },
 
-    covers: async ({ authorizationId, account, asset, payTo, amount }) => {
-      const asked = [authorizationId, account, asset, payTo, amount.toString()]
+    covers: async ({ authorizationId, account, asset, payTo, amount, countsAnonymous = false }) => {
+      const asked = [authorizationId, account, asset, payTo, amount.toString(), countsAnonymous]
       const { rows } = await pool.query(readCover, asked)
       return cover.parse(rows[0]).covers
     },

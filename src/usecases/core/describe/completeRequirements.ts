@@ -1,4 +1,5 @@
 import { AppError } from '../../../errors.js'
+import type { FindPause } from '../../../ports/operatorPauses.js'
 import { canonicalAsset, foldAddress } from '../../../protocol/assetId.js'
 import { canonicalNetwork } from '../../../protocol/network.js'
 import { createMemoPreimage, hashMemo, isMemoPreimage } from '../../../schemes/exactDirect/memo.js'
@@ -7,6 +8,7 @@ import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { AssetTerms, Scheme } from '../../../schemes/scheme.js'
 import { checkTerms, checkUnit } from '../verify/checkRequirements.js'
 import { type ClaimRules, noClaimRules } from '../verify/claimRules.js'
+import { noPauses } from '../verify/pauses.js'
 
 type Extra = Readonly<Record<string, unknown>>
 
@@ -42,6 +44,8 @@ interface FindTermsDependencies {
   readonly isServing: (network: string) => boolean
   /** Default: payments carry a signature. */
   readonly claimRules?: Pick<ClaimRules, 'findStatement'>
+  /** Default: nothing is paused. */
+  readonly findPause?: FindPause
   /** Default: the scheme's own. */
   readonly describeAsset?: DescribeAsset
 }
@@ -52,11 +56,13 @@ export const createFindTerms =
     registry,
     isServing,
     claimRules = noClaimRules,
+    findPause = noPauses.find,
     describeAsset = (scheme, ...asset) => scheme.describeAsset(...asset),
   }: FindTermsDependencies): FindTerms =>
   async ({ scheme: name, network, asset, payTo, extra, memoPreimage, path }) => {
     const scheme = registry.find(name, canonicalNetwork(network))
     if (scheme === null || !isServing(scheme.kind.network)) return null
+    if (findPause({ ...scheme.kind, payTo }) !== null) return null
     checkTerms(scheme, { asset, payTo, extra: extra ?? {} }, { path, callerNetwork: network })
     checkUnit(scheme, extra ?? {}, path)
     const bare = asset === null ? null : canonicalAsset(scheme.kind.network, asset)

@@ -10,16 +10,20 @@ import type { CoreUseCases } from '../useCases.js'
 import { readTerms } from './completeRequirements.js'
 
 /**
- * Omits networks that cannot settle at the moment. x402 servers look kinds up by the literal network name, so every
+ * Omits networks that cannot settle at the moment, and what is paused. x402 servers look kinds up by the literal network name, so every
  * accepted name has one.
  */
 export const createListSupported =
-  (registry: SchemeRegistry, isServing: (network: string) => boolean, extensions: readonly string[] = []) =>
+  (
+    registry: SchemeRegistry,
+    isServing: (network: string, scheme: string) => boolean,
+    extensions: readonly string[] = [],
+  ) =>
   (): Supported => {
     // A kind has the same terms under every name.
     const listed = registry.list().flatMap((scheme): readonly Listed[] => {
       const { kind, network } = scheme
-      const terms = isServing(kind.network) ? scheme.describeKind() : null
+      const terms = isServing(kind.network, kind.scheme) ? scheme.describeKind() : null
       return terms === null ? [] : [{ kind, network, terms, minimums: network.listMinimums() }]
     })
     return {

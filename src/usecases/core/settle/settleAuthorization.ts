@@ -5,16 +5,16 @@ import type { Logger } from '../../../ports/logger.js'
 import type { QuotaClaim } from '../../../ports/quotas.js'
 import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import { findClaimedPayer } from '../../../protocol/readPayment.js'
-import type { Reason } from '../../../protocol/reasons.js'
 import type { SettleResult } from '../../../protocol/results.js'
 import { findUsageWarning } from '../../../protocol/usage.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
-import type { Authorized, Refusal, Verification, VerifyOptions } from '../../../schemes/scheme.js'
+import type { Authorized, Refusal } from '../../../schemes/scheme.js'
 import { normalizeWith } from '../../../schemes/spelling.js'
 import { type ConcurrencyLimits, findDollarDecimals, type SpendingLimits } from '../limits.js'
 import { checkRequirements, findScheme } from '../verify/checkRequirements.js'
 import { type ClaimRules, noClaimRules } from '../verify/claimRules.js'
 import { canBeHeld, type Held, type HoldFunds, type IsHeld } from '../verify/holdFunds.js'
+import { noPauses, type PauseGate } from '../verify/pauses.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import {
   consumedBefore,
@@ -32,6 +32,7 @@ import {
   startSettleWait,
   withShortDeadline,
 } from './settlementContext.js'
+import { createVerifyToSettle } from './verifyToSettle.js'
 
 /** A retry joins the first attempt; a different request is answered `duplicate_settlement`. */
 export type SettleAuthorization = (attempt: SettleAttempt) => Promise<SettleResult>
@@ -44,6 +45,8 @@ export interface SettleAuthorizationDependencies {
   readonly isHeld?: IsHeld
   /** Default: payments carry a signature. */
   readonly claimRules?: ClaimRules
+  /** Default: nothing is paused. */
+  readonly pauses?: PauseGate
   readonly limits: SpendingLimits
   readonly concurrency: ConcurrencyLimits
   readonly clock: Clock
@@ -60,9 +63,6 @@ const maxRounds = 4
 
 const defaultPurpose = 'settle'
 
-/** These rules bind only what was not admitted yet. */
-const rulesForNew: ReadonlySet<Reason> = new Set(['cross_check_unavailable', 'invalid_permit_spender'])
-
 const chargeOf = ({ accountId, customer = accountId, tier }: QuotaClaim) => ({ customer, tier })
 
 /** Order: find or join an earlier attempt, verify, claim, record, send, close. */
@@ -72,6 +72,7 @@ export const createSettleAuthorization = ({
   holdFunds,
   isHeld = async () => false,
   claimRules = noClaimRules,
+  pauses = noPauses,
   limits,
   concurrency,
   clock,
@@ -79,6 +80,7 @@ export const createSettleAuthorization = ({
   waitMs,
   startWait = startSettleWait,
 }: SettleAuthorizationDependencies): SettleAuthorization => {
+  const verifyToSettle = createVerifyToSettle({ isHeld, pauses })
   const answerFromSettlement = createAnswerFromSettlement(journal, clock)
   const execute = createExecuteSettlement({ journal, answerFromSettlement, limits, clock, logger })
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
@@ -133,7 +135,7 @@ export const createSettleAuthorization = ({
         paidAfter,
         paidBefore,
       }
-      const verified = await withSignal(verify(context, options), waitUntil)
+      const verified = await withSignal(verifyToSettle(context, options), waitUntil)
       if (!verified.isValid) {
         const refused = await refuse(verified)
         if (refused === null) continue
@@ -192,18 +194,6 @@ export const createSettleAuthorization = ({
   /** In this order: a settlement that earns the success meanwhile is found. */
   const isRowLost = async (authorizationId: string): Promise<boolean> =>
     (await journal.isConsumed(authorizationId)) && (await journal.findOpen(authorizationId)) === null
-
-  /** What rules for new payments refuse is verified again as admitted, if the caller's earlier verification holds it. */
-  const verify = async (
-    { payment, scheme, caller }: Pick<SettlementContext, 'payment' | 'scheme' | 'caller'>,
-    options: VerifyOptions,
-  ): Promise<Verification> => {
-    const verdict = await scheme.verify(payment, options)
-    const isAsked = !verdict.isValid && rulesForNew.has(verdict.reason) && caller !== 'anonymous'
-    if (!isAsked || options.isAdmitted === true) return verdict
-    const admitted = await scheme.verify(payment, { ...options, isAdmitted: true })
-    return admitted.isValid && (await isHeld(payment, admitted, caller)) ? admitted : verdict
-  }
 
   /** Also what is held after the attempt has ended. A hold that stays ends by itself. */
   const releaseHold = async (holding: Promise<Held | Refusal>): Promise<void> => {

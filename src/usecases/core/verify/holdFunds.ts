@@ -139,7 +139,7 @@ const findEnd = ({ expiresAt, hold }: Authorized, maxTimeoutSeconds: number, now
 }
 
 /** Names an authorization as holds do. */
-const describeHolding = ({ requirements }: Payment, authorizationId: string, account: string) => ({
+export const describeHolding = ({ requirements }: Payment, authorizationId: string, account: string) => ({
   authorizationId,
   account,
   asset: foldHex(requirements.asset),

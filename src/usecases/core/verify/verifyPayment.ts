@@ -17,6 +17,7 @@ import type { CoreUseCases, VerifyRequest } from '../useCases.js'
 import { checkNewRequirements, findScheme } from './checkRequirements.js'
 import { type ClaimRules, noClaimRules } from './claimRules.js'
 import { canBeHeld, type HoldFunds, takenBy } from './holdFunds.js'
+import { noPauses, type PauseGate, pausedError } from './pauses.js'
 
 interface VerifyPaymentDependencies {
   readonly registry: SchemeRegistry
@@ -25,6 +26,8 @@ interface VerifyPaymentDependencies {
   readonly holdFunds: HoldFunds
   /** Default: payments carry a signature. */
   readonly claimRules?: ClaimRules
+  /** Default: nothing is paused. */
+  readonly pauses?: PauseGate
   readonly extensions?: PaymentExtensions
   readonly logger: Logger
   readonly deadlineMs: number
@@ -39,6 +42,7 @@ export const createVerifyPayment = ({
   quotaGate,
   holdFunds,
   claimRules = noClaimRules,
+  pauses = noPauses,
   extensions = noPaymentExtensions,
   logger,
   deadlineMs,
@@ -95,7 +99,10 @@ export const createVerifyPayment = ({
     if ('refusal' in admitted) {
       return { isValid: false, payer: findClaimedPayer(payment.proof), ...admitted.refusal }
     }
-    return await scheme.verify(payment, { ...admitted, isAwaited, caller })
+    const options = { ...admitted, isAwaited, caller }
+    const pause = pauses.find({ ...requirements, caller })
+    if (pause !== null) await pauses.requireBegun(pause, payment, { scheme, caller, options })
+    return await scheme.verify(payment, options)
   }
 
   const verify = async ({
@@ -119,8 +126,12 @@ export const createVerifyPayment = ({
       return refuse({ reason, message, payer: findClaimedPayer(payment.proof) })
     }
 
+    // A transfer that the client made itself is looked up first: it may precede the pause.
+    const isPausable = findPublicProof(scheme) === null
+    const pause = isPausable ? pauses.find({ ...payment.requirements, caller }) : null
     // Payments over quota cannot be settled, so they must not verify,
-    const refusal = quota === null ? null : await quotaGate(quota)
+    const exhausted = quota === null || pause !== null ? null : await quotaGate(quota)
+    const refusal = pause === null ? exhausted : pausedError(pause)
     if (refusal !== null) {
       // unless this caller's settlement of the payment exists: settling it again uses no quota.
       const existing = await findSettlement(scheme, payment)

@@ -1,0 +1,82 @@
+import { AppError } from '../../../errors.js'
+import type { Holds } from '../../../ports/holds.js'
+import type { FindPause, Pause, PauseTarget } from '../../../ports/operatorPauses.js'
+import type { Payment } from '../../../protocol/payment.js'
+import { findPublicProof } from '../../../schemes/publicProof.js'
+import type { Scheme, VerifyOptions } from '../../../schemes/scheme.js'
+import { describeHolding } from './holdFunds.js'
+
+const retryAfterSeconds = 30
+
+/** The error of every new payment that a pause covers. */
+export const pausedError = ({ target, reason }: Pick<Pause, 'target' | 'reason'>): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', `${describeTarget(target)} paused by the operator: ${reason}`, {
+    operationalCode: 'SVC-4001',
+    retryAfterSeconds,
+  })
+
+const describeTarget = (target: PauseTarget): string => {
+  switch (target.kind) {
+    case 'network':
+      return `New payments on ${target.network} are`
+    case 'scheme':
+      return `New payments by ${target.scheme} on ${target.network} are`
+    case 'recipient':
+      return 'New payments to this recipient are'
+    case 'account':
+      return 'New payments of this project are'
+  }
+}
+
+/** Keeps new payments out while they are paused. */
+export interface PauseGate {
+  readonly find: FindPause
+  /** Throws `pausedError` unless the payment was promised or made before the pause. */
+  requireBegun(pause: Pause, payment: Payment, attempt: BegunAttempt): Promise<void>
+}
+
+export const noPauses: PauseGate = { find: () => null, requireBegun: async () => undefined }
+
+interface BegunAttempt {
+  readonly scheme: Scheme
+  /** Account id, or `anonymous`. */
+  readonly caller: string
+  readonly options: VerifyOptions
+}
+
+/**
+ * A payment has begun when the caller's verification holds its funds, or when the client made the transfer itself before
+ * the pause. Nothing of the pause is stored with the payment: its settlement is judged as without one.
+ */
+export const createPauseGate = (find: FindPause, holds: Pick<Holds, 'covers'>): PauseGate => ({
+  find,
+  requireBegun: async (pause, payment, { scheme, caller, options }) => {
+    if (findPublicProof(scheme) === null) {
+      if (await isHeld(holds, payment, { scheme, caller })) return
+    } else {
+      const untilMs = Math.min(
+        pause.since.getTime(),
+        options.paidBefore?.getTime() ?? Number.POSITIVE_INFINITY,
+      )
+      const paidBefore = new Date(untilMs)
+      if ((await scheme.verify(payment, { ...options, paidBefore })).isValid) return
+    }
+    throw pausedError(pause)
+  },
+})
+
+const isHeld = async (
+  holds: Pick<Holds, 'covers'>,
+  payment: Payment,
+  { scheme, caller }: Pick<BegunAttempt, 'scheme' | 'caller'>,
+): Promise<boolean> => {
+  const authorizationId = scheme.identify(payment)
+  if (authorizationId === null) return false
+  const amount = payment.settleAmount ?? payment.requirements.amount
+  // Whoever presents the authorization settles what was held, to the recipient that it was held for.
+  return await holds.covers({
+    ...describeHolding(payment, authorizationId, caller),
+    amount,
+    countsAnonymous: true,
+  })
+}
