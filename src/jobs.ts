@@ -3,6 +3,7 @@ import { createFailureLog } from './failureLog.js'
 import type { Clock } from './ports/clock.js'
 import type { Job, JobLeases } from './ports/job.js'
 import type { Logger } from './ports/logger.js'
+import type { JobState } from './ports/operatorOverview.js'
 
 export interface NamedJob extends Job {
   readonly name: string
@@ -12,6 +13,47 @@ export const listJobs = (
   nouns: readonly { readonly jobs: Readonly<Record<string, Job>> }[],
 ): readonly NamedJob[] =>
   nouns.flatMap(({ jobs }) => Object.entries(jobs).map(([name, job]) => ({ ...job, name })))
+
+/** Remembers how the runs of this process go. A shared job that another instance does is not run here. */
+export const observeJobs = (
+  jobs: readonly NamedJob[],
+  clock: Pick<Clock, 'now'>,
+): { readonly jobs: readonly NamedJob[]; listStates(): readonly JobState[] } => {
+  const states = new Map<string, JobState>()
+  const observe = ({ run, ...job }: NamedJob): NamedJob => {
+    const { name, everyMs, isShared = false } = job
+    let state: JobState = {
+      name,
+      everyMs,
+      isShared,
+      succeededAt: null,
+      failedAt: null,
+      failures: 0,
+      runningSince: null,
+    }
+    const change = (changed: Partial<JobState>): void => {
+      state = { ...state, ...changed }
+      states.set(name, state)
+    }
+    change({})
+    return {
+      ...job,
+      run: async (stopped) => {
+        change({ runningSince: clock.now() })
+        try {
+          await run(stopped)
+          change({ succeededAt: clock.now(), failures: 0 })
+        } catch (error) {
+          change({ failedAt: clock.now(), failures: state.failures + 1 })
+          throw error
+        } finally {
+          change({ runningSince: null })
+        }
+      },
+    }
+  }
+  return { jobs: jobs.map(observe), listStates: () => [...states.values()] }
+}
 
 // Longer than the pause between the rounds of a job that may be taken over soon, and than its renewals.
 const leaseMs = 15_000

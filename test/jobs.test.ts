@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../src/errors.js'
-import { listJobs, shareJobs, startJobs } from '../src/jobs.js'
+import { listJobs, observeJobs, shareJobs, startJobs } from '../src/jobs.js'
 import { createManualClock, drainEventLoop } from './support/manualClock.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
 
@@ -241,5 +241,59 @@ describe('listJobs', () => {
       ['purge', 3_600_000],
       ['deliver', 500],
     ])
+  })
+})
+
+describe('observeJobs', () => {
+  it('says how the runs of each job went', async () => {
+    const { clock } = setup()
+    const begun = clock.now()
+    let isBroken = true
+    const slow = gate()
+    const observed = observeJobs(
+      [
+        { name: 'slow', everyMs: 500, isShared: true, run: () => slow.opened },
+        {
+          name: 'broken',
+          everyMs: 1_000,
+          run: async () => {
+            if (isBroken) throw new Error('broken')
+          },
+        },
+      ],
+      clock,
+    )
+    const idle = { succeededAt: null, failedAt: null, failures: 0, runningSince: null }
+    expect(observed.listStates()).toEqual([
+      { name: 'slow', everyMs: 500, isShared: true, ...idle },
+      { name: 'broken', everyMs: 1_000, isShared: false, ...idle },
+    ])
+    const { signal } = new AbortController()
+    const [slowJob, broken] = observed.jobs
+    const running = slowJob?.run(signal)
+    await expect(broken?.run(signal)).rejects.toThrow('broken')
+    await expect(broken?.run(signal)).rejects.toThrow('broken')
+    expect(observed.listStates()).toMatchObject([
+      { runningSince: begun },
+      { failedAt: begun, failures: 2, succeededAt: null, runningSince: null },
+    ])
+    isBroken = false
+    await clock.advance(1_000)
+    await broken?.run(signal)
+    slow.open()
+    await running
+    expect(observed.listStates()).toMatchObject([
+      { succeededAt: clock.now(), runningSince: null },
+      { failedAt: begun, failures: 0, succeededAt: clock.now() },
+    ])
+  })
+
+  it('does not count a shared job that another instance does', async () => {
+    const { clock, job, countRuns } = setup()
+    const observed = observeJobs([{ ...job, isShared: true }], clock)
+    const [shared] = shareJobs(observed.jobs, { take: async () => false })
+    await shared?.run(new AbortController().signal)
+    expect(countRuns()).toBe(0)
+    expect(observed.listStates()).toMatchObject([{ succeededAt: null }])
   })
 })

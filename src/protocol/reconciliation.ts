@@ -112,7 +112,7 @@ export const periodTotal = z
   .meta({ id: 'ReconciliationTotal' })
 export type PeriodTotal = z.infer<typeof periodTotal>
 
-const nightlyRun = z
+export const nightlyRun = z
   .object({
     day: z.iso.date().meta({ description: 'The last of the two days that were compared' }),
     finishedAt: z.iso.datetime(),
