@@ -9,6 +9,7 @@ import type { CoreUseCases } from '../src/usecases/core/useCases.js'
 import type { DashboardUseCases } from '../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../src/usecases/discovery/useCases.js'
 import type { IntentUseCases } from '../src/usecases/intents/useCases.js'
+import type { OperatorUseCases } from '../src/usecases/operator/useCases.js'
 import type { StreamUseCases } from '../src/usecases/streams/useCases.js'
 import type {
   CreditUseCases,
@@ -98,6 +99,20 @@ const discovery: DiscoveryUseCases = {
   changeListing: refuse,
 }
 
+const operator: OperatorUseCases = {
+  countCaller: refuse,
+  readCallers: refuse,
+  readOverview: refuse,
+  searchAccounts: refuse,
+  setTier: refuse,
+  revokeAccount: refuse,
+  listPauses: refuse,
+  setPause: refuse,
+  clearPause: refuse,
+  redeliver: refuse,
+  readAudit: refuse,
+}
+
 const intents: IntentUseCases = {
   createIntent: refuse,
   getIntent: refuse,
@@ -121,6 +136,7 @@ export const renderDocument = async (): Promise<RenderedDocument> => {
       core,
       credit,
       dashboard,
+      operator,
       reconciliation: { reconcilePeriod: refuse },
       recipients: {
         writeMessage: refuse,

@@ -21,6 +21,7 @@ import { creditRoutes } from './http/routes/credit.js'
 import { discoveryRoutes } from './http/routes/discovery.js'
 import { homeRoutes } from './http/routes/home.js'
 import { intentRoutes } from './http/routes/intents.js'
+import { operatorRoutes } from './http/routes/operator.js'
 import { paymentRoutes } from './http/routes/payments.js'
 import { recipientRoutes } from './http/routes/recipients.js'
 import { reconciliationRoutes } from './http/routes/reconciliation.js'
@@ -99,6 +100,7 @@ for (const routes of [
   creditRoutes,
   statsRoutes,
   reconciliationRoutes,
+  operatorRoutes,
   streamRoutes,
   webhookRoutes,
   intentRoutes,
@@ -130,7 +132,13 @@ export const buildApp = ({
   const { tiers = specificationTiers } = settings
   const acceptedKeys = createAcceptedKeys()
   const turns = createTurns()
-  const observed = { trustProxy: settings.trustProxy, logger, metrics, statistics: useCases.stats }
+  const observed = {
+    trustProxy: settings.trustProxy,
+    logger,
+    metrics,
+    statistics: useCases.stats,
+    callers: useCases.operator,
+  }
   const app = fastify({
     serverFactory: createServerFactory({
       ...timeouts(
@@ -219,6 +227,7 @@ export const buildApp = ({
     useCases: useCases.reconciliation,
     now: (limits?.clock ?? systemClock).now,
   })
+  app.register(operatorRoutes, { useCases: useCases.operator })
   app.register(streamRoutes, {
     useCases: useCases.streams,
     maxBodyBytes: settings.maxPaymentBodyBytes,

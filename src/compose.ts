@@ -87,6 +87,12 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   const resources = await openResources(config, environment)
   const { stores, chains, metrics, tracer } = resources
   const nouns = createNouns(config, environment, resources)
+  await nouns.prepare().catch(async (error: unknown) => {
+    await nouns.close()
+    await resources.closeConnections()
+    await stores.close()
+    throw error
+  })
   return {
     useCases: nouns.useCases,
     jobs: nouns.jobs,

@@ -676,6 +676,174 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the service is doing
+         * @description `instance`: what the instance that answers knows of its networks, endpoints, signers, pools and jobs, from memory. `shared`: what all instances on one database have in common; parts that cannot be read within 1.5 s are null. At most one overview is read a second, however many ask.
+         */
+        get: operations["readOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/callers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who asks, is refused and occupies the service most
+         * @description Of the last hour, of the instance that answers, since its start. Callers are accounts, or addresses of callers without a valid key. Probes, requests of operators and requests that are refused before they are read are not counted.
+         */
+        get: operations["readCallers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find accounts
+         * @description By id, or by the beginning of the e-mail address, in any case. Without `search`: all of them.
+         */
+        get: operations["searchAccounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/accounts/{id}/tier": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Grant a tier
+         * @description As `admin keys set-tier`. Holds on all instances within two seconds.
+         */
+        post: operations["setTier"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/accounts/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke an account and all its keys
+         * @description As `admin keys revoke`. It cannot be undone. What the account has sent is settled, and its events are delivered.
+         */
+        post: operations["revokeAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/pauses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is paused
+         * @description All pauses, as they are stored for all instances, the oldest first.
+         */
+        get: operations["listPauses"];
+        /**
+         * Pause a network, a scheme, a recipient or an account
+         * @description New payments are refused with `SERVICE_UNAVAILABLE`, `Retry-After` and the reason, on all instances within two seconds, also after restarts. What was promised or sent goes on: settlements are resolved, held funds can be settled, streams close, and earlier answers are repeated. The same request again changes nothing.
+         */
+        put: operations["setPause"];
+        post?: never;
+        /**
+         * Resume what is paused
+         * @description Ends a pause on all instances within two seconds. The same request again changes nothing.
+         */
+        delete: operations["clearPause"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeliver a message of any account
+         * @description As the owner of the account can; it counts against the 60 redeliveries a minute of the account.
+         */
+        post: operations["redeliverForAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What operators did
+         * @description Pauses, redeliveries and changes to accounts, by this API and by the commands on the server, newest first, of the last 90 days.
+         */
+        get: operations["readOperatorAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/stream/open": {
         parameters: {
             query?: never;
@@ -1804,6 +1972,38 @@ export interface components {
             /** @description For the next page; absent where there is none */
             nextCursor?: string;
         };
+        CallerCount: {
+            /** @description Null: without a valid key */
+            accountId: string | null;
+            /** @description Address of a caller without a key: IPv4, or IPv6 /64; null for accounts */
+            network: string | null;
+            requests: number;
+            /** @description Errors (4xx, 5xx), and payments that were refused */
+            refused: number;
+            /** @description Requests to settle */
+            settles: number;
+            /** @description Time in which its requests were in progress, summed */
+            busyMs: number;
+            /** @description Of refusals, the most frequent first: reasons of payments, or codes of errors */
+            reasons: {
+                reason: string;
+                count: number;
+            }[];
+        };
+        CallerReport: {
+            /**
+             * Format: date-time
+             * @description Up to an hour ago; later after a start
+             */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            mostRequests: components["schemas"]["CallerCount"][];
+            mostRefused: components["schemas"]["CallerCount"][];
+            mostBusy: components["schemas"]["CallerCount"][];
+            /** @description False: there were more callers than are kept. The rarest are then left out, and counts may be a little low */
+            isComplete: boolean;
+        };
         ChangedIntent: {
             intent: components["schemas"]["Intent"];
         };
@@ -2281,6 +2481,180 @@ export interface components {
          * @enum {string}
          */
         OperationalCode: "SVC-1006" | "SVC-1011" | "SVC-2004" | "SVC-2005" | "SVC-3002" | "SVC-3003" | "SVC-4001";
+        OperatorAccount: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            project: string;
+            /**
+             * @description A name of `GET /tiers`
+             * @example free
+             */
+            tier: string;
+            /** @enum {string} */
+            status: "active" | "revoked";
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Of any of its keys, up to a minute late */
+            lastUsedAt: string | null;
+            /** @description Keys that are active or retiring; expired ones included */
+            keys: number;
+        };
+        OperatorOverview: {
+            /** Format: date-time */
+            at: string;
+            /** @description Of the instance that answers */
+            instance: {
+                /** Format: date-time */
+                startedAt: string;
+                version: string;
+                networks: {
+                    network: string;
+                    /** @description Whether it could settle; `paused` apart */
+                    isServing: boolean;
+                    /** @description The whole network (scheme null), or schemes of it */
+                    paused: {
+                        scheme: string | null;
+                        reason: string;
+                    }[];
+                    /** @description Why it does not serve */
+                    problem: string | null;
+                    isRpcReachable: boolean;
+                    /** @enum {string} */
+                    balanceLevel: "ok" | "low" | "empty" | "unknown";
+                    /** @description How far this machine is behind the newest block; null where deadlines are no block times */
+                    clockLagMs: number | null;
+                    /** @description Signers that wait too long for their next transaction */
+                    stuckLanes: string[];
+                    limitations: string[];
+                    endpoints: {
+                        /** @description Host name only; numbered where several endpoints share one */
+                        host: string;
+                        /** @description Whether it responds, serves the right chain and is in sync */
+                        isUp: boolean;
+                        /** @description Newest block that it reported */
+                        head: string | null;
+                        /** @description Blocks behind the newest head of all endpoints */
+                        lagBlocks: string | null;
+                        latencyMs: number | null;
+                        /** @description Chain that it serves, where it is another one */
+                        wrongChain: string | null;
+                        /** @description Since the start; without secrets */
+                        lastFailure: {
+                            message: string;
+                            /** Format: date-time */
+                            at: string;
+                        } | null;
+                    }[];
+                    signers: {
+                        address: string;
+                        /** @description Smallest unit of the network's native coin */
+                        balance: string;
+                        /** @description What it can pay for at the current price */
+                        settlementsLeft: number;
+                        /** @description At the rate of the last 24 hours of all instances, shared evenly by the signers of the network; null: the rate is not known, or 0 */
+                        daysLeft: number | null;
+                        /** @description Gaps in its nonces that were closed; null: it has no lane */
+                        laneRepairs: number | null;
+                    }[];
+                    reorgs: {
+                        /** @description Settlements whose block was removed */
+                        reorged: number;
+                        /** @description Of them: reported as success, and failed */
+                        lost: number;
+                    };
+                }[];
+                limiter: {
+                    /** @enum {string} */
+                    store: "redis" | "memory";
+                    /** @description Redis is down: each instance counts its share itself */
+                    isDegraded: boolean;
+                };
+                /** @description Connections to the database, by their use */
+                pools: {
+                    name: string;
+                    max: number;
+                    /** @description Open connections */
+                    total: number;
+                    idle: number;
+                    /** @description Requests that wait for a connection */
+                    waiting: number;
+                }[];
+                jobs: {
+                    name: string;
+                    everyMs: number;
+                    /** @description One instance does it for all: see `shared.jobs` */
+                    isShared: boolean;
+                    /** @description Null: not since the start */
+                    succeededAt: string | null;
+                    failedAt: string | null;
+                    /** @description Since the last success */
+                    failures: number;
+                    runningSince: string | null;
+                }[];
+                /** @description Pauses that this instance knows */
+                pauses: number;
+            };
+            /** @description Of all instances on one database. Null: could not be read; `unread` says why */
+            shared: {
+                database: ("ok" | "read_only") | null;
+                /** @description `claimed`: nothing was sent, `pending`: sent; without those that are 0 */
+                openSettlements: {
+                    network: string;
+                    state: string;
+                    count: number;
+                    oldestSeconds: number;
+                }[] | null;
+                openStreams: {
+                    network: string;
+                    state: string;
+                    count: number;
+                    oldestSeconds: number;
+                }[] | null;
+                lanes: {
+                    network: string;
+                    signer: string;
+                    nextNonce: string;
+                    /** @description Instance that sends in it; null: none */
+                    holder: string | null;
+                    /** @description Its transactions whose settlements are open */
+                    unconfirmed: number;
+                    oldestSeconds: number | null;
+                }[] | null;
+                /** @description Settlements opened in the last 24 hours, up to a minute old; `lost`: failed after success was answered */
+                lastDay: {
+                    network: string;
+                    confirmed: number;
+                    failed: number;
+                    lost: number;
+                }[] | null;
+                webhooks: {
+                    /** @description Deliveries that wait, at most 10,000 are counted */
+                    waiting: number;
+                    isCountLimited: boolean;
+                    oldestSeconds: number | null;
+                } | null;
+                /** @description The last nightly run that ended; `last` null: none has */
+                reconciliation: {
+                    last: components["schemas"]["NightlyReconciliation"] | null;
+                } | null;
+                jobs: {
+                    job: string;
+                    holder: string | null;
+                }[] | null;
+                /** @description At most 50, newest heartbeat first */
+                instances: {
+                    id: string;
+                    seenSecondsAgo: number;
+                    isAlive: boolean;
+                }[] | null;
+            };
+            /** @description Parts of `shared` that are null */
+            unread: {
+                part: string;
+                reason: string;
+            }[];
+        };
         OperatorSettlement: components["schemas"]["Settlement"] & {
             /** @description Account of the request, or `anonymous` */
             caller: string;
@@ -2321,6 +2695,81 @@ export interface components {
              */
             issuedAt: string;
             signature: string;
+        };
+        Pause: {
+            target: {
+                /** @constant */
+                kind: "network";
+                network: string;
+            } | {
+                /** @constant */
+                kind: "scheme";
+                network: string;
+                scheme: string;
+            } | {
+                /** @constant */
+                kind: "recipient";
+                network: string;
+                payTo: string;
+            } | {
+                /** @constant */
+                kind: "account";
+                accountId: string;
+            };
+            reason: string;
+            by: string | null;
+            /** Format: date-time */
+            since: string;
+        };
+        PauseRequest: {
+            target: components["schemas"]["PauseTarget"];
+            /**
+             * @description Callers that are refused read it
+             * @example The nodes of the network contradict each other
+             */
+            reason: string;
+            /**
+             * @description Who does it, for the audit trail: operators share one token
+             * @example Ada
+             */
+            by?: string;
+        };
+        PauseTarget: {
+            /** @constant */
+            kind: "network";
+            /**
+             * @description Any name of a network that this instance has
+             * @example eip155:8453
+             */
+            network: string;
+        } | {
+            /** @constant */
+            kind: "scheme";
+            /**
+             * @description Any name of a network that this instance has
+             * @example eip155:8453
+             */
+            network: string;
+            /** @example exact */
+            scheme: string;
+        } | {
+            /** @constant */
+            kind: "recipient";
+            /**
+             * @description Any name of a network that this instance has
+             * @example eip155:8453
+             */
+            network: string;
+            /**
+             * @description A recipient, in any spelling of its network
+             * @example 0x209693Bc6afc0C5328bA36FaF03C514EF312287C
+             */
+            payTo: string;
+        } | {
+            /** @constant */
+            kind: "account";
+            /** Format: uuid */
+            accountId: string;
         };
         /** @description Version 2: `accepted` and `payload`. Version 1 and the flat shape: `scheme`, `network` and `payload`. The version is read from `payVersion`, `x402Version` or `t402Version`. */
         PaymentPayloadInput: components["schemas"]["PaymentPayloadV2"] | components["schemas"]["PaymentPayloadV1"] | components["schemas"]["PaymentPayloadFlat"];
@@ -2818,7 +3267,7 @@ export interface components {
             };
         };
         /** @enum {string} */
-        RouteProblem: "network_not_served" | "network_unavailable" | "bridge_needed" | "testnet" | "unsupported_asset" | "amount_not_exact" | "payment_below_minimum" | "cross_check_unavailable" | "no_payer_address" | "no_payee_address" | "ambiguous_address" | "claim_not_permitted" | "self_payment" | "balance_unknown" | "insufficient_balance";
+        RouteProblem: "network_not_served" | "network_unavailable" | "paused" | "bridge_needed" | "testnet" | "unsupported_asset" | "amount_not_exact" | "payment_below_minimum" | "cross_check_unavailable" | "no_payer_address" | "no_payee_address" | "ambiguous_address" | "claim_not_permitted" | "self_payment" | "balance_unknown" | "insufficient_balance";
         RouteSelection: {
             routeId: string;
         };
@@ -3804,6 +4253,11 @@ export interface components {
     };
     parameters: {
         Asset: string;
+        /**
+         * @description Who does it, for the audit trail: operators share one token
+         * @example Ada
+         */
+        By: string;
         /** @description `nextCursor` of the previous page */
         Cursor: string;
         /** @description `nextCursor` of the previous page */
@@ -5426,6 +5880,422 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ReconciliationPage"];
                     "text/csv": string;
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The overview. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorOverview"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readCallers: {
+        parameters: {
+            query?: {
+                /** @description Callers in each list, from 1 on; at most 100 are returned; default 20 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Three lists of callers. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallerReport"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    searchAccounts: {
+        parameters: {
+            query?: {
+                /** @description Page size, from 1 on; at most 200 are returned; default 50 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the previous page */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description An account id, or the beginning of an e-mail address
+                 * @example ada@
+                 */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of accounts. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description By e-mail address, then project */
+                        accounts: components["schemas"]["OperatorAccount"][];
+                        /** @description For the next page; absent where there is none */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setTier: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description A name of `GET /tiers`
+                     * @example scale
+                     */
+                    tier: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The account with its tier. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorAccount"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["RequestTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account, which is revoked. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorAccount"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listPauses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pauses. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Oldest first */
+                        pauses: components["schemas"]["Pause"][];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PauseRequest"];
+            };
+        };
+        responses: {
+            /** @description The pause, as it is stored. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        pause: components["schemas"]["Pause"];
+                        /** @description False: it was set like this before */
+                        changed: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["RequestTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    clearPause: {
+        parameters: {
+            query: {
+                /**
+                 * @description What is paused; the other parameters name it as in the pause
+                 * @example network
+                 */
+                kind: "network" | "scheme" | "recipient" | "account";
+                /** @example eip155:8453 */
+                network?: string;
+                scheme?: string;
+                payTo?: string;
+                accountId?: string;
+                /**
+                 * @description Who does it, for the audit trail: operators share one token
+                 * @example Ada
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is still paused. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description False: there was no such pause */
+                        cleared: boolean;
+                        /** @description What is still paused */
+                        pauses: components["schemas"]["Pause"][];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    redeliverForAccount: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who does it, for the audit trail: operators share one token
+                 * @example Ada
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, now due. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readOperatorAudit: {
+        parameters: {
+            query?: {
+                /** @description Page size, from 1 on; at most 200 are returned; default 50 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the previous page */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of actions. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Newest first */
+                        entries: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: date-time */
+                            createdAt: string;
+                            action: string;
+                            /** @description What was changed, by its `kind` */
+                            target: Record<string, unknown>;
+                            /** @description Name that the operator gave */
+                            by: string | null;
+                            /** @description Client address; null for commands on the server and for changes to accounts */
+                            address: string | null;
+                            before: Record<string, unknown> | null;
+                            after: Record<string, unknown> | null;
+                        }[];
+                        /** @description For the next page; absent where there is none */
+                        nextCursor?: string;
+                    };
                 };
             };
             400: components["responses"]["InvalidRequest"];

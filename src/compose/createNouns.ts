@@ -1,5 +1,5 @@
 import { type Config, listFeatures } from '../config.js'
-import { listJobs, type NamedJob } from '../jobs.js'
+import { listJobs, type NamedJob, observeJobs } from '../jobs.js'
 import { createAddressBlocks } from '../platform/addressBlocks.js'
 import { createResourceProbe } from '../platform/resourceProbe.js'
 import { description, version } from '../platform/version.js'
@@ -11,6 +11,9 @@ import { createCredit } from '../usecases/credit/index.js'
 import { createDashboard } from '../usecases/dashboard/index.js'
 import { createDiscovery } from '../usecases/discovery/index.js'
 import { createIntents } from '../usecases/intents/index.js'
+import { createOperator } from '../usecases/operator/index.js'
+import { createPauses } from '../usecases/operator/pauses.js'
+import { createRecentReorgs } from '../usecases/operator/recentReorgs.js'
 import { createRecipients } from '../usecases/recipients/index.js'
 import { createReconciliation } from '../usecases/reconciliation/index.js'
 import { createInboxTransport, createSandbox } from '../usecases/sandbox/index.js'
@@ -26,6 +29,8 @@ export interface Nouns {
   readonly jobs: readonly NamedJob[]
   reconcileSettlements(stopped?: AbortSignal): Promise<void>
   detectReorgs(stopped?: AbortSignal): Promise<void>
+  /** Reads what must be known before the first request. */
+  prepare(): Promise<void>
   /** Ends what runs beside requests and jobs. */
   close(): Promise<void>
   /** Writes what was counted in memory. */
@@ -69,9 +74,13 @@ export const createNouns = (
     uniqueAmounts: stores.uniqueAmounts,
     policy: config.exactDirect.claims,
   })
+  const pauses = createPauses({ ...stores, store: stores.pauses, registry, gauge: metrics, logger })
+  const findPause = pauses.find
+  const reorgs = createRecentReorgs(clock)
   const core = createCore({
     ...stores,
     claimRules,
+    findPause,
     settings: config,
     service: { name: 'quittance', version, description, features: { ...listFeatures(config), schemes } },
     listLimitations: resources.listLimitations,
@@ -79,7 +88,17 @@ export const createNouns = (
     isServing,
     extensions: [siwx.extension, ...(discovery === null ? [] : [discovery.extension])],
     checkReadiness: resources.checkReadiness,
-    counter: metrics,
+    counter: {
+      setOpenSettlements: metrics.setOpenSettlements,
+      countReorged: (network) => {
+        metrics.countReorged(network)
+        reorgs.countReorged(network)
+      },
+      countLost: (network) => {
+        metrics.countLost(network)
+        reorgs.countLost(network)
+      },
+    },
     clock,
     logger,
     ...(startSettleWait === undefined ? {} : { startSettleWait }),
@@ -102,6 +121,7 @@ export const createNouns = (
     ...stores,
     core,
     registry,
+    findPause,
     gauges: metrics,
     verifyDeadlineMs: config.verifyDeadlineMs,
     clock: streamClock,
@@ -116,6 +136,7 @@ export const createNouns = (
     isServing,
     settleAuthorization: core.settleAuthorization,
     claimRules,
+    findPause,
     clock,
     logger,
   })
@@ -172,13 +193,52 @@ export const createNouns = (
             await runOnce(webhooks.jobs.deliverWebhooks)
           },
         })
+  const operator = createOperator({
+    pauses,
+    reorgs,
+    accounts: stores.accounts,
+    records: stores.operator.records,
+    overview: stores.operator.overview,
+    pingDatabase: stores.pingDatabase,
+    report: {
+      version,
+      limiter: {
+        store: config.stores.redisUrl === null ? 'memory' : 'redis',
+        isDegraded: limiter.isDegraded,
+      },
+      listNetworks: chains.health,
+      listPools: stores.operator.listPools,
+      listJobs: () => observed.listStates(),
+    },
+    redeliver: webhooks.useCases.redeliver,
+    tiers: config.tiers,
+    clock,
+  })
   const optional = [sandbox, discovery].filter((noun) => noun !== null)
+
+  const observed = observeJobs(
+    listJobs([
+      core,
+      credit,
+      dashboard,
+      intents,
+      operator,
+      reconciliation,
+      siwx,
+      stats,
+      streams,
+      webhooks,
+      ...optional,
+    ]),
+    clock,
+  )
 
   return {
     useCases: {
       core: resources.traces === null ? core.useCases : resources.traces.wrapUseCases(core.useCases),
       credit: credit.useCases,
       dashboard: dashboard.useCases,
+      operator: operator.useCases,
       reconciliation: reconciliation.useCases,
       recipients: recipients.useCases,
       intents: intents.useCases,
@@ -189,18 +249,8 @@ export const createNouns = (
       sandbox: sandbox?.useCases ?? null,
       discovery: discovery?.useCases ?? null,
     },
-    jobs: listJobs([
-      core,
-      credit,
-      dashboard,
-      intents,
-      reconciliation,
-      siwx,
-      stats,
-      streams,
-      webhooks,
-      ...optional,
-    ]),
+    jobs: observed.jobs,
+    prepare: () => runOnce(operator.jobs.refreshPauses),
     reconcileSettlements: (stopped) => runOnce(core.jobs.reconcileSettlements, stopped),
     detectReorgs: (stopped) => runOnce(core.jobs.detectReorgs, stopped),
     close: async () => {

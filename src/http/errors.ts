@@ -55,6 +55,17 @@ const sentErrorCodes = new WeakMap<FastifyRequest, ErrorCode>()
 export const findSentErrorCode = (request: FastifyRequest): ErrorCode | null =>
   sentErrorCodes.get(request) ?? null
 
+const refusalReasons = new WeakMap<FastifyRequest, string>()
+
+/** Remembers why the payment of a request was refused, for counts of refusals. */
+export const markRefusedPayment = (request: FastifyRequest, reason: string | undefined): void => {
+  if (reason !== undefined) refusalReasons.set(request, reason)
+}
+
+/** Reason of the refused payment, or code of the error; null: neither. */
+export const findRefusal = (request: FastifyRequest): string | null =>
+  refusalReasons.get(request) ?? findSentErrorCode(request)
+
 export const sendError = (reply: FastifyReply, error: AppError): FastifyReply => {
   const body = toErrorBody(error)
   sentErrorCodes.set(reply.request, error.code)

@@ -54,6 +54,7 @@ export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounte
   /** As for settlements. */
   setOpenStreams(open: readonly MeasuredOpen[]): void
   setLastReconciliation(run: MeasuredReconciliation): void
+  setPauses(count: number): void
 }
 
 interface MetricsSettings {
@@ -72,7 +73,7 @@ interface MetricsSettings {
 const openStates = ['claimed', 'pending']
 const openStreamStates = ['active', 'paused', 'closing']
 const webhookOutcomes = ['delivered', 'waiting', 'failed'] as const
-const methods = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'])
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 // From below 1 ms (a rejected body) to 25 s (a settle that waits for its receipt).
 const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 40]
 
@@ -196,6 +197,11 @@ export const createMetrics = ({
     registers,
   })
 
+  const pauses = new Gauge({
+    name: 'quittance_pauses',
+    help: 'Pauses of operators that this instance knows',
+    registers,
+  })
   const creditRepairs = new Counter({
     name: 'quittance_credit_repairs_total',
     help: 'Recounts of a wallet that did not agree with its credit score, and corrected it',
@@ -263,6 +269,7 @@ export const createMetrics = ({
       unchecked.set(run.unchecked)
       reconciledAt.set(Date.parse(run.finishedAt) / 1_000)
     },
+    setPauses: (count) => pauses.set(count),
     countCreditRepair: () => creditRepairs.inc(),
     countWebhook: (outcome) => webhooks.inc({ outcome }),
     setOpenSettlements: setOpen({ count: open, oldest }, openStates),

@@ -107,6 +107,7 @@ export type IntentRequest = z.infer<typeof intentRequest>
 export const routeProblems = {
   network_not_served: 'This facilitator does not serve the network',
   network_unavailable: 'The network cannot be used at the moment',
+  paused: 'The operator of this facilitator has paused such payments',
   bridge_needed: 'targetNetwork is not one of sourceNetworks, and this facilitator does not bridge',
   testnet: 'Tokens of testnets have no value: name the network in sourceNetworks or targetNetwork to use it',
   unsupported_asset: 'This facilitator does not settle the asset on the network',

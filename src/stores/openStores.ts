@@ -12,6 +12,9 @@ import { createIdempotencyStore } from './postgres/journal/idempotencyStore.js'
 import { openJournal } from './postgres/journal/index.js'
 import { createSignerLanes } from './postgres/lanes/signerLanes.js'
 import { type Closing, openDatabase, pingDatabase } from './postgres/openDatabase.js'
+import { createOverviewStore } from './postgres/operator/operatorOverview.js'
+import { createPauseStore } from './postgres/operator/operatorPauses.js'
+import { createOperatorRecords } from './postgres/operator/operatorRecords.js'
 import { createRecipientStatements, createUniqueAmounts } from './postgres/recipients/recipients.js'
 import { createReconciliationStore } from './postgres/reconciliation/reconciliationStore.js'
 import { createSandboxInboxes, createSandboxScenarios } from './postgres/sandbox/sandbox.js'
@@ -79,6 +82,12 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       intents: mapDatabaseErrors(createIntentStore(pool, reads)),
       creditStore: mapDatabaseErrors(createCreditStore(pool, newestReads)),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance)),
+      pauses: mapDatabaseErrors(createPauseStore(pool)),
+      operator: {
+        records: mapDatabaseErrors(createOperatorRecords(pool, newestReads, settings.tiers)),
+        overview: mapDatabaseErrors(createOverviewStore(reads)),
+        listPools: database.listPools,
+      },
       pingDatabase: () => pingDatabase(pool),
       close,
     }

@@ -6,6 +6,9 @@ import type { Holds } from '../ports/holds.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { IntentStore } from '../ports/intentStore.js'
 import type { JobLeases, ReadinessCheck } from '../ports/job.js'
+import type { OverviewStore, PoolState } from '../ports/operatorOverview.js'
+import type { PauseStore } from '../ports/operatorPauses.js'
+import type { OperatorRecords } from '../ports/operatorRecords.js'
 import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { RecipientStatements, UniqueAmounts } from '../ports/recipients.js'
@@ -86,6 +89,13 @@ export interface Stores {
   readonly nightlyReconciliation: ReconciliationStore
   readonly intents: IntentStore
   readonly jobLeases: JobLeases
+  readonly pauses: PauseStore
+  /** What only operators read and change. */
+  readonly operator: {
+    readonly records: OperatorRecords
+    readonly overview: OverviewStore
+    listPools(): readonly PoolState[]
+  }
   /** Rejects when the database does not answer. */
   pingDatabase(): Promise<DatabaseState>
   /** `degraded`: Redis does not answer. Without Redis always `ok`. */

@@ -37,6 +37,7 @@ import type { CoreUseCases } from './core/useCases.js'
 import type { DashboardUseCases } from './dashboard/useCases.js'
 import type { DiscoveryUseCases } from './discovery/useCases.js'
 import type { IntentUseCases } from './intents/useCases.js'
+import type { OperatorUseCases } from './operator/useCases.js'
 import type { StreamUseCases } from './streams/useCases.js'
 
 /** What HTTP may call. Nouns with many use cases declare theirs in `useCases.ts` of their own folder. */
@@ -44,6 +45,7 @@ export interface UseCases {
   readonly core: CoreUseCases
   readonly credit: CreditUseCases
   readonly dashboard: DashboardUseCases
+  readonly operator: OperatorUseCases
   readonly reconciliation: ReconciliationUseCases
   readonly recipients: RecipientUseCases
   readonly intents: IntentUseCases

@@ -87,6 +87,7 @@ const documentInfo = {
         'Scripted payments, and an inbox for webhooks. Served by instances that run as a sandbox only.',
     },
     { name: 'Statistics', description: 'Public totals of all instances.' },
+    { name: 'Operators', description: 'What operators see and do, with the `OPERATOR_TOKEN`.' },
   ],
 }
 

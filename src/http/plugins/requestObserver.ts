@@ -3,10 +3,12 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { createAddressBlocks } from '../../platform/addressBlocks.js'
+import { readClientNetwork } from '../../platform/clientNetwork.js'
 import type { Metrics } from '../../platform/metrics.js'
 import type { Logger } from '../../ports/logger.js'
+import type { OperatorUseCases } from '../../usecases/operator/useCases.js'
 import type { StatsUseCases } from '../../usecases/useCases.js'
-import { findSentErrorCode } from '../errors.js'
+import { findRefusal, findSentErrorCode } from '../errors.js'
 import { onResponseEnd, type ResponseEnd } from '../reply.js'
 import { isProbe } from '../server/readRequest.js'
 import { isUnlogged } from '../server/refusals.js'
@@ -16,6 +18,7 @@ interface RequestObserverOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly statistics: Pick<StatsUseCases, 'countRequest'>
+  readonly callers: Pick<OperatorUseCases, 'countCaller'>
 }
 
 /** Names every request in its response, and logs, measures and counts it when the response ends. */
@@ -35,7 +38,7 @@ export const requestObserver = fastifyPlugin<RequestObserverOptions>(
 
 /** Fastify runs no hooks for a URL that its router cannot parse: such requests are observed by this function alone. */
 export const observeRequest = (
-  { logger, metrics, statistics }: RequestObserverOptions,
+  { logger, metrics, statistics, callers }: RequestObserverOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void => {
@@ -50,7 +53,17 @@ export const observeRequest = (
       status: end.status,
       durationSeconds: end.durationMs / 1_000,
     })
-    if (!isProbe(request)) statistics.countRequest(end)
+    if (isProbe(request)) return
+    statistics.countRequest(end)
+    if (request.routeOptions.config?.access === 'operator') return
+    callers.countCaller({
+      // Absent where the URL could not be parsed.
+      accountId: request.account?.id ?? null,
+      network: readClientNetwork(remoteAddress),
+      isSettle: request.routeOptions.url === '/settle',
+      durationMs: end.durationMs,
+      reason: findRefusal(request),
+    })
   })
 }
 

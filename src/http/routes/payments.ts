@@ -8,6 +8,7 @@ import type { WireRequirements } from '../../protocol/wire.js'
 import type { CoreUseCases, SettleResponse } from '../../usecases/core/useCases.js'
 import { readQuotaClaim, readRequester } from '../auth/caller.js'
 import type { OperatorGate } from '../auth/operatorGate.js'
+import { markRefusedPayment } from '../errors.js'
 import { readIdempotencyKey, rejectMalformedKey } from '../idempotencyKey.js'
 import { forbidCaching, isClientGone } from '../reply.js'
 import { acceptsSchema } from '../schemas/accepts.js'
@@ -47,6 +48,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
           isAwaited: () => !isClientGone(reply),
         })
         metrics.countVerify(kind, result.isValid ? 'valid' : 'invalid')
+        markRefusedPayment(request, result.invalidReason)
         return result
       } catch (error) {
         const isAborted = isClientGone(reply)
@@ -78,6 +80,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
           isAwaited: () => !isClientGone(reply),
         })
         metrics.countSettle(kind, describeOutcome(response))
+        if (response.result.status !== 'pending') markRefusedPayment(request, response.result.errorReason)
         if (response.isReplayed) reply.header('x-idempotency-replayed', 'true')
         const { extensions } = response.result
         if (extensions !== undefined) reply.header('extension-responses', encodeHeader(extensions))

@@ -6,6 +6,7 @@ import { createFailureLog } from '../../failureLog.js'
 import type { Secret } from '../../platform/secret.js'
 import { StartError } from '../../platform/startError.js'
 import type { Logger } from '../../ports/logger.js'
+import type { PoolState } from '../../ports/operatorOverview.js'
 import { migrationsFolder, type StoreSettings } from '../stores.js'
 import { migrateNamed } from './database/connectionProblem.js'
 import { type AnnouncedInstance, announceInstance } from './database/instance.js'
@@ -35,6 +36,7 @@ export interface Database {
   readonly nightlyAudits: Pool
   /** This process, announced and admitted. */
   readonly instance: AnnouncedInstance
+  listPools(): readonly PoolState[]
 }
 
 const readTimeoutMs = 2_000
@@ -96,8 +98,26 @@ export const openDatabase = async (
   const variable = isEmbedded ? 'DATA_FOLDER' : 'DATABASE_URL'
   await checkPurpose(pool, { instanceId: instance.id, isSandbox, variable })
   await instance.admit()
-  return { pool, reads, newestReads: readUrl === null ? reads : pool, audits, nightlyAudits, instance }
+  const pools = { payments: pool, reads, audits, nightlyAudits }
+  const listPools = () => Object.entries(pools).map(([name, each]) => readPoolState(name, each))
+  return {
+    pool,
+    reads,
+    newestReads: readUrl === null ? reads : pool,
+    audits,
+    nightlyAudits,
+    instance,
+    listPools,
+  }
 }
+
+const readPoolState = (name: string, pool: Pool): PoolState => ({
+  name,
+  max: pool.options.max,
+  total: pool.totalCount,
+  idle: pool.idleCount,
+  waiting: pool.waitingCount,
+})
 
 // With its own timeout, so that the connection to a silent server is discarded.
 const ping = {

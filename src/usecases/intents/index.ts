@@ -4,11 +4,13 @@ import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
 import type { IntentStore } from '../../ports/intentStore.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
+import type { FindPause } from '../../ports/operatorPauses.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { createFindTerms } from '../core/describe/completeRequirements.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
 import { type ClaimRules, noClaimRules } from '../core/verify/claimRules.js'
+import { noPauses } from '../core/verify/pauses.js'
 import { readPage } from '../readPage.js'
 import { createChainReadings } from './chainReadings.js'
 import { createCreateIntent, createCreateOncePerKey } from './createIntent.js'
@@ -34,6 +36,8 @@ interface IntentsDependencies {
   readonly settleAuthorization: SettleAuthorization
   /** Default: payments carry a signature. */
   readonly claimRules?: ClaimRules
+  /** Default: nothing is paused. */
+  readonly findPause?: FindPause
   readonly clock: Clock
   readonly logger: Logger
   /** Default 3 s. */
@@ -54,12 +58,13 @@ const unpaidKeptMs = dayMs
 
 export const createIntents = (dependencies: IntentsDependencies): Intents => {
   const { store, registry, isServing, clock, logger, deadlineMs = defaultDeadlineMs } = dependencies
-  const { claimRules = noClaimRules } = dependencies
+  const { claimRules = noClaimRules, findPause = noPauses.find } = dependencies
   const readings = createChainReadings({ clock, deadlineMs, readingsAtOnce })
   const planRoutes = createPlanRoutes({
     registry,
     isServing,
     claimRules,
+    findPause,
     readings,
     failures: createFailureLog({
       logger,
@@ -81,6 +86,7 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
       const scheme = registry.find(name, network)
       return scheme === null || (await claimRules.admitsIntents(scheme, { payTo, caller }))
     },
+    findPause,
     clock,
   })
   const finishIntent = createFinishIntent(dependencies)

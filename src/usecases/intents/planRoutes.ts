@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { withinDeadline } from '../../concurrency/deadline.js'
 import type { FailureLog } from '../../failureLog.js'
 import type { IntentPlan, IntentTerms } from '../../ports/intentStore.js'
+import type { FindPause } from '../../ports/operatorPauses.js'
 import { readUint256 } from '../../protocol/amount.js'
 import { canonicalAsset } from '../../protocol/assetId.js'
 import {
@@ -15,6 +16,7 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { AssetTerms } from '../../schemes/scheme.js'
 import { isSameText, normalizeWith } from '../../schemes/spelling.js'
 import type { ClaimRules } from '../core/verify/claimRules.js'
+import { noPauses } from '../core/verify/pauses.js'
 import type { ChainReadings } from './chainReadings.js'
 import { type Candidate, describeProblem, listCandidates } from './listCandidates.js'
 
@@ -31,6 +33,8 @@ interface PlanRoutesDependencies {
   readonly registry: SchemeRegistry
   readonly isServing: (network: string) => boolean
   readonly claimRules: Pick<ClaimRules, 'admitsIntents'>
+  /** Default: nothing is paused. */
+  readonly findPause?: FindPause
   readonly readings: ChainReadings
   readonly failures: FailureLog
   /** For all readings of one plan together. */
@@ -41,6 +45,7 @@ export const createPlanRoutes = ({
   registry,
   isServing,
   claimRules,
+  findPause = noPauses.find,
   readings,
   failures,
   deadlineMs,
@@ -54,7 +59,7 @@ export const createPlanRoutes = ({
       const late = rejectOnAbort(signal)
       return Promise.all(
         candidates.map((candidate) =>
-          assess(candidate, { caller, terms, validUntil, claimRules, readings, failures, late }),
+          assess(candidate, { caller, terms, validUntil, claimRules, findPause, readings, failures, late }),
         ),
       )
     })
@@ -86,6 +91,7 @@ export const rankRoutes = (ranked: readonly RankedRoute[]): readonly IntentRoute
     .map(({ route }) => route)
 
 interface Assessment extends Pick<PlanRoutesDependencies, 'claimRules' | 'readings' | 'failures'> {
+  readonly findPause: FindPause
   readonly caller: string
   readonly terms: IntentTerms
   readonly validUntil: Date
@@ -104,7 +110,7 @@ const rejectOnAbort = (signal: AbortSignal): Promise<never> => {
 
 const assess = async (
   candidate: Candidate,
-  { caller, terms, validUntil, claimRules, readings, failures, late }: Assessment,
+  { caller, terms, validUntil, claimRules, findPause, readings, failures, late }: Assessment,
 ): Promise<RankedRoute | UnavailableRoute> => {
   const { scheme, asset: named, payer, payTo, preference } = candidate
   const { network, scheme: name } = scheme.kind
@@ -118,6 +124,8 @@ const assess = async (
     }
   }
 
+  const pause = findPause({ ...scheme.kind, payTo, caller })
+  if (pause !== null) return describeProblem('paused', place, pause.reason)
   // A payer that sends the transfer itself must not pay what the creator of the intent cannot claim.
   if (!(await claimRules.admitsIntents(scheme, { payTo, caller }))) {
     return describeProblem('claim_not_permitted', place)

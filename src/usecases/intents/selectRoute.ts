@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Intent, IntentStore, SelectedRoute } from '../../ports/intentStore.js'
+import type { FindPause } from '../../ports/operatorPauses.js'
 import type { IntentRequirements, IntentRoute } from '../../protocol/intents.js'
 import { completeExtra, type FindTerms } from '../core/describe/completeRequirements.js'
+import { noPauses, pausedError } from '../core/verify/pauses.js'
 import { findEnd, isLate, isSentByPayer, requireOpen, unknownRoute } from './decide.js'
 import { changeIntent, getOwnIntent } from './findIntent.js'
 import type { IntentUseCases } from './useCases.js'
@@ -14,6 +16,8 @@ interface SelectRouteDependencies {
   readonly findTerms: FindTerms
   /** Whether the creator of the intent could claim the payment. */
   readonly isAdmitted: (intent: Intent, route: IntentRoute) => Promise<boolean>
+  /** Default: nothing is paused. */
+  readonly findPause?: FindPause
   readonly clock: Clock
 }
 
@@ -31,6 +35,7 @@ export const createSelectRoute = ({
   store,
   findTerms,
   isAdmitted,
+  findPause = noPauses.find,
   clock,
 }: SelectRouteDependencies): SelectRoute => {
   const complete = (intent: Intent, route: IntentRoute, isSent: boolean): Promise<SelectedRoute> =>
@@ -41,6 +46,8 @@ export const createSelectRoute = ({
       const route = getRoute(intent, routeId)
       // Before the chain is asked, so that an ended intent costs no reading. The newest state decides.
       requireOpen(intent, clock.now())
+      const pause = isForTransfer ? null : findPause({ ...route, caller: intent.caller })
+      if (pause !== null) throw pausedError(pause)
       // A transfer that was sent before is judged when it is executed.
       if (!isForTransfer && !(await isAdmitted(intent, route))) {
         throw new AppError(

@@ -4,6 +4,7 @@ import { AppError } from '../../../src/errors.js'
 import type { BodyReceiverLimits } from '../../../src/http/plugins/jsonBodies.js'
 import type { RateLimitsDependencies } from '../../../src/http/plugins/rateLimits.js'
 import { accountResponses } from '../../../src/http/schemas/accounts.js'
+import { callersExample, networkPause, overviewExample } from '../../../src/http/schemas/operatorExamples.js'
 import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
 import type { Secret } from '../../../src/platform/secret.js'
 import type { Logger } from '../../../src/ports/logger.js'
@@ -12,6 +13,7 @@ import type { CoreUseCases } from '../../../src/usecases/core/useCases.js'
 import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../../../src/usecases/discovery/useCases.js'
 import type { IntentUseCases } from '../../../src/usecases/intents/useCases.js'
+import type { OperatorUseCases } from '../../../src/usecases/operator/useCases.js'
 import type { StreamUseCases } from '../../../src/usecases/streams/useCases.js'
 import type {
   CreditUseCases,
@@ -210,6 +212,30 @@ export const streamUseCases = (given: Partial<StreamUseCases> = {}): StreamUseCa
   }
 }
 
+/** Nothing is paused, nobody has called; tests override what they need. */
+export const operatorUseCases = (given: Partial<OperatorUseCases> = {}): OperatorUseCases => {
+  const refuse = async () => {
+    throw new AppError('NOT_FOUND', 'There is none')
+  }
+  return {
+    countCaller: () => undefined,
+    readCallers: () => callersExample,
+    readOverview: async () => overviewExample,
+    searchAccounts: async () => ({ accounts: [] }),
+    setTier: refuse,
+    revokeAccount: refuse,
+    listPauses: async () => ({ pauses: [] }),
+    setPause: async ({ reason, by = null }) => ({
+      pause: { ...networkPause, reason, by },
+      changed: true,
+    }),
+    clearPause: async () => ({ cleared: false, pauses: [] }),
+    redeliver: refuse,
+    readAudit: async () => ({ entries: [] }),
+    ...given,
+  }
+}
+
 /** Webhook use cases for an account without a webhook; tests override what they need. */
 export const reconciliationUseCases = (
   given: Partial<ReconciliationUseCases> = {},
@@ -333,6 +359,7 @@ export interface TestAppOptions {
   readonly core?: Partial<CoreUseCases>
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
+  readonly operator?: Partial<OperatorUseCases>
   readonly reconciliation?: Partial<ReconciliationUseCases>
   readonly recipients?: Partial<RecipientUseCases>
   readonly credit?: Partial<CreditUseCases>
@@ -380,6 +407,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
     useCases: {
       core: coreUseCases(core),
       dashboard: dashboardUseCases(dashboard),
+      operator: operatorUseCases(parts.operator),
       reconciliation: reconciliationUseCases(parts.reconciliation),
       recipients: recipientUseCases(parts.recipients),
       intents: intentUseCases(parts.intents),
