@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
-import type { Account, AccountStore, Actor, AuditLog } from '../../ports/accountStore.js'
+import type { Account, AccountStore, AuditLog } from '../../ports/accountStore.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { TierName } from '../../protocol/tiers.js'
+import { createChangeAccount, operatorActor } from '../../usecases/operator/changeAccount.js'
 import { type Command, readCommand, type SettlementListing } from './command.js'
 import {
   describeFindings,
@@ -53,7 +54,6 @@ export interface Installation {
   importConsumed(file: string): Promise<ImportedConsumed>
 }
 
-const by: Actor = { actor: 'operator', address: null }
 const maxAuditEntries = 1_000
 
 /** Returns the exit code. Throws an operator-facing error if the command fails. */
@@ -136,12 +136,14 @@ const runWithStores = async (
     case 'list':
       return showAccounts(await accounts.list())
     case 'set-tier':
-      await find(accounts, command.id)
-      await accounts.setTier(command.id, command.tier, { by })
-      return showAccounts([await find(accounts, command.id)])
+      return showAccounts([await createChangeAccount(accounts).setTier(command.id, command.tier)])
     case 'unrestrict':
       await find(accounts, command.id)
-      await accounts.setRestrictions(command.id, { allowedIPs: null, allowedRef: null }, { by })
+      await accounts.setRestrictions(
+        command.id,
+        { allowedIPs: null, allowedRef: null },
+        { by: operatorActor },
+      )
       return showAccounts([await find(accounts, command.id)])
     case 'audit':
       await find(accounts, command.id)
@@ -151,8 +153,7 @@ const runWithStores = async (
     case 'revoke': {
       const account = await find(accounts, command.id)
       if (!command.isConfirmed) await confirm(account, terminal)
-      await accounts.revoke(command.id, { by })
-      return showAccounts([await find(accounts, command.id)])
+      return showAccounts([await createChangeAccount(accounts).revoke(command.id)])
     }
   }
 }
