@@ -54,4 +54,6 @@ export interface RefusedPayment {
   readonly reason: Reason
   /** More specific than the message of the reason, such as the invalid field. */
   readonly message?: string
+  /** For an explanation, where other rules can be checked all the same. */
+  readonly payment?: Payment
 }

@@ -1,62 +1,71 @@
 import type { z } from 'zod'
+import { readAcceptedAmount, termsRules } from './acceptedTerms.js'
 import { readUint256 } from './amount.js'
 import { canonicalAsset } from './assetId.js'
 import { describeIssue, type Fields, isFields } from './fields.js'
 import { canonicalNetwork } from './network.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
 import type { Reason } from './reasons.js'
+import type { RuleName } from './rules/ruleNames.js'
+import { type Comparison, namesOf, runRules, type Trace, toFields } from './rules/rules.js'
 import { normalizeSignedTransaction } from './signedTransaction.js'
 import { type PayloadShape, payloadShape, type WirePaymentRequest, type WireRequirements } from './wire.js'
 
 /* Normalizes version 1, the flat shape and version 2 into one `Payment`. */
 
+interface ReadOptions {
+  readonly isForSettle?: boolean
+  /** For an explanation. */
+  readonly trace?: Trace | undefined
+}
+
 /** Accepts every supported shape. An invalid payload is a refusal, not an error. */
 export const readPayment = (
   body: WirePaymentRequest,
-  { isForSettle = false }: { readonly isForSettle?: boolean } = {},
+  { isForSettle = false, trace }: ReadOptions = {},
 ): Payment | RefusedPayment => {
   const callerNetwork = body.paymentRequirements.network
-  const refuse = (reason: Reason, message?: string): RefusedPayment =>
-    message === undefined ? { callerNetwork, reason } : { callerNetwork, reason, message }
+  trace?.expect(readingRules)
+  const refuse = (name: RuleName, reason: Reason, message?: string): RefusedPayment => {
+    const failure = message === undefined ? { reason } : { reason, message }
+    trace?.note(name, failure)
+    return { callerNetwork, ...failure }
+  }
 
   const payload = readPayload(body.paymentPayload)
-  if (typeof payload === 'string') return refuse('invalid_payload_structure', payload)
-  if (hasLongText(payload.payload)) return refuse('invalid_payload_structure', longTextMessage)
+  if (typeof payload === 'string') return refuse('payload_form', 'invalid_payload_structure', payload)
+  if (hasLongText(payload.payload)) {
+    return refuse('payload_form', 'invalid_payload_structure', longTextMessage)
+  }
+  trace?.note('payload_form', null)
 
   const version = readVersion(body, payload)
-  if (version === null) return refuse('invalid_x402_version')
+  if (trace !== undefined) trace.note('protocol_version', null, compareVersions(body, payload))
+  if (version === null) return refuse('protocol_version', 'invalid_x402_version')
   if (version === 'ambiguous') {
-    return refuse('invalid_x402_version', 'payVersion, x402Version and t402Version do not agree')
+    const message = 'payVersion, x402Version and t402Version do not agree'
+    return refuse('protocol_version', 'invalid_x402_version', message)
   }
 
   if (version === 1 && body.paymentRequirements.scheme === 'upto') {
-    return refuse('unsupported_scheme', 'upto: belongs to version 2 of the protocol')
+    const message = 'upto: belongs to version 2 of the protocol'
+    return refuse('scheme_version', 'unsupported_scheme', message)
   }
+  trace?.note('scheme_version', null)
 
   const requirements = readRequirements(body.paymentRequirements)
   if (requirements === null) {
-    return refuse('invalid_payload_structure', 'paymentRequirements.amount exceeds uint256')
+    const message = 'paymentRequirements.amount exceeds uint256'
+    return refuse('request_form', 'invalid_payload_structure', message)
   }
 
   const terms = payload.accepted ?? payload
-  if (terms.scheme === undefined)
-    return refuse('invalid_payload_structure', 'paymentPayload.scheme is required')
-  if (terms.network === undefined)
-    return refuse('invalid_payload_structure', 'paymentPayload.network is required')
-  if (terms.scheme !== requirements.scheme) return refuse('unsupported_scheme')
-  if (canonicalNetwork(terms.network) !== requirements.network) return refuse('network_mismatch')
-  const mismatch = payload.accepted === undefined ? null : findMismatch(payload.accepted, requirements)
-  if (mismatch === 'amount' && isForSettle && isChargeAboveMaximum(body, payload, requirements)) {
-    return refuse('invalid_upto_evm_payload_settlement_exceeds_amount')
-  }
-  if (mismatch !== null) {
-    return refuse(
-      'accepted_requirements_mismatch',
-      `paymentPayload.accepted.${mismatch} differs from the requirements`,
-    )
-  }
+  const broken = runRules(termsRules, { body, payload, requirements, terms, isForSettle }, trace)
+  const refused = broken === null ? null : { callerNetwork, ...toFields(broken) }
+  const isSameKind = trace?.hasPassed('scheme_match') === true && trace.hasPassed('network_match')
+  if (refused !== null && !isSameKind) return refused
 
-  return {
+  const payment = {
     version,
     callerNetwork,
     requirements,
@@ -69,6 +78,7 @@ export const readPayment = (
     ...readExtensions(payload, body.paymentRequirements),
     resourceDetails: readResourceDetails(payload, body.paymentRequirements, version),
   }
+  return refused === null ? payment : { ...refused, payment }
 }
 
 export const isRefused = (reading: Payment | RefusedPayment): reading is RefusedPayment => 'reason' in reading
@@ -84,6 +94,19 @@ const describeFirst = (error: z.ZodError): string => {
   const issue = error.issues[0]
   if (issue === undefined) return 'paymentPayload is malformed'
   return `${['paymentPayload', ...issue.path].join('.')}: ${issue.message}`
+}
+
+const compareVersions = (body: WirePaymentRequest, payload: PayloadShape): Comparison => {
+  const [ofRequest, ofPayload] = [body, payload].map(({ payVersion, x402Version, t402Version }) => ({
+    payVersion,
+    x402Version,
+    t402Version,
+  }))
+  return {
+    path: 'x402Version',
+    found: { request: ofRequest, paymentPayload: ofPayload },
+    expected: '1 or 2, and the same wherever it is named',
+  }
 }
 
 const readVersion = (body: WirePaymentRequest, payload: PayloadShape): 1 | 2 | 'ambiguous' | null => {
@@ -120,42 +143,7 @@ const readRequirements = (wire: WireRequirements): PaymentRequirements | null =>
 
 const defaultTimeoutSeconds = 300
 
-type AcceptedTerms = NonNullable<PayloadShape['accepted']>
-
-/** Null if unreadable, or if aliases differ. */
-const readAcceptedAmount = ({ amount, maxAmountRequired, maxAmount }: AcceptedTerms): bigint | null => {
-  const [first, ...others] = [amount, maxAmountRequired, maxAmount].filter((each) => each !== undefined)
-  const accepted = readUint256(first)
-  return others.every((other) => readUint256(other) === accepted) ? accepted : null
-}
-
-const findMismatch = (accepted: AcceptedTerms, requirements: PaymentRequirements): string | null => {
-  const amount = readAcceptedAmount(accepted)
-  if (amount === null) return 'amount'
-  // x402 puts the charge in the place of the maximum at settle.
-  const isPart = requirements.scheme === 'upto' && amount > requirements.amount
-  if (amount !== requirements.amount && !isPart) return 'amount'
-  // Hex addresses are case-insensitive, base58 is not. The scheme checks what was signed.
-  if (!isSameIdentifier(canonicalAsset(requirements.network, accepted.asset), requirements.asset))
-    return 'asset'
-  if (!isSameIdentifier(accepted.payTo, requirements.payTo)) return 'payTo'
-  return null
-}
-
-/** x402's servers settle `upto` by Permit2 with the charge in the place of the maximum that the client accepted. */
-const isChargeAboveMaximum = (
-  { settleAmount }: WirePaymentRequest,
-  { accepted, payload }: PayloadShape,
-  { scheme, amount }: PaymentRequirements,
-): boolean => {
-  const maximum = accepted === undefined ? null : readAcceptedAmount(accepted)
-  const isCharge =
-    scheme === 'upto' && settleAmount === undefined && payload.permit2Authorization !== undefined
-  return isCharge && maximum !== null && amount > maximum
-}
-
-const isSameIdentifier = (left: string, right: string): boolean =>
-  left === right || (left.startsWith('0x') && left.toLowerCase() === right.toLowerCase())
+const readingRules = ['payload_form', 'protocol_version', 'scheme_version', ...namesOf(termsRules)] as const
 
 const authorizationFields = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const
 

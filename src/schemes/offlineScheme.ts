@@ -1,4 +1,5 @@
 import type { Payment } from '../protocol/payment.js'
+import type { Trace } from '../protocol/rules/rules.js'
 import type { Network, Token } from './network.js'
 import type { Authorized, Kind, KindTerms, Refusal, Scheme } from './scheme.js'
 
@@ -31,6 +32,8 @@ export interface OfflinePhase {
   readonly now: Date
   /** As in `VerifyOptions`. */
   readonly isForSettle: boolean
+  /** As in `VerifyOptions`. */
+  readonly trace?: Trace | undefined
 }
 
 /** How a network writes addresses and hashes. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '../protocol/fields.js'
 import type { Payment } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { PaymentDemands } from '../protocol/recipients.js'
+import type { Trace } from '../protocol/rules/rules.js'
 import type { Network } from './network.js'
 import type { JournalClaims } from './publicProof.js'
 
@@ -113,6 +114,8 @@ export interface VerifyOptions {
   readonly paidAfter?: Date | undefined
   /** Transfers that the payer sent itself after this time are refused. */
   readonly paidBefore?: Date | undefined
+  /** For an explanation: every rule is noted, and those run as well that a verification would not reach. */
+  readonly trace?: Trace | undefined
 }
 
 export interface SettleOptions {

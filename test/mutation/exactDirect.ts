@@ -29,16 +29,7 @@ export const guards: readonly Guard[] = [
     'more than a unique amount is refused': ['terms.isExact && amount !== terms.amount', 'false'],
   }),
   ...guardsIn(scheme, schemeTests, {
-    'an asset that is not settled is refused': [
-      'asset === null || !chain.isOffered(asset)',
-      'asset === null',
-    ],
-    'the asset of the payload must be the required one': ['claimed !== null && claimed !== asset', 'false'],
-    'the recipient of the payload must be payTo': [
-      'proof.to !== chain.readAddress(requirements.payTo)',
-      'false',
-    ],
-    'a payment to oneself is refused': ['payer === proof.to', 'false'],
+    'an asset that is not settled is refused': ['asset !== null && chain.isOffered(asset)', 'asset !== null'],
     'the age is bounded by an hour': [
       'Math.min(Math.max(maxTimeoutSeconds, chain.minAgeSeconds), longestAgeSeconds)',
       'Math.max(maxTimeoutSeconds, chain.minAgeSeconds)',
@@ -57,6 +48,14 @@ export const guards: readonly Guard[] = [
       "judgement.reason === 'transaction_not_found' && waitedMs",
       'waitedMs',
     ],
+  }),
+  ...guardsIn('src/schemes/exactDirect/rules.ts', schemeTests, {
+    'the asset of the payload must be the required one': ['claimed === null || claimed === asset', 'true'],
+    'the recipient of the payload must be payTo': [
+      'proof.to === chain.readAddress(payment.requirements.payTo)',
+      'true',
+    ],
+    'a payment to oneself is refused': ['proof.from === proof.to', 'false'],
   }),
   ...guardsIn(payload, schemeTests, {
     'a required claim must be there': [

@@ -4,6 +4,7 @@ import type { Payment } from '../../protocol/payment.js'
 import { describeForeignMethod } from '../../schemes/transferMethod.js'
 import { readAddress } from './abi/address.js'
 import { readWord } from './abi/words.js'
+import { authorizationState } from './exact/call.js'
 import { encodeStateCall, readJudge } from './exact/judge.js'
 import { formatAuthorizationId, readExactProof } from './exact/payload.js'
 import { createPreparer, type Prepared } from './exact/prepare.js'
@@ -58,13 +59,21 @@ export const createExactScheme: CreateScheme = (dependencies) => {
     },
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
-      if (describeForeignMethod(payment, eip3009Only) === null) return await eip3009.verify(payment, options)
+      options.trace?.expect(['transfer_method'])
+      if (describeForeignMethod(payment, eip3009Only) === null) {
+        options.trace?.note('transfer_method', null)
+        return await eip3009.verify(payment, options)
+      }
       const hasPermit2 = await presence.ask()
       const foreign = describeForeignMethod(payment, hasPermit2 ? bothMethods : eip3009Only)
-      if (foreign === null) return await methodOf(payment).verify(payment, options)
+      if (foreign === null) {
+        options.trace?.note('transfer_method', null)
+        return await methodOf(payment).verify(payment, options)
+      }
       const isMissing = !hasPermit2 && isPermit2(payment)
       const reason = 'unsupported_asset_transfer_method'
       const message = isMissing ? `${foreign}: this network lacks Permit2 or x402's proxy for it` : foreign
+      options.trace?.note('transfer_method', { reason, message })
       return toRefusal(readOwner(payment.proof), { reason, message })
     },
     describeAsset: async (asset) => {
@@ -109,6 +118,7 @@ export const createAuthorizationMethod = (dependencies: MethodDependencies): Pay
     },
     describe: ({ candidate }) => ({ nonce: candidate.authorization.nonce }),
     readJudge,
+    state: authorizationState,
   })
 
 /** Whether a token has EIP-3009, which `authorizationState` shows. */

@@ -3,11 +3,13 @@ import type { Clock } from '../../ports/clock.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
+import type { Trace } from '../../protocol/rules/rules.js'
 import type { Network } from '../../schemes/network.js'
 import type { Authorized, Hold, Outcome, Refusal, Scheme, VerifyOptions } from '../../schemes/scheme.js'
 import type { MinimumPayment } from '../common/minimumPayment.js'
 import { larger } from './abi/words.js'
 import type { Routers } from './contracts/routers.js'
+import { closingRules, noteState, type StateRules } from './explanations.js'
 import type { ContractPresence } from './rpc/presence.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { UntrustedUse } from './rpc/untrustedCalls.js'
@@ -23,7 +25,7 @@ import type {
   SettlementJudge,
 } from './transactions/settlementCall.js'
 import { typicalGas } from './transactions/signers.js'
-import { withMargin } from './transactions/simulation/simulate.js'
+import { readAll, type Simulation, withMargin } from './transactions/simulation/simulate.js'
 
 export interface MethodDependencies {
   readonly family: EvmSettings
@@ -68,7 +70,7 @@ export type Preparation<Prepared> = { readonly prepared: Prepared } | { readonly
 
 /** Structure, checks, signature form, wallet: everything except simulation. */
 export interface Preparer<Prepared extends PreparedCall> {
-  prepare(payment: Payment, phase: Phase): Promise<Preparation<Prepared>>
+  prepare(payment: Payment, phase: Phase, trace?: Trace): Promise<Preparation<Prepared>>
   /** Whether a wallet contract decides, whose state may have changed before the payment is sent. */
   isWalletAsked(prepared: Prepared): boolean
   /** Applies the rules that need no chain access. */
@@ -93,6 +95,8 @@ interface MethodFacts<Prepared extends PreparedCall>
   describeHold?(prepared: Prepared, reads: ReadAnswers): Hold
   /** As in `Authorized`. */
   readonly isHoldable?: boolean
+  /** For explanations. Absent: none. */
+  readonly state?: StateRules
 }
 
 /** Verifies and settles from a prepared call on, which is the same for every method. */
@@ -101,6 +105,27 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   facts: MethodFacts<Prepared>,
 ): PaymentMethod => {
   const { prepare, identify, describe, readJudge, describeHold, isHoldable = false } = facts
+
+  const stateNames = facts.state?.names ?? []
+
+  /** Reads what a simulation would have read. An explanation that has its verdict is no worse for nodes that fail. */
+  const traceState = async (payment: Payment, trace: Trace): Promise<void> => {
+    // Only tokens that payments are settled in are asked.
+    const state = trace.hasPassed('asset') ? facts.state?.inspect(payment) : null
+    if (state == null) return
+    try {
+      noteState(state, { reads: await readAll(rpc, state), refused: 'skipped' }, trace)
+    } catch {
+      for (const name of stateNames) trace.miss(name)
+    }
+  }
+
+  const traceSimulation = (payment: Payment, simulation: Simulation, trace: Trace): void => {
+    const state = facts.state?.inspect(payment) ?? null
+    const refused = 'refused' in simulation ? simulation.refused : null
+    if (state === null) trace.note('simulation', refused)
+    else noteState(state, { reads: simulation.reads, refused }, trace)
+  }
   const beforeSettle = { isForSettle: true, marginSeconds: family.expiryMarginSeconds }
   const beforeVerify = { isForSettle: false, marginSeconds: 0 }
   const beforeAdmittedSettle = { ...beforeSettle, isAdmitted: true }
@@ -165,25 +190,36 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   return {
     identify,
     verify: async (payment, options) => {
-      const { isAwaited, isForSettle = false, isAdmitted = false } = options
+      const { isAwaited, isForSettle = false, isAdmitted = false, trace } = options
       const beforeSending = isAdmitted ? beforeAdmittedSettle : beforeSettle
       const preparation = await prepare(
         payment,
         isForSettle ? beforeSending : { ...beforeVerify, isAdmitted },
+        trace,
       )
-      if ('refused' in preparation) return preparation.refused
+      trace?.expect([...closingRules, ...stateNames])
+      if ('refused' in preparation) {
+        if (trace !== undefined) await traceState(payment, trace)
+        return preparation.refused
+      }
       if (!isAwaited()) throw new Error('The caller is gone')
       const { call, candidate, maximum = 0n } = preparation.prepared
       const use = readUse(options, call.payer)
       const amount = call.amount > 0n ? call.amount : maximum
       const paid = amount === 0n ? null : { asset: candidate.token.address, amount, isForSettle }
       const tooLow = paid === null ? null : minimum.refuse({ ...paid, cost: engine.findTypicalCost() })
-      if (tooLow !== null) return toRefusal(call.payer, tooLow)
+      trace?.note('minimum_payment', tooLow)
+      if (tooLow !== null) {
+        if (trace !== undefined) await traceState(payment, trace)
+        return toRefusal(call.payer, tooLow)
+      }
       const simulation = await engine.simulate(call, use)
+      if (trace !== undefined) traceSimulation(payment, simulation, trace)
       if ('refused' in simulation) return toRefusal(call.payer, simulation.refused)
       // An estimate costs the node several executions: it is made only where the limit costs more than the payment is worth.
       const worthGas = paid === null ? null : findWorthGas(call, paid)
       const tooCostly = worthGas === null ? null : await engine.findCostRefusal({ ...call, worthGas }, use)
+      trace?.note('settlement_cost', tooCostly)
       if (tooCostly !== null) return toRefusal(call.payer, tooCostly)
       const builderCodes = readBuilderCodes(payment)
       const sent =

@@ -18,7 +18,7 @@ import type { Rpc } from './rpc/rpc.js'
 import { askTokensOnce, createDescribeToken } from './tokens/tokenRegistry.js'
 import { builderCodeExtension } from './transactions/builderCodes.js'
 import type { RevertReason } from './transactions/settlementCall.js'
-import { decodePermitState, encodeNonceCall } from './upto/call.js'
+import { decodePermitState, encodeNonceCall, permitState } from './upto/call.js'
 import { describePermit, readJudge } from './upto/judge.js'
 import { formatPermitId, readUptoProof } from './upto/payload.js'
 import { createPreparer, type FindPermitProblem, type Prepared } from './upto/prepare.js'
@@ -65,16 +65,22 @@ export const createUptoScheme: CreateScheme = (dependencies) => {
     },
     identify: (payment) => methodOf(payment).identify(payment),
     verify: async (payment, options) => {
+      const { trace } = options
+      trace?.expect(['transfer_method'])
       if (!(await presence.ask()) && !(await routers.presence.ask())) {
-        return toRefusal(null, { reason: 'unsupported_scheme', message: unofferedMessage })
+        const unoffered = { reason: 'unsupported_scheme', message: unofferedMessage } as const
+        trace?.note('scheme_served', unoffered)
+        return toRefusal(null, unoffered)
       }
       const foreign = isTransferAuthorization(payment.proof)
         ? foreignMessage
         : methodOf(payment) === permit2 && !(await presence.ask())
           ? missingMessage
           : null
+      const reason = 'unsupported_asset_transfer_method'
+      trace?.note('transfer_method', foreign === null ? null : { reason, message: foreign })
       if (foreign === null) return await methodOf(payment).verify(payment, options)
-      return toRefusal(null, { reason: 'unsupported_asset_transfer_method', message: foreign })
+      return toRefusal(null, { reason, message: foreign })
     },
     resolve: (settlement, signal, options) =>
       (isPermitRow(settlement) ? permit2 : permit).resolve(settlement, signal, options),
@@ -140,6 +146,7 @@ const createPermitMethod = (
     describe: ({ candidate: { permit, routers } }) =>
       describePermit({ router: routers.shared, spender: permit.spender, nonce: permit.nonce }),
     readJudge,
+    state: permitState,
     describeHold: ({ candidate }, reads) => ({
       spender: candidate.permit.spender,
       balance: decodePermitState(reads).balance ?? 0n,

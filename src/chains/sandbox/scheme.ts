@@ -84,16 +84,21 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
   const verifyScripted = async (
     payment: Payment,
     { payer, script, scenarioId, nowMs }: Scripted,
-    { isAwaited, isForSettle = false }: VerifyOptions,
+    { isAwaited, isForSettle = false, trace }: VerifyOptions,
   ): Promise<Verification> => {
+    trace?.expect(['script', 'required_amount', 'charge'])
     await pass(script.delayMs, isAwaited)
     const refused = script.verifyRefusal ?? (isForSettle ? script.settleRefusal : null)
+    trace?.note('script', refused)
     if (refused !== null) return { isValid: false, payer, reason: refused }
-    if (kind.scheme === 'exact' && payment.requirements.amount === 0n) {
+    const isNothing = kind.scheme === 'exact' && payment.requirements.amount === 0n
+    trace?.note('required_amount', isNothing ? 'invalid_payment_amount' : null)
+    if (isNothing) {
       return { isValid: false, payer, reason: 'invalid_payment_amount' }
     }
     const authorizedAmount = findMaximum(payment)
     const settled = readAmount(payment, isForSettle)
+    trace?.note('charge', 'reason' in settled ? settled : null)
     if ('reason' in settled) return { isValid: false, payer, ...settled }
     return authorize(
       {
@@ -115,9 +120,12 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     }
   }
 
-  const readSigned = async (payment: Payment, isForSettle: boolean): Promise<Authorized | Refusal> => {
+  const readSigned = async (
+    payment: Payment,
+    { isForSettle = false, trace }: VerifyOptions,
+  ): Promise<Authorized | Refusal> => {
     const now = clock.now()
-    const reading = await offline.read(payment, { now, isForSettle })
+    const reading = await offline.read(payment, { now, isForSettle, trace })
     if (!reading.isValid) return reading
     const { holds, isValid: _, ...facts } = reading
     return authorize(
@@ -147,7 +155,7 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     verify: async (payment, options) => {
       const scripted = await findScript(listNamedPayers(payment, offline))
       return scripted === null
-        ? await readSigned(payment, options.isForSettle ?? false)
+        ? await readSigned(payment, options)
         : await verifyScripted(payment, scripted, options)
     },
     resolve: (settlement, signal) => withSignal(resolve(settlement), signal),

@@ -5,6 +5,7 @@ import { canonicalAsset } from '../../protocol/assetId.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
 import type { PaymentDemands } from '../../protocol/recipients.js'
+import { namesOf, runRules, type Trace } from '../../protocol/rules/rules.js'
 import type { Network } from '../network.js'
 import type { Authorized, Outcome, Refusal, Scheme, VerifyOptions } from '../scheme.js'
 import type { DirectChain } from './directChain.js'
@@ -18,7 +19,8 @@ import {
 } from './inquiry.js'
 import { type Judgement, judge } from './judge.js'
 import { findMemoContradiction, findMemoProblem, readMemo } from './memo.js'
-import { type DirectProof, findClaimProblem, readDirectProof } from './payload.js'
+import { findClaimProblem, readDirectProof } from './payload.js'
+import { createRules, noteTransaction, type ReadProof } from './rules.js'
 
 // The specification's bound, whatever the requirements allow.
 const longestAgeSeconds = 3_600
@@ -50,25 +52,30 @@ export const createExactDirectScheme = (
 ): Scheme => {
   const { network, carriesMemo, isSignedBy } = chain
 
-  const read = (payment: Payment): Reading => {
+  const rules = createRules(chain)
+  const readingRules = ['payload_fields', 'asset', ...namesOf(rules), 'memo', 'claim', 'transaction'] as const
+
+  const read = (payment: Payment, trace: Trace | undefined): Reading => {
     const { requirements } = payment
+    trace?.expect(readingRules)
     const reading = readDirectProof(chain, payment.proof)
-    if ('reason' in reading) return { refused: refuse(null, reading.reason, reading.message) }
+    if ('reason' in reading) {
+      trace?.note('payload_fields', reading)
+      return { refused: refuse(null, reading.reason, reading.message) }
+    }
+    trace?.note('payload_fields', null)
     const { proof } = reading
     const payer = proof.from
     const asset = chain.readAsset(requirements.asset)
-    if (asset === null || !chain.isOffered(asset)) return { refused: refuse(payer, 'unsupported_asset') }
-    const claimed = chain.readClaimedAsset(payment.proof)
-    if (claimed === 'invalid') {
-      return { refused: refuse(payer, 'invalid_payload_structure', 'payload: the asset is malformed') }
-    }
-    if (claimed !== null && claimed !== asset) return { refused: refuse(payer, 'asset_mismatch') }
-    if (proof.to !== chain.readAddress(requirements.payTo)) {
-      return { refused: refuse(payer, 'recipient_mismatch') }
-    }
-    if (payer === proof.to) return { refused: refuse(payer, 'self_payment') }
-    if (requirements.amount === 0n) return { refused: refuse(payer, 'invalid_payment_amount') }
-    return { proof, asset }
+    const isOffered = asset !== null && chain.isOffered(asset)
+    trace?.note('asset', isOffered ? null : 'unsupported_asset', {
+      path: 'paymentRequirements.asset',
+      found: requirements.asset,
+      expected: 'an asset that this facilitator settles there',
+    })
+    if (!isOffered) return { refused: refuse(payer, 'unsupported_asset') }
+    const broken = runRules(rules, { payment, proof, asset }, trace)
+    return broken === null ? { proof, asset } : { refused: { isValid: false, payer, ...broken } }
   }
 
   const inquire = (
@@ -199,22 +206,26 @@ export const createExactDirectScheme = (
     },
 
     verify: async (payment, options) => {
-      const { isAwaited, isForSettle = false, demands = noDemands } = options
-      const reading = read(payment)
+      const { isAwaited, isForSettle = false, demands = noDemands, trace } = options
+      const reading = read(payment, trace)
       if ('refused' in reading) return reading.refused
       const payer = reading.proof.from
       if (!isAwaited()) throw new Error('The caller is gone')
+      const missingMemo = findMemoProblem(payment.requirements, demands)
+      trace?.note('memo', missingMemo)
       const problem =
-        findMemoProblem(payment.requirements, demands) ??
+        missingMemo ??
         (await findClaimProblem(chain, reading.proof, { payment, isRequired: demands.signedClaim }))
+      if (missingMemo === null) trace?.note('claim', problem)
       if (problem !== null) return refuse(payer, problem.reason, problem.message)
 
       const inquiry = inquire(payment, reading, options)
       const judgement = isForSettle ? await examine(inquiry) : await examinePatiently(inquiry, isAwaited)
-      if (judgement.state === 'refused') return refuse(payer, judgement.reason)
       // Settle waits for a transaction that the chain knows.
       const isAwaitable =
         isForSettle && judgement.state === 'unknown' && judgement.reason !== 'transaction_not_found'
+      if (trace !== undefined) noteTransaction(inquiry, isAwaitable ? null : judgement, trace)
+      if (judgement.state === 'refused') return refuse(payer, judgement.reason)
       if (judgement.state === 'unknown' && !isAwaitable) return refuse(payer, judgement.reason)
       return authorize(inquiry, judgement)
     },
@@ -235,11 +246,6 @@ export const createExactDirectScheme = (
       return { state: 'pending', transaction }
     },
   }
-}
-
-interface ReadProof {
-  readonly proof: DirectProof
-  readonly asset: string
 }
 
 type Reading = ReadProof | { readonly refused: Refusal }

@@ -1,14 +1,17 @@
 import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import type { Reason } from '../../../protocol/reasons.js'
+import { type Rule, runRules } from '../../../protocol/rules/rules.js'
+import { readAddress } from '../abi/address.js'
 import { multicallAbi, multicallAddress } from '../abi/multicall.js'
 import { addressWord, numberWord } from '../abi/words.js'
+import { createStateRules } from '../explanations.js'
 import type { CallFailure, Rpc } from '../rpc/rpc.js'
 import type { PayerSignature } from '../signatures/signature.js'
 import { findCreditMismatch, planCreditProbe, readRevertText, tokenAbi } from '../tokens/erc20.js'
 import type { Token } from '../tokens/tokenRegistry.js'
 import type { ContractCall, RevertReason, SettlementCall } from '../transactions/settlementCall.js'
 import { type AuthorizationState, createJudge, decodeAuthorizationState, planStateReads } from './judge.js'
-import { type Authorization, formatAuthorizationId } from './payload.js'
+import { type Authorization, formatAuthorizationId, readExactProof } from './payload.js'
 
 export interface TransferPlan
   extends ContractCall,
@@ -108,7 +111,8 @@ export const createSettlementCall = (
     explainRevert: (failure, reads) =>
       explainRevert(failure, decodeAuthorizationState(reads), authorization, plan),
     findContradiction: (reads, probe) =>
-      findContradiction(decodeAuthorizationState(reads), value) ?? findCreditMismatch(probe, value),
+      findContradiction({ state: decodeAuthorizationState(reads), value }) ??
+      findCreditMismatch(probe, value),
     isTooEarly: isNotYetValid,
     judge: createJudge(rpc, nonce, { asset, from, to, value }),
   }
@@ -169,12 +173,63 @@ export const explainRevert = (
   }
 }
 
-/** Refuses by the state, as some tokens revert on no used authorization and no low balance; null if it allows it. */
-const findContradiction = ({ isUsed, balance }: AuthorizationState, value: bigint): RevertReason | null => {
-  if (isUsed === null) return { reason: 'invalid_exact_evm_eip3009_not_supported' }
-  if (isUsed) return { reason: 'invalid_exact_evm_nonce_already_used' }
-  return balance === null || balance < value ? { reason: 'insufficient_funds' } : null
+interface StateCandidate {
+  readonly state: AuthorizationState
+  readonly value: bigint
 }
+
+const stateRules: readonly Rule<StateCandidate>[] = [
+  {
+    name: 'authorization_known',
+    check: ({ state: { isUsed } }) => (isUsed === null ? 'invalid_exact_evm_eip3009_not_supported' : null),
+  },
+  {
+    name: 'authorization_unused',
+    check: ({ state: { isUsed } }) => (isUsed === true ? 'invalid_exact_evm_nonce_already_used' : null),
+    compare: ({ state }) => ({
+      path: 'paymentPayload.payload.authorization.nonce',
+      found: describeUse(state),
+      expected: 'unused',
+    }),
+  },
+  {
+    name: 'balance',
+    check: ({ state: { balance }, value }) =>
+      balance === null || balance < value ? 'insufficient_funds' : null,
+    compare: ({ state: { balance }, value }) => ({
+      found: balance ?? 'no balance that the token states',
+      expected: `at least ${value}`,
+    }),
+  },
+]
+
+/** Refuses by the state, as some tokens revert on no used authorization and no low balance; null if it allows it. */
+const findContradiction = (candidate: StateCandidate): RevertReason | null => {
+  const reason = runRules(stateRules, candidate)
+  return reason === null ? null : { reason }
+}
+
+const describeUse = ({ isUsed }: AuthorizationState): string =>
+  isUsed === null ? 'unknown to the token' : isUsed ? 'used or cancelled' : 'unused'
+
+export const authorizationState = createStateRules<StateCandidate>({
+  shownBy: { invalid_exact_evm_payload_signature: 'signature' },
+  rules: stateRules,
+  read: ({ proof, requirements }) => {
+    const reading = readExactProof(proof)
+    const asset = readAddress(requirements.asset)
+    if ('problem' in reading || asset === null) return null
+    const { authorization } = reading.proof
+    return {
+      reads: planStateReads(asset, authorization),
+      decode: (answers) => ({ state: decodeAuthorizationState(answers), value: authorization.value }),
+    }
+  },
+  list: ({ state }) => ({
+    ...(state.balance === null ? {} : { payer_balance: `${state.balance}` }),
+    authorization_state: describeUse(state),
+  }),
+})
 
 /** Whether the call only fails because the block time has not passed `validAfter`. */
 export const isNotYetValid = (failure: CallFailure): boolean => notYetValid.test(readRevertText(failure))

@@ -7,10 +7,16 @@ import { formatAuthorizationId, readExactProof } from '../exact/payload.js'
 import { createReadCandidate } from '../exact/prepare.js'
 import { bothMethods, isPermit2, readOwner } from '../exactScheme.js'
 import { toDate, toRefusal } from '../paymentMethod.js'
-import { findFailedCheck } from '../permit2/exact/method.js'
+import { rules } from '../permit2/exact/method.js'
 import { hashPermit } from '../permit2/exact/payload.js'
 import { formatPermitId, readPermitProof } from '../permit2/payload.js'
-import { type EvmOfflineNetwork, type OfflineReading, phaseOf, refuseSignature } from './offlineNetwork.js'
+import {
+  type EvmOfflineNetwork,
+  noteSignature,
+  type OfflineReading,
+  phaseOf,
+  refuseSignature,
+} from './offlineNetwork.js'
 import { createOfflinePermit2 } from './permit2.js'
 
 /** `exact` by EIP-3009 and by Permit2. */
@@ -19,21 +25,22 @@ export const createOfflineExact = (offline: EvmOfflineNetwork): OfflineScheme =>
   const readPermit2 = createOfflinePermit2(offline, {
     read: readPermitProof,
     hash: hashPermit,
-    findFailedCheck,
+    rules,
     amountOf: ({ amount }) => amount,
     holds: false,
   })
 
   const readAuthorization = async (
     payment: Payment,
-    { now, isForSettle }: OfflinePhase,
+    { now, isForSettle, trace }: OfflinePhase,
   ): Promise<OfflineReading> => {
     const read = createReadCandidate({ chainId, findToken: tokens.find, clock: { now: () => now } })
-    const reading = await read(payment, phaseOf(isForSettle))
+    const reading = await read(payment, phaseOf(isForSettle), trace)
     if ('refused' in reading) return reading.refused
     const { authorization, token } = reading.prepared.candidate
     const { from, value, validBefore, nonce } = authorization
     const refused = refuseSignature(reading.prepared.signature, from, 'invalid_exact_evm_payload_signature')
+    if (trace !== undefined) noteSignature(refused, trace)
     if (refused !== null) return refused
     return {
       isValid: true,
@@ -69,8 +76,9 @@ export const createOfflineExact = (offline: EvmOfflineNetwork): OfflineScheme =>
     },
     read: async (payment, phase) => {
       const foreign = describeForeignMethod(payment, bothMethods)
+      const reason = 'unsupported_asset_transfer_method'
+      phase.trace?.note('transfer_method', foreign === null ? null : { reason, message: foreign })
       if (foreign !== null) {
-        const reason = 'unsupported_asset_transfer_method'
         return toRefusal(readOwner(payment.proof), { reason, message: foreign })
       }
       return await (isPermit2(payment) ? readPermit2 : readAuthorization)(payment, phase)

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import type { Trace } from '../../../protocol/rules/rules.js'
 import type { Token as ListedToken } from '../../../schemes/network.js'
 import type { NetworkForms, OfflineAuthorization, OfflineNetwork } from '../../../schemes/offlineScheme.js'
 import type { AssetTerms, Refusal } from '../../../schemes/scheme.js'
@@ -78,6 +79,13 @@ export const refuseSignature = (
     case 'counterfactual':
       return toRefusal(payer, { reason: 'invalid_exact_evm_payload_undeployed_smart_wallet' })
   }
+}
+
+/** Without a chain, a signature that is not of the payer's key is wrong, unless it names a wallet that is not deployed. */
+export const noteSignature = (refused: Refusal | null, trace: Trace): void => {
+  const isWallet = refused?.reason === 'invalid_exact_evm_payload_undeployed_smart_wallet'
+  if (refused !== null && !isWallet) trace.note('signature', refused)
+  else trace.note('wallet', refused)
 }
 
 export type OfflineReading = OfflineAuthorization | Refusal

@@ -4,7 +4,13 @@ import { toDate, toRefusal } from '../paymentMethod.js'
 import { readSponsoring } from '../permit2/gasSponsoring.js'
 import { formatPermitId, type Permit } from '../permit2/payload.js'
 import { createReadCandidate, type SignedForm } from '../permit2/prepare.js'
-import { type EvmOfflineNetwork, type OfflineReading, phaseOf, refuseSignature } from './offlineNetwork.js'
+import {
+  type EvmOfflineNetwork,
+  noteSignature,
+  type OfflineReading,
+  phaseOf,
+  refuseSignature,
+} from './offlineNetwork.js'
 
 interface PermitFacts<P extends Permit> extends SignedForm<P> {
   /** What settlement would move. */
@@ -15,16 +21,19 @@ interface PermitFacts<P extends Permit> extends SignedForm<P> {
 /** Reads payments by Permit2. */
 export const createOfflinePermit2 =
   <P extends Permit>({ id, chainId, tokens }: EvmOfflineNetwork, facts: PermitFacts<P>) =>
-  async (payment: Payment, { now, isForSettle }: OfflinePhase): Promise<OfflineReading> => {
+  async (payment: Payment, { now, isForSettle, trace }: OfflinePhase): Promise<OfflineReading> => {
     const read = createReadCandidate({ chainId, findToken: tokens.find, clock: { now: () => now } }, facts)
-    const reading = await read(payment, phaseOf(isForSettle))
+    const reading = await read(payment, phaseOf(isForSettle), trace)
     if ('refused' in reading) return reading.refused
     const { candidate, signature } = reading.prepared
     const { permit } = candidate
     const refused = refuseSignature(signature, permit.from, 'invalid_permit2_signature')
+    if (trace !== undefined) noteSignature(refused, trace)
     if (refused !== null) return refused
     const sponsored = await readSponsoring(candidate, chainId)
-    if (sponsored !== null && 'reason' in sponsored) return toRefusal(permit.from, sponsored)
+    const isMalformed = sponsored !== null && 'reason' in sponsored
+    trace?.note('token_permit', isMalformed ? sponsored : null)
+    if (isMalformed) return toRefusal(permit.from, sponsored)
     return {
       isValid: true,
       payer: permit.from,

@@ -6,13 +6,14 @@ import { readOwner } from '../exactScheme.js'
 import { toDate, toRefusal } from '../paymentMethod.js'
 import { formatPermitId as formatPermit2Id } from '../permit2/payload.js'
 import { chargeOf } from '../permit2/upto/call.js'
-import { createFindFailedCheck } from '../permit2/upto/method.js'
+import { createRules } from '../permit2/upto/method.js'
 import { hashUptoPermit, readUptoProof as readPermit2Proof } from '../permit2/upto/payload.js'
 import { formatPermitId, readUptoProof } from '../upto/payload.js'
 import { createReadCandidate } from '../upto/prepare.js'
 import { foreignMessage, isTransferAuthorization, nameRouter } from '../uptoScheme.js'
 import {
   type EvmOfflineNetwork,
+  noteSignature,
   type OfflineReading,
   offlineRouters,
   offlineSigner,
@@ -36,14 +37,14 @@ export const createOfflineUpto = (offline: EvmOfflineNetwork): OfflineScheme => 
   const readPermit2 = createOfflinePermit2(offline, {
     read: readPermit2Proof,
     hash: hashUptoPermit,
-    findFailedCheck: createFindFailedCheck({ facilitators: [offlineSigner], router: shared }),
+    rules: createRules({ facilitators: [offlineSigner], router: shared }),
     amountOf: (_permit, payment) => chargeOf(payment),
     holds: true,
   })
 
   const readPermit = async (
     payment: Payment,
-    { now, isForSettle }: OfflinePhase,
+    { now, isForSettle, trace }: OfflinePhase,
   ): Promise<OfflineReading> => {
     const read = createReadCandidate({
       ...contracts,
@@ -51,11 +52,12 @@ export const createOfflineUpto = (offline: EvmOfflineNetwork): OfflineScheme => 
       findToken: tokens.find,
       clock: { now: () => now },
     })
-    const reading = await read(payment, phaseOf(isForSettle))
+    const reading = await read(payment, phaseOf(isForSettle), trace)
     if ('refused' in reading) return reading.refused
     const { candidate, signature, amount } = reading.prepared
     const { permit, token } = candidate
     const refused = refuseSignature(signature, permit.owner, 'invalid_permit_signature')
+    if (trace !== undefined) noteSignature(refused, trace)
     if (refused !== null) return refused
     return {
       isValid: true,
@@ -99,9 +101,10 @@ export const createOfflineUpto = (offline: EvmOfflineNetwork): OfflineScheme => 
       return isFields(authorization) ? readAddress(authorization.owner) : null
     },
     read: async (payment, phase) => {
-      if (isTransferAuthorization(payment.proof)) {
-        return toRefusal(null, { reason: 'unsupported_asset_transfer_method', message: foreignMessage })
-      }
+      const isForeign = isTransferAuthorization(payment.proof)
+      const failure = { reason: 'unsupported_asset_transfer_method', message: foreignMessage } as const
+      phase.trace?.note('transfer_method', isForeign ? failure : null)
+      if (isForeign) return toRefusal(null, failure)
       return await (isPermit2(payment) ? readPermit2 : readPermit)(payment, phase)
     },
   }

@@ -1,13 +1,15 @@
 import { type Abi, type Hex, toFunctionSelector } from 'viem'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import { type Rule, runRules } from '../../../protocol/rules/rules.js'
 import { addressWord, numberWord, readWord } from '../abi/words.js'
+import { createStateRules, type StateRules } from '../explanations.js'
 import type { CallFailure } from '../rpc/rpc.js'
 import type { DeployedSignature } from '../signatures/signature.js'
 import { encodeBalanceCall, readRevertText } from '../tokens/erc20.js'
 import type { ContractCall, ReadAnswers, RevertReason } from '../transactions/settlementCall.js'
-import { explainMissingAllowance, type TokenPermit } from './gasSponsoring.js'
-import { type Permit, permit2Abi, permit2Address, proxyAbi } from './payload.js'
+import { explainMissingAllowance, hasTokenPermit, type TokenPermit } from './gasSponsoring.js'
+import { type Permit, type ProofReading, permit2Abi, permit2Address, proxyAbi } from './payload.js'
 
 /*
  * A first transfer to a new recipient takes about 130k gas by ECDSA; wallet contracts add their own check. The caps are
@@ -125,19 +127,83 @@ export const explainRevert = (
   }
 }
 
+interface StateCandidate extends Pick<Needs, 'amount' | 'payment'> {
+  readonly state: PermitState
+  /** With a permit of the token, the call itself raises the allowance. */
+  readonly raisesAllowance: boolean
+}
+
+const stateRules: readonly Rule<StateCandidate, RevertReason>[] = [
+  {
+    name: 'authorization_unused',
+    check: ({ state: { isUsed } }) => {
+      if (isUsed === null) return { reason: 'permit2_simulation_failed' }
+      return isUsed ? { reason: 'permit2_invalid_nonce' } : null
+    },
+    compare: ({ state }) => ({
+      path: 'paymentPayload.payload.permit2Authorization.nonce',
+      found: describeUse(state),
+      expected: 'unused',
+    }),
+  },
+  {
+    name: 'allowance',
+    check: ({ state: { allowance }, amount, payment, raisesAllowance }) =>
+      !raisesAllowance && (allowance === null || allowance < amount)
+        ? explainMissingAllowance(payment, null)
+        : null,
+    compare: ({ state: { allowance }, amount, raisesAllowance }) => ({
+      found: raisesAllowance
+        ? 'raised by the permit that is sent along'
+        : (allowance ?? 'none that the token states'),
+      expected: `at least ${amount} for Permit2, ${permit2Address}`,
+    }),
+  },
+  {
+    name: 'balance',
+    check: ({ state: { balance }, amount }) =>
+      balance === null || balance < amount ? { reason: 'insufficient_funds' } : null,
+    compare: ({ state: { balance }, amount }) => ({
+      found: balance ?? 'none that the token states',
+      expected: `at least ${amount}`,
+    }),
+  },
+]
+
 /** Refuses by the state, as some tokens revert on no low allowance or balance; null if it allows the transfer. */
 export const findContradiction = (
-  { isUsed, balance, allowance }: PermitState,
+  state: PermitState,
   { amount, payment, tokenPermit }: Needs,
-): RevertReason | null => {
-  if (isUsed === null) return { reason: 'permit2_simulation_failed' }
-  if (isUsed) return { reason: 'permit2_invalid_nonce' }
-  // With a permit of the token, the call itself raises the allowance.
-  if (tokenPermit === null && (allowance === null || allowance < amount)) {
-    return explainMissingAllowance(payment, tokenPermit)
-  }
-  return balance === null || balance < amount ? { reason: 'insufficient_funds' } : null
-}
+): RevertReason | null =>
+  runRules(stateRules, { state, amount, payment, raisesAllowance: tokenPermit !== null })
+
+const describeUse = ({ isUsed }: PermitState): string =>
+  isUsed === null ? 'unknown to Permit2' : isUsed ? 'used or invalidated' : 'unused'
+
+/** `findAmount`: what the call transfers. */
+export const createPermitState = <P extends Permit>(
+  read: (proof: unknown) => ProofReading<P>,
+  findAmount: (permit: P, payment: Payment) => bigint,
+): StateRules =>
+  createStateRules<StateCandidate>({
+    shownBy: { invalid_permit2_signature: 'signature', invalid_permit_signature: 'token_permit' },
+    rules: stateRules,
+    read: (payment) => {
+      const reading = read(payment.proof)
+      if ('problem' in reading) return null
+      const { permit } = reading.proof
+      const facts = { amount: findAmount(permit, payment), payment, raisesAllowance: hasTokenPermit(payment) }
+      return {
+        reads: planStateReads(permit),
+        decode: (answers) => ({ state: decodePermitState(answers, permit), ...facts }),
+      }
+    },
+    list: ({ state }) => ({
+      ...(state.balance === null ? {} : { payer_balance: `${state.balance}` }),
+      ...(state.allowance === null ? {} : { payer_allowance: `${state.allowance}` }),
+      authorization_state: describeUse(state),
+    }),
+  })
 
 /** Whether the call only fails because the block time has not reached `validAfter`. */
 export const isNotYetValid = ({ data }: CallFailure): boolean =>

@@ -81,6 +81,12 @@ export const readSponsoring = async (
   }
 }
 
+/** Whether a payment carries a permit that is well-formed. */
+export const hasTokenPermit = ({ extensions }: Pick<Payment, 'extensions'>): boolean => {
+  const reading = readInfo(extensions[eip2612Sponsoring])
+  return reading !== null && reading !== 'malformed'
+}
+
 const permitTypes = {
   Permit: [
     { name: 'owner', type: 'address' },

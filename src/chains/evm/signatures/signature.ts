@@ -1,8 +1,10 @@
 import { decodeAbiParameters, type Hex, recoverAddress, slice } from 'viem'
+import type { Comparison } from '../../../protocol/rules/rules.js'
 import { loadNativeRecoverKey } from '../../common/secp256k1.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import { keccak, numberWord } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
+import type { SigningDomain } from '../tokens/tokenRegistry.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 
 /** A signature in the form that the token contract takes. */
@@ -41,6 +43,27 @@ export const readSignature = async (
   if (BigInt(parts.s) > highestLowS) return null
   return { kind: 'ecdsa', ...parts }
 }
+
+/** Which key a signature shows, for explanations: with another digest than the payer's, a random one. */
+export const describeSigner = async (
+  signature: Hex,
+  { digest, payer, domain }: { readonly digest: Hex; readonly payer: Hex; readonly domain?: SigningDomain },
+): Promise<Comparison> => {
+  const parts = isCounterfactual(signature) ? null : splitEcdsa(signature)
+  const signer = parts === null ? null : await recoverSigner(digest, parts)
+  const bytes = (signature.length - 2) / 2
+  return {
+    path: 'paymentPayload.payload.signature',
+    found: signer === null ? `${bytes} bytes that are no signature of a key` : `a signature of ${signer}`,
+    expected:
+      domain === undefined
+        ? `a signature of ${payer} over ${digest}`
+        : `a signature of ${payer} over ${digest}, in the domain ${describeDomain(domain)}`,
+  }
+}
+
+const describeDomain = ({ name, version, chainId, asset }: SigningDomain): string =>
+  JSON.stringify({ name, version, chainId, verifyingContract: asset })
 
 /** 65 bytes with v as 0/1 or 27/28, or the 64 bytes of EIP-2098; FiatToken itself takes only 27 and 28. */
 const splitEcdsa = (signature: Hex): EcdsaParts | null => {

@@ -1,7 +1,10 @@
 import { type Abi, decodeErrorResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import type { Payment } from '../../../protocol/payment.js'
+import { type Rule, runRules } from '../../../protocol/rules/rules.js'
+import { readAddress } from '../abi/address.js'
 import { addressWord, readWord } from '../abi/words.js'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
+import { createStateRules } from '../explanations.js'
 import type { CallFailure, Rpc } from '../rpc/rpc.js'
 import { type DeployedSignature, encodeSignature } from '../signatures/signature.js'
 import { encodeBalanceCall, readRevertText } from '../tokens/erc20.js'
@@ -13,7 +16,7 @@ import type {
   SettlementCall,
 } from '../transactions/settlementCall.js'
 import { createJudge } from './judge.js'
-import { formatPermitId, type TokenPermit, type UptoProof } from './payload.js'
+import { formatPermitId, readUptoProof, type TokenPermit, type UptoProof } from './payload.js'
 
 /** Null values: the token did not return them. */
 interface PermitState {
@@ -107,7 +110,8 @@ export const createUptoCall = (
     reads: planStateReads(asset, permit),
     probe: null,
     explainRevert: (failure, reads) => explainRevert(failure, decodePermitState(reads), { permit, amount }),
-    findContradiction: (reads) => findContradiction(decodePermitState(reads), { permit, amount, needed }),
+    findContradiction: (reads) =>
+      findContradiction({ state: decodePermitState(reads), permit, amount, needed }),
     isTooEarly: () => false,
     judge: createJudge(rpc, { router: routers.shared, asset, owner, spender, nonce, payTo, amount }),
   }
@@ -163,18 +167,73 @@ const isOverridden = (
   permit: TokenPermit,
 ): boolean => nonce !== null && nonce > permit.nonce && allowance !== permit.value
 
-/** Refuses by the state what the router and the token would accept; null if it allows the settlement. */
-const findContradiction = (
-  state: PermitState,
-  { permit, amount, needed }: Settled & { readonly needed: bigint },
-): RevertReason | null => {
-  const { nonce, balance } = state
-  if (nonce === null) return { reason: 'permit_not_supported' }
-  // Without a transfer nothing is drawn.
-  if (amount > 0n && isOverridden(state, permit)) return { reason: 'permit_allowance_changed' }
-  // Some tokens transfer less than they are asked to.
-  return balance === null || balance < needed ? { reason: 'insufficient_funds' } : null
+interface StateCandidate extends Settled {
+  readonly state: PermitState
+  /** What the payer must have. */
+  readonly needed: bigint
 }
+
+const stateRules: readonly Rule<StateCandidate>[] = [
+  {
+    name: 'authorization_known',
+    check: ({ state: { nonce } }) => (nonce === null ? 'permit_not_supported' : null),
+    compare: ({ state: { nonce }, permit }) => ({
+      path: 'paymentPayload.payload.authorization.nonce',
+      found: permit.nonce,
+      expected: nonce === null ? 'a nonce that the token states' : `${nonce}, the next one of the payer`,
+    }),
+  },
+  {
+    name: 'authorization_unused',
+    // Without a transfer nothing is drawn.
+    check: ({ state, permit, amount }) =>
+      amount > 0n && isOverridden(state, permit) ? 'permit_allowance_changed' : null,
+    compare: ({ state: { allowance }, permit }) => ({
+      found: `an allowance of ${allowance ?? 'no known amount'}`,
+      expected: `${permit.value}, once the nonce is used`,
+    }),
+  },
+  {
+    name: 'balance',
+    // Some tokens transfer less than they are asked to.
+    check: ({ state: { balance }, needed }) =>
+      balance === null || balance < needed ? 'insufficient_funds' : null,
+    compare: ({ state: { balance }, needed }) => ({
+      found: balance ?? 'none that the token states',
+      expected: `at least ${needed}`,
+    }),
+  },
+]
+
+/** Refuses by the state what the router and the token would accept; null if it allows the settlement. */
+const findContradiction = (candidate: StateCandidate): RevertReason | null => {
+  const reason = runRules(stateRules, candidate)
+  return reason === null ? null : { reason }
+}
+
+export const permitState = createStateRules<StateCandidate>({
+  shownBy: { invalid_permit_signature: 'signature' },
+  rules: stateRules,
+  read: ({ proof, requirements, settleAmount }) => {
+    const reading = readUptoProof(proof)
+    const asset = readAddress(requirements.asset)
+    if ('problem' in reading || asset === null) return null
+    const { permit } = reading.proof
+    const amount = settleAmount ?? requirements.amount
+    const needed = amount > 0n ? amount : requirements.amount
+    return {
+      reads: planStateReads(asset, permit),
+      decode: (answers) => ({ state: decodePermitState(answers), permit, amount, needed }),
+    }
+  },
+  list: ({ state: { nonce, balance, allowance }, permit }) => ({
+    ...(balance === null ? {} : { payer_balance: `${balance}` }),
+    ...(allowance === null ? {} : { payer_allowance: `${allowance}` }),
+    ...(nonce === null
+      ? {}
+      : { authorization_state: nonce > permit.nonce ? 'nonce used' : 'nonce not used' }),
+  }),
+})
 
 // Errors of common implementations of permit, which the router passes on.
 const tokenErrors: Abi = [

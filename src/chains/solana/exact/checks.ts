@@ -1,6 +1,6 @@
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import { type Check, runChecks } from '../../../schemes/checks.js'
+import { namesOf, type Rule, runRules, type Trace } from '../../../protocol/rules/rules.js'
 import { readAddress } from '../encoding/base58.js'
 import { type FindAssociatedAccount, lighthouseProgram, memoProgram } from '../encoding/tokenAccounts.js'
 import type { Transaction } from './decode.js'
@@ -31,22 +31,22 @@ interface TransferCandidate extends Candidate {
 }
 
 /** Null when the rule holds. No chain access. */
-type Rule<Subject> = Check<Subject, Reason>
+type Check<Subject> = Rule<Subject>['check']
 
-const asksForAmount: Rule<Candidate> = ({ requirements }) =>
+const asksForAmount: Check<Candidate> = ({ requirements }) =>
   requirements.amount === 0n ? 'invalid_payment_amount' : null
 
 // A lookup table could hide one of our accounts.
-const usesNoLookupTables: Rule<Candidate> = ({ transaction }) =>
+const usesNoLookupTables: Check<Candidate> = ({ transaction }) =>
   transaction.usesLookupTables ? 'invalid_exact_svm_smart_wallet_alt_resolution_not_available' : null
 
-const feePayerIsOurs: Rule<Candidate> = ({ transaction, terms }) =>
+const feePayerIsOurs: Check<Candidate> = ({ transaction, terms }) =>
   terms.feePayers.includes(transaction.keys[0] ?? '')
     ? null
     : 'invalid_exact_svm_fee_payer_not_managed_by_facilitator'
 
 // Servers of version 1 read /supported for every request, so that the paid one may name the next of our fee payers.
-const namedFeePayerIsOurs: Rule<Candidate> = ({ requirements, terms }) => {
+const namedFeePayerIsOurs: Check<Candidate> = ({ requirements, terms }) => {
   const { feePayer } = requirements.extra
   return feePayer == null || terms.feePayers.some((ours) => ours === feePayer)
     ? null
@@ -56,15 +56,15 @@ const namedFeePayerIsOurs: Rule<Candidate> = ({ requirements, terms }) => {
 // Each signature costs us 5,000 lamports.
 const signers = 2
 
-const hasTwoSigners: Rule<Candidate> = ({ transaction }) =>
+const hasTwoSigners: Check<Candidate> = ({ transaction }) =>
   transaction.requiredSignatures === signers ? null : 'invalid_exact_svm_payload_excessive_signers'
 
-const hasAllowedInstructionCount: Rule<Candidate> = ({ transaction }) => {
+const hasAllowedInstructionCount: Check<Candidate> = ({ transaction }) => {
   const count = transaction.instructions.length
   return count >= 3 && count <= 7 ? null : 'invalid_exact_svm_payload_transaction_instructions_length'
 }
 
-const limitsComputeUnits: Rule<Candidate> = ({ transaction, terms }) => {
+const limitsComputeUnits: Check<Candidate> = ({ transaction, terms }) => {
   const limit = readComputeUnitLimit(transaction.instructions[0])
   if (limit === null) return 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction'
   return limit <= terms.maxComputeUnits
@@ -72,7 +72,7 @@ const limitsComputeUnits: Rule<Candidate> = ({ transaction, terms }) => {
     : 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high'
 }
 
-const limitsPriorityFee: Rule<Candidate> = ({ transaction, terms }) => {
+const limitsPriorityFee: Check<Candidate> = ({ transaction, terms }) => {
   const price = readComputeUnitPrice(transaction.instructions[1])
   if (price === null) return 'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction'
   const units = readComputeUnitLimit(transaction.instructions[0]) ?? 0n
@@ -90,7 +90,7 @@ const unknownInstruction = [
 
 const optionalPrograms: readonly string[] = [memoProgram, lighthouseProgram]
 
-const hasOnlyAllowedInstructions: Rule<Candidate> = ({ transaction }) => {
+const hasOnlyAllowedInstructions: Check<Candidate> = ({ transaction }) => {
   const optional = transaction.instructions.slice(3)
   const unknown = optional.findIndex(({ program }) => !optionalPrograms.includes(program))
   return unknownInstruction[unknown] ?? null
@@ -98,7 +98,7 @@ const hasOnlyAllowedInstructions: Rule<Candidate> = ({ transaction }) => {
 
 const maxLighthouseInstructions = 3
 
-const limitsLighthouseAssertions: Rule<Candidate> = ({ transaction }) => {
+const limitsLighthouseAssertions: Check<Candidate> = ({ transaction }) => {
   const count = transaction.instructions.filter(({ program }) => program === lighthouseProgram).length
   return count <= maxLighthouseInstructions ? null : 'invalid_exact_svm_payload_unknown_seventh_instruction'
 }
@@ -106,7 +106,7 @@ const limitsLighthouseAssertions: Rule<Candidate> = ({ transaction }) => {
 const listMemos = ({ instructions }: Transaction) =>
   instructions.filter(({ program }) => program === memoProgram)
 
-const hasOneMemoAtMost: Rule<Candidate> = ({ transaction, requirements }) => {
+const hasOneMemoAtMost: Check<Candidate> = ({ transaction, requirements }) => {
   const count = listMemos(transaction).length
   const isExpected = requirements.extra.memo != null
   return count <= 1 && !(isExpected && count === 0) ? null : 'invalid_exact_svm_payload_memo_count'
@@ -114,7 +114,7 @@ const hasOneMemoAtMost: Rule<Candidate> = ({ transaction, requirements }) => {
 
 const maxMemoLength = 256
 
-const memoFits: Rule<Candidate> = ({ transaction, requirements }) => {
+const memoFits: Check<Candidate> = ({ transaction, requirements }) => {
   const [memo] = listMemos(transaction)
   const { memo: expected } = requirements.extra
   if (memo === undefined) return null
@@ -124,15 +124,15 @@ const memoFits: Rule<Candidate> = ({ transaction, requirements }) => {
 }
 
 // Our signature covers the whole transaction, so an instruction with our account could spend from it.
-const touchesNoSignerAccount: Rule<Candidate> = ({ transaction, terms }) =>
+const touchesNoSignerAccount: Check<Candidate> = ({ transaction, terms }) =>
   transaction.instructions.some(({ accounts }) => accounts.some((each) => terms.feePayers.includes(each)))
     ? 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds'
     : null
 
-const paysAsset: Rule<TransferCandidate> = ({ transfer, requirements }) =>
+const paysAsset: Check<TransferCandidate> = ({ transfer, requirements }) =>
   transfer.mint === requirements.asset ? null : 'invalid_exact_svm_payload_mint_mismatch'
 
-const paysRecipient: Rule<TransferCandidate> = ({ transfer, requirements, terms }) => {
+const paysRecipient: Check<TransferCandidate> = ({ transfer, requirements, terms }) => {
   const owner = readAddress(requirements.payTo)
   if (owner === null) return 'invalid_exact_svm_payload_recipient_mismatch'
   const { mint, program } = transfer
@@ -142,50 +142,140 @@ const paysRecipient: Rule<TransferCandidate> = ({ transfer, requirements, terms 
 }
 
 // It would only cost our fee.
-const paysSomeoneElse: Rule<TransferCandidate> = ({ transfer, requirements }) =>
+const paysSomeoneElse: Check<TransferCandidate> = ({ transfer, requirements }) =>
   transfer.authority === requirements.payTo || transfer.source === transfer.destination
     ? 'self_payment'
     : null
 
-const paysAmount: Rule<TransferCandidate> = ({ transfer, requirements }) =>
+const paysAmount: Check<TransferCandidate> = ({ transfer, requirements }) =>
   transfer.amount === requirements.amount ? null : 'invalid_exact_svm_payload_amount_mismatch'
 
 // Only the second of the two signers can be the payer.
-const isPaidBySigner: Rule<TransferCandidate> = ({ transfer, transaction }) =>
+const isPaidBySigner: Check<TransferCandidate> = ({ transfer, transaction }) =>
   transfer.authority === transaction.keys[1] ? null : 'invalid_exact_svm_payload_signature_invalid'
 
-const openingChecks: readonly Rule<Candidate>[] = [
-  asksForAmount,
-  usesNoLookupTables,
-  feePayerIsOurs,
-  namedFeePayerIsOurs,
-  hasTwoSigners,
-  hasAllowedInstructionCount,
-  limitsComputeUnits,
-  limitsPriorityFee,
+const openingRules: readonly Rule<Candidate>[] = [
+  {
+    name: 'required_amount',
+    check: asksForAmount,
+    compare: ({ requirements }) => ({
+      path: 'paymentRequirements.amount',
+      found: requirements.amount,
+      expected: 'at least 1',
+    }),
+  },
+  { name: 'lookup_tables', check: usesNoLookupTables },
+  {
+    name: 'fee_payer',
+    check: feePayerIsOurs,
+    compare: ({ transaction, terms }) => ({
+      found: transaction.keys[0],
+      expected: `one of ${terms.feePayers.join(', ')}`,
+    }),
+  },
+  { name: 'fee_payer', check: namedFeePayerIsOurs },
+  {
+    name: 'signers',
+    check: hasTwoSigners,
+    compare: ({ transaction }) => ({
+      found: `${transaction.requiredSignatures} required signatures`,
+      expected: `${signers}: fee payer and payer`,
+    }),
+  },
+  {
+    name: 'instructions',
+    check: hasAllowedInstructionCount,
+    compare: ({ transaction }) => ({
+      found: `${transaction.instructions.length} instructions`,
+      expected: '3 to 7',
+    }),
+  },
+  {
+    name: 'compute_limit',
+    check: limitsComputeUnits,
+    compare: ({ transaction, terms }) => ({
+      found:
+        readComputeUnitLimit(transaction.instructions[0]) ?? 'no SetComputeUnitLimit as first instruction',
+      expected: `at most ${terms.maxComputeUnits} compute units`,
+    }),
+  },
+  {
+    name: 'priority_fee',
+    check: limitsPriorityFee,
+    compare: ({ transaction, terms }) => ({
+      found:
+        readComputeUnitPrice(transaction.instructions[1]) ?? 'no SetComputeUnitPrice as second instruction',
+      expected: `limit times price of at most ${terms.maxPriorityFeeLamports} lamports`,
+    }),
+  },
 ]
 
-const transferChecks: readonly Rule<TransferCandidate>[] = [
-  hasOnlyAllowedInstructions,
-  limitsLighthouseAssertions,
-  hasOneMemoAtMost,
-  memoFits,
-  touchesNoSignerAccount,
-  paysAsset,
-  paysAmount,
-  isPaidBySigner,
-  paysSomeoneElse,
-  paysRecipient,
+const transferRules: readonly Rule<TransferCandidate>[] = [
+  { name: 'instructions', check: hasOnlyAllowedInstructions },
+  { name: 'assertions', check: limitsLighthouseAssertions },
+  { name: 'memo', check: hasOneMemoAtMost },
+  {
+    name: 'memo',
+    check: memoFits,
+    compare: ({ transaction, requirements }) => ({
+      found: listMemos(transaction)[0]?.data.toString() ?? 'no memo',
+      expected:
+        requirements.extra.memo == null
+          ? `at most one, of ${maxMemoLength} bytes`
+          : `extra.memo: ${String(requirements.extra.memo)}`,
+    }),
+  },
+  { name: 'fee_payer_untouched', check: touchesNoSignerAccount },
+  {
+    name: 'named_asset',
+    check: paysAsset,
+    compare: ({ transfer, requirements }) => ({ found: transfer.mint, expected: requirements.asset }),
+  },
+  {
+    name: 'authorized_amount',
+    check: paysAmount,
+    compare: ({ transfer, requirements }) => ({
+      found: transfer.amount,
+      expected: `exactly ${requirements.amount}`,
+    }),
+  },
+  {
+    name: 'sender',
+    check: isPaidBySigner,
+    compare: ({ transfer, transaction }) => ({
+      found: transfer.authority,
+      expected: `${transaction.keys[1] ?? 'a payer'}, the second signer`,
+    }),
+  },
+  { name: 'self_payment', check: paysSomeoneElse },
+  {
+    name: 'recipient',
+    check: paysRecipient,
+    compare: ({ transfer, requirements }) => ({
+      found: transfer.destination,
+      expected: `the associated token account of ${requirements.payTo}`,
+    }),
+  },
 ]
+
+/** In the order in which they are checked. */
+export const transactionRules = [...namesOf(openingRules), ...namesOf(transferRules)] as const
 
 /** Returns the transfer, or the first broken rule, cheapest first. */
 export const checkTransaction = (
   candidate: Candidate,
+  trace?: Trace,
 ): { readonly transfer: Transfer } | { readonly broken: Reason } => {
-  const opening = runChecks(openingChecks, candidate)
-  if (opening !== null) return { broken: opening }
+  const opening = runRules(openingRules, candidate, trace)
+  // With a trace the rules of the transfer run as well.
+  if (opening !== null && trace === undefined) return { broken: opening }
   const transfer = readTransfer(candidate.transaction.instructions[2])
-  if (transfer === null) return { broken: 'invalid_exact_svm_payload_no_transfer_instruction' }
-  const broken = runChecks(transferChecks, { ...candidate, transfer })
+  if (transfer === null) {
+    const broken = 'invalid_exact_svm_payload_no_transfer_instruction'
+    trace?.note('instructions', broken)
+    return { broken: opening ?? broken }
+  }
+  const ofTransfer = runRules(transferRules, { ...candidate, transfer }, trace)
+  const broken = opening ?? ofTransfer
   return broken === null ? { transfer } : { broken }
 }

@@ -1,12 +1,14 @@
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import type { RuleName } from '../../../protocol/rules/ruleNames.js'
+import type { Trace } from '../../../protocol/rules/rules.js'
 import type { Refusal } from '../../../schemes/scheme.js'
 import { describeForeignMethod } from '../../../schemes/transferMethod.js'
 import { isValidEd25519Signature } from '../../common/ed25519.js'
 import { describeAuthorization, type OfferedTokens } from '../../common/settling/exactScheme.js'
 import { decodeBase58, readAddress } from '../encoding/base58.js'
 import type { SolanaNetworkSettings } from '../settings.js'
-import { checkTransaction, type Terms } from './checks.js'
+import { checkTransaction, type Terms, transactionRules } from './checks.js'
 import { decodeTransaction, encodeTransaction, type Transaction } from './decode.js'
 import { readTransfer, type Transfer } from './instructions.js'
 
@@ -25,27 +27,40 @@ type Preparation = { readonly prepared: Prepared } | { readonly refused: Refusal
 type TokenPolicy = Pick<SolanaNetworkSettings, 'network' | 'tokens' | 'knownTokens' | 'acceptsAnyToken'>
 
 /** Everything without chain access: structure, rules, the payer's signature. */
-export type Prepare = (payment: Payment) => Preparation
+export type Prepare = (payment: Payment, trace?: Trace) => Preparation
 
 export const createPrepare = (network: TokenPolicy, terms: Terms): Prepare => {
   const { isOffered } = listOffered(network)
-  return (payment) => {
+  return (payment, trace) => {
+    trace?.expect(preparedRules)
+    const refuse = (name: RuleName, payer: string | null, reason: Reason, message?: string) => {
+      trace?.note(name, message === undefined ? reason : { reason, message })
+      return refused(payer, reason, message)
+    }
     const foreign = describeForeignMethod(payment, ownMethod)
-    if (foreign !== null) return refused(null, 'unsupported_asset_transfer_method', foreign)
+    if (foreign !== null) return refuse('transfer_method', null, 'unsupported_asset_transfer_method', foreign)
+    trace?.note('transfer_method', null)
     const text = payment.proof.transaction
     if (typeof text !== 'string') {
-      return refused(null, 'invalid_payload_structure', 'payload.transaction: must be base64')
+      const message = 'payload.transaction: must be base64'
+      return refuse('payload_fields', null, 'invalid_payload_structure', message)
     }
+    trace?.note('payload_fields', null)
     const transaction = decodeTransaction(text)
     if (transaction === null) {
-      return refused(null, 'invalid_exact_svm_payload_transaction_could_not_be_decoded')
+      return refuse('encoding', null, 'invalid_exact_svm_payload_transaction_could_not_be_decoded')
     }
+    trace?.note('encoding', null)
     const payer = findPayer(transaction)
     const { requirements } = payment
-    if (!isOffered(requirements.asset)) return refused(payer, 'unsupported_asset')
-    const judgement = checkTransaction({ transaction, requirements, terms })
+    if (!isOffered(requirements.asset)) return refuse('asset', payer, 'unsupported_asset')
+    trace?.note('asset', null)
+    const judgement = checkTransaction({ transaction, requirements, terms }, trace)
+    if ('broken' in judgement && trace === undefined) return refused(payer, judgement.broken)
+    const isSigned = isSignedBy(transaction, 1)
+    trace?.note('signature', isSigned ? null : 'invalid_exact_svm_payload_signature_invalid')
     if ('broken' in judgement) return refused(payer, judgement.broken)
-    if (!isSignedBy(transaction, 1)) return refused(payer, 'invalid_exact_svm_payload_signature_invalid')
+    if (!isSigned) return refused(payer, 'invalid_exact_svm_payload_signature_invalid')
     const prepared: Prepared = {
       transaction,
       transfer: judgement.transfer,
@@ -58,6 +73,15 @@ export const createPrepare = (network: TokenPolicy, terms: Terms): Prepare => {
 }
 
 const ownMethod = { names: ['default'], fields: ['transaction'] } as const
+
+const preparedRules = [
+  'transfer_method',
+  'payload_fields',
+  'encoding',
+  'asset',
+  ...transactionRules,
+  'signature',
+] as const
 
 /** Owner of the tokens that any transfer moves; without one the second signer, which is not the fee payer. */
 export const findPayer = ({ instructions, keys, requiredSignatures }: Transaction): string | null => {

@@ -1,6 +1,9 @@
 import type { Clock } from '../../../ports/clock.js'
 import type { RateLimiter } from '../../../ports/rateLimiter.js'
 import type { Recorder } from '../../../ports/settlementJournal.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import type { RuleName } from '../../../protocol/rules/ruleNames.js'
+import type { Trace } from '../../../protocol/rules/rules.js'
 import type { Network } from '../../../schemes/network.js'
 import type { Authorized, Outcome, Refusal, Scheme, SettleOptions } from '../../../schemes/scheme.js'
 import { createHourlyBudget } from '../../common/hourlyBudget.js'
@@ -153,25 +156,32 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return transaction === null ? null : formatAuthorizationId(network.network, transaction)
     },
 
-    verify: async (payment, { isAwaited, isForSettle = false, caller = null }) => {
-      const preparation = prepare(payment)
+    verify: async (payment, { isAwaited, isForSettle = false, caller = null, trace }) => {
+      const preparation = prepare(payment, trace)
+      trace?.expect(['priority_fee', 'minimum_payment', 'simulation', 'valid_before'])
       if ('refused' in preparation) return preparation.refused
       const { transaction, transfer } = preparation.prepared
       const tooCostly = refusePriorityFee(preparation.prepared, caller)
-      if (tooCostly !== null) return tooCostly
+      if (tooCostly !== null) {
+        trace?.note('priority_fee', tooCostly)
+        return tooCostly
+      }
       const tooLow = minimum.refuse({
         asset: payment.requirements.asset,
         amount: transfer.amount,
         cost: countFee(transaction),
         isForSettle,
       })
+      trace?.note('minimum_payment', tooLow)
       if (tooLow !== null) return toRefusal(transfer.authority, tooLow.reason, tooLow.message)
       if (!isAwaited()) throw new Error('The caller is gone')
       const verified = await simulateNow(preparation.prepared)
       if (isForSettle && verified.failure === null && isTooLate(verified)) {
         return toRefusal(verified.prepared.transfer.authority, 'settle_exact_svm_block_height_exceeded')
       }
-      return refuseBy(verified.prepared, verified.failure) ?? authorize(verified, isForSettle)
+      const refused = refuseBy(verified.prepared, verified.failure)
+      if (trace !== undefined) traceSimulation(verified, refused, trace)
+      return refused ?? authorize(verified, isForSettle)
     },
 
     resolve: (settlement) =>
@@ -181,6 +191,31 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       }),
     send: rpc.send,
   })
+}
+
+/** Reasons that the accounts show, which the simulation reads. */
+const accountRules: Partial<Record<Reason, RuleName>> = {
+  insufficient_funds: 'balance',
+  invalid_exact_svm_payload_transaction_sender_ata_not_found: 'balance',
+  settle_exact_svm_block_height_exceeded: 'valid_before',
+}
+
+const traceSimulation = (
+  { prepared, balance, blocksLeft, failure }: Verified,
+  refused: Refusal | null,
+  trace: Trace,
+): void => {
+  const broken = refused === null ? undefined : accountRules[refused.reason]
+  if (broken === undefined) {
+    trace.note('simulation', refused)
+    if (failure !== null) return
+    trace.note('balance', null, { found: balance, expected: `at least ${prepared.transfer.amount}` })
+    trace.note('valid_before', null, { found: blocksLeft === null ? 'unknown' : `${blocksLeft} blocks left` })
+    trace.addFact('payer_balance', `${balance}`)
+    return
+  }
+  trace.note(broken, refused)
+  trace.skip('simulation', broken)
 }
 
 interface Verified extends Simulated {

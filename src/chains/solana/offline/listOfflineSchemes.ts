@@ -41,8 +41,8 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
       const transaction = decode(proof.transaction)
       return transaction === null ? null : findPayer(transaction)
     },
-    read: async (payment) => {
-      const preparation = prepare(payment)
+    read: async (payment, { trace }) => {
+      const preparation = prepare(payment, trace)
       if ('refused' in preparation) return preparation.refused
       return { ...describeTransfer(preparation.prepared), holds: false }
     },

@@ -1,7 +1,7 @@
 import type { Address } from '@ton/core'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import { type Check, runChecks } from '../../../schemes/checks.js'
+import { namesOf, type Rule, runRules, type Trace } from '../../../protocol/rules/rules.js'
 import { readAddress, readCell } from '../encoding/cells.js'
 import type { RelayLimits } from '../settings.js'
 import type { DecodedPayment } from './decode.js'
@@ -17,61 +17,63 @@ interface Candidate {
   readonly relayLimits: RelayLimits
 }
 
-type Rule = Check<Candidate, Reason>
+type Check = Rule<Candidate>['check']
 
-const paysRecipient: Rule = ({ decoded, payment }) =>
+const paysRecipient: Check = ({ decoded, payment }) =>
   readAddress(payment.requirements.payTo)?.equals(decoded.transfer.destination) === true
     ? null
     : 'recipient_mismatch'
 
 // It would only cost our TON.
-const paysSomeoneElse: Rule = ({ decoded }) =>
+const paysSomeoneElse: Check = ({ decoded }) =>
   decoded.message.wallet.equals(decoded.transfer.destination) ? 'self_payment' : null
 
-const paysAmount: Rule = ({ decoded: { transfer }, payment: { requirements } }) => {
+const paysAmount: Check = ({ decoded: { transfer }, payment: { requirements } }) => {
   if (requirements.amount === 0n) return 'invalid_payment_amount'
   if (transfer.amount < requirements.amount) return 'insufficient_amount'
   return transfer.amount === requirements.amount ? null : 'invalid_exact_tvm_payload_amount_mismatch'
 }
 
-const namesAsset: Rule = ({ decoded, asset }) =>
+const namesAsset: Check = ({ decoded, asset }) =>
   readAddress(decoded.namedAsset)?.equals(asset) === true ? null : 'asset_mismatch'
 
-const hasNotExpired: Rule = ({ decoded: { request }, nowSeconds, marginSeconds }) =>
+const hasNotExpired: Check = ({ decoded: { request }, nowSeconds, marginSeconds }) =>
   request.validUntil > nowSeconds + marginSeconds ? null : 'authorization_expired'
 
 const skewSeconds = 30
 // Wallets that choose their own validity sign for five minutes or less, whatever the requirements say.
 const usualValiditySeconds = 300
 
-const expiresInTime: Rule = ({ decoded: { request }, payment: { requirements }, nowSeconds }) => {
-  const validitySeconds = Math.max(requirements.maxTimeoutSeconds, usualValiditySeconds)
-  return request.validUntil <= nowSeconds + validitySeconds + skewSeconds
+const findLongestValidity = ({ requirements }: Pick<Payment, 'requirements'>): number =>
+  Math.max(requirements.maxTimeoutSeconds, usualValiditySeconds) + skewSeconds
+
+const expiresInTime: Check = ({ decoded: { request }, payment: { requirements }, nowSeconds }) => {
+  return request.validUntil <= nowSeconds + findLongestValidity({ requirements })
     ? null
     : 'invalid_exact_tvm_payload_valid_until_too_far'
 }
 
 const allowedModes: readonly number[] = [1, 3]
 
-const sendsOneStandardTransfer: Rule = ({ decoded: { request } }) => {
+const sendsOneStandardTransfer: Check = ({ decoded: { request } }) => {
   const { message } = request
   return message.isStandardTransfer && allowedModes.includes(message.mode)
     ? null
     : 'invalid_exact_tvm_payload_w5_actions'
 }
 
-const matchesPayloadForm: Rule = ({ decoded: { request, isSponsored } }) =>
+const matchesPayloadForm: Check = ({ decoded: { request, isSponsored } }) =>
   request.isForRelay === isSponsored ? null : 'invalid_exact_tvm_payload_w5_actions'
 
 // Bounds for a payment that the client's wallet pays for: enough to arrive, and a limit on the client's loss.
 const clientValue = { least: 20_000_000n, most: 500_000_000n }
 
-const attachesEnoughTon: Rule = ({ decoded: { request, transfer, isSponsored }, relayLimits }) => {
+const attachesEnoughTon: Check = ({ decoded: { request, transfer, isSponsored }, relayLimits }) => {
   const { least } = isSponsored ? relayLimits : clientValue
   return request.message.nanoTon - transfer.forwardNanoTon >= least ? null : 'insufficient_ton_attached'
 }
 
-const limitsAttachedTon: Rule = ({ decoded: { request, isSponsored }, relayLimits }) =>
+const limitsAttachedTon: Check = ({ decoded: { request, isSponsored }, relayLimits }) =>
   request.message.nanoTon <= (isSponsored ? relayLimits : clientValue).most
     ? null
     : 'invalid_exact_tvm_payload_attached_ton_amount_too_high'
@@ -79,7 +81,7 @@ const limitsAttachedTon: Rule = ({ decoded: { request, isSponsored }, relayLimit
 // The client's own TON.
 const mostForwardedByClient = 10_000_000n
 
-const forwardsAsRequired: Rule = ({ decoded: { transfer, isSponsored }, payment, relayLimits }) => {
+const forwardsAsRequired: Check = ({ decoded: { transfer, isSponsored }, payment, relayLimits }) => {
   const { forwardTonAmount = '0', forwardPayload } = payment.requirements.extra
   const isRequired = isSponsored ? transfer.forwardNanoTon.toString() === String(forwardTonAmount) : true
   const required = typeof forwardPayload === 'string' ? readCell(forwardPayload) : null
@@ -98,7 +100,7 @@ const forwardsAsRequired: Rule = ({ decoded: { transfer, isSponsored }, payment,
  * Excess TON of a relayed payment returns to a relay wallet. Published resource servers name no response destination;
  * then the excess stays in the recipient's jetton wallet, so no more may be attached than the transfer needs.
  */
-const returnsExcess: Rule = ({ decoded, payment, relays, relayLimits }) => {
+const returnsExcess: Check = ({ decoded, payment, relays, relayLimits }) => {
   const { request, transfer, isSponsored } = decoded
   if (!isSponsored) return null
   const { responseDestination: required } = payment.requirements.extra
@@ -118,7 +120,7 @@ const returnsExcess: Rule = ({ decoded, payment, relays, relayLimits }) => {
 const isSame = (text: string, address: Address): boolean => readAddress(text)?.equals(address) === true
 
 /** `namesAsset` compares the asset. */
-const matchesCopy: Rule = ({ decoded: { copy, message, transfer } }) => {
+const matchesCopy: Check = ({ decoded: { copy, message, transfer } }) => {
   if (copy === null) return null
   const isEqual =
     isSame(copy.from, message.wallet) &&
@@ -127,21 +129,70 @@ const matchesCopy: Rule = ({ decoded: { copy, message, transfer } }) => {
   return isEqual ? null : 'authorization_mismatch'
 }
 
-const checks: readonly Rule[] = [
-  matchesPayloadForm,
-  sendsOneStandardTransfer,
-  namesAsset,
-  paysRecipient,
-  paysSomeoneElse,
-  paysAmount,
-  hasNotExpired,
-  expiresInTime,
-  attachesEnoughTon,
-  limitsAttachedTon,
-  forwardsAsRequired,
-  returnsExcess,
-  matchesCopy,
+const rules: readonly Rule<Candidate>[] = [
+  { name: 'message_form', check: matchesPayloadForm },
+  { name: 'message_form', check: sendsOneStandardTransfer },
+  {
+    name: 'named_asset',
+    check: namesAsset,
+    compare: ({ decoded, payment }) => ({
+      path: 'paymentPayload.payload.authorization.jettonMaster',
+      found: decoded.namedAsset,
+      expected: payment.requirements.asset,
+    }),
+  },
+  {
+    name: 'recipient',
+    check: paysRecipient,
+    compare: ({ decoded, payment }) => ({
+      found: decoded.transfer.destination.toRawString(),
+      expected: payment.requirements.payTo,
+    }),
+  },
+  { name: 'self_payment', check: paysSomeoneElse },
+  {
+    name: 'authorized_amount',
+    check: paysAmount,
+    compare: ({ decoded, payment }) => ({
+      found: decoded.transfer.amount,
+      expected: `exactly ${payment.requirements.amount}, at least 1`,
+    }),
+  },
+  {
+    name: 'valid_before',
+    check: hasNotExpired,
+    compare: ({ decoded, nowSeconds, marginSeconds }) => ({
+      found: decoded.request.validUntil,
+      expected: `more than ${nowSeconds + marginSeconds}, which is now`,
+    }),
+  },
+  {
+    name: 'validity_limit',
+    check: expiresInTime,
+    compare: ({ decoded, payment, nowSeconds }) => ({
+      found: `${decoded.request.validUntil - nowSeconds} s from now`,
+      expected: `at most ${findLongestValidity(payment)} s`,
+    }),
+  },
+  {
+    name: 'attached_coin',
+    check: attachesEnoughTon,
+    compare: ({ decoded: { request, isSponsored }, relayLimits }) => ({
+      found: `${request.message.nanoTon} nanoton`,
+      expected: describeBounds(isSponsored ? relayLimits : clientValue),
+    }),
+  },
+  { name: 'attached_coin', check: limitsAttachedTon },
+  { name: 'forward_terms', check: forwardsAsRequired },
+  { name: 'forward_terms', check: returnsExcess },
+  { name: 'payload_copy', check: matchesCopy },
 ]
 
+const describeBounds = ({ least, most }: Pick<RelayLimits, 'least' | 'most'>): string =>
+  `${least} to ${most} nanoton, and what is forwarded`
+
+export const messageRules = namesOf(rules)
+
 /** First broken rule, or null. No chain access. */
-export const findFailedCheck = (candidate: Candidate): Reason | null => runChecks(checks, candidate)
+export const findFailedCheck = (candidate: Candidate, trace?: Trace): Reason | null =>
+  runRules(rules, candidate, trace)

@@ -2,6 +2,8 @@ import type { Address } from '@ton/core'
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import type { RuleName } from '../../../protocol/rules/ruleNames.js'
+import type { Trace } from '../../../protocol/rules/rules.js'
 import type { Refusal } from '../../../schemes/scheme.js'
 import { describeForeignMethod } from '../../../schemes/transferMethod.js'
 import { readAddress } from '../encoding/cells.js'
@@ -10,9 +12,9 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { TonNetworkSettings, TonSettings } from '../settings.js'
 import type { JettonRegistry } from '../tokens/jettons.js'
 import { findWallet } from '../wallets/walletState.js'
-import { findFailedCheck } from './checks.js'
+import { findFailedCheck, messageRules } from './checks.js'
 import { type DecodedPayment, decodePayment, readClaimedPayer, readExactProof } from './decode.js'
-import { findFailedStateCheck } from './stateChecks.js'
+import { findFailedStateCheck, walletStateRules } from './stateChecks.js'
 
 /** Breaks no rule in the current chain state. */
 export interface Prepared {
@@ -30,6 +32,7 @@ interface PrepareOptions {
   readonly marginSeconds: number
   /** Called before any chain access; may throw to prevent it. */
   readonly beforeAsking?: () => void
+  readonly trace?: Trace | undefined
 }
 
 /** Structure, rules, wallet, signature, seqno, balances. */
@@ -50,6 +53,7 @@ export const createPrepare = (dependencies: {
   const findObstacle = async (
     decoded: DecodedPayment,
     asset: Address,
+    trace: Trace | undefined,
   ): Promise<{ readonly reason: Reason } | { readonly isDeployed: boolean }> => {
     const payer = decoded.message.wallet
     const [account, jettonWallet] = await Promise.all([
@@ -57,34 +61,57 @@ export const createPrepare = (dependencies: {
       jettons.findWallet(asset, payer),
     ])
     const finding = findWallet(account, decoded.message)
-    if ('refusedAs' in finding) return { reason: finding.refusedAs }
+    if ('refusedAs' in finding) {
+      trace?.note('wallet', finding.refusedAs)
+      return { reason: finding.refusedAs }
+    }
+    trace?.note('wallet', null)
     const { wallet } = finding
-    const broken = findFailedStateCheck({ decoded, wallet, account, jettonWallet, otherGlobalIds })
-    if (broken !== null) return { reason: broken }
+    const candidate = { decoded, wallet, account, jettonWallet, otherGlobalIds }
+    const broken = findFailedStateCheck(candidate, trace)
+    // With a trace the balance is judged as well.
+    if (broken !== null && trace === undefined) return { reason: broken }
     const balance = jettonWallet === null ? 0n : await jettons.readBalance(jettonWallet)
-    if (balance < decoded.transfer.amount) return { reason: 'insufficient_jetton_balance' }
+    const isPoor = balance < decoded.transfer.amount
+    trace?.note('balance', isPoor ? 'insufficient_jetton_balance' : null, {
+      found: balance,
+      expected: `at least ${decoded.transfer.amount}`,
+    })
+    trace?.addFact('payer_balance', `${balance}`)
+    if (broken !== null) return { reason: broken }
+    if (isPoor) return { reason: 'insufficient_jetton_balance' }
     return { isDeployed: wallet.isDeployed }
   }
 
-  return async (payment, { marginSeconds, beforeAsking }) => {
-    const reading = readPayment(payment, jettons.isOffered)
+  return async (payment, { marginSeconds, beforeAsking, trace }) => {
+    const reading = readPayment(payment, jettons.isOffered, trace)
+    trace?.expect(stateRules)
     if ('refused' in reading) return reading
     const { decoded, asset } = reading
     const payer = decoded.message.wallet
 
     const nowSeconds = Math.floor(clock.now().getTime() / 1_000)
-    const broken = findFailedCheck({
-      decoded,
-      payment,
-      asset,
-      nowSeconds,
-      marginSeconds,
-      relays,
-      relayLimits: family.relayLimits,
-    })
-    if (broken !== null) return toRefusal(payer, broken)
+    const broken = findFailedCheck(
+      {
+        decoded,
+        payment,
+        asset,
+        nowSeconds,
+        marginSeconds,
+        relays,
+        relayLimits: family.relayLimits,
+      },
+      trace,
+    )
+    if (broken !== null && trace === undefined) return toRefusal(payer, broken)
     beforeAsking?.()
-    const answer = await findObstacle(decoded, asset)
+    if (broken !== null) {
+      await findObstacle(decoded, asset, trace).catch(() => {
+        for (const name of stateRules) trace?.miss(name)
+      })
+      return toRefusal(payer, broken)
+    }
+    const answer = await findObstacle(decoded, asset, trace)
     if ('reason' in answer) return toRefusal(payer, answer.reason)
     return { prepared: { decoded, payer, asset, isDeployed: answer.isDeployed } }
   }
@@ -94,21 +121,44 @@ type PaymentReading =
   | { readonly decoded: DecodedPayment; readonly asset: Address }
   | { readonly refused: Refusal }
 
+const stateRules = ['wallet', ...walletStateRules, 'balance'] as const
+
 /** Structure, and whether the asset is offered. */
-export const readPayment = (payment: Payment, isOffered: (master: Address) => boolean): PaymentReading => {
+export const readPayment = (
+  payment: Payment,
+  isOffered: (master: Address) => boolean,
+  trace?: Trace,
+): PaymentReading => {
+  trace?.expect(readingRules)
+  const refuse = (name: RuleName, ...refusal: Parameters<typeof toRefusal>) => {
+    const [, reason, message] = refusal
+    trace?.note(name, message === undefined ? reason : { reason, message })
+    return toRefusal(...refusal)
+  }
   const reading = readExactProof(payment.proof)
   const claimed = readClaimedPayer(payment.proof)
   const foreign = describeForeignMethod(payment, ownMethod)
-  if (foreign !== null) return toRefusal(claimed, 'unsupported_asset_transfer_method', foreign)
-  if ('problem' in reading) return toRefusal(claimed, 'invalid_payload_structure', reading.problem)
+  if (foreign !== null) {
+    return refuse('transfer_method', claimed, 'unsupported_asset_transfer_method', foreign)
+  }
+  trace?.note('transfer_method', null)
+  if ('problem' in reading) {
+    return refuse('payload_fields', claimed, 'invalid_payload_structure', reading.problem)
+  }
+  trace?.note('payload_fields', null)
   const decoding = decodePayment(reading.proof)
-  if ('refusedAs' in decoding) return toRefusal(decoding.wallet ?? claimed, decoding.refusedAs)
+  if ('refusedAs' in decoding) return refuse('encoding', decoding.wallet ?? claimed, decoding.refusedAs)
+  trace?.note('encoding', null)
   const { decoded } = decoding
   const asset = readAddress(payment.requirements.asset)
-  return asset === null || !isOffered(asset)
-    ? toRefusal(decoded.message.wallet, 'unsupported_asset')
-    : { decoded, asset }
+  if (asset === null || !isOffered(asset)) {
+    return refuse('asset', decoded.message.wallet, 'unsupported_asset')
+  }
+  trace?.note('asset', null)
+  return { decoded, asset }
 }
+
+const readingRules = ['transfer_method', 'payload_fields', 'encoding', 'asset', ...messageRules] as const
 
 const ownMethod = { names: ['default'], fields: ['signedBoc', 'settlementBoc'] } as const
 

@@ -214,13 +214,15 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     describeAssetExtra: describeTerms,
     identify,
 
-    verify: async (payment, { isAwaited, isForSettle = false, caller = null }) => {
+    verify: async (payment, { isAwaited, isForSettle = false, caller = null, trace }) => {
       const preparation = await prepare(payment, {
         marginSeconds: isForSettle ? family.expiryMarginSeconds : 0,
         beforeAsking: () => {
           if (!isAwaited()) throw new Error('The caller is gone')
         },
+        trace,
       })
+      trace?.expect(['minimum_payment', 'sponsoring'])
       if ('refused' in preparation) return preparation.refused
       const { prepared } = preparation
       const { payer, asset, decoded } = prepared
@@ -231,7 +233,9 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
         coversCost: caller === 'anonymous',
         isForSettle,
       })
+      trace?.note('minimum_payment', tooLow)
       const unsponsored = tooLow ?? (decoded.isSponsored ? await refuseSponsoring(prepared, caller) : null)
+      if (tooLow === null) trace?.note('sponsoring', unsponsored)
       if (unsponsored !== null) return { isValid: false, payer: payer.toRawString(), ...unsponsored }
       if (decoded.isSponsored && !wallets.some(({ signer }) => canPay(signer))) {
         throw networkUnavailable(network.network)

@@ -1,6 +1,6 @@
 import type { Address } from '@ton/core'
 import type { Reason } from '../../../protocol/reasons.js'
-import { type Check, runChecks } from '../../../schemes/checks.js'
+import { namesOf, type Rule, runRules, type Trace } from '../../../protocol/rules/rules.js'
 import { isValidEd25519Signature } from '../../common/ed25519.js'
 import type { Account } from '../rpc/rpc.js'
 import type { WalletRequest } from '../wallets/walletMessage.js'
@@ -19,25 +19,25 @@ interface StateCandidate extends WalletCandidate {
   readonly jettonWallet: Address | null
 }
 
-type WalletRule = Check<WalletCandidate, Reason>
+type WalletCheck = Rule<WalletCandidate>['check']
 
-type Rule = Check<StateCandidate, Reason>
+type StateCheck = Rule<StateCandidate>['check']
 
-const matchesWalletVersion: WalletRule = ({ decoded, wallet }) =>
+const matchesWalletVersion: WalletCheck = ({ decoded, wallet }) =>
   decoded.request.layout === wallet.layout ? null : 'invalid_exact_tvm_payload_w5_actions'
 
 // A client-paid message needs a deployed wallet, and must not carry a state init.
-const isDeployedAsRequired: Rule = ({ decoded: { isSponsored, message }, wallet }) => {
+const isDeployedAsRequired: StateCheck = ({ decoded: { isSponsored, message }, wallet }) => {
   if (!isSponsored && !wallet.isDeployed) return 'wallet_not_deployed'
   return !isSponsored && message.init !== null ? 'invalid_boc_format' : null
 }
 
-const acceptsSignatures: WalletRule = ({ wallet }) =>
+const acceptsSignatures: WalletCheck = ({ wallet }) =>
   wallet.isSignatureAllowed ? null : 'invalid_exact_tvm_payload_signature_mode_mismatch'
 
 // An extension could move the jettons while our message is in flight, and the bounced TON stays with the
 // payer.
-const hasNoExtensions: WalletRule = ({ decoded: { isSponsored }, wallet }) =>
+const hasNoExtensions: WalletCheck = ({ decoded: { isSponsored }, wallet }) =>
   isSponsored && wallet.hasExtensions ? 'invalid_exact_tvm_payload_extensions_dict_mismatch' : null
 
 // Context of client wallets in W5 (workchain 0, version 0, subwallet 0).
@@ -52,12 +52,12 @@ export const isForOtherNetwork = (
   otherGlobalIds: readonly number[],
 ): boolean => layout === 'v5' && otherGlobalIds.map(defaultWalletId).includes(walletId)
 
-const hasWalletId: WalletRule = ({ decoded: { request }, wallet, otherGlobalIds }) =>
+const hasWalletId: WalletCheck = ({ decoded: { request }, wallet, otherGlobalIds }) =>
   request.walletId === wallet.walletId && !isForOtherNetwork(request, otherGlobalIds)
     ? null
     : 'invalid_exact_tvm_payload_wallet_id_mismatch'
 
-const isSignedByOwner: WalletRule = ({ decoded: { request }, wallet }) =>
+const isSignedByOwner: WalletCheck = ({ decoded: { request }, wallet }) =>
   isValidEd25519Signature({
     publicKey: wallet.publicKey,
     message: request.signedHash,
@@ -66,41 +66,71 @@ const isSignedByOwner: WalletRule = ({ decoded: { request }, wallet }) =>
     ? null
     : 'message_verification_failed'
 
-const hasNextSeqno: Rule = ({ decoded: { request }, wallet }) => {
+const hasNextSeqno: StateCheck = ({ decoded: { request }, wallet }) => {
   if (request.seqno < wallet.seqno) return 'seqno_already_used'
   return request.seqno > wallet.seqno ? 'seqno_too_high' : null
 }
 
-const movesAsset: Rule = ({ decoded: { request }, jettonWallet }) =>
+const movesAsset: StateCheck = ({ decoded: { request }, jettonWallet }) =>
   jettonWallet?.equals(request.message.destination) === true ? null : 'asset_mismatch'
 
 // Upper bound of the wallet's own fees: up to 10,000 gas and forwarding one message.
 const walletNanoTon = 15_000_000n
 
-const canPayGas: Rule = ({ decoded: { request, isSponsored }, account }) =>
+const canPayGas: StateCheck = ({ decoded: { request, isSponsored }, account }) =>
   isSponsored || account.balance >= request.message.nanoTon + walletNanoTon
     ? null
     : 'insufficient_ton_for_gas'
 
-const walletChecks: readonly WalletRule[] = [
-  matchesWalletVersion,
-  acceptsSignatures,
-  hasNoExtensions,
-  hasWalletId,
-  isSignedByOwner,
+const walletRules: readonly Rule<WalletCandidate>[] = [
+  { name: 'wallet_version', check: matchesWalletVersion },
+  { name: 'wallet_signatures', check: acceptsSignatures },
+  { name: 'wallet_extensions', check: hasNoExtensions },
+  {
+    name: 'wallet_id',
+    check: hasWalletId,
+    compare: ({ decoded: { request }, wallet }) => ({
+      found: request.walletId,
+      expected: `${wallet.walletId}`,
+    }),
+  },
+  { name: 'signature', check: isSignedByOwner },
 ]
 
 /** First rule that the wallet breaks, whatever happened on the chain since; null if none. */
-export const findFailedWalletCheck = (candidate: WalletCandidate): Reason | null =>
-  runChecks(walletChecks, candidate)
+export const findFailedWalletCheck = (candidate: WalletCandidate, trace?: Trace): Reason | null =>
+  runRules(walletRules, candidate, trace)
 
-const checks: readonly Rule[] = [
-  isDeployedAsRequired,
-  findFailedWalletCheck,
-  hasNextSeqno,
-  movesAsset,
-  canPayGas,
+const rules: readonly Rule<StateCandidate>[] = [
+  { name: 'wallet_deployed', check: isDeployedAsRequired },
+  ...walletRules,
+  {
+    name: 'sequence',
+    check: hasNextSeqno,
+    compare: ({ decoded: { request }, wallet }) => ({ found: request.seqno, expected: `${wallet.seqno}` }),
+  },
+  {
+    name: 'token_wallet',
+    check: movesAsset,
+    compare: ({ decoded: { request }, jettonWallet }) => ({
+      found: request.message.destination.toRawString(),
+      expected: jettonWallet?.toRawString() ?? 'a wallet that the jetton master names',
+    }),
+  },
+  {
+    name: 'fee_balance',
+    check: canPayGas,
+    compare: ({ decoded: { request, isSponsored }, account }) => ({
+      found: `${account.balance} nanoton`,
+      expected: isSponsored
+        ? 'any: this facilitator pays'
+        : `at least ${request.message.nanoTon + walletNanoTon}`,
+    }),
+  },
 ]
 
+export const walletStateRules = namesOf(rules)
+
 /** First rule that the wallet's chain state breaks, or null. */
-export const findFailedStateCheck = (candidate: StateCandidate): Reason | null => runChecks(checks, candidate)
+export const findFailedStateCheck = (candidate: StateCandidate, trace?: Trace): Reason | null =>
+  runRules(rules, candidate, trace)

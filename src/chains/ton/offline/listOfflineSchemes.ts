@@ -1,6 +1,7 @@
 import { Address } from '@ton/core'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import type { Trace } from '../../../protocol/rules/rules.js'
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
 import { createOfflineScheme, listOffline } from '../../common/settling/exactScheme.js'
 import { readAddress } from '../encoding/cells.js'
@@ -36,18 +37,25 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
   const extra = { areFeesSponsored: true, responseDestination: relay.toRawString() }
 
   /** Null if nothing is wrong, as far as it can be known: only a state init binds a key to the payer's address. */
-  const findWalletProblem = (decoded: DecodedPayment): Reason | null => {
+  const findWalletProblem = (decoded: DecodedPayment, trace: Trace | undefined): Reason | null => {
     const { message, request, isSponsored } = decoded
     if (message.init === null) {
-      return isForOtherNetwork(request, otherGlobalIds)
-        ? 'invalid_exact_tvm_payload_wallet_id_mismatch'
-        : null
+      const isForeign = isForOtherNetwork(request, otherGlobalIds)
+      const broken = isForeign ? 'invalid_exact_tvm_payload_wallet_id_mismatch' : null
+      trace?.note('wallet_id', broken)
+      return broken
     }
     // A deployed wallet is refused so, too.
-    if (!isSponsored) return 'invalid_boc_format'
+    if (!isSponsored) {
+      trace?.note('wallet_deployed', 'invalid_boc_format')
+      return 'invalid_boc_format'
+    }
     const finding = findWallet(undeployed, message)
-    if ('refusedAs' in finding) return finding.refusedAs
-    return findFailedWalletCheck({ decoded, wallet: finding.wallet, otherGlobalIds })
+    if ('refusedAs' in finding) {
+      trace?.note('wallet', finding.refusedAs)
+      return finding.refusedAs
+    }
+    return findFailedWalletCheck({ decoded, wallet: finding.wallet, otherGlobalIds }, trace)
   }
 
   const decode = ({ proof }: Pick<Payment, 'proof'>): DecodedPayment | null => {
@@ -81,21 +89,21 @@ const createOfflineExact = (network: string, known: KnownNetwork): OfflineScheme
     },
     findPayer: (payment) =>
       (decode(payment)?.message.wallet ?? readClaimedPayer(payment.proof))?.toRawString() ?? null,
-    read: async (payment, { now, isForSettle }) => {
-      const reading = readPayment(payment, isOffered)
+    read: async (payment, { now, isForSettle, trace }) => {
+      const reading = readPayment(payment, isOffered, trace)
       if ('refused' in reading) return reading.refused
       const { decoded, asset } = reading
       const payer = decoded.message.wallet
-      const broken =
-        findFailedCheck({
-          decoded,
-          payment,
-          asset,
-          nowSeconds: Math.floor(now.getTime() / 1_000),
-          marginSeconds: isForSettle ? expiryMarginSeconds : 0,
-          relays: [relay],
-          relayLimits,
-        }) ?? findWalletProblem(decoded)
+      const candidate = {
+        decoded,
+        payment,
+        asset,
+        nowSeconds: Math.floor(now.getTime() / 1_000),
+        marginSeconds: isForSettle ? expiryMarginSeconds : 0,
+        relays: [relay],
+        relayLimits,
+      }
+      const broken = findFailedCheck(candidate, trace) ?? findWalletProblem(decoded, trace)
       if (broken !== null) return toRefusal(payer, broken).refused
       return { ...describePayment(network, decoded), holds: false }
     },

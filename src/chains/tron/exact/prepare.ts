@@ -1,7 +1,7 @@
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment, PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import { type Check, runChecks } from '../../../schemes/checks.js'
+import { namesOf, type Rule, runRules, type Trace } from '../../../protocol/rules/rules.js'
 import type { Refusal } from '../../../schemes/scheme.js'
 import { describeForeignMethod } from '../../../schemes/transferMethod.js'
 import { describeAuthorization, type OfferedTokens } from '../../common/settling/exactScheme.js'
@@ -14,7 +14,7 @@ import { recoverSigner } from './signature.js'
 type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: Refusal }
 
 /** Everything without chain access. `marginMs`: minimum remaining validity. */
-export type Prepare = (payment: Payment, marginMs: number) => Preparation
+export type Prepare = (payment: Payment, marginMs: number, trace?: Trace) => Preparation
 
 type TokenPolicy = Pick<TronNetworkSettings, 'tokens' | 'knownTokens' | 'acceptsAnyToken'>
 
@@ -39,21 +39,28 @@ export const createPrepare = (
 ): Prepare => {
   const { maxFeeLimit } = network
   const { isOffered } = listOffered(network)
-  return (payment, marginMs) => {
+  return (payment, marginMs, trace) => {
+    trace?.expect(preparedRules)
     const { proof: untrusted, requirements } = payment
     const foreign = describeForeignMethod(payment, ownMethod)
     if (foreign !== null) {
       const refusal = { reason: 'unsupported_asset_transfer_method', message: foreign } as const
+      trace?.note('transfer_method', refusal)
       return { refused: toRefusal(readClaimedPayer(untrusted), refusal) }
     }
+    trace?.note('transfer_method', null)
     const reading = readExactProof(untrusted)
     if ('reason' in reading) {
       const payer = readClaimedPayer(untrusted)
-      return { refused: toRefusal(payer, { reason: reading.reason, message: reading.problem }) }
+      const refusal = { reason: reading.reason, message: reading.problem }
+      trace?.note('payload_fields', refusal)
+      return { refused: toRefusal(payer, refusal) }
     }
+    trace?.note('payload_fields', null)
     const { proof } = reading
     const nowMs = clock.now().getTime()
-    const broken = findFailedCheck({ ...proof, requirements, isOffered, maxFeeLimit, nowMs, marginMs })
+    const candidate = { ...proof, requirements, isOffered, maxFeeLimit, nowMs, marginMs }
+    const broken = findFailedCheck(candidate, trace)
     const { transfer } = proof
     return broken === null ? { transfer } : { refused: toRefusal(transfer.owner, broken) }
   }
@@ -83,13 +90,13 @@ export interface FailedCheck {
 }
 
 /** Null when the rule holds. No chain access. */
-type Rule = Check<Candidate, FailedCheck>
+type Check = Rule<Candidate, FailedCheck>['check']
 
 const refuse = (isBroken: boolean, reason: Reason): FailedCheck | null => (isBroken ? { reason } : null)
 
 const clockSlackMs = 5_000
 
-const matchesAuthorization: Rule = (candidate) => {
+const matchesAuthorization: Check = (candidate) => {
   const field = findDifference(candidate)
   if (field === null) return null
   return {
@@ -98,20 +105,21 @@ const matchesAuthorization: Rule = (candidate) => {
   }
 }
 
-const paysOfferedAsset: Rule = ({ requirements, isOffered }) =>
+const paysOfferedAsset: Check = ({ requirements, isOffered }) =>
   refuse(!isOffered(requirements.asset), 'unsupported_asset')
 
-const paysAsset: Rule = ({ transfer, requirements }) =>
+const paysAsset: Check = ({ transfer, requirements }) =>
   refuse(transfer.contract !== readAddress(requirements.asset), 'asset_mismatch')
 
-const paysRecipient: Rule = ({ transfer, requirements }) =>
+const paysRecipient: Check = ({ transfer, requirements }) =>
   refuse(transfer.to !== readAddress(requirements.payTo), 'recipient_mismatch')
 
-const paysSomeoneElse: Rule = ({ transfer }) => refuse(transfer.owner === transfer.to, 'self_payment')
+const paysSomeoneElse: Check = ({ transfer }) => refuse(transfer.owner === transfer.to, 'self_payment')
 
-const asksForAmount: Rule = ({ requirements }) => refuse(requirements.amount === 0n, 'invalid_payment_amount')
+const asksForAmount: Check = ({ requirements }) =>
+  refuse(requirements.amount === 0n, 'invalid_payment_amount')
 
-const coversAmount: Rule = ({ transfer, requirements }) =>
+const coversAmount: Check = ({ transfer, requirements }) =>
   refuse(transfer.value < requirements.amount, 'insufficient_amount')
 
 /** The only rule that depends on time alone; checked again later. */
@@ -123,37 +131,102 @@ export const hasNotExpired = ({
   refuse(transfer.expiration <= nowMs + marginMs, 'authorization_expired')
 
 // A failure cannot be proven before expiration.
-const expiresInTime: Rule = ({ transfer, requirements, nowMs }) =>
+const expiresInTime: Check = ({ transfer, requirements, nowMs }) =>
   refuse(
     transfer.expiration > nowMs + requirements.maxTimeoutSeconds * 1_000 + clockSlackMs,
     'authorization_expires_too_late',
   )
 
-const limitsFee: Rule = ({ transfer, maxFeeLimit }) =>
+const limitsFee: Check = ({ transfer, maxFeeLimit }) =>
   refuse(transfer.feeLimit > maxFeeLimit, 'fee_limit_too_high')
 
-const isSignedByOwner: Rule = ({ transfer }) =>
+const isSignedByOwner: Check = ({ transfer }) =>
   refuse(
     recoverSigner(transfer.transaction, transfer.signature) !== transfer.owner,
     'invalid_exact_tron_signature',
   )
 
-const checks: readonly Rule[] = [
-  matchesAuthorization,
-  paysOfferedAsset,
-  paysAsset,
-  paysRecipient,
-  paysSomeoneElse,
-  asksForAmount,
-  coversAmount,
-  hasNotExpired,
-  expiresInTime,
-  limitsFee,
-  isSignedByOwner,
+const rules: readonly Rule<Candidate, FailedCheck>[] = [
+  { name: 'payload_copy', check: matchesAuthorization },
+  {
+    name: 'asset',
+    check: paysOfferedAsset,
+    compare: ({ requirements }) => ({
+      path: 'paymentRequirements.asset',
+      found: requirements.asset,
+      expected: 'a token that this facilitator settles there',
+    }),
+  },
+  {
+    name: 'named_asset',
+    check: paysAsset,
+    compare: ({ transfer, requirements }) => ({
+      found: formatAddress(transfer.contract),
+      expected: requirements.asset,
+    }),
+  },
+  {
+    name: 'recipient',
+    check: paysRecipient,
+    compare: ({ transfer, requirements }) => ({
+      found: formatAddress(transfer.to),
+      expected: requirements.payTo,
+    }),
+  },
+  { name: 'self_payment', check: paysSomeoneElse },
+  {
+    name: 'required_amount',
+    check: asksForAmount,
+    compare: ({ requirements }) => ({
+      path: 'paymentRequirements.amount',
+      found: requirements.amount,
+      expected: 'at least 1',
+    }),
+  },
+  {
+    name: 'authorized_amount',
+    check: coversAmount,
+    compare: ({ transfer, requirements }) => ({
+      found: transfer.value,
+      expected: `at least ${requirements.amount}`,
+    }),
+  },
+  {
+    name: 'valid_before',
+    check: hasNotExpired,
+    compare: ({ transfer, nowMs, marginMs }) => ({
+      found: `${transfer.expiration} ms, ${(transfer.expiration - nowMs) / 1_000} s from now`,
+      expected: `more than ${marginMs / 1_000} s from now`,
+    }),
+  },
+  {
+    name: 'validity_limit',
+    check: expiresInTime,
+    compare: ({ transfer, requirements, nowMs }) => ({
+      found: `${(transfer.expiration - nowMs) / 1_000} s from now`,
+      expected: `at most maxTimeoutSeconds, ${requirements.maxTimeoutSeconds} s`,
+    }),
+  },
+  {
+    name: 'fee_limit',
+    check: limitsFee,
+    compare: ({ transfer, maxFeeLimit }) => ({
+      found: `${transfer.feeLimit} sun`,
+      expected: `at most ${maxFeeLimit} sun`,
+    }),
+  },
+  {
+    name: 'signature',
+    check: isSignedByOwner,
+    compare: ({ transfer }) => ({ expected: `a signature of ${formatAddress(transfer.owner)}` }),
+  },
 ]
 
 /** First broken rule, cheapest first, or null. */
-export const findFailedCheck = (candidate: Candidate): FailedCheck | null => runChecks(checks, candidate)
+export const findFailedCheck = (candidate: Candidate, trace?: Trace): FailedCheck | null =>
+  runRules(rules, candidate, trace)
+
+const preparedRules = ['transfer_method', 'payload_fields', ...namesOf(rules)] as const
 
 /** What a transfer authorizes, with and without a chain. */
 export const describeTransfer = (transfer: SignedTransfer, authorizationId: string) =>

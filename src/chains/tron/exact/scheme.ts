@@ -23,7 +23,13 @@ import {
   toRefusal,
 } from './prepare.js'
 import { resolveReceipt, resolveSettlement, toJudgeQuery } from './resolve.js'
-import { type ChainState, findFailedStateCheck, findShortfall, readChainState } from './stateChecks.js'
+import {
+  type ChainState,
+  findFailedStateCheck,
+  findShortfall,
+  readChainState,
+  stateRules,
+} from './stateChecks.js'
 
 export interface ExactDependencies {
   readonly network: TronNetworkSettings
@@ -165,22 +171,27 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       return 'reason' in reading ? null : identifyTransfer(reading.proof.transfer)
     },
 
-    verify: async (payment, { isAwaited, isForSettle = false, caller = null }) => {
-      const preparation = prepare(payment, isForSettle ? marginMs : 0)
+    verify: async (payment, { isAwaited, isForSettle = false, caller = null, trace }) => {
+      const preparation = prepare(payment, isForSettle ? marginMs : 0, trace)
+      trace?.expect([...stateRules, 'sponsoring', 'minimum_payment'])
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
       if (!isAwaited()) throw new Error('The caller is gone')
       const state = await readChainState(rpc, transfer, readPrices)
-      const broken = findFailedStateCheck(withEnergy(state))
+      const broken = findFailedStateCheck(withEnergy(state), trace)
+      trace?.addFact('payer_balance', `${state.tokenBalance}`)
       if (broken !== null) return toRefusal(transfer.owner, broken)
       delegationCost.notePrice(state.prices.bandwidthPrice)
       const needsEnergy = needsDelegation(state)
       const unsponsored = needsEnergy ? await refuseSponsoring(state, { caller, isForSettle }) : null
       // A payer that is not sponsored pays its own fees where it can.
-      if (unsponsored !== null && findFailedStateCheck(withoutEnergy(state)) !== null) {
+      const isUnpaid = unsponsored !== null && findFailedStateCheck(withoutEnergy(state)) !== null
+      trace?.note('sponsoring', isUnpaid ? unsponsored : null)
+      if (isUnpaid) {
         return toRefusal(transfer.owner, unsponsored)
       }
       const tooLow = refuseBelowMinimum(state, { cost: null, coversCost: false, isForSettle })
+      trace?.note('minimum_payment', tooLow)
       if (tooLow !== null) return toRefusal(transfer.owner, tooLow)
       const isSponsored = needsEnergy && unsponsored === null
       return {

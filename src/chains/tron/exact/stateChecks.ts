@@ -1,4 +1,4 @@
-import { type Check, runChecks } from '../../../schemes/checks.js'
+import { namesOf, type Rule, runRules, type Trace } from '../../../protocol/rules/rules.js'
 import { toWord } from '../encoding/address.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Account, Prices, Receipt, Resources, Simulation } from '../rpc/wireShapes.js'
@@ -65,7 +65,7 @@ interface StateCandidate extends ChainState {
   readonly maxDelegable: number
 }
 
-type StateCheck = Check<StateCandidate, FailedCheck>
+type StateCheck = Rule<StateCandidate, FailedCheck>['check']
 
 // A transaction also pays bandwidth for its result.
 const resultBytes = 64
@@ -125,18 +125,48 @@ const canPayFees: StateCheck = (candidate) => {
   return BigInt(account?.balance ?? 0) >= needed ? null : { reason: 'insufficient_energy' }
 }
 
-const checks: readonly StateCheck[] = [
-  isUnseen,
-  namesRecentBlock,
-  ownerExists,
-  ownerMaySign,
-  assetIsContract,
-  ownsEnough,
-  wouldSucceed,
-  wouldPay,
-  coversEnergyByFeeLimit,
-  canPayFees,
+const rules: readonly Rule<StateCandidate, FailedCheck>[] = [
+  { name: 'unseen', check: isUnseen },
+  {
+    name: 'reference_block',
+    check: namesRecentBlock,
+    compare: ({ transfer, referenceId }) => ({
+      found: transfer.refBlockHash,
+      expected: referenceId?.slice(16, 32) ?? 'a block that the network knows',
+    }),
+  },
+  { name: 'account', check: ownerExists },
+  { name: 'account_permission', check: ownerMaySign },
+  { name: 'asset_contract', check: assetIsContract },
+  {
+    name: 'balance',
+    check: ownsEnough,
+    compare: ({ tokenBalance, transfer }) => ({
+      found: tokenBalance,
+      expected: `at least ${transfer.value}`,
+    }),
+  },
+  { name: 'simulation', check: wouldSucceed },
+  { name: 'transfer_event', check: wouldPay },
+  {
+    name: 'fee_limit',
+    check: coversEnergyByFeeLimit,
+    compare: ({ transfer, simulation, prices }) => ({
+      found: `${transfer.feeLimit} sun`,
+      expected: `at least ${BigInt(neededEnergy(simulation)) * BigInt(prices.energyPrice)} sun`,
+    }),
+  },
+  {
+    name: 'fee_balance',
+    check: canPayFees,
+    compare: ({ account, resources }) => ({
+      found: `${account?.balance ?? 0} sun, ${resources.energy} energy`,
+      expected: 'enough for energy and bandwidth of the transfer',
+    }),
+  },
 ]
+
+export const stateRules = namesOf(rules)
 
 /** Energy that the payer lacks for the transfer. */
 export const findShortfall = ({
@@ -154,5 +184,5 @@ const countBurnedSun = (candidate: StateCandidate): bigint => {
 }
 
 /** The first rule that the chain state breaks, or null. */
-export const findFailedStateCheck = (candidate: StateCandidate): FailedCheck | null =>
-  runChecks(checks, candidate)
+export const findFailedStateCheck = (candidate: StateCandidate, trace?: Trace): FailedCheck | null =>
+  runRules(rules, candidate, trace)

@@ -42,9 +42,9 @@ const createOfflineExact = (network: string, { tokens }: KnownNetwork): OfflineS
       const payer = 'reason' in reading ? readClaimedPayer(proof) : reading.proof.transfer.owner
       return payer === null ? null : formatAddress(payer)
     },
-    read: async (payment, { now, isForSettle }) => {
+    read: async (payment, { now, isForSettle, trace }) => {
       const prepare = createPrepare(policy, { now: () => now })
-      const preparation = prepare(payment, isForSettle ? marginMs : 0)
+      const preparation = prepare(payment, isForSettle ? marginMs : 0, trace)
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
       return { ...describeTransfer(transfer, identifyTransfer(transfer)), holds: false }

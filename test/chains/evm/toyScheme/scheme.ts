@@ -53,15 +53,19 @@ export const createToyScheme =
         const reading = proofShape.safeParse(proof)
         return reading.success ? `toy/${reading.data.id}` : null
       },
-      prepare: async (payment, phase) => {
+      prepare: async (payment, phase, trace) => {
+        trace?.expect(['payload_fields', 'valid_before'])
         const reading = proofShape.safeParse(payment.proof)
         const payTo = readAddress(payment.requirements.payTo)
         if (!reading.success || payTo === null) {
+          trace?.note('payload_fields', 'invalid_payload_structure')
           return { refused: toRefusal(null, { reason: 'invalid_payload_structure' }) }
         }
+        trace?.note('payload_fields', null)
         const { lastSecond, payer } = reading.data
         const candidate = { payment, token: { address: toy }, lastSecond, ...readOccasion(clock, phase) }
         const failed = findFailedCheck(candidate)
+        trace?.note('valid_before', failed)
         if (failed !== null) return { refused: toRefusal(payer, { reason: failed }) }
         const value = payment.requirements.amount
         const call = createToyCall(rpc, toy, { ...reading.data, payTo, value, sender: null, call: {} })

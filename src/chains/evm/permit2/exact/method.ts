@@ -1,12 +1,12 @@
 import type { Hex } from 'viem'
-import type { Reason } from '../../../../protocol/reasons.js'
-import { runChecks } from '../../../../schemes/checks.js'
+import { compareRequiredAmount } from '../../explanations.js'
 import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../../paymentMethod.js'
+import { createPermitState } from '../call.js'
 import { describePermit } from '../judge.js'
 import { formatPermitId, type Permit, readPermitProof } from '../payload.js'
 import {
-  type Candidate,
   createPermitPreparer,
+  field,
   hasNotExpired,
   hasStarted,
   type Prepared,
@@ -33,7 +33,7 @@ export const createPermit2Method = (dependencies: ExactPermit2Dependencies): Pay
     ...createPermitPreparer(dependencies, {
       read: readPermitProof,
       hash: hashPermit,
-      findFailedCheck,
+      rules,
       createCall: (candidate, signed) => createPermitCall({ rpc, network, router }, candidate, signed),
     }),
     identify: (payment) => {
@@ -42,19 +42,31 @@ export const createPermit2Method = (dependencies: ExactPermit2Dependencies): Pay
     },
     describe: ({ candidate }) => describePermit(candidate.permit, router),
     readJudge,
+    state: createPermitState(readPermitProof, ({ amount }) => amount),
     // Permit2 has one sequence of nonces per owner, whichever proxy a permit names.
     isHoldable: true,
   })
 }
 
-const asksForSomething: Rule = ({ payment }) =>
-  payment.requirements.amount > 0n ? null : 'invalid_payment_amount'
+const asksForSomething: Rule = {
+  name: 'required_amount',
+  check: ({ payment }) => (payment.requirements.amount > 0n ? null : 'invalid_payment_amount'),
+  compare: compareRequiredAmount,
+}
 
 // The proxy transfers exactly what is permitted.
-const permitsAmount: Rule = ({ permit, payment }) =>
-  permit.amount === payment.requirements.amount ? null : 'permit2_amount_mismatch'
+const permitsAmount: Rule = {
+  name: 'authorized_amount',
+  check: ({ permit, payment }) =>
+    permit.amount === payment.requirements.amount ? null : 'permit2_amount_mismatch',
+  compare: ({ permit, payment }) => ({
+    path: field('permitted.amount'),
+    found: permit.amount,
+    expected: `exactly ${payment.requirements.amount}`,
+  }),
+}
 
-const checks: readonly Rule[] = [
+export const rules: readonly Rule[] = [
   permitsProxy(exactProxyAddress),
   permitsToken,
   paysRecipient,
@@ -64,5 +76,3 @@ const checks: readonly Rule[] = [
   hasStarted,
   hasNotExpired,
 ]
-
-export const findFailedCheck = (candidate: Candidate): Reason | null => runChecks(checks, candidate)

@@ -1,14 +1,12 @@
-import type { Reason } from '../../../../protocol/reasons.js'
-import { runChecks } from '../../../../schemes/checks.js'
 import { readSettleAmount } from '../../../../schemes/settleAmount.js'
 import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../../paymentMethod.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { TransactionEngine } from '../../transactions/engine.js'
-import { decodePermitState } from '../call.js'
+import { createPermitState, decodePermitState } from '../call.js'
 import { formatPermitId, permit2Address } from '../payload.js'
 import {
-  type Candidate,
   createPermitPreparer,
+  field,
   hasNotExpired,
   hasStarted,
   type Prepared,
@@ -18,7 +16,7 @@ import {
   permitsToken,
   type Rule,
 } from '../prepare.js'
-import { createChargeCall, type Facilitators, findFacilitator } from './call.js'
+import { chargeOf, createChargeCall, type Facilitators, findFacilitator } from './call.js'
 import { describeCharge, readJudge } from './judge.js'
 import { hashUptoPermit, readUptoProof, type UptoPermit, uptoProxyAddress } from './payload.js'
 
@@ -35,7 +33,7 @@ export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): 
       ...createPermitPreparer(dependencies, {
         read: readUptoProof,
         hash: hashUptoPermit,
-        findFailedCheck: createFindFailedCheck(ours),
+        rules: createRules(ours),
         createCall: (candidate, signed) => createChargeCall({ rpc, network, ours }, candidate, signed),
       }),
       identify: (payment) => {
@@ -50,6 +48,7 @@ export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): 
         )
       },
       readJudge,
+      state: createPermitState(readUptoProof, (_permit, payment) => chargeOf(payment)),
       describeHold: ({ candidate, tokenPermit }, reads) => {
         const { balance, allowance } = decodePermitState(reads, candidate.permit)
         const facts = { spender: permit2Address, balance: balance ?? 0n }
@@ -76,56 +75,83 @@ const withoutEmptyCharges = (engine: TransactionEngine, rpc: Rpc): TransactionEn
     const answers = await Promise.all(call.reads.map((read) => rpc.call(read)))
     const reads = answers.map((answer) => (answer.succeeds ? answer.value : null))
     const refused = call.findContradiction(reads, null)
-    return refused === null ? { reads } : { refused }
+    return refused === null ? { reads } : { reads, refused }
   },
   settle: async (call, recorder, options) =>
     call.amount > 0n ? await engine.settle(call, recorder, options) : { state: 'confirmed', transaction: '' },
 })
 
-const namesFacilitator =
-  (ours: Facilitators): Rule<UptoPermit> =>
-  ({ permit }) =>
-    findFacilitator(permit, ours) === null ? 'upto_facilitator_mismatch' : null
+const namesFacilitator = (ours: Facilitators): Rule<UptoPermit> => ({
+  name: 'facilitator',
+  check: ({ permit }) => (findFacilitator(permit, ours) === null ? 'upto_facilitator_mismatch' : null),
+  compare: ({ permit }) => ({
+    path: field('witness.facilitator'),
+    found: permit.facilitator,
+    expected: 'extra.facilitatorAddress of the scheme in GET /supported',
+  }),
+})
 
 // What a token credits cannot be simulated: the proxy takes no call by another contract that could read balances.
-const paysInListedToken: Rule = ({ token }) => (token.isListed ? null : 'unsupported_asset')
+const paysInListedToken: Rule = {
+  name: 'asset_listed',
+  check: ({ token }) => (token.isListed ? null : 'unsupported_asset'),
+}
 
-const permitsSomething: Rule = ({ permit }) => (permit.amount > 0n ? null : 'invalid_payment_amount')
+const permitsSomething: Rule = {
+  name: 'required_amount',
+  check: ({ permit }) => (permit.amount > 0n ? null : 'invalid_payment_amount'),
+  compare: ({ permit }) => ({
+    path: field('permitted.amount'),
+    found: permit.amount,
+    expected: 'at least 1',
+  }),
+}
 
 // At settle without `settleAmount` the requirements contain the charge, and only the permit the maximum.
-const permitsMaximum: Rule = ({ permit, payment: { requirements, settleAmount }, isForSettle }) =>
-  permit.amount === requirements.amount || (isForSettle && settleAmount === null)
-    ? null
-    : 'permit2_amount_mismatch'
-
-const chargesWithinBounds: Rule = ({ permit, payment, isForSettle }) => {
-  const settled = readSettleAmount(payment, {
-    authorizedMaximum: permit.amount,
-    isForSettle,
-    isRequiredAmountCharge: true,
-  })
-  if ('amount' in settled) return null
-  // x402 names it so.
-  return settled.reason === 'settle_amount_above_maximum'
-    ? 'invalid_upto_evm_payload_settlement_exceeds_amount'
-    : settled.reason
+const permitsMaximum: Rule = {
+  name: 'authorized_amount',
+  check: ({ permit, payment: { requirements, settleAmount }, isForSettle }) =>
+    permit.amount === requirements.amount || (isForSettle && settleAmount === null)
+      ? null
+      : 'permit2_amount_mismatch',
+  compare: ({ permit, payment }) => ({
+    path: field('permitted.amount'),
+    found: permit.amount,
+    expected: `exactly ${payment.requirements.amount}`,
+  }),
 }
 
-export const createFindFailedCheck = (
-  ours: Facilitators,
-): ((candidate: Candidate<UptoPermit>) => Reason | null) => {
-  const checks: readonly Rule<UptoPermit>[] = [
-    permitsProxy(uptoProxyAddress),
-    permitsToken,
-    paysInListedToken,
-    paysRecipient,
-    paysSomeoneElse,
-    namesFacilitator(ours),
-    permitsSomething,
-    permitsMaximum,
-    chargesWithinBounds,
-    hasStarted,
-    hasNotExpired,
-  ]
-  return (candidate) => runChecks(checks, candidate)
+const chargesWithinBounds: Rule = {
+  name: 'charge',
+  check: ({ permit, payment, isForSettle }) => {
+    const settled = readSettleAmount(payment, {
+      authorizedMaximum: permit.amount,
+      isForSettle,
+      isRequiredAmountCharge: true,
+    })
+    if ('amount' in settled) return null
+    // x402 names it so.
+    return settled.reason === 'settle_amount_above_maximum'
+      ? 'invalid_upto_evm_payload_settlement_exceeds_amount'
+      : settled.reason
+  },
+  compare: ({ permit, payment }) => ({
+    path: 'settleAmount',
+    found: payment.settleAmount ?? 'absent: the whole maximum is assumed',
+    expected: `0, or ${payment.requirements.minAmount ?? 0n} to ${permit.amount}`,
+  }),
 }
+
+export const createRules = (ours: Facilitators): readonly Rule<UptoPermit>[] => [
+  permitsProxy(uptoProxyAddress),
+  permitsToken,
+  paysInListedToken,
+  paysRecipient,
+  paysSomeoneElse,
+  namesFacilitator(ours),
+  permitsSomething,
+  permitsMaximum,
+  chargesWithinBounds,
+  hasStarted,
+  hasNotExpired,
+]

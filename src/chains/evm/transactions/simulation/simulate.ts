@@ -11,8 +11,10 @@ export interface Sending {
   readonly fees: Fees
 }
 
-/** Why the call fails, or what its reads returned beside its success. */
-export type Simulation = { readonly refused: RevertReason } | { readonly reads: ReadAnswers }
+/** What the reads of the call returned, and why it fails, if it does. */
+export type Simulation =
+  | { readonly reads: ReadAnswers }
+  | { readonly reads: ReadAnswers; readonly refused: RevertReason }
 
 /** Where calls are made that run code of the payer's choice: never beside those of others. */
 export type PayerCalls = Pick<UntrustedCalls, 'call' | 'estimateGas'>
@@ -41,7 +43,7 @@ export const simulateCall = async (
     probe === null ? null : run({ ...terms, ...probe }).then(readResult),
   ])
   const refused = answer.succeeds ? call.findContradiction(reads, probed) : call.explainRevert(answer, reads)
-  return refused === null ? { reads } : { refused }
+  return refused === null ? { reads } : { reads, refused }
 }
 
 // A call does not say what it used; of the payments that are valid, most use no more than a fifth.
@@ -76,7 +78,7 @@ export const estimateCall = async (
 /** Other transactions of the block may change what a call costs. */
 export const withMargin = (gas: bigint): bigint => (gas * 12n) / 10n
 
-const readAll = (rpc: Rpc, { reads }: SettlementCall): Promise<ReadAnswers> =>
+export const readAll = (rpc: Rpc, { reads }: Pick<SettlementCall, 'reads'>): Promise<ReadAnswers> =>
   Promise.all(reads.map((read: ContractCall) => ask(rpc, read)))
 
 const ask = async (rpc: Rpc, request: CallRequest): Promise<Hex | null> => readResult(await rpc.call(request))

@@ -144,10 +144,10 @@ const simulateInOneCall = async (
 /** Uses only what the scheme's reads prove: other failures may be caused by other calls. */
 const judge = (call: SettlementCall, { succeeds, data }: InnerResult, reads: ReadAnswers): SharedResult => {
   const contradiction = call.findContradiction(reads, null)
-  if (succeeds) return contradiction === null ? { reads } : { refused: contradiction }
+  if (succeeds) return contradiction === null ? { reads } : { reads, refused: contradiction }
   if (data === '0x' || contradiction === null || reads.includes(null)) return 'unclear'
   const failure = { data, message: '' }
-  return call.isTooEarly(failure) ? 'unclear' : { refused: call.explainRevert(failure, reads) }
+  return call.isTooEarly(failure) ? 'unclear' : { reads, refused: call.explainRevert(failure, reads) }
 }
 
 /** In EIP-55 form. */
