@@ -26,6 +26,8 @@ const refuse = (): never => {
 
 const core: CoreUseCases = {
   verifyPayment: refuse,
+  explainPayment: refuse,
+  listReasons: refuse,
   completeAccepts: refuse,
   priceAccepts: refuse,
   settlePayment: refuse,

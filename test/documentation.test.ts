@@ -20,6 +20,7 @@ import { listNetworkAliases } from '../src/protocol/network.js'
 import { operationalCodes } from '../src/protocol/reasons/reasonEntry.js'
 import { findOperationalCode, isReason, reasons, remedies } from '../src/protocol/reasons.js'
 import { tiers } from '../src/protocol/tiers.js'
+import { createListReasons } from '../src/usecases/core/explain/listReasons.js'
 import { settlementRules } from '../src/usecases/discovery/resolveConflict.js'
 import { directVariables } from './support/directVariables.js'
 import { readAnchors, readCodeBlocks, readCodeSpans, readLinks, readTable } from './support/markdown.js'
@@ -325,6 +326,32 @@ describe('docs/errors.md', () => {
       .map((row) => [readName(row.Code), Number(row.Status)])
     expect(listed).toHaveLength(Object.keys(errorStatus).length)
     expect(Object.fromEntries(listed)).toEqual(errorStatus)
+  })
+
+  /** Without links and code marks, as `GET /v1/reasons` answers it. */
+  const plain = (cell: string | undefined) =>
+    (cell ?? '').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('`', '')
+
+  it('says of every reason and error code what GET /v1/reasons says', () => {
+    const catalogue = createListReasons()()
+    const listed = readTable(page, 'Reason').map((row) => ({
+      reason: readName(row.Reason),
+      explanation: plain(row.Meaning),
+      remedy: plain(row['What to do']),
+    }))
+    const codes = readTable(page, 'Status').map((row) => ({
+      code: readName(row.Code),
+      explanation: plain(row.Meaning),
+      remedy: plain(row['What to do']),
+    }))
+    expect(
+      catalogue.reasons.map(({ reason, explanation, remedy }) => ({ reason, explanation, remedy })),
+    ).toEqual(expect.arrayContaining(listed))
+    expect(listed).toHaveLength(catalogue.reasons.length)
+    expect(
+      catalogue.errorCodes.map(({ code, explanation, remedy }) => ({ code, explanation, remedy })),
+    ).toEqual(expect.arrayContaining(codes))
+    expect(codes).toHaveLength(catalogue.errorCodes.length)
   })
 
   it('lists every reason with its operational code and its remedy', () => {

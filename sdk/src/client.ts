@@ -1,6 +1,6 @@
 import createApi, { type Client } from 'openapi-fetch'
 import { createDashboard, type Dashboard } from './dashboard.js'
-import type { Payment, Settlement, VerifyResult } from './payment.js'
+import type { Explanation, Payment, Settlement, VerifyResult } from './payment.js'
 import { requestUntil } from './request.js'
 import type { paths } from './schema.js'
 import { settleUntil } from './settle.js'
@@ -13,7 +13,7 @@ export interface ClientOptions {
 }
 
 interface WaitOptions {
-  /** Bounds all attempts together. Default: 30,000 for verify, 90,000 for settle. */
+  /** Bounds all attempts together. Default: 30,000 for verify and explain, 90,000 for settle. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
@@ -28,6 +28,11 @@ export interface QuittanceClient {
   readonly api: Client<paths>
   /** @throws QuittanceError when nothing was decided */
   verify(payment: Payment, options?: WaitOptions): Promise<VerifyResult>
+  /**
+   * What a verification finds, rule by rule, also of a body that is malformed; for developers. Nothing is reserved.
+   * @throws QuittanceError when nothing was explained
+   */
+  explain(payment: Payment | Readonly<Record<string, unknown>>, options?: WaitOptions): Promise<Explanation>
   /**
    * Deliver on `success: true`. Repeats the request with one Idempotency-Key until the outcome is final;
    * `status: "pending"` in the result means that it was not within `timeoutMs`: settle again with its
@@ -55,10 +60,16 @@ export const createClient = ({ url, apiKey, fetch }: ClientOptions): QuittanceCl
       signal,
     })
 
+  const explain: QuittanceClient['explain'] = (payment, { timeoutMs = verifyTimeoutMs, signal } = {}) =>
+    requestUntil((attempt) => api.POST('/v1/explain', { body: { ...payment }, signal: attempt }), {
+      deadline: Date.now() + timeoutMs,
+      signal,
+    })
+
   const settle: QuittanceClient['settle'] = (
     payment,
     { idempotencyKey = crypto.randomUUID(), timeoutMs = settleTimeoutMs, signal } = {},
   ) => settleUntil(api, { payment, idempotencyKey, timeoutMs, signal })
 
-  return { api, verify, settle, dashboard: createDashboard(api) }
+  return { api, verify, explain, settle, dashboard: createDashboard(api) }
 }

@@ -1,5 +1,5 @@
 export { type ClientOptions, createClient, type QuittanceClient } from './client.js'
 export { QuittanceError } from './error.js'
 export { facilitatorFor } from './facilitator.js'
-export type { Payment, Settlement, SettleResult, VerifyResult } from './payment.js'
+export type { Explanation, Payment, Settlement, SettleResult, VerifyResult } from './payment.js'
 export { verifyWebhook, type WebhookEvent } from './webhooks.js'

@@ -25,6 +25,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain what /verify finds, rule by rule
+         * @description Takes the body of /verify, well-formed or not, and runs every rule on it: what was found, what is expected, and how to mend it. Rules after the first broken one run too, as far as what they need is known. The verdict is that of /verify, and `reason` is its `invalidReason`.
+         *
+         *     For developers: nothing is held, promised, counted against a quota, recorded or sent. Do not deliver on it: a payment that is explained is not reserved.
+         */
+        post: operations["explainPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settle": {
         parameters: {
             query?: never;
@@ -254,6 +276,26 @@ export interface paths {
          * @description The contract that payers name as the spender of a permit, for `extra.routerAddress` of requirements. It pays to its recipient only. Its address is final before it is deployed.
          */
         get: operations["findRouter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reasons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List every reason and error code, and what to do
+         * @description Each reason that a payment can be refused for and each error code of this version, when it happens, and what to do. May be cached for an hour.
+         */
+        get: operations["listReasons"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2185,6 +2227,14 @@ export interface components {
             /** @description Seconds to wait before a retry; equals the header `Retry-After` */
             retryAfter?: number;
         };
+        ErrorCodeEntry: {
+            code: string;
+            status: number;
+            /** @description When it happens */
+            explanation: string;
+            /** @description What to do */
+            remedy: string;
+        };
         EventPage: {
             /** @description Oldest first; each is the body of a webhook message */
             events: {
@@ -2279,6 +2329,84 @@ export interface components {
             txHashes: string[];
             message: string;
         };
+        /** @description The body of /verify. Every form is accepted, and what is wrong with it explained */
+        ExplainRequest: Record<string, unknown>;
+        ExplainedFact: {
+            fact: components["schemas"]["FactName"];
+            title: string;
+            value: string;
+        };
+        ExplainedRule: {
+            rule: components["schemas"]["RuleName"];
+            /** @description What is true where the rule holds */
+            title: string;
+            /**
+             * @description `skipped`: it cannot be decided while another rule is broken. `unknown`: the chain or the database did not answer
+             * @enum {string}
+             */
+            state: "passed" | "failed" | "skipped" | "unknown";
+            /**
+             * @description Where in the request
+             * @example paymentPayload.payload.authorization.to
+             */
+            path?: string;
+            /** @description What is there: escaped to ASCII and cut to 100 characters */
+            found?: string;
+            /** @description What must be there */
+            expected?: string;
+            /** @description Further mistakes that break the same rule, at most 20 */
+            problems?: {
+                /**
+                 * @description Where in the request
+                 * @example paymentPayload.payload.authorization.to
+                 */
+                path?: string;
+                /** @description What is there: escaped to ASCII and cut to 100 characters */
+                found?: string;
+                /** @description What must be there */
+                expected?: string;
+            }[];
+            /** @description What is wrong, as a sentence */
+            message?: string;
+            /** @description How to mend it */
+            remedy?: string;
+            reason?: components["schemas"]["Reason"];
+            /**
+             * @description Code of the error that /verify answers in place of a verdict
+             * @example INVALID_REQUEST
+             */
+            errorCode?: string;
+            /** @description The rule for which this one was skipped */
+            blockedBy?: string;
+        };
+        Explanation: {
+            /**
+             * @description `valid` and `invalid`: what /verify would answer now. `unknown`: it would answer with an error that can be retried
+             * @enum {string}
+             */
+            verdict: "valid" | "invalid" | "unknown";
+            reason?: components["schemas"]["Reason"];
+            /** @description In place of a reason where /verify answers with an error: `INVALID_REQUEST` and the like */
+            errorCode?: string;
+            scheme?: string;
+            /** @description CAIP-2 identifier */
+            network?: string;
+            payer?: string;
+            /** @description In the order in which /verify checks them; the first one that failed is the reason. Those that were not reached come last */
+            rules: components["schemas"]["ExplainedRule"][];
+            /** @description What helps to mend a payment, as far as it is known */
+            facts: components["schemas"]["ExplainedFact"][];
+            /**
+             * @description Only of a sandbox: no payment is real
+             * @constant
+             */
+            sandbox?: true;
+        };
+        /**
+         * @description Stable name of the fact
+         * @enum {string}
+         */
+        FactName: "payer_balance" | "payer_allowance" | "authorization_state" | "token_name" | "token_version" | "required_amount" | "authorized_amount" | "service_time";
         /** @description The same authorization with its fields beside the signature, and times as numbers. */
         FlatEvmProof: {
             /** @description EIP-712 signature in hex: 65 bytes for an EOA, or a contract wallet signature (EIP-1271, EIP-6492) */
@@ -3013,6 +3141,26 @@ export interface components {
          * @enum {string}
          */
         Reason: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "payer_mismatch" | "invalid_payment_amount" | "payment_below_minimum" | "cross_check_unavailable" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "amount_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "recipient_not_sponsored" | "payer_not_sponsored" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "transaction_too_late" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "offer_unknown" | "claim_not_permitted" | "invalid_claim_signature";
+        ReasonCatalogue: {
+            reasons: components["schemas"]["ReasonEntry"][];
+            errorCodes: components["schemas"]["ErrorCodeEntry"][];
+        };
+        ReasonEntry: {
+            reason: string;
+            /** @description The sentence that answers carry */
+            title: string;
+            /** @description When it happens */
+            explanation: string;
+            /** @description What to do */
+            remedy: string;
+            /** @description Whether the same request may succeed later */
+            retryable: boolean;
+            /**
+             * @description Operational code, where one applies
+             * @enum {string}
+             */
+            operationalCode?: "SVC-1006" | "SVC-1011" | "SVC-2004" | "SVC-2005" | "SVC-3002" | "SVC-3003" | "SVC-4001";
+        };
         Recipient: {
             /** @description CAIP-2 identifier */
             network: string;
@@ -3287,6 +3435,11 @@ export interface components {
             /** @description Router for any recipient, who is chosen at settlement; absent unless the operator takes permits for it */
             sharedRouterAddress?: string;
         };
+        /**
+         * @description Stable name of the rule
+         * @enum {string}
+         */
+        RuleName: "request_form" | "payload_form" | "protocol_version" | "scheme_version" | "payload_terms" | "scheme_match" | "network_match" | "accepted_amount" | "accepted_asset" | "accepted_pay_to" | "scheme_served" | "requirements_terms" | "extensions" | "claim_permitted" | "transfer_method" | "payload_fields" | "asset" | "asset_listed" | "asset_permit" | "router" | "named_asset" | "spender" | "facilitator" | "recipient" | "sender" | "self_payment" | "required_amount" | "authorized_amount" | "charge" | "valid_after" | "valid_before" | "validity_limit" | "token_domain" | "signature" | "wallet" | "token_permit" | "minimum_payment" | "sponsoring" | "authorization_known" | "authorization_unused" | "allowance" | "balance" | "simulation" | "settlement_cost" | "encoding" | "lookup_tables" | "fee_payer" | "signers" | "instructions" | "compute_limit" | "priority_fee" | "assertions" | "memo" | "fee_payer_untouched" | "payload_copy" | "message_form" | "attached_coin" | "forward_terms" | "wallet_version" | "wallet_deployed" | "wallet_signatures" | "wallet_extensions" | "wallet_id" | "sequence" | "token_wallet" | "fee_balance" | "fee_limit" | "unseen" | "reference_block" | "account" | "account_permission" | "asset_contract" | "transfer_event" | "claim" | "transaction" | "script" | "verification" | "funds_free" | "settled_once";
         SandboxAddress: {
             /**
              * @description For `GET /sandbox/payments/{payer}`; the same on every network
@@ -4396,6 +4549,44 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    explainPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExplainRequest"];
+            };
+        };
+        responses: {
+            /** @description The explanation. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PaymentsRequestTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     settlePayment: {
         parameters: {
             query?: never;
@@ -4833,6 +5024,33 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listReasons: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The reasons and error codes. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReasonCatalogue"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
         };
     };
     registerKey: {

@@ -70,6 +70,8 @@ export type HoldResult =
   /** The payer has as many live holds in the asset as are allowed. */
   | { readonly state: 'too_many' }
 
+export type HoldObstacle = Exclude<HoldResult, { readonly state: 'held' }>
+
 /** What keeps an authorization from a caller: one nonce pays one recipient, in one asset, for one account. */
 export type TakenBy = 'account' | 'recipient' | 'asset' | 'stream' | 'settlement'
 
@@ -93,6 +95,8 @@ export interface Holds {
    * long as before. A hold of an anonymous caller is replaced by that of an account.
    */
   place(hold: FundsHold, funds: Funds): Promise<HoldResult>
+  /** Why `place` would hold nothing at the moment; null if it would. Holds nothing itself. */
+  findObstacle(hold: FundsHold, funds: Funds): Promise<HoldObstacle | null>
   /** By promisee: live holds of a network that are promised, and whose settlement is not sent yet. */
   countPromised(network: string): Promise<readonly PromisedCount[]>
   /** False where a settlement of the authorization is promised to the account already, is open or was successful. */

@@ -69,6 +69,7 @@ export type LogEvent =
   | 'pauses.read_failed'
   | 'pauses.set'
   | 'payment.invalid'
+  | 'payment.unexplained'
   | 'payment.valid'
   | 'process.failed'
   | 'proxy.untrusted'

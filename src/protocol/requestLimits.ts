@@ -114,6 +114,10 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perCustomer('POST /v1/intent/:id/refresh', 600),
     perUnproven('POST /v1/intent', 600),
     perUnproven('POST /v1/intent/:id/refresh', 600),
+    // An explanation reads more of a chain than a verification.
+    perAddress('POST /v1/explain', 60),
+    perCustomer('POST /v1/explain', 120),
+    perUnproven('POST /v1/explain', 120),
     perAddress('POST /v1/siwx/nonce', 120),
     perAddress('POST /v1/siwx/verify', 120),
     ...ofKeys('POST /register'),

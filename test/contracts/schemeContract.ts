@@ -12,6 +12,7 @@ import type { Payment } from '../../src/protocol/payment.js'
 import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import type { Authorized, Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
+import { verifyTraced } from '../support/explained.js'
 import { missedDeadline } from '../support/missedDeadline.js'
 import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 
@@ -112,7 +113,7 @@ export const describeSchemeContract = (
     }
 
     const never = new AbortController().signal
-    const verify = (payment: Payment) => scheme.verify(payment, { isAwaited: () => true })
+    const verify = (payment: Payment) => verifyTraced(scheme, payment, { isAwaited: () => true })
     const resolve = (settlement: Settlement) => scheme.resolve(settlement, AbortSignal.timeout(waitLimitMs))
 
     const authorize = async (body: SchemeBody) => {

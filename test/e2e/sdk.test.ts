@@ -94,6 +94,20 @@ describe('the client library', () => {
     expect(await client.settle(payment)).toMatchObject({ success: false, errorReason: 'insufficient_funds' })
   })
 
+  it('explains a refusal rule by rule, and a body that is malformed', async () => {
+    const client = createClient({ url: service.url })
+    const { payment, payer } = await sign(0n)
+    const explanation = await client.explain(payment)
+    expect(explanation).toMatchObject({ verdict: 'invalid', reason: 'insufficient_funds', payer })
+    expect(explanation.rules.find(({ rule }) => rule === 'balance')).toMatchObject({
+      state: 'failed',
+      found: '0',
+      expected: `at least ${amount}`,
+    })
+    const malformed = await client.explain({ ...payment, paymentRequirements: {} })
+    expect(malformed).toMatchObject({ verdict: 'invalid', errorCode: 'INVALID_REQUEST' })
+  })
+
   it('settles once when responses are lost, with one Idempotency-Key', async () => {
     const { keys, fetchLosing } = fetchThatLoses(2)
     const client = createClient({ url: service.url, fetch: fetchLosing })

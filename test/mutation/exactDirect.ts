@@ -105,7 +105,7 @@ export const guards: readonly Guard[] = [
   ...guardsIn('src/usecases/core/describe/offers.ts', claimTests, {
     'unique amounts are issued to the stated account only': ['statement.accountId !== caller', 'false'],
   }),
-  ...guardsIn('src/usecases/core/verify/verifyPayment.ts', ['test/usecases/core/directPayments.test.ts'], {
+  ...guardsIn('src/usecases/core/verify/paymentJudge.ts', ['test/usecases/core/directPayments.test.ts'], {
     'verify asks the journal what is claimed': [' && isSpentOnChain', ''],
   }),
   ...guardsIn(

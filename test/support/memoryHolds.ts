@@ -1,4 +1,11 @@
-import type { AskingForAuthorization, FundsHold, Holds, TakenBy } from '../../src/ports/holds.js'
+import type {
+  AskingForAuthorization,
+  Funds,
+  FundsHold,
+  HoldObstacle,
+  Holds,
+  TakenBy,
+} from '../../src/ports/holds.js'
 
 /** What a verification reserved, and receipts of settlements that no claim has followed. */
 interface Held extends FundsHold {
@@ -21,6 +28,36 @@ const findTaker = (own: FundsHold | undefined, asking: AskingForAuthorization): 
   if (own.purpose.startsWith('stream:') && own.purpose !== asking.purpose) return 'stream'
   if (own.payTo !== asking.payTo) return 'recipient'
   return own.purpose === 'settle' && asking.purpose.startsWith('stream:') ? 'settlement' : null
+}
+
+const findObstacle = (
+  rows: ReadonlyMap<string, Held>,
+  reservation: FundsHold,
+  { balance, allowance }: Funds,
+): HoldObstacle | null => {
+  const { authorizationId, network, asset, payer, spender, account, amount } = reservation
+  const found = rows.get(authorizationId)
+  const by = findTaker(found, reservation)
+  if (by !== null) return { state: 'taken', by }
+  const own = found?.account === account ? found : undefined
+  if (own !== undefined && own.amount >= amount) return null
+  const others = [...rows.values()].filter(
+    (row) =>
+      row.authorizationId !== authorizationId &&
+      row.network === network &&
+      row.asset === asset &&
+      row.payer === payer &&
+      (account === 'anonymous' || row.account !== 'anonymous' || row.purpose === 'settle'),
+  )
+  const sum = (held: readonly FundsHold[]) => held.reduce((total, row) => total + row.amount, 0n)
+  const byPayer = sum(others)
+  if (balance !== null && byPayer + amount > balance) {
+    return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
+  }
+  const bySpender = sum(others.filter((row) => row.spender === spender))
+  return allowance !== null && bySpender + amount > allowance
+    ? { state: 'exceeds', limit: 'allowance', heldByOthers: bySpender }
+    : null
 }
 
 export const createMemoryHolds = (): MemoryHolds => {
@@ -50,31 +87,13 @@ export const createMemoryHolds = (): MemoryHolds => {
     release: async ({ authorizationId, purpose }) => {
       if (rows.get(authorizationId)?.purpose === purpose) rows.delete(authorizationId)
     },
-    place: async (reservation, { balance, allowance }) => {
-      const { authorizationId, network, asset, payer, spender, account, amount } = reservation
+    findObstacle: async (reservation, funds) => findObstacle(rows, reservation, funds),
+    place: async (reservation, funds) => {
+      const { authorizationId, account, amount } = reservation
+      const obstacle = findObstacle(rows, reservation, funds)
+      if (obstacle !== null) return obstacle
       const found = rows.get(authorizationId)
-      const by = findTaker(found, reservation)
-      if (by !== null) return { state: 'taken', by }
       const own = found?.account === account ? found : undefined
-      if (own === undefined || own.amount < amount) {
-        const others = [...rows.values()].filter(
-          (row) =>
-            row.authorizationId !== authorizationId &&
-            row.network === network &&
-            row.asset === asset &&
-            row.payer === payer &&
-            (account === 'anonymous' || row.account !== 'anonymous' || row.purpose === 'settle'),
-        )
-        const sum = (held: readonly FundsHold[]) => held.reduce((total, row) => total + row.amount, 0n)
-        const byPayer = sum(others)
-        if (balance !== null && byPayer + amount > balance) {
-          return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
-        }
-        const bySpender = sum(others.filter((row) => row.spender === spender))
-        if (allowance !== null && bySpender + amount > allowance) {
-          return { state: 'exceeds', limit: 'allowance', heldByOthers: bySpender }
-        }
-      }
       const purpose =
         own?.purpose === 'settle' && reservation.purpose === 'verify' ? 'settle' : reservation.purpose
       const expiresAt = new Date(Math.max(reservation.expiresAt.getTime(), own?.expiresAt.getTime() ?? 0))

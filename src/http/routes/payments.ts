@@ -12,6 +12,7 @@ import { markRefusedPayment } from '../errors.js'
 import { readIdempotencyKey, rejectMalformedKey } from '../idempotencyKey.js'
 import { forbidCaching, isClientGone } from '../reply.js'
 import { acceptsSchema } from '../schemas/accepts.js'
+import { explainSchema } from '../schemas/explain.js'
 import { settlementSchema, settlementsSchema, settleSchema, verifySchema } from '../schemas/payments.js'
 import { requiresOperator } from '../schemas/queries.js'
 
@@ -55,6 +56,22 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
         metrics.countVerify(kind, isAborted ? 'aborted' : 'error')
         if (isAborted) throw new AppError('INVALID_REQUEST', 'The client hung up', { cause: error })
         throw error
+      }
+    },
+  )
+
+  // Not counted among the verifications: it decides nothing.
+  app.post(
+    '/v1/explain',
+    { schema: explainSchema, config: { access: 'key', scope: 'verify' }, bodyLimit: maxBodyBytes },
+    async (request, reply) => {
+      const { body, caller } = request
+      const isAwaited = () => !isClientGone(reply)
+      try {
+        return await useCases.explainPayment({ body, caller, requester: readRequester(request), isAwaited })
+      } catch (error) {
+        if (isAwaited()) throw error
+        throw new AppError('INVALID_REQUEST', 'The client hung up', { cause: error })
       }
     },
   )

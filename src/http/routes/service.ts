@@ -10,6 +10,7 @@ import type { StatsUseCases } from '../../usecases/useCases.js'
 import { createTokenCheck } from '../auth/operatorGate.js'
 import { forbidCaching } from '../reply.js'
 import { routerSchema } from '../schemas/accepts.js'
+import { reasonsSchema } from '../schemas/explain.js'
 import {
   healthSchema,
   infoSchema,
@@ -84,6 +85,12 @@ export const serviceRoutes: FastifyPluginCallbackZod<ServiceRoutesDependencies> 
     { schema: routerSchema, config: { access: 'public' } },
     async ({ query }) => await useCases.findRouter(query),
   )
+
+  app.get('/v1/reasons', { schema: reasonsSchema, config: { access: 'public' } }, async (_request, reply) => {
+    // They change with the version of the service only.
+    reply.header('cache-control', 'public, max-age=3600')
+    return useCases.listReasons()
+  })
   done()
 }
 

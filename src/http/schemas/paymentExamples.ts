@@ -4,8 +4,8 @@
  */
 
 export const examplePayer = '0x18f77dd01186556F1F745E7847A4686421dEE072'
-const payer = examplePayer
-const payTo = '0x501c54CF2d651A79b6F1ef8b1727A4ab80f6128c'
+export const payer = examplePayer
+export const payTo = '0x501c54CF2d651A79b6F1ef8b1727A4ab80f6128c'
 const asset = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 const routerAddress = '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063'
 export const exampleNonce = '0x01b2b749b4fbcd9833cd2c853a3db21c6d68487cc7a8496d0cebf69432a2fe2f'

@@ -17,6 +17,8 @@ import { createFindTerms } from './describe/completeRequirements.js'
 import { createGetSettlement, createListSettlements } from './describe/listSettlements.js'
 import { createFindRouter, createListSupported } from './describe/listSupported.js'
 import { createOffers } from './describe/offers.js'
+import { createExplainPayment } from './explain/explainPayment.js'
+import { createListReasons } from './explain/listReasons.js'
 import {
   type ConcurrencyLimitSettings,
   createConcurrencyLimits,
@@ -38,6 +40,7 @@ import {
   createHoldAuthorization,
   createHoldFunds,
   createIsHeld,
+  createPreviewHold,
   type HoldAuthorization,
 } from './verify/holdFunds.js'
 import { createPauseGate, noPauses } from './verify/pauses.js'
@@ -145,6 +148,13 @@ export const createCore = (dependencies: CoreDependencies): Core => {
         extensions,
         deadlineMs: settings.verifyDeadlineMs,
       }),
+      explainPayment: createExplainPayment({
+        ...dependencies,
+        previewHold: createPreviewHold(dependencies),
+        extensions,
+        deadlineMs: settings.verifyDeadlineMs,
+      }),
+      listReasons: createListReasons(),
       settlePayment: createSettlePayment({ idempotency, settleAuthorization, extensions, logger }),
       ...createGetSettlement(journal),
       listSettlements: createListSettlements(dependencies),

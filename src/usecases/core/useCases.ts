@@ -6,6 +6,7 @@ import type {
   PriceRequest,
   RequirementsToComplete,
 } from '../../protocol/accepts.js'
+import type { Explanation, ReasonCatalogue } from '../../protocol/explanations.js'
 import type {
   Readiness,
   RouterView,
@@ -27,6 +28,11 @@ export interface VerifyRequest {
   readonly quota: QuotaClaim | null
   /** False once the client disconnected: verification stops reading the chain. */
   readonly isAwaited: () => boolean
+}
+
+/** The body is untrusted in every respect: its form is explained too. */
+export interface ExplainRequest extends Pick<VerifyRequest, 'caller' | 'requester' | 'isAwaited'> {
+  readonly body: unknown
 }
 
 /** Continues when the client disconnects. */
@@ -78,6 +84,9 @@ export interface ServiceDescription {
 
 export interface CoreUseCases {
   verifyPayment(request: VerifyRequest): Promise<VerifyResult>
+  /** What /verify would answer, rule by rule; nothing is held, counted or recorded. Throws only if nobody awaits it. */
+  explainPayment(request: ExplainRequest): Promise<Explanation>
+  listReasons(): ReasonCatalogue
   settlePayment(request: SettleRequest): Promise<SettleResponse>
   /** Throws NOT_FOUND. */
   getSettlement(id: string): Promise<SettlementView>

@@ -3,6 +3,7 @@ import type { Core } from '../../../src/compose.js'
 import type { Clock } from '../../../src/ports/clock.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import type { WebhookTransport } from '../../../src/ports/webhookOutbox.js'
+import type { Explanation } from '../../../src/protocol/explanations.js'
 import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { SettleResponse } from '../../../src/usecases/core/useCases.js'
@@ -31,6 +32,7 @@ export interface Service {
   /** Not shared with other services of the scene. */
   readonly signers: readonly FacilitatorKey[]
   verify(body: unknown, caller?: string): Promise<VerifyResult>
+  explain(body: unknown, caller?: string): Promise<Explanation>
   settle(body: unknown, caller?: string): Promise<SettleResult>
   settleWithKey(body: unknown, idempotencyKey: string, caller?: string): Promise<SettleResponse>
   /** One reconciler round; on an automining chain, its transactions are mined when this returns. */

@@ -234,7 +234,7 @@ describe('CAFE99', () => {
   it('takes two seconds', async () => {
     const slow = list('eip155')[6]
     let isDone = false
-    const verifying = scene.verify(slow?.request).then((verdict) => {
+    const verifying = scene.verifyOnce(slow?.request).then((verdict) => {
       isDone = true
       return verdict
     })

@@ -8,6 +8,7 @@ import { isRefused, readPayment } from '../../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { Authorized, Outcome, Scheme, Verification } from '../../../src/schemes/scheme.js'
 import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
+import { verifyTraced } from '../../support/explained.js'
 import { createManualClock, type ManualClock } from '../../support/manualClock.js'
 import { settlement } from '../../support/memoryJournal.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
@@ -22,6 +23,8 @@ export interface Scene {
   readonly schemes: readonly Scheme[]
   find(scheme: string, network: string): Scheme
   verify(body: unknown, isForSettle?: boolean): Promise<Verification>
+  /** Without a trace beside it: what takes time takes it once. */
+  verifyOnce(body: unknown): Promise<Verification>
   settle(body: unknown): Promise<Settled>
   /** Another instance: it shares the scenarios only. */
   reopen(): Promise<readonly Scheme[]>
@@ -77,7 +80,7 @@ export const openScene = async (): Promise<Scene> => {
 
   const verify = (body: unknown, isForSettle = false): Promise<Verification> => {
     const payment = readBody(body)
-    return schemeOf(payment).verify(payment, { isAwaited: () => true, isForSettle })
+    return verifyTraced(schemeOf(payment), payment, { isAwaited: () => true, isForSettle })
   }
 
   return {
@@ -87,6 +90,7 @@ export const openScene = async (): Promise<Scene> => {
     schemes,
     find,
     verify,
+    verifyOnce: (body) => schemeOf(readBody(body)).verify(readBody(body), { isAwaited: () => true }),
     settle: async (body) => {
       const authorized = await verify(body, true)
       if (!authorized.isValid) throw new Error(`/settle refuses it as ${authorized.reason}`)

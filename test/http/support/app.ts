@@ -38,6 +38,8 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
     },
     isReplayed: false,
   }),
+  explainPayment: async () => ({ verdict: 'valid', rules: [], facts: [] }),
+  listReasons: () => ({ reasons: [], errorCodes: [] }),
   getSettlement: async () => {
     throw new AppError('NOT_FOUND', 'There is no settlement with this id')
   },

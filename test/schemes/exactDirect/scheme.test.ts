@@ -12,6 +12,7 @@ import {
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { findPublicProof } from '../../../src/schemes/publicProof.js'
 import type { Authorized, Scheme } from '../../../src/schemes/scheme.js'
+import { verifyTraced } from '../../support/explained.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { settlement } from '../../support/memoryJournal.js'
 import { withoutExtensions } from '../../support/plainPayment.js'
@@ -81,7 +82,7 @@ describe('exact-direct', () => {
   const verify = (payment: Payment, isForSettle = false) =>
     scheme.verify(payment, { isAwaited: () => true, isForSettle })
   const reasonOf = async (payment: Payment, isForSettle = false) => {
-    const verdict = await verify(payment, isForSettle)
+    const verdict = await verifyTraced(scheme, payment, { isAwaited: () => true, isForSettle })
     return verdict.isValid ? 'valid' : verdict.reason
   }
   const authorize = async (payment: Payment): Promise<Authorized> => {

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import type { Funds, FundsHold, HoldResult, Holds } from '../../../ports/holds.js'
+import type { Funds, FundsHold, HoldObstacle, HoldResult, Holds } from '../../../ports/holds.js'
 import { createKeyQueue } from '../database/coalesce.js'
 import { inTransaction, purgeExpired } from '../database/statements.js'
 import { hasEnded, isBeingSettled, isPromised, takenBy } from './holdRules.js'
@@ -172,20 +172,24 @@ export const createHolds = (pool: Pool): Holds => {
   // One connection of this process per payer: a flood for one payer leaves the pool to the others.
   const inTurn = createKeyQueue()
 
-  const decide = async (client: PoolClient, hold: FundsHold, funds: Funds): Promise<HoldResult> => {
-    const { network, asset, payer, authorizationId, spender, account, purpose, payTo, amount, expiresAt } =
-      hold
-    const key = [network, asset, payer]
+  const findObstacle = async (
+    client: PoolClient,
+    hold: FundsHold,
+    funds: Funds,
+  ): Promise<HoldObstacle | null> => {
+    const { network, asset, payer, authorizationId } = hold
     // A statement of its own: later ones see what was committed before the lock was granted.
-    await client.query(lock, [...key, authorizationId])
-    const asked = [...key, authorizationId, spender, account, purpose, payTo]
-    const { rows } = await client.query(readHeld, asked)
-    const state = held.parse(rows[0])
-    const refusal = judge(hold, funds, state)
-    if (refusal !== null) return refusal
-    const { isPromised: isAsked = false, promisee } = hold
+    await client.query(lock, [network, asset, payer, authorizationId])
+    const { rows } = await client.query(readHeld, listAsked(hold))
+    return judge(hold, funds, held.parse(rows[0]))
+  }
+
+  const decide = async (client: PoolClient, hold: FundsHold, funds: Funds): Promise<HoldResult> => {
+    const obstacle = await findObstacle(client, hold, funds)
+    if (obstacle !== null) return obstacle
+    const { authorizationId, amount, expiresAt, isPromised: isAsked = false, promisee } = hold
     const values = [
-      ...asked,
+      ...listAsked(hold),
       amount.toString(),
       expiresAt,
       isAsked,
@@ -207,6 +211,11 @@ export const createHolds = (pool: Pool): Holds => {
     place: (hold, funds) =>
       inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, () =>
         inTransaction(pool, (client) => decide(client, hold, funds)),
+      ),
+
+    findObstacle: (hold, funds) =>
+      inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, () =>
+        inTransaction(pool, (client) => findObstacle(client, hold, funds)),
       ),
 
     countPromised: async (network) => {
@@ -252,6 +261,11 @@ export const createHolds = (pool: Pool): Holds => {
   }
 }
 
+const listAsked = (hold: FundsHold): string[] => {
+  const { network, asset, payer, authorizationId, spender, account, purpose, payTo } = hold
+  return [network, asset, payer, authorizationId, spender, account, purpose, payTo]
+}
+
 const readPromisee = ({ promisee: part, promised_customer }: z.infer<typeof written>) =>
   part === null ? {} : { promisee: { part, customer: promised_customer ?? part } }
 
@@ -260,7 +274,7 @@ const judge = (
   { amount }: FundsHold,
   { balance, allowance }: Funds,
   { taken_by, own, count, by_payer, by_spender }: z.infer<typeof held>,
-): Exclude<HoldResult, { readonly state: 'held' }> | null => {
+): HoldObstacle | null => {
   if (taken_by !== null) return { state: 'taken', by: taken_by }
   if (own !== null && BigInt(own) >= amount) return null
   if (own === null && count >= maxLiveHolds) return { state: 'too_many' }

@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.js'
 import type { Clock } from '../../../ports/clock.js'
-import type { HoldResult, Holds, Promisee, TakenBy } from '../../../ports/holds.js'
+import type { FundsHold, HoldObstacle, Holds, Promisee, TakenBy } from '../../../ports/holds.js'
 import type { QuotaClaim } from '../../../ports/quotas.js'
 import type { Requester } from '../../../ports/rateLimiter.js'
 import type { SettlementJournal } from '../../../ports/settlementJournal.js'
@@ -59,33 +59,21 @@ export const createIsHeld =
 export const createHoldFunds =
   ({ holds, clock }: HoldFundsDependencies): HoldFunds =>
   async (payment, verdict, terms) => {
-    const { caller, purpose, until, promise = 'none' } = terms
+    const { caller, purpose, promise = 'none' } = terms
     const { promisee = { part: caller, customer: caller } } = terms
     if (!verdict.isValid || !canBeHeld(verdict)) return verdict
-    const { hold, payer, authorizationId, amount } = verdict
-    const { requirements } = payment
+    const { hold, authorizationId } = verdict
     const asking = { ...describeHolding(payment, authorizationId, caller), purpose }
-    const refuse = (by: TakenBy): Refusal => ({
-      isValid: false,
-      payer,
-      reason: 'duplicate_settlement',
-      message: takenBy[by],
-    })
     if (hold === undefined) {
       const taker = await holds.findTaker(asking)
-      return taker === null ? verdict : refuse(taker)
+      return taker === null ? verdict : refuseTaken(verdict, taker)
     }
     const isBounded = verdict.checkPromise !== undefined
     const isNeeded = isBounded && promise === 'new' && (await holds.needsPromise(asking))
     const endPromise = isNeeded ? await verdict.checkPromise?.(promisee) : undefined
     const placing = holds.place(
       {
-        ...asking,
-        network: requirements.network,
-        payer: foldHex(payer),
-        spender: foldHex(hold.spender),
-        amount,
-        expiresAt: until ?? findEnd(verdict, requirements.maxTimeoutSeconds, clock.now()),
+        ...describeHold(payment, { ...verdict, hold }, terms, clock.now()),
         isPromised: isNeeded || (isBounded && promise === 'kept'),
         promisee,
       },
@@ -96,30 +84,88 @@ export const createHoldFunds =
       throw error
     })
     endPromise?.(result.state === 'held' && result.isNewPromise === true)
-    switch (result.state) {
-      case 'held':
-        return {
-          ...verdict,
-          ...(result.isPromised === true ? { isPromised: true } : {}),
-          ...(result.promisee === undefined ? {} : { promisee: result.promisee }),
-          ...(purpose === 'settle' ? { releaseUnclaimed: () => holds.releaseUnclaimed(result.receipt) } : {}),
-        }
-      case 'exceeds':
-        return {
-          isValid: false,
-          payer,
-          reason: 'insufficient_funds',
-          message: describeExcess(amount, hold, result),
-        }
-      case 'taken':
-        return refuse(result.by)
-      case 'too_many':
-        throw new AppError('RATE_LIMITED', 'Too many authorizations of this payer wait to be settled', {
-          operationalCode: 'SVC-2005',
-          retryAfterSeconds,
-        })
+    if (result.state !== 'held') return refuseHold({ ...verdict, hold }, result)
+    return {
+      ...verdict,
+      ...(result.isPromised === true ? { isPromised: true } : {}),
+      ...(result.promisee === undefined ? {} : { promisee: result.promisee }),
+      ...(purpose === 'settle' ? { releaseUnclaimed: () => holds.releaseUnclaimed(result.receipt) } : {}),
     }
   }
+
+/** As `HoldFunds`, and holds nothing: no budget is asked, and nothing is promised. */
+export type PreviewHold = (
+  payment: Payment,
+  verdict: Verification,
+  terms: Pick<HoldTerms, 'caller' | 'purpose'>,
+) => Promise<Verification>
+
+export const createPreviewHold =
+  ({
+    holds,
+    clock,
+  }: {
+    readonly holds: Pick<Holds, 'findObstacle' | 'findTaker'>
+    readonly clock: Clock
+  }): PreviewHold =>
+  async (payment, verdict, terms) => {
+    if (!verdict.isValid || !canBeHeld(verdict)) return verdict
+    const { hold, authorizationId } = verdict
+    if (hold === undefined) {
+      const { caller, purpose } = terms
+      const taker = await holds.findTaker({ ...describeHolding(payment, authorizationId, caller), purpose })
+      return taker === null ? verdict : refuseTaken(verdict, taker)
+    }
+    const described = describeHold(payment, { ...verdict, hold }, terms, clock.now())
+    const obstacle = await holds.findObstacle(described, hold)
+    return obstacle === null ? verdict : refuseHold({ ...verdict, hold }, obstacle)
+  }
+
+type HeldVerdict = Authorized & { readonly hold: Hold }
+
+const describeHold = (
+  payment: Payment,
+  verdict: HeldVerdict,
+  { caller, purpose, until }: Pick<HoldTerms, 'caller' | 'purpose' | 'until'>,
+  now: Date,
+): FundsHold => {
+  const { hold, payer, authorizationId, amount } = verdict
+  const { network, maxTimeoutSeconds } = payment.requirements
+  return {
+    ...describeHolding(payment, authorizationId, caller),
+    purpose,
+    network,
+    payer: foldHex(payer),
+    spender: foldHex(hold.spender),
+    amount,
+    expiresAt: until ?? findEnd(verdict, maxTimeoutSeconds, now),
+  }
+}
+
+const refuseTaken = ({ payer }: Authorized, by: TakenBy): Refusal => ({
+  isValid: false,
+  payer,
+  reason: 'duplicate_settlement',
+  message: takenBy[by],
+})
+
+/** Throws RATE_LIMITED where the payer has too many holds. */
+const refuseHold = (verdict: HeldVerdict, obstacle: HoldObstacle): Refusal => {
+  const { payer, amount, hold } = verdict
+  switch (obstacle.state) {
+    case 'exceeds': {
+      const message = describeExcess(amount, hold, obstacle)
+      return { isValid: false, payer, reason: 'insufficient_funds', message }
+    }
+    case 'taken':
+      return refuseTaken(verdict, obstacle.by)
+    case 'too_many':
+      throw new AppError('RATE_LIMITED', 'Too many authorizations of this payer wait to be settled', {
+        operationalCode: 'SVC-2005',
+        retryAfterSeconds,
+      })
+  }
+}
 
 const retryAfterSeconds = 10
 
@@ -152,7 +198,7 @@ const foldHex = (address: string): string => (address.startsWith('0x') ? address
 const describeExcess = (
   amount: bigint,
   { balance, allowance }: Hold,
-  { limit, heldByOthers }: Extract<HoldResult, { state: 'exceeds' }>,
+  { limit, heldByOthers }: Extract<HoldObstacle, { state: 'exceeds' }>,
 ): string => {
   const limiting = balance === null ? "The balance of the payer's account" : 'The allowance of the payer'
   const [name, available] = limit === 'balance' ? ["The payer's balance", balance] : [limiting, allowance]

@@ -7,6 +7,7 @@ import { multicall3Address } from '../../../support/evm/localChain.js'
 import { type ExactPaymentBody, toFlat, toV1 } from '../../../support/evm/payment.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { encodeTransfer } from '../../../support/evm/transfer.js'
+import { expectExplained } from '../../../support/explained.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene, type PaymentPlan, planPayment } from '../scene.js'
 import { sendAsStranger } from '../strangers.js'
@@ -133,6 +134,7 @@ describe('the verification table', () => {
     const service = await scene.open({ clock })
     const { body, payer } = await scene.plan({ now, ...(typeof plan === 'function' ? plan(now) : plan) })
     const answer = await service.verify(body)
+    await expectExplained(service, body, answer)
     if (reason === 'valid') {
       expect(answer).toEqual({ isValid: true, payer })
       return

@@ -8,6 +8,7 @@ import {
 } from '@solana/web3.js'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ByReason, listByReason } from '../../../support/byReason.js'
+import { expectExplained } from '../../../support/explained.js'
 import { createParties, memoInstruction } from '../../../support/solana/payment.js'
 import { lighthouseProgram, token2022Program } from '../../../support/solana/programs.js'
 import { associatedAccount } from '../../../support/solana/tokens.js'
@@ -251,7 +252,9 @@ const rules: ByReason<() => PaymentPlan> = {
 describe('checks of exact on Solana', () => {
   it.each(listByReason(rules))('refuses unless %s: %s', async (_rule, reason, plan) => {
     const { body, payTo } = scene.plan(plan())
-    expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
+    const answer = await service.verify(body)
+    expect(answer).toMatchObject({ isValid: false, invalidReason: reason })
+    await expectExplained(service, body, answer)
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
     expect(scene.chain.holdingOf(payTo)).toBe(0n)
   })

@@ -2,6 +2,7 @@ import { beginCell, comment, internal, type MessageRelaxed } from '@ton/core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type ByReason, listByReason } from '../../../support/byReason.js'
 import type { CoreClient } from '../../../support/coreClient.js'
+import { expectExplained } from '../../../support/explained.js'
 import {
   clientPaidPayment,
   jettonTransfer,
@@ -262,10 +263,9 @@ describe('checks of exact on TON', () => {
     const { payload } = signed.paymentPayload
     const body = withPayload(signed, tamper === undefined ? payload : tamper(payload))
     const named = { ...body.paymentRequirements, ...(asset === undefined ? {} : { asset: asset() }) }
-    const verdict = await service.verify({
-      paymentPayload: { ...body.paymentPayload, accepted: named },
-      paymentRequirements: named,
-    })
+    const asked = { paymentPayload: { ...body.paymentPayload, accepted: named }, paymentRequirements: named }
+    const verdict = await service.verify(asked)
+    await expectExplained(service, asked, verdict)
     if (reason === 'valid') expect(verdict).toMatchObject({ isValid: true })
     else expect(verdict).toMatchObject({ isValid: false, invalidReason: reason })
   })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Verification } from '../../../../src/schemes/scheme.js'
+import { verifyTraced } from '../../../support/explained.js'
 import { waitLimitMs } from '../../../support/pollUntil.js'
 import { createTronKey, type TronKey } from '../../../support/tron/keys.js'
 import {
@@ -28,7 +29,7 @@ afterAll(async () => {
 })
 
 const verify = (body: unknown, { scheme } = opened): Promise<Verification> =>
-  scheme.verify(readBody(body), { isAwaited: () => true })
+  verifyTraced(scheme, readBody(body), { isAwaited: () => true })
 
 interface Plan extends Partial<Omit<TronPaymentOptions, 'signed'>> {
   readonly sun?: number
