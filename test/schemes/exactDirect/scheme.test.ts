@@ -11,7 +11,7 @@ import {
 } from '../../../src/schemes/exactDirect/directChain.js'
 import { createExactDirectScheme } from '../../../src/schemes/exactDirect/scheme.js'
 import { findPublicProof } from '../../../src/schemes/publicProof.js'
-import type { Authorized, Scheme } from '../../../src/schemes/scheme.js'
+import type { Authorized, Scheme, Verification } from '../../../src/schemes/scheme.js'
 import { verifyTraced } from '../../support/explained.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { settlement } from '../../support/memoryJournal.js'
@@ -81,10 +81,9 @@ describe('exact-direct', () => {
 
   const verify = (payment: Payment, isForSettle = false) =>
     scheme.verify(payment, { isAwaited: () => true, isForSettle })
-  const reasonOf = async (payment: Payment, isForSettle = false) => {
-    const verdict = await verifyTraced(scheme, payment, { isAwaited: () => true, isForSettle })
-    return verdict.isValid ? 'valid' : verdict.reason
-  }
+  const nameVerdict = (verdict: Verification) => (verdict.isValid ? 'valid' : verdict.reason)
+  const reasonOf = async (payment: Payment, isForSettle = false) =>
+    nameVerdict(await verifyTraced(scheme, payment, { isAwaited: () => true, isForSettle }))
   const authorize = async (payment: Payment): Promise<Authorized> => {
     const verdict = await verify(payment, true)
     if (!verdict.isValid) throw new Error(verdict.reason)
@@ -186,7 +185,7 @@ describe('exact-direct', () => {
     it('waits for a transaction that is not final, because clients ask as soon as they have paid', async () => {
       open({}, waitLimitMs)
       toy.find({ state: 'pending' })
-      const reason = reasonOf(createPayment())
+      const reason = verify(createPayment()).then(nameVerdict)
       await pollUntil(() => toy.listQueries().length > 1, 'the transaction to be looked up again')
       toy.find(found())
       expect(await reason).toBe('valid')
@@ -196,7 +195,7 @@ describe('exact-direct', () => {
       open({}, 20)
       toy.find({ state: 'pending' })
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-      const reason = reasonOf(createPayment())
+      const reason = verify(createPayment()).then(nameVerdict)
       await vi.advanceTimersByTimeAsync(19)
       const lookUps = toy.listQueries().length
       expect(lookUps).toBeGreaterThan(2)

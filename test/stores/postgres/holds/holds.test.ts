@@ -102,6 +102,17 @@ describe('a reservation', () => {
     expect(await countRows()).toBe(0)
   })
 
+  it('has the obstacle that would keep it from being made, and to ask for it holds nothing', async () => {
+    const asking = reservation('b', { amount: 201n })
+    expect(await reservations.findObstacle(asking, funds(300n))).toBeNull()
+    expect(await countRows()).toBe(0)
+    expect(await reservations.place(reservation('a'), funds(300n))).toEqual(reserved)
+    const exceeds = { state: 'exceeds', limit: 'balance', heldByOthers: 100n }
+    expect(await reservations.findObstacle(asking, funds(300n))).toEqual(exceeds)
+    expect(await reservations.place(asking, funds(300n))).toEqual(exceeds)
+    expect(await countRows()).toBe(1)
+  })
+
   it('fits the allowance beside others of the same spender only', async () => {
     const of = (id: string, spender: string) => reservation(id, { spender })
     expect(await reservations.place(of('a', '0x1'), funds(1_000n, 150n))).toEqual(reserved)
