@@ -99,7 +99,7 @@ export const errorHelp: Readonly<Record<ErrorCode, readonly [explanation: string
     'Send the same request again.',
   ],
   SERVICE_UNAVAILABLE: [
-    'The database, a chain or its hourly budget is unavailable, or the service is restarting. Retry after Retry-After.',
+    'The database, a chain or its hourly budget is unavailable, the service is restarting, or the operator has paused such payments; the message says which. Retry after Retry-After.',
     'Send the request again after Retry-After.',
   ],
 }

@@ -7,8 +7,8 @@ import type { RefusedRequest } from '../settle/settleAnswers.js'
 import { findPromisee } from '../settle/settlementContext.js'
 import type { CoreUseCases, VerifyRequest } from '../useCases.js'
 import type { HoldFunds } from './holdFunds.js'
-import { createPaymentJudge, type PaymentJudgeDependencies } from './paymentJudge.js'
 import { noPauses, pausedError } from './pauses.js'
+import { createPaymentJudge, type PaymentJudgeDependencies } from './paymentJudge.js'
 
 interface VerifyPaymentDependencies extends PaymentJudgeDependencies {
   readonly quotaGate: QuotaGate
