@@ -3,13 +3,11 @@ import type { Pool } from 'pg'
 import type { SettlementJournal } from '../src/ports/settlementJournal.js'
 import { migrate } from '../src/stores/postgres/database/migrate.js'
 import { openPool } from '../src/stores/postgres/database/pool.js'
+import { createAccountSettlements } from '../src/stores/postgres/journal/accountSettlements.js'
 import { createConfirmedBlocks } from '../src/stores/postgres/journal/confirmedBlocks.js'
 import { createIdempotencyStore } from '../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../src/stores/postgres/journal/settlementJournal.js'
-import {
-  createAccountSettlements,
-  createSettlementOverview,
-} from '../src/stores/postgres/journal/settlementOverview.js'
+import { createSettlementOverview } from '../src/stores/postgres/journal/settlementOverview.js'
 import { createQuotas } from '../src/stores/postgres/quota/quotas.js'
 import { createStatistics } from '../src/stores/postgres/statistics/statistics.js'
 import { createWebhookOutbox } from '../src/stores/postgres/webhooks/webhookOutbox.js'

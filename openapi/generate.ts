@@ -35,6 +35,7 @@ const core: CoreUseCases = {
   getSettlementByTransaction: refuse,
   listSettlements: refuse,
   listSupported: refuse,
+  listNetworks: refuse,
   findRouter: refuse,
   checkReadiness: refuse,
   describeService: refuse,

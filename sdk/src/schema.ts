@@ -415,7 +415,7 @@ export interface paths {
         };
         /**
          * Transactions of the last seven days
-         * @description One entry for each of the last seven days (UTC), oldest first; days without a transaction are 0.
+         * @description One entry for each of the last seven days (UTC), oldest first; days without a transaction are 0. With `hours`, also the settlements of so many hours: outcomes, amounts by token, and the median time to confirmation.
          */
         get: operations["getUsage"];
         put?: never;
@@ -2001,6 +2001,40 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /** @description Settlements by the time at which they were requested */
+        AccountActivity: {
+            hours: number;
+            /** @description False: there are more than 10,000 settlements, and only the newest are counted */
+            isComplete: boolean;
+            confirmed: number;
+            failed: number;
+            pending: number;
+            /** @description Median time from the request to the proof, of confirmed settlements; null without one */
+            medianSeconds: number | null;
+            networks: {
+                network: string;
+                confirmed: number;
+                failed: number;
+                pending: number;
+                /** @description Median time from the request to the proof, of confirmed settlements; null without one */
+                medianSeconds: number | null;
+            }[];
+            /** @description What was settled, in smallest units */
+            amounts: {
+                network: string;
+                asset: string;
+                amount: string;
+            }[];
+            /** @description Hours (UTC) with settlements, oldest first */
+            buckets: {
+                /** Format: date-time */
+                at: string;
+                network: string;
+                confirmed: number;
+                failed: number;
+                pending: number;
+            }[];
+        };
         AccountSettlement: components["schemas"]["Settlement"] & {
             /**
              * @description Fee of the settlement at the tier's fee rate: a whole number of smallest units, rounded up; `0` unless confirmed. Not deducted from the payment
@@ -2784,6 +2818,15 @@ export interface components {
             }[];
         };
         OperatorSettlement: components["schemas"]["Settlement"] & {
+            /** @description Every transaction recorded for it, oldest first; at most one of them can pay */
+            transactions: string[];
+            /** @description Block of the payment */
+            block?: {
+                number: string;
+                hash: string;
+                /** @description Whether the block can no longer be orphaned */
+                isFinal: boolean;
+            };
             /** @description Account of the request, or `anonymous` */
             caller: string;
             /** @description Age since it was created */
@@ -2802,15 +2845,6 @@ export interface components {
              * @description Earlier name of `isConsumed`
              */
             hasToldSuccess: boolean;
-            /** @description Every transaction recorded for it, oldest first */
-            transactions: string[];
-            /** @description Block of the payment */
-            block?: {
-                number: string;
-                hash: string;
-                /** @description Whether the block can no longer be orphaned */
-                isFinal: boolean;
-            };
         };
         OwnerSignature: {
             /** @example eip155:84532 */
@@ -3660,6 +3694,17 @@ export interface components {
              * @description When its outcome was proven
              */
             closedAt?: string;
+        };
+        SettlementDetails: components["schemas"]["Settlement"] & {
+            /** @description Every transaction recorded for it, oldest first; at most one of them can pay */
+            transactions: string[];
+            /** @description Block of the payment */
+            block?: {
+                number: string;
+                hash: string;
+                /** @description Whether the block can no longer be orphaned */
+                isFinal: boolean;
+            };
         };
         SettlementEvent: {
             /** @description The header `webhook-id` */
@@ -4733,7 +4778,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Settlement"];
+                    "application/json": components["schemas"]["SettlementDetails"];
                 };
             };
             400: components["responses"]["InvalidRequest"];
@@ -5305,7 +5350,10 @@ export interface operations {
     };
     getUsage: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Adds `settlements` of the last 1 to 168 hours */
+                hours?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5331,6 +5379,7 @@ export interface operations {
                             date: string;
                             count: number;
                         }[];
+                        settlements?: components["schemas"]["AccountActivity"];
                     };
                 };
             };
@@ -5355,6 +5404,8 @@ export interface operations {
                 status?: "pending" | "confirmed" | "failed";
                 /** @description Filter by network */
                 network?: string;
+                /** @description Only settlements with this id or transaction, and, of the newest 10,000 that match the other filters, those of this payer */
+                search?: string;
             };
             header?: never;
             path?: never;

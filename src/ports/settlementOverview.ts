@@ -36,6 +36,8 @@ export interface AccountSettlementFilter {
   readonly since?: Date | undefined
   /** Settlement id; the page starts after it. Empty page for another account's id. */
   readonly after?: string | undefined
+  /** An id, a transaction or a payer, in any case. Payers are found among the newest `maxSearched` only. */
+  readonly search?: string | undefined
   readonly limit: number
 }
 
@@ -48,6 +50,36 @@ interface AccountSettlement {
 export interface AccountSettlements {
   /** Newest first; only settlements of the account. */
   list(filter: AccountSettlementFilter): Promise<readonly AccountSettlement[]>
+  /** Of the newest `limit` settlements since then. */
+  summarize(query: ActivityQuery): Promise<AccountActivity>
+}
+
+interface ActivityQuery {
+  readonly accountId: string
+  readonly since: Date
+  readonly limit: number
+}
+
+export interface OutcomeCounts {
+  readonly confirmed: number
+  readonly failed: number
+  readonly pending: number
+}
+
+interface Outcomes extends OutcomeCounts {
+  /** Median time from the request to the proof, of those that are confirmed; null without one. */
+  readonly medianSeconds: number | null
+}
+
+/** By the time at which settlements were created. */
+export interface AccountActivity extends Outcomes {
+  /** False: there are more than `limit`. */
+  readonly isComplete: boolean
+  readonly networks: readonly (Outcomes & { readonly network: string })[]
+  /** What was settled, in smallest units. */
+  readonly amounts: readonly { readonly network: string; readonly asset: string; readonly amount: string }[]
+  /** Hours with settlements, oldest first. */
+  readonly buckets: readonly (OutcomeCounts & { readonly at: Date; readonly network: string })[]
 }
 
 export interface SponsoringQuery {

@@ -85,10 +85,39 @@ export const accountInfo = z.object({
 })
 export type AccountInfo = z.infer<typeof accountInfo>
 
+const outcomes = {
+  confirmed: z.int(),
+  failed: z.int(),
+  pending: z.int(),
+}
+const medianSeconds = z.number().nullable().meta({
+  description: 'Median time from the request to the proof, of confirmed settlements; null without one',
+})
+
+const activity = z
+  .object({
+    hours: z.int(),
+    isComplete: z.boolean().meta({
+      description: 'False: there are more than 10,000 settlements, and only the newest are counted',
+    }),
+    ...outcomes,
+    medianSeconds,
+    networks: z.array(z.object({ network: z.string(), ...outcomes, medianSeconds })),
+    amounts: z
+      .array(z.object({ network: z.string(), asset: z.string(), amount: z.string() }))
+      .meta({ description: 'What was settled, in smallest units' }),
+    buckets: z
+      .array(z.object({ at: timestamp, network: z.string(), ...outcomes }))
+      .meta({ description: 'Hours (UTC) with settlements, oldest first' }),
+  })
+  .meta({ id: 'AccountActivity', description: 'Settlements by the time at which they were requested' })
+export type Activity = z.infer<typeof activity>
+
 /** Seven days, including days without transactions. */
 export const usage = z.object({
   days: z.literal(7),
   usage: z.array(z.object({ date: z.iso.date(), count: z.number() })),
+  settlements: activity.optional().meta({ description: 'With `hours`' }),
 })
 export type Usage = z.infer<typeof usage>
 

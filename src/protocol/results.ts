@@ -126,6 +126,24 @@ export const settlementView = z
 
 export type SettlementView = z.infer<typeof settlementView>
 
+export const settlementDetails = settlementView
+  .extend({
+    transactions: z
+      .array(z.string())
+      .meta({ description: 'Every transaction recorded for it, oldest first; at most one of them can pay' }),
+    block: z
+      .object({
+        number: z.string(),
+        hash: z.string(),
+        isFinal: z.boolean().meta({ description: 'Whether the block can no longer be orphaned' }),
+      })
+      .optional()
+      .meta({ description: 'Block of the payment' }),
+  })
+  .meta({ id: 'SettlementDetails' })
+
+export type SettlementDetails = z.infer<typeof settlementDetails>
+
 /** A transaction can carry a batch of payments. */
 export const settlementsOfTransaction = settlementView
   .extend({
@@ -138,7 +156,7 @@ export const settlementsOfTransaction = settlementView
 
 export type SettlementsOfTransaction = z.infer<typeof settlementsOfTransaction>
 
-const operatorSettlementView = settlementView
+const operatorSettlementView = settlementDetails
   .extend({
     caller: z.string().meta({ description: 'Account of the request, or `anonymous`' }),
     ageSeconds: z.int().meta({ description: 'Age since it was created' }),
@@ -148,17 +166,6 @@ const operatorSettlementView = settlementView
     isConsumed: z.boolean().meta({ description: 'Whether a request was answered `success: true`' }),
     isAttended: z.boolean().meta({ description: 'Earlier name of `isOwned`', deprecated: true }),
     hasToldSuccess: z.boolean().meta({ description: 'Earlier name of `isConsumed`', deprecated: true }),
-    transactions: z
-      .array(z.string())
-      .meta({ description: 'Every transaction recorded for it, oldest first' }),
-    block: z
-      .object({
-        number: z.string(),
-        hash: z.string(),
-        isFinal: z.boolean().meta({ description: 'Whether the block can no longer be orphaned' }),
-      })
-      .optional()
-      .meta({ description: 'Block of the payment' }),
   })
   .meta({ id: 'OperatorSettlement' })
 

@@ -108,7 +108,8 @@ describe('the dashboard', () => {
     })
     expect(await ask('/dashboard/keys')).toEqual(accountResponses.keys.keys.value)
     expect(await ask('/dashboard/usage')).toEqual(accountResponses.usage.week.value)
-    for (const useCase of [readInfo, readUsage]) expect(useCase).toHaveBeenCalledWith(keyOwner)
+    expect(readInfo).toHaveBeenCalledWith(keyOwner)
+    expect(readUsage).toHaveBeenCalledWith(keyOwner, {})
     expect(listKeys).toHaveBeenCalledWith(keyOwner, 'trusted')
   })
 

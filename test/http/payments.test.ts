@@ -210,8 +210,10 @@ describe('POST /settle under upto', () => {
 })
 
 describe('GET /v1/settlements/{id}', () => {
+  const details = { ...settlement, transactions: [settlement.transaction] }
+
   it('returns the authorized maximum beside what was settled', async () => {
-    const part = { ...settlement, amount: '7000', maxAmount: '10000' }
+    const part = { ...details, amount: '7000', maxAmount: '10000' }
     const response = await testApp({ core: { getSettlement: async () => part } }).inject(
       `/v1/settlements/${settlementId}`,
     )
@@ -219,11 +221,11 @@ describe('GET /v1/settlements/{id}', () => {
   })
 
   it('returns the settlement, uncached', async () => {
-    const getSettlement = vi.fn(async () => settlement)
+    const getSettlement = vi.fn(async () => details)
     const response = await testApp({ core: { getSettlement } }).inject(
       `/v1/settlements/${settlementId.toUpperCase()}`,
     )
-    expect(response.json()).toEqual(settlement)
+    expect(response.json()).toEqual(details)
     expect(response.headers['cache-control']).toBe('no-store')
     expect(getSettlement).toHaveBeenCalledWith(settlementId)
   })
@@ -235,7 +237,7 @@ describe('GET /v1/settlements/{id}', () => {
   })
 
   it.each(['1', 'null', 'a b', "' or 1=1", `${settlementId}0`])('rejects the id %o', async (id) => {
-    const getSettlement = vi.fn(async () => settlement)
+    const getSettlement = vi.fn(async () => details)
     const response = await testApp({ core: { getSettlement } }).inject(
       `/v1/settlements/${encodeURIComponent(id)}`,
     )

@@ -5,7 +5,7 @@ import { version } from '../../platform/version.js'
 import { compactResource, discoveredResource } from '../../protocol/discovery.js'
 import { intentRoute, intentView, unavailableRoute } from '../../protocol/intents.js'
 import { unlimitedPaths } from '../../protocol/requestLimits.js'
-import { settlementView } from '../../protocol/results.js'
+import { settlementDetails, settlementView } from '../../protocol/results.js'
 import { sandboxPayment, scenarioView } from '../../protocol/sandbox.js'
 import { streamView } from '../../protocol/streams.js'
 import { wirePayload } from '../../protocol/wire.js'
@@ -13,7 +13,7 @@ import type { Access } from '../auth/caller.js'
 import { discoveryExamples } from '../schemas/discovery.js'
 import { intentExamples } from '../schemas/intents.js'
 import { payloadFlat, payloadVersion1, payloadVersion2 } from '../schemas/payloads.js'
-import { settlementResponses } from '../schemas/paymentExamples.js'
+import { settlementDetailsResponse, settlementResponses } from '../schemas/paymentExamples.js'
 import { describeErrors } from '../schemas/responses.js'
 import { scenarioExample } from '../schemas/sandbox.js'
 import { streamExamples } from '../schemas/streams.js'
@@ -133,6 +133,7 @@ const payloadShapes = [payloadVersion2, payloadVersion1, payloadFlat].map((schem
 /** Operations that answer these components, alone or in another one, need no examples of their own. */
 const componentExamples = new Map<z.core.$ZodType, unknown>([
   [settlementView, settlementResponses.confirmed.value],
+  [settlementDetails, settlementDetailsResponse],
   [streamView, streamExamples.stream],
   [intentView, intentExamples.intent],
   [intentRoute, intentExamples.intentRoute],

@@ -82,7 +82,7 @@ export const dashboardRoutes: FastifyPluginCallbackZod<KeyRoutesDependencies> = 
   app.get(
     '/dashboard/usage',
     { schema: usageSchema, config: { access: 'dashboard', isLongRead: true } },
-    async (request) => await useCases.readUsage(getKeyOwner(request).account),
+    async (request) => await useCases.readUsage(getKeyOwner(request).account, request.query),
   )
 
   app.get(

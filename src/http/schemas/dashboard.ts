@@ -47,7 +47,13 @@ export const usageSchema = {
   tags: ['Accounts'],
   summary: 'Transactions of the last seven days',
   description:
-    'One entry for each of the last seven days (UTC), oldest first; days without a transaction are 0.',
+    'One entry for each of the last seven days (UTC), oldest first; days without a transaction are 0. With `hours`, ' +
+    'also the settlements of so many hours: outcomes, amounts by token, and the median time to confirmation.',
+  querystring: z.strictObject({
+    hours: integerText(/^[0-9]{1,3}$/, 1, 168)
+      .optional()
+      .meta({ description: 'Adds `settlements` of the last 1 to 168 hours', examples: [24] }),
+  }),
   response: {
     200: jsonResponse('The last seven days.', usage, accountResponses.usage),
     ...describeErrors(keyedErrors),

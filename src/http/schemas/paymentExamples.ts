@@ -267,6 +267,12 @@ export const settlementResponses = {
   },
 } as const
 
+export const settlementDetailsResponse = {
+  ...settlementResponses.confirmed.value,
+  transactions: [transaction],
+  block: { number: '21000000', hash: `0x${'b7'.repeat(32)}`, isFinal: true },
+} as const
+
 export const settlementPages = {
   page: {
     summary: 'For operators: a page of pending settlements',

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { bodyLimits } from '../../protocol/requestLimits.js'
 import {
+  settlementDetails,
   settlementPage,
   settlementsOfTransaction,
-  settlementView,
   settleResult,
   verifyResult,
 } from '../../protocol/results.js'
@@ -125,7 +125,7 @@ export const settlementSchema = {
       .transform((text) => text.toLowerCase()),
   }),
   response: {
-    200: jsonResponse('The settlement.', settlementView),
+    200: jsonResponse('The settlement.', settlementDetails),
     ...describeErrors(lookUpErrors),
   },
 } satisfies FastifySchema

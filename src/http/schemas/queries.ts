@@ -104,6 +104,16 @@ export const accountSettlementsQuery = fields
   .extend({
     status: z.enum(['pending', 'confirmed', 'failed']).optional().meta({ description: 'Filter by status' }),
     network: z.string().min(1).max(128).optional().meta({ description: 'Filter by network' }),
+    search: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .meta({
+        description:
+          'Only settlements with this id or transaction, and, of the newest 10,000 that match the other filters, those ' +
+          'of this payer',
+      }),
   })
   .transform(({ limit = defaultLimit, ...rest }) => ({ ...rest, limit }))
 

@@ -15,7 +15,7 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import { createCompleteAccepts, createPriceAccepts } from './describe/accepts.js'
 import { createFindTerms } from './describe/completeRequirements.js'
 import { createGetSettlement, createListSettlements } from './describe/listSettlements.js'
-import { createFindRouter, createListSupported } from './describe/listSupported.js'
+import { createFindRouter, createListNetworks, createListSupported } from './describe/listSupported.js'
 import { createOffers } from './describe/offers.js'
 import { createExplainPayment } from './explain/explainPayment.js'
 import { createListReasons } from './explain/listReasons.js'
@@ -163,6 +163,7 @@ export const createCore = (dependencies: CoreDependencies): Core => {
         (network, scheme) => isServing(network) && findPause({ network, scheme }) === null,
         extensions.keys,
       ),
+      listNetworks: createListNetworks(registry),
       findRouter: createFindRouter(registry),
       completeAccepts: createCompleteAccepts(findTerms, offers),
       priceAccepts: createPriceAccepts(findTerms, offers),

@@ -11,9 +11,9 @@ import type {
   Readiness,
   RouterView,
   ServiceInfo,
+  SettlementDetails,
   SettlementPage,
   SettlementsOfTransaction,
-  SettlementView,
   SettleResult,
   Supported,
   VerifyResult,
@@ -74,6 +74,14 @@ interface RouterQuery {
   readonly payTo: string
 }
 
+/** For people: how a network and its tokens are called. */
+export interface NetworkView {
+  /** CAIP-2 identifier. */
+  readonly network: string
+  readonly isTestnet: boolean
+  readonly tokens: readonly { readonly asset: string; readonly symbol: string; readonly decimals: number }[]
+}
+
 export interface ServiceDescription {
   readonly name: string
   readonly version: string
@@ -89,12 +97,14 @@ export interface CoreUseCases {
   listReasons(): ReasonCatalogue
   settlePayment(request: SettleRequest): Promise<SettleResponse>
   /** Throws NOT_FOUND. */
-  getSettlement(id: string): Promise<SettlementView>
+  getSettlement(id: string): Promise<SettlementDetails>
   /** Throws NOT_FOUND. */
   getSettlementByTransaction(query: TransactionQuery): Promise<SettlementsOfTransaction>
   /** For operators. Throws INVALID_REQUEST for an unknown cursor. */
   listSettlements(query: SettlementsQuery): Promise<SettlementPage>
   listSupported(): Supported
+  /** Configured networks, also those that cannot settle at the moment. */
+  listNetworks(): readonly NetworkView[]
   /** Throws NOT_FOUND, and INVALID_REQUEST for a malformed recipient. */
   findRouter(query: RouterQuery): Promise<RouterView>
   /**

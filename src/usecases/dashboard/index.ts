@@ -75,7 +75,7 @@ export const createDashboard = (dependencies: DashboardDependencies): Dashboard 
       readQuota: createReadQuota(quotas, clock, tiers),
       listKeys: createListKeys(shared),
       listSettlements: createListAccountSettlements(shared),
-      readUsage: createReadUsage(quotas, clock),
+      readUsage: createReadUsage({ quotas, settlements: dependencies.settlements, clock }),
       rotateKey: createRotateKey(shared),
       restrict: createRestrict(accounts, blocks, mailChange),
       countKeys: createCountKeys(accounts),

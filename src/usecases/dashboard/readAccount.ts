@@ -63,11 +63,38 @@ export const createReadQuota =
   async (account) =>
     viewQuota(account, await quotas.readUse(account.customer, clock.now()), tiers)
 
+interface ReadUsageDependencies {
+  readonly quotas: Quotas
+  readonly settlements: Pick<AccountSettlements, 'summarize'>
+  readonly clock: Clock
+}
+
+const hourMs = 3_600_000
+const maxCounted = 10_000
+
 export const createReadUsage =
-  (quotas: Quotas, clock: Clock): DashboardUseCases['readUsage'] =>
-  async ({ id }) => {
-    const days = await quotas.listDays(id, 7, clock.now())
-    return { days: 7, usage: days.map(({ date, count }) => ({ date, count })) }
+  ({ quotas, settlements, clock }: ReadUsageDependencies): DashboardUseCases['readUsage'] =>
+  async ({ id }, { hours } = {}) => {
+    const now = clock.now()
+    const days = await quotas.listDays(id, 7, now)
+    const counted = { days: 7, usage: days.map(({ date, count }) => ({ date, count })) } as const
+    if (hours === undefined) return counted
+    const since = new Date(now.getTime() - hours * hourMs)
+    const { buckets, networks, amounts, ...rest } = await settlements.summarize({
+      accountId: id,
+      since,
+      limit: maxCounted,
+    })
+    return {
+      ...counted,
+      settlements: {
+        ...rest,
+        hours,
+        networks: [...networks],
+        amounts: [...amounts],
+        buckets: buckets.map(({ at, ...counts }) => ({ ...counts, at: at.toISOString() })),
+      },
+    }
   }
 
 /** Newest first. Another account's cursor gives an empty page. */

@@ -77,7 +77,8 @@ export interface DashboardUseCases {
   readInfo(account: Account): Promise<AccountInfo>
   readQuota(account: Account): Promise<Quota>
   listKeys(holder: KeyHolder, viewer: KeyViewer): Promise<KeyList>
-  readUsage(account: Account): Promise<Usage>
+  /** `hours`: also counts the settlements of so many hours. */
+  readUsage(account: Account, query?: { readonly hours?: number | undefined }): Promise<Usage>
   /** Throws INVALID_REQUEST for a cursor that is not one of the account's own settlements. */
   listSettlements(
     account: Pick<Account, 'id'>,

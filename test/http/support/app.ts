@@ -76,6 +76,7 @@ export const coreUseCases = (given: Partial<CoreUseCases> = {}): CoreUseCases =>
     isDeployed: true,
   }),
   listSupported: () => ({ kinds: [], extensions: [], signers: {} }),
+  listNetworks: () => [],
   checkReadiness: async () => ({ status: 'ready', checks: { store: 'ok', rpc: 'ok' } }),
   describeService: () => ({
     name: 'quittance',

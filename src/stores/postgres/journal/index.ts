@@ -2,13 +2,10 @@ import type { Stores } from '../../stores.js'
 import { mapDatabaseErrors } from '../database/pool.js'
 import type { Database } from '../openDatabase.js'
 import { createQuotas } from '../quota/quotas.js'
+import { createAccountSettlements } from './accountSettlements.js'
 import { createConfirmedBlocks } from './confirmedBlocks.js'
 import { createSettlementJournal } from './settlementJournal.js'
-import {
-  createAccountSettlements,
-  createSettlementOverview,
-  createSponsoringHistory,
-} from './settlementOverview.js'
+import { createSettlementOverview, createSponsoringHistory } from './settlementOverview.js'
 
 type JournalStores = Pick<
   Stores,

@@ -1,12 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { Settlement, SettlementState } from '../../../ports/settlementJournal.js'
-import type {
-  AccountSettlementFilter,
-  AccountSettlements,
-  SettlementOverview,
-  SponsoringHistory,
-} from '../../../ports/settlementOverview.js'
+import type { SettlementOverview, SponsoringHistory } from '../../../ports/settlementOverview.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
 // The cursor is an id: a Date would lose microseconds.
@@ -96,44 +91,6 @@ const everyNetwork = (scope: string): string => `
     union all
     select (select s.network from settlements s where ${scope} and s.network > n.network order by s.network limit 1)
     from networks n where n.network is not null`
-
-const feeRow = z.object({ fee: z.string() })
-
-const statesOf = (status: AccountSettlementFilter['status']): readonly string[] => {
-  switch (status) {
-    case undefined:
-      return ['claimed', 'pending', 'confirmed', 'failed']
-    case 'pending':
-      return ['claimed', 'pending']
-    case 'confirmed':
-    case 'failed':
-      return [status]
-  }
-}
-
-export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
-  list: async ({ accountId, status, network, since, after, limit }) => {
-    const page = newestSettlements({
-      // `caller <> 'anonymous'` matches the partial index.
-      scope: "s.caller = $1 and s.caller <> 'anonymous'",
-      states: statesOf(status),
-      network: network === undefined ? null : '$2',
-      // The cursor is an id: a Date would lose microseconds.
-      bounds: `($2::text is null or s.network = $2) and ($3::timestamptz is null or s.created_at >= $3)
-        and ($4::uuid is null or (s.created_at, s.id) < (
-          (select created_at from settlements where id = $4 and caller = $1), $4))`,
-      limit: '$5',
-    })
-    const { rows } = await pool.query(
-      `with recursive ${page}
-       select ${settlementColumns}, coalesce(
-           (select ceil(f.fee) from fee_ledger f where f.settlement_id = s.id), 0)::text as fee
-       from page join settlements s on s.id = page.id order by page.created_at desc, page.id desc`,
-      [accountId, network ?? null, since ?? null, after ?? null, limit],
-    )
-    return rows.map((value) => ({ settlement: readSettlement(value), fee: feeRow.parse(value).fee }))
-  },
-})
 
 export interface SettlementSearch {
   readonly state: SettlementState | null

@@ -3,7 +3,12 @@ import type { Clock } from '../../../ports/clock.js'
 import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import type { SettlementOverview } from '../../../ports/settlementOverview.js'
 import { canonicalNetwork } from '../../../protocol/network.js'
-import { type OperatorSettlementView, refusalFields, type SettlementView } from '../../../protocol/results.js'
+import {
+  type OperatorSettlementView,
+  refusalFields,
+  type SettlementDetails,
+  type SettlementView,
+} from '../../../protocol/results.js'
 import { readPage } from '../../readPage.js'
 import type { CoreUseCases } from '../useCases.js'
 
@@ -34,7 +39,7 @@ export const createListSettlements =
   }
 
 const viewForOperator = (settlement: Settlement, now: Date): OperatorSettlementView => ({
-  ...viewSettlement(settlement),
+  ...viewDetails(settlement),
   caller: settlement.caller,
   ageSeconds: Math.max(0, Math.floor((now.getTime() - settlement.createdAt.getTime()) / 1_000)),
   isOwned: settlement.isOwned,
@@ -42,6 +47,10 @@ const viewForOperator = (settlement: Settlement, now: Date): OperatorSettlementV
   // Until version 0.2: the earlier names of the two.
   isAttended: settlement.isOwned,
   hasToldSuccess: settlement.consumedBy !== null,
+})
+
+const viewDetails = (settlement: Settlement): SettlementDetails => ({
+  ...viewSettlement(settlement),
   transactions: settlement.broadcasts.map(({ transaction }) => transaction),
   ...(settlement.block === null
     ? {}
@@ -60,7 +69,7 @@ export const createGetSettlement = (
   getSettlement: async (id) => {
     const found = await journal.find(id)
     if (found === null) throw notFound()
-    return viewSettlement(found)
+    return viewDetails(found)
   },
   getSettlementByTransaction: async ({ network, transaction, payer }) => {
     const carried = await journal.listByTransaction(canonicalNetwork(network), foldHash(transaction))

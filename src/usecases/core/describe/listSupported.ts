@@ -76,6 +76,17 @@ const collectSigners = (listed: readonly Listed[]): Record<string, string[]> => 
 
 const toFamily = (network: string): string => `${network.split(':')[0]}:*`
 
+export const createListNetworks =
+  (registry: SchemeRegistry): CoreUseCases['listNetworks'] =>
+  () => {
+    const networks = new Map(registry.list().map(({ network }) => [network.id, network]))
+    return [...networks.values()].map((network) => ({
+      network: network.id,
+      isTestnet: network.isTestnet,
+      tokens: network.listTokens().map(({ asset, symbol, decimals }) => ({ asset, symbol, decimals })),
+    }))
+  }
+
 const maxAgeMs = 1_000
 
 /** At most once a second for all callers: /ready has no limits. */

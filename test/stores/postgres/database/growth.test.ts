@@ -5,13 +5,11 @@ import { z } from 'zod'
 import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
+import { createAccountSettlements } from '../../../../src/stores/postgres/journal/accountSettlements.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
-import {
-  createAccountSettlements,
-  createSettlementOverview,
-} from '../../../../src/stores/postgres/journal/settlementOverview.js'
+import { createSettlementOverview } from '../../../../src/stores/postgres/journal/settlementOverview.js'
 import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'

@@ -1,0 +1,130 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type {
+  AccountActivity,
+  AccountSettlementFilter,
+  AccountSettlements,
+} from '../../../ports/settlementOverview.js'
+import { newestSettlements } from './settlementOverview.js'
+import { readSettlement, settlementColumns } from './settlementRow.js'
+
+const feeRow = z.object({ fee: z.string() })
+
+const statesOf = (status: AccountSettlementFilter['status']): readonly string[] => {
+  switch (status) {
+    case undefined:
+      return ['claimed', 'pending', 'confirmed', 'failed']
+    case 'pending':
+      return ['claimed', 'pending']
+    case 'confirmed':
+    case 'failed':
+      return [status]
+  }
+}
+
+// `caller <> 'anonymous'` matches the partial index.
+const scope = "s.caller = $1 and s.caller <> 'anonymous'"
+
+/** No index names the payers of an account. */
+const maxSearched = 10_000
+
+// By primary key, and by the index of transactions once for each network of the account.
+const found = (conditions: string): string => `, found as (
+    select s.id, s.created_at from page join settlements s on s.id = page.id where lower(s.payer) = lower($6)
+    union
+    select s.id, s.created_at from settlements s
+    where $6 ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' and ${scope} and s.id = case
+      when $6 ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $6::uuid end and ${conditions}
+    union
+    select s.id, s.created_at from networks n join settlements s on s.network = n.network
+    where s.transaction in ($6, lower($6)) and ${scope} and ${conditions}
+  )`
+
+export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
+  list: async ({ accountId, status, network, since, after, search, limit }) => {
+    const isSearch = search !== undefined
+    // The cursor is an id: a Date would lose microseconds.
+    const bounds = `($2::text is null or s.network = $2) and ($3::timestamptz is null or s.created_at >= $3)
+        and ($4::uuid is null or (s.created_at, s.id) < (
+          (select created_at from settlements where id = $4 and caller = $1), $4))`
+    const states = statesOf(status)
+    const page = newestSettlements({
+      scope,
+      states,
+      network: network === undefined ? null : '$2',
+      bounds,
+      limit: isSearch ? `${maxSearched}` : '$5',
+    })
+    const ofStatus = `s.state in (${states.map((state) => `'${state}'`).join()})`
+    const { rows } = await pool.query(
+      `with recursive ${page}${isSearch ? found(`${bounds} and ${ofStatus}`) : ''}
+       select ${settlementColumns}, coalesce(
+           (select ceil(f.fee) from fee_ledger f where f.settlement_id = s.id), 0)::text as fee
+       from ${isSearch ? 'found' : 'page'} as listed join settlements s on s.id = listed.id
+       order by listed.created_at desc, listed.id desc limit $5`,
+      [accountId, network ?? null, since ?? null, after ?? null, limit, ...(isSearch ? [search] : [])],
+    )
+    return rows.map((value) => ({ settlement: readSettlement(value), fee: feeRow.parse(value).fee }))
+  },
+
+  summarize: async ({ accountId, since, limit }) => {
+    const page = newestSettlements({
+      scope,
+      states: statesOf(undefined),
+      network: null,
+      bounds: 's.created_at >= $2',
+      limit: '$3',
+    })
+    const { rows } = await pool.query(`with recursive ${page} ${summary}`, [accountId, since, limit + 1])
+    return readActivity(
+      rows.map((value) => group.parse(value)),
+      limit,
+    )
+  },
+})
+
+const summary = `, counted as (
+    select s.network, s.asset, s.state, date_trunc('hour', s.created_at, 'UTC') as hour,
+      coalesce(s.settled_amount, s.amount) as amount, extract(epoch from s.closed_at - s.created_at)::float8 as seconds
+    from page join settlements s on s.id = page.id)
+  select network, asset, hour,
+    count(*) filter (where state = 'confirmed')::integer as confirmed,
+    count(*) filter (where state = 'failed')::integer as failed,
+    count(*) filter (where state in ('claimed', 'pending'))::integer as pending,
+    coalesce(sum(amount) filter (where state = 'confirmed'), 0)::text as amount,
+    percentile_cont(0.5) within group (order by seconds) filter (where state = 'confirmed') as median
+  from counted group by grouping sets ((hour, network), (network, asset), (network), ())
+  order by hour, network, asset`
+
+const group = z.object({
+  network: z.string().nullable(),
+  asset: z.string().nullable(),
+  hour: z.date().nullable(),
+  confirmed: z.number(),
+  failed: z.number(),
+  pending: z.number(),
+  amount: z.string(),
+  median: z.number().nullable(),
+})
+
+/** A grouping set has null in the columns that it does not group by. */
+const readActivity = (groups: readonly z.infer<typeof group>[], limit: number): AccountActivity => {
+  const all = groups.find(({ network }) => network === null)
+  const counts = { confirmed: all?.confirmed ?? 0, failed: all?.failed ?? 0, pending: all?.pending ?? 0 }
+  return {
+    ...counts,
+    medianSeconds: all?.median ?? null,
+    isComplete: counts.confirmed + counts.failed + counts.pending <= limit,
+    networks: groups.flatMap(({ network, asset, hour, confirmed, failed, pending, median }) =>
+      network === null || asset !== null || hour !== null
+        ? []
+        : [{ network, confirmed, failed, pending, medianSeconds: median }],
+    ),
+    amounts: groups.flatMap(({ network, asset, confirmed, amount }) =>
+      network === null || asset === null || confirmed === 0 ? [] : [{ network, asset, amount }],
+    ),
+    buckets: groups.flatMap(({ network, hour, confirmed, failed, pending }) =>
+      network === null || hour === null ? [] : [{ at: hour, network, confirmed, failed, pending }],
+    ),
+  }
+}
