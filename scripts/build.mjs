@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { buildWeb } from './buildWeb.mjs'
 import { fingerprintSources, isBuilt, root, stampName } from './fingerprint.mjs'
+import { removeAbandoned, replaceFolder } from './replaceFolder.mjs'
 
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
 
@@ -26,10 +28,10 @@ export const build = async () => {
     // The command `quittance` of the image is a link to it.
     chmodSync(join(next, 'main.js'), 0o755)
     writeFileSync(join(next, stampName), fingerprint)
-    replace(next, old)
+    replaceFolder({ target: join(root, 'dist'), next, old, isBuilt })
   } finally {
     for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
-    removeAbandoned()
+    removeAbandoned(root)
   }
 }
 
@@ -50,44 +52,17 @@ const compile = (folder) =>
     })
   })
 
-const replace = (next, old) => {
-  const target = join(root, 'dist')
-  try {
-    if (existsSync(target)) renameSync(target, old)
-    renameSync(next, target)
-  } catch (error) {
-    // Another build of the same sources was faster.
-    if (!isBuilt()) throw error
-  }
-}
-
-const removeAbandoned = () => {
-  for (const name of readdirSync(root)) {
-    const pid = /^dist\.(?:new|old)-(\d+)-[0-9a-f]+$/.exec(name)?.[1]
-    if (pid === undefined || isRunning(Number(pid))) continue
-    rmSync(join(root, name), { recursive: true, force: true })
-  }
-}
-
-const isRunning = (pid) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error.code === 'EPERM'
-  }
-}
-
 const usage = `Usage: npm run build
 
-Compiles src to dist, for npm start, npm run admin, deploy and listen; they do it themselves when the sources changed.`
+Compiles src to dist, for npm start, npm run admin, deploy and listen, and the console from web/src to web/dist; they do it
+themselves when the sources changed.`
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   if (argv.slice(2).some((word) => word === '--help' || word === '-h')) {
     process.stdout.write(`${usage}\n`)
     process.exit(0)
   }
-  build().catch((error) => {
+  Promise.all([build(), buildWeb()]).catch((error) => {
     process.stderr.write(`${error.message}\n`)
     process.exit(1)
   })

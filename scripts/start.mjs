@@ -1,8 +1,9 @@
 /*
- * `npm start`, and `npm run` with `admin`, `deploy` and `listen`: builds dist where it does not match the sources, then
- * runs it in this process, so that signals reach it.
+ * `npm start`, and `npm run` with `admin`, `deploy` and `listen`: builds dist, and for `npm start` the console, where they do
+ * not match the sources, then runs dist in this process, so that signals reach it.
  */
 import { build } from './build.mjs'
+import { buildWeb } from './buildWeb.mjs'
 import { hasDist, isBuilt } from './fingerprint.mjs'
 
 /** From source, without a build; false where tsx is not installed. */
@@ -18,6 +19,11 @@ const [command, ...rest] = process.argv.slice(2)
 const isFlag = command !== undefined && !['start', 'admin', 'check', 'deploy', 'listen'].includes(command)
 const asksOnly = isFlag || rest.some((word) => word === '--help' || word === '-h')
 
+// Payments need no console.
+const warn = (error) => process.stderr.write(`The console is not served: ${error.message}\n`)
+// Other commands serve no console.
+const servesPages = command === undefined || command === 'start'
+
 const runBuilt = async () => {
   try {
     if (!(asksOnly ? hasDist() : isBuilt())) {
@@ -31,6 +37,7 @@ const runBuilt = async () => {
     process.stderr.write(`${error.message}\n`)
     process.exit(1)
   }
+  if (!asksOnly && servesPages) await buildWeb().catch(warn)
   await import('../dist/main.js')
 }
 

@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { createOperatorGate, createReadKeyViewer } from './http/auth/operatorGate.js'
 import { createAcceptedKeys } from './http/auth/presentedKey.js'
+import { readConsoleFiles } from './http/consoleFiles.js'
 import { compileSerializer, compileValidator, createFastifyLogger } from './http/fastifyAdapters.js'
 import { authentication, authFailureLimit } from './http/plugins/authentication.js'
 import { cors } from './http/plugins/cors.js'
@@ -17,6 +18,7 @@ import { readShares } from './http/plugins/readShares.js'
 import { chooseRequestId, observeRequest, requestObserver } from './http/plugins/requestObserver.js'
 import { requestTraces } from './http/plugins/requestTraces.js'
 import { accountRoutes, dashboardRoutes } from './http/routes/accounts.js'
+import { consoleRoutes } from './http/routes/console.js'
 import { creditRoutes } from './http/routes/credit.js'
 import { discoveryRoutes } from './http/routes/discovery.js'
 import { homeRoutes } from './http/routes/home.js'
@@ -109,6 +111,7 @@ for (const routes of [
   sandboxRoutes,
   referenceRoutes,
   homeRoutes,
+  consoleRoutes,
 ]) {
   Object.assign(routes, { [displayName]: routes.name })
 }
@@ -248,6 +251,7 @@ export const buildApp = ({
     apiKeyRequired: settings.apiKeyRequired ?? false,
     isSandbox: settings.isSandbox ?? false,
   })
+  app.register(consoleRoutes, { useCases: useCases.core, files: readConsoleFiles() })
   return app
 }
 

@@ -205,9 +205,9 @@ describe('openapi/openapi.yaml', () => {
 /** Second paths of operations that are in the document. */
 const isAlias = (path: string): boolean => path.startsWith('/v1/discovery/')
 
-/** For people: the page at `/` and its icon, and the reference below `/docs`. */
+/** For people: the page at `/` and its icon, the reference below `/docs`, and the console. */
 const isPage = (path: string): boolean =>
-  ['/', '/favicon.ico', '/favicon.svg'].includes(path) || path.startsWith('/docs')
+  ['/', '/favicon.ico', '/favicon.svg'].includes(path) || /^\/(docs|console)/.test(path)
 
 describe('every route', () => {
   it('is in the document, and vice versa', async () => {

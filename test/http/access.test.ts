@@ -180,6 +180,16 @@ describe('every route', () => {
       'HEAD /favicon.svg public',
       'GET /favicon.ico public',
       'HEAD /favicon.ico public',
+      'GET /console public',
+      'HEAD /console public',
+      'GET /console/ public',
+      'HEAD /console/ public',
+      'GET /console/* public',
+      'HEAD /console/* public',
+      'GET /console/assets/{name} public',
+      'HEAD /console/assets/{name} public',
+      'GET /console/networks.json public',
+      'HEAD /console/networks.json public',
     ])
     expect(listed.filter((line) => line.includes(' /docs') && !line.endsWith(' public'))).toEqual([])
   })

@@ -13,7 +13,7 @@ export interface CompiledProject {
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 // Files that the sources read at run time, and the packages that they import.
-const linked = ['node_modules', 'migrations', 'openapi', 'package.json'] as const
+const linked = ['node_modules', 'migrations', 'openapi', 'web', 'package.json'] as const
 
 /** Compiles the programs that tests run in separate processes. */
 export const compileProject = async (): Promise<CompiledProject> => {

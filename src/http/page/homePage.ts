@@ -55,7 +55,7 @@ export const renderHomePage = ({
 <div class="page">
 <header>
 <span class="brand">${logo}quittance</span>
-<nav aria-label="Documentation"><a href="/docs">API reference</a><a href="/supported">Supported</a><a href="/ready">Readiness</a></nav>
+<nav aria-label="Documentation"><a href="/console">Console</a><a href="/docs">API reference</a><a href="/supported">Supported</a><a href="/ready">Readiness</a></nav>
 </header>
 <main>
 <section class="hero">
@@ -80,6 +80,7 @@ ${isSandbox ? sandboxHint : ''}
 </div>
 </section>
 <section class="ways" aria-label="Links">
+<a href="/console"><b>Console</b><span>Your payments as they arrive, and what became of each</span></a>
 <a href="/docs"><b>API reference</b><span>Every endpoint, with examples to send</span></a>
 <a href="/supported"><b>Supported payments</b><span>Schemes, networks and signers, as JSON</span></a>
 <a href="/api/openapi.yaml"><b>OpenAPI 3.1</b><span>The same reference for client generators</span></a>

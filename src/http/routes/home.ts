@@ -1,7 +1,8 @@
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
-import { canonicalNetwork, listNetworkAliases } from '../../protocol/network.js'
+import { canonicalNetwork } from '../../protocol/network.js'
 import type { CoreUseCases } from '../../usecases/core/useCases.js'
 import { type HomePageNetwork, homePagePolicy, renderHomePage } from '../page/homePage.js'
+import { nameOfNetwork } from '../page/networkName.js'
 import { favicon } from '../page/style.js'
 import { forbidCaching } from '../reply.js'
 
@@ -67,24 +68,13 @@ const listNetworks = (
     const schemes = kinds.filter((kind) => kind.network === network).map(({ scheme }) => scheme)
     return {
       network,
-      name: nameOf(network),
+      name: nameOfNetwork(network),
       schemes: [...new Set(schemes)],
       isServing: schemes.length > 0,
       gas: checks[`${gasCheck}${network}`] ?? 'unknown',
     }
   })
 }
-
-/** `base-sepolia` becomes `Base Sepolia`. */
-const nameOf = (network: string): string =>
-  (listNetworkAliases(network).find(({ version }) => version === 1)?.name ?? network)
-    .split('-')
-    .map((word) =>
-      /^(ton|evm|xdc|xrpl)$/.test(word)
-        ? word.toUpperCase()
-        : word.replace(/^./, (first) => first.toUpperCase()),
-    )
-    .join(' ')
 
 const plainHost = /^[A-Za-z0-9.:[\]-]{1,255}$/
 

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { openBrowser } from '../support/chromium.js'
+import { waitLimitMs } from '../support/pollUntil.js'
+
+export interface ConsoleBrowser {
+  readonly page: Page
+  /** Nothing but this origin was asked for, and the browser reported no error and no violation of the policy. */
+  expectNoProblems(): void
+  /** Axe finds nothing serious or critical, and the page does not scroll sideways. */
+  expectAccessible(): Promise<void>
+  /** In the folder `SCREENSHOTS`, if it is set. */
+  photograph(name: string): Promise<void>
+  close(): Promise<void>
+}
+
+interface ConsoleBrowserOptions {
+  readonly colorScheme?: 'light' | 'dark'
+  readonly width?: number
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const axeResult = z.object({
+  violations: z.array(
+    z.object({
+      id: z.string(),
+      impact: z.string().nullable(),
+      nodes: z.array(z.object({ html: z.string(), failureSummary: z.string().optional() })),
+    }),
+  ),
+})
+
+export const openConsole = async (
+  chromium: string,
+  url: string,
+  { colorScheme = 'light', width = 1_280 }: ConsoleBrowserOptions = {},
+): Promise<ConsoleBrowser> => {
+  const { context, close } = await openBrowser(chromium, { colorScheme, width })
+  context.setDefaultTimeout(waitLimitMs)
+  const page = await context.newPage()
+  const problems: string[] = []
+  const foreign: string[] = []
+  // A browser logs each answer outside 2xx; what the console makes of it, tests look at.
+  page.on('console', (message) => {
+    if (!/^Failed to load resource/.test(message.text())) problems.push(message.text())
+  })
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) foreign.push(request.url())
+  })
+  return {
+    page,
+    expectNoProblems: () => {
+      expect(problems).toEqual([])
+      expect(foreign).toEqual([])
+    },
+    expectAccessible: async () => {
+      const root = 'document.documentElement'
+      expect(await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`)).toBe(0)
+      // The policy of the page forbids scripts from elsewhere; the debugger may evaluate them.
+      const { violations } = axeResult.parse(await page.evaluate(`${axe}; axe.run(document)`))
+      expect(violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([])
+    },
+    photograph: async (name) => {
+      const folder = process.env.SCREENSHOTS
+      if (folder === undefined) return
+      await mkdir(folder, { recursive: true })
+      await page.screenshot({ path: join(folder, `console-${name}.png`), fullPage: true })
+    },
+    close,
+  }
+}
+
+/** Types the key into the form, and waits until it was accepted. */
+export const signInWith = async (page: Page, apiKey: string): Promise<void> => {
+  await page.getByLabel('API key', { exact: true }).fill(apiKey)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+export const waitUntilLive = (page: Page): Promise<void> => page.getByText('Live', { exact: true }).waitFor()
+
+/** Of a service, over HTTP. */
+export const createCalls = (url: string) => {
+  const post = async (path: string, body: unknown, apiKey?: string): Promise<unknown> => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify(body),
+    })
+    return await response.json()
+  }
+  return {
+    post,
+    register: async (email: string, projectName = 'Report shop'): Promise<string> =>
+      z.object({ apiKey: z.string() }).parse(await post('/register', { email, projectName })).apiKey,
+    /** Of the sandbox: settles a payment of one of its payers. */
+    settle: async (payer: string, apiKey: string, network = 'eip155:84532'): Promise<string> => {
+      const payment = await fetch(`${url}/sandbox/payments/${payer}?network=${network}`)
+      const settled = await post('/settle', await payment.json(), apiKey)
+      return z.object({ settlementId: z.string().default('') }).parse(settled).settlementId
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import { useEffect } from 'preact/hooks'
+import { followEvents, type LiveState, liveState } from './live.js'
+import { pages } from './pages/index.js'
+import type { ConsolePage } from './pages/page.js'
+import { SignIn } from './pages/signIn.js'
+import { home, matchPath, type Place, place } from './router.js'
+import { endSession, isSandbox, type Session, session } from './session.js'
+import { useStore } from './store.js'
+import { Logo } from './ui/Logo.js'
+import { Empty, Page } from './ui/layout.js'
+
+export const App = () => {
+  const { key, account, reason } = useStore(session)
+  const isSignedIn = account !== null
+  // Another key has other events.
+  useEffect(() => (isSignedIn ? followEvents() : undefined), [isSignedIn, key])
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <Header account={account} />
+      <main id="content" tabIndex={-1}>
+        {isSignedIn ? <CurrentPage /> : key === null ? <SignIn reason={reason} /> : <Checking />}
+      </main>
+      <Footer />
+    </div>
+  )
+}
+
+const Checking = () => (
+  <p class="soft" role="status">
+    Checking the key …
+  </p>
+)
+
+const Header = ({ account }: Pick<Session, 'account'>) => {
+  const current = useStore(place)
+  return (
+    <header class="top">
+      <a class="brand" href={home}>
+        <Logo />
+        quittance
+      </a>
+      {account === null ? null : (
+        <>
+          <nav aria-label="Console">
+            {pages.map((page) =>
+              page.label === null ? null : (
+                <a
+                  key={page.path}
+                  href={page.path}
+                  {...(isCurrent(page, current) ? { 'aria-current': 'page' } : {})}
+                >
+                  {page.label}
+                </a>
+              ),
+            )}
+          </nav>
+          <div class="account">
+            <Live />
+            <span class="project" title={account.email}>
+              {account.project}
+            </span>
+            <button type="button" class="button quiet" onClick={() => endSession(null)}>
+              Sign out
+            </button>
+          </div>
+        </>
+      )}
+    </header>
+  )
+}
+
+/** A page below one of the navigation belongs to it. */
+const isCurrent = ({ path }: ConsolePage, current: Place): boolean =>
+  current.path === path || (path !== home && current.path.startsWith(`${path}/`))
+
+const words: Readonly<Record<LiveState, string>> = {
+  connecting: 'Connecting …',
+  live: 'Live',
+  interrupted: 'Not live, reconnecting …',
+}
+
+const Live = () => {
+  const state = useStore(liveState)
+  return (
+    <span class={`live ${state}`} role="status">
+      <span class="dot" aria-hidden="true" />
+      {words[state]}
+    </span>
+  )
+}
+
+const CurrentPage = () => {
+  const { path, query } = useStore(place)
+  for (const page of pages) {
+    const params = matchPath(page.path, path)
+    if (params !== null) return page.render({ params, query })
+  }
+  return (
+    <Page title="No such page">
+      <Empty title={`The console has no page ${path}.`}>
+        <p>
+          <a href={home}>Go to the overview</a>
+        </p>
+      </Empty>
+    </Page>
+  )
+}
+
+const Footer = () => {
+  const isTest = useStore(isSandbox)
+  return (
+    <footer>
+      <span>{isTest ? 'Sandbox: no payment is real' : 'Payments are real'}</span>
+      <span>
+        <a href="/docs">API reference</a>
+        <a href="/">This service</a>
+        <a href="/console/assets/licenses.txt">Licenses</a>
+      </span>
+    </footer>
+  )
+}

@@ -1,0 +1,92 @@
+import type { Answer, Result } from './api.js'
+import { api, type Settlement } from './session.js'
+import { createStore } from './store.js'
+
+/** `connecting`: not live yet. `interrupted`: not live now; what happens meanwhile arrives later. */
+export type LiveState = 'connecting' | 'live' | 'interrupted'
+
+export const liveState = createStore<LiveState>('connecting')
+
+type Change =
+  | { readonly kind: 'settlement'; readonly settlement: Settlement }
+  | { readonly kind: 'restarted' }
+type Listener = (change: Change) => void
+
+const listeners = new Set<Listener>()
+
+/** `restarted`: the feed began anew, so that what was loaded before may have missed something. */
+export const onChange = (listener: Listener): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+const notify = (change: Change): void => {
+  for (const listener of [...listeners]) listener(change)
+}
+
+const waitSeconds = 25
+const [firstPauseMs, longestPauseMs] = [1_000, 15_000]
+
+/**
+ * Follows the events of the account. The cursor moves only over events that were handled, so none is skipped by an outage
+ * of the network or a restart of the service. Returns a function that ends it.
+ */
+export const followEvents = (): (() => void) => {
+  const ended = new AbortController()
+  void run(ended.signal)
+  return () => ended.abort()
+}
+
+const run = async (signal: AbortSignal): Promise<void> => {
+  let cursor: string | null = null
+  let pauseMs = firstPauseMs
+  liveState.set('connecting')
+  while (!signal.aborted) {
+    // Only the events after the newest: the past is in the lists.
+    const isStart: boolean = cursor === null
+    const result: Result<Answer<'/v1/events'>> = await api.get('/v1/events', {
+      query: isStart ? { cursor: 'latest' } : { cursor: cursor ?? 'latest', limit: 200, wait: waitSeconds },
+      timeoutMs: (waitSeconds + 15) * 1_000,
+      signal,
+    })
+    if (signal.aborted) return
+    if (!result.ok) {
+      liveState.set('interrupted')
+      // The cursor is not known any more, such as after a restored backup.
+      if (result.error.code === 'INVALID_REQUEST') cursor = null
+      await pause(Math.max(pauseMs, (result.error.retryAfterSeconds ?? 0) * 1_000), signal)
+      pauseMs = Math.min(2 * pauseMs, longestPauseMs)
+      continue
+    }
+    pauseMs = firstPauseMs
+    const { events, hasMore } = result.data
+    for (const { type, data } of events) {
+      if (type.startsWith('settlement.') && isSettlement(data))
+        notify({ kind: 'settlement', settlement: data })
+    }
+    if (isStart && hasMore) {
+      // `latest` skips a part at a time.
+      continue
+    }
+    cursor = result.data.cursor
+    if (isStart) notify({ kind: 'restarted' })
+    liveState.set('live')
+  }
+}
+
+const isSettlement = (data: unknown): data is Settlement =>
+  typeof data === 'object' && data !== null && 'id' in data && 'status' in data && 'network' in data
+
+/** Ends early when the browser is online again. */
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      removeEventListener('online', end)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, milliseconds)
+    addEventListener('online', end)
+    signal.addEventListener('abort', end)
+  })

@@ -1,0 +1,7 @@
+import { overviewPage } from './overview.js'
+import type { ConsolePage } from './page.js'
+import { paymentPage } from './payment.js'
+import { paymentsPage } from './payments.js'
+
+/** The navigation shows those with a label, in this order. */
+export const pages: readonly ConsolePage[] = [overviewPage, paymentsPage, paymentPage]

@@ -1,0 +1,97 @@
+import type { ComponentChildren } from 'preact'
+import type { Answer } from '../api.js'
+import { formatSeconds, groupThousands } from '../format.js'
+import { Time } from './values.js'
+
+type Details = Answer<'/v1/settlements/{id}'>
+
+type StepState = 'done' | 'now' | 'later' | 'bad'
+
+interface Step {
+  readonly state: StepState
+  readonly title: string
+  readonly detail: ComponentChildren
+}
+
+const spoken: Readonly<Record<StepState, string>> = {
+  done: 'done',
+  now: 'in progress',
+  later: 'not yet',
+  bad: 'failed',
+}
+
+/** From the journal of the service: each step is there because it was recorded. */
+export const Timeline = ({ payment }: { readonly payment: Details }) => (
+  <ol class="timeline">
+    {listSteps(payment).map(({ state, title, detail }) => (
+      <li key={title} class={state}>
+        <strong>{title}</strong> <span class="hidden">({spoken[state]})</span>
+        <span class="soft">{detail}</span>
+      </li>
+    ))}
+  </ol>
+)
+
+const listSteps = (payment: Details): readonly Step[] => {
+  const { status, createdAt, closedAt, transactions, block } = payment
+  const isSent = transactions.length > 0
+  const recorded: Step = { state: 'done', title: 'Recorded', detail: <Time at={createdAt} /> }
+  const took =
+    closedAt === undefined
+      ? null
+      : formatSeconds((new Date(closedAt).getTime() - new Date(createdAt).getTime()) / 1_000)
+  if (status === 'failed') {
+    return [
+      recorded,
+      ...(isSent ? [describeSent(payment)] : []),
+      {
+        state: 'bad',
+        title: 'Failed',
+        detail: isSent
+          ? `Proven after ${took ?? 'a while'}: no funds moved`
+          : `Refused after ${took ?? 'a while'}: nothing was sent`,
+      },
+    ]
+  }
+  const isConfirmed = status === 'confirmed'
+  return [
+    recorded,
+    isSent || isConfirmed
+      ? describeSent(payment)
+      : {
+          state: 'now',
+          title: 'To be sent',
+          detail: 'Waits for its turn, or for the payer’s own transaction',
+        },
+    isConfirmed
+      ? { state: 'done', title: 'Confirmed', detail: `After ${took ?? 'a while'}: the recipient was paid` }
+      : {
+          state: isSent ? 'now' : 'later',
+          title: 'Outcome',
+          detail: isSent ? 'Not known yet. Do not ask the payer to pay again' : 'Not known yet',
+        },
+    describeFinality(isConfirmed, block),
+  ]
+}
+
+const describeSent = ({ transactions }: Details): Step => ({
+  state: 'done',
+  title: 'Sent',
+  detail:
+    transactions.length > 1
+      ? `In ${transactions.length} transactions, of which at most one can pay`
+      : transactions.length === 1
+        ? 'In one transaction'
+        : 'By the payer',
+})
+
+const describeFinality = (isConfirmed: boolean, block: Details['block']): Step => {
+  if (!isConfirmed)
+    return { state: 'later', title: 'Final', detail: 'Once its block can no longer be orphaned' }
+  if (block === undefined)
+    return { state: 'done', title: 'Final', detail: 'The network has no reorganizations' }
+  const number = groupThousands(block.number)
+  return block.isFinal
+    ? { state: 'done', title: 'Final', detail: `Block ${number} can no longer be orphaned` }
+    : { state: 'now', title: 'Final soon', detail: `Block ${number} could still be orphaned` }
+}
