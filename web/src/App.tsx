@@ -3,17 +3,20 @@ import { followEvents, type LiveState, liveState } from './live.js'
 import { pages } from './pages/index.js'
 import type { ConsolePage } from './pages/page.js'
 import { SignIn } from './pages/signIn.js'
-import { home, matchPath, type Place, place } from './router.js'
-import { endSession, isSandbox, type Session, session } from './session.js'
+import { focusHeading, home, matchPath, type Place, place } from './router.js'
+import { endSession, isSandbox, resumeSession, type Session, session } from './session.js'
 import { useStore } from './store.js'
+import { ErrorNote } from './ui/ErrorNote.js'
 import { Logo } from './ui/Logo.js'
 import { Empty, Page } from './ui/layout.js'
 
 export const App = () => {
-  const { key, account, reason } = useStore(session)
+  const { key, account, reason, problem } = useStore(session)
   const isSignedIn = account !== null
   // Another key has other events.
   useEffect(() => (isSignedIn ? followEvents() : undefined), [isSignedIn, key])
+  // What had the focus is gone.
+  useEffect(() => focusHeading(), [isSignedIn])
   return (
     <div class="shell">
       <a class="skip" href="#content">
@@ -21,18 +24,32 @@ export const App = () => {
       </a>
       <Header account={account} />
       <main id="content" tabIndex={-1}>
-        {isSignedIn ? <CurrentPage /> : key === null ? <SignIn reason={reason} /> : <Checking />}
+        {isSignedIn ? (
+          <CurrentPage />
+        ) : key === null ? (
+          <SignIn reason={reason} />
+        ) : (
+          <Checking problem={problem} />
+        )}
       </main>
       <Footer />
     </div>
   )
 }
 
-const Checking = () => (
-  <p class="soft" role="status">
-    Checking the key …
-  </p>
-)
+const Checking = ({ problem }: Pick<Session, 'problem'>) =>
+  problem === null ? (
+    <p class="soft" role="status">
+      Checking the key …
+    </p>
+  ) : (
+    <>
+      <ErrorNote error={problem} onRetry={() => void resumeSession()} />
+      <button type="button" class="button" onClick={() => endSession(null)}>
+        Sign out
+      </button>
+    </>
+  )
 
 const Header = ({ account }: Pick<Session, 'account'>) => {
   const current = useStore(place)

@@ -37,6 +37,8 @@ type ParamsOf<Found> = Found extends { parameters: { path: infer Params } } ? Pa
 export type Answer<Path extends keyof paths, M extends Method = 'get'> = DataOf<Operation<Path, M>>
 
 interface Waiting {
+  /** Instead of that of the session. */
+  readonly key?: string | undefined
   readonly signal?: AbortSignal | undefined
   /** Of the whole answer; default 15 s. */
   readonly timeoutMs?: number
@@ -69,7 +71,7 @@ interface ApiDependencies {
 export const createApi = ({ getKey, onKeyRefused, onAnswer }: ApiDependencies) => {
   const send = async <Data>(path: string, requested: Requested): Promise<Result<Data>> => {
     const { method, query, params, body, signal, timeoutMs = defaultTimeoutMs } = requested
-    const key = getKey()
+    const key = requested.key ?? getKey()
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
       const response = await fetch(writeUrl(path, params, query), {

@@ -21,7 +21,11 @@ export const navigate = (href: string, { replace = false } = {}): void => {
   place.set(readPlace())
   if (place.get().path === before) return
   scrollTo(0, 0)
-  // A reader of the screen hears the new page; a keyboard goes on from its start.
+  focusHeading()
+}
+
+/** A reader of the screen hears the new page; a keyboard goes on from its start. */
+export const focusHeading = (): void => {
   requestAnimationFrame(() => document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true }))
 }
 

@@ -1,4 +1,4 @@
-import { type Answer, createApi, type Schemas } from './api.js'
+import { type Answer, type ApiError, createApi, type Schemas } from './api.js'
 import { createStore } from './store.js'
 
 export type Account = Answer<'/dashboard/info'>
@@ -12,7 +12,11 @@ export interface Session {
   readonly account: Account | null
   /** Why the last session ended; null: nobody was signed in, or its user signed out. */
   readonly reason: string | null
+  /** Why a remembered key could not be checked yet. */
+  readonly problem: ApiError | null
 }
+
+const signedOut: Session = { key: null, account: null, reason: null, problem: null }
 
 const storageName = 'quittance.key'
 
@@ -34,7 +38,7 @@ const remember = (key: string | null): void => {
   }
 }
 
-export const session = createStore<Session>({ key: readRemembered(), account: null, reason: null })
+export const session = createStore<Session>({ ...signedOut, key: readRemembered() })
 export const isSandbox = createStore(false)
 
 export const api = createApi({
@@ -46,38 +50,35 @@ export const api = createApi({
   onAnswer: (answer) => isSandbox.set(answer.isSandbox),
 })
 
-const loadAccount = () => api.get('/dashboard/info')
-
 /** Null, or why the key does not open the console. */
 export const signIn = async (key: string, isRemembered: boolean): Promise<string | null> => {
-  session.set({ key, account: null, reason: null })
-  const result = await loadAccount()
-  if (result.ok) {
-    remember(isRemembered ? key : null)
-    session.set({ key, account: result.data, reason: null })
-    return null
-  }
-  session.set({ key: null, account: null, reason: null })
-  return result.error.message
+  const result = await api.get('/dashboard/info', { key })
+  if (!result.ok) return result.error.message
+  remember(isRemembered ? key : null)
+  session.set({ ...signedOut, key, account: result.data })
+  return null
 }
 
-/** Of a tab that was loaded again. A service that does not answer now does not end the session. */
+/** Checks the key that the tab remembers. A service that does not answer now does not end the session. */
 export const resumeSession = async (): Promise<void> => {
   const { key } = session.get()
   if (key === null) return
-  const result = await loadAccount()
+  session.set({ ...signedOut, key })
+  const result = await api.get('/dashboard/info')
   if (session.get().key !== key) return
-  if (result.ok) session.set({ key, account: result.data, reason: null })
-  else endSession(result.error.message)
+  if (result.ok) session.set({ ...signedOut, key, account: result.data })
+  // Restricted since then.
+  else if (result.error.status === 403) endSession(result.error.message)
+  else session.set({ ...signedOut, key, problem: result.error })
 }
 
 export const refreshAccount = async (): Promise<void> => {
   const { key } = session.get()
-  const result = await loadAccount()
-  if (result.ok && session.get().key === key) session.set({ key, account: result.data, reason: null })
+  const result = await api.get('/dashboard/info')
+  if (result.ok && session.get().key === key) session.set({ ...signedOut, key, account: result.data })
 }
 
 export const endSession = (reason: string | null): void => {
   remember(null)
-  session.set({ key: null, account: null, reason })
+  session.set({ ...signedOut, reason })
 }

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError, Result } from './api.js'
 
 interface Loaded<Data> {
@@ -23,21 +23,31 @@ export const useLoad = <Data>(
     error: null,
     isLoading: true,
   })
+  // Made while an answer is on its way, which may be older than they are; null: none is.
+  const changes = useRef<((data: Data) => Data)[] | null>(null)
+  const loaded = useRef('')
+  const wanted = JSON.stringify(keys)
   useEffect(() => {
     const left = new AbortController()
+    changes.current = []
     setState((before) => ({ ...before, isLoading: true }))
     void load(left.signal).then((result) => {
       if (left.signal.aborted) return
-      setState((before) =>
-        result.ok
-          ? { data: result.data, error: null, isLoading: false }
-          : { data: before.data, error: result.error, isLoading: false },
-      )
+      const isSame = loaded.current === wanted
+      if (result.ok) {
+        const data = (changes.current ?? []).reduce((changed, change) => change(changed), result.data)
+        loaded.current = wanted
+        setState({ data, error: null, isLoading: false })
+      } else {
+        setState((before) => ({ data: isSame ? before.data : null, error: result.error, isLoading: false }))
+      }
+      changes.current = null
     })
     return () => left.abort()
-  }, [round, ...keys])
+  }, [round, wanted])
   const reload = useCallback(() => setRound((count) => count + 1), [])
   const update = useCallback<Loaded<Data>['update']>((change) => {
+    changes.current?.push(change)
     setState((before) => (before.data === null ? before : { ...before, data: change(before.data) }))
   }, [])
   return { ...state, reload, update }

@@ -1,7 +1,7 @@
-import type { Answer } from '../api.js'
-import type { Settlement } from '../session.js'
+import type { components } from '../../../sdk/src/schema.js'
 
-type PaymentPage = Answer<'/dashboard/settlements'>
+type PaymentPage = components['schemas']['AccountSettlementPage']
+type Settlement = components['schemas']['Settlement']
 
 export interface ListFilter {
   readonly status: Settlement['status'] | undefined

@@ -21,8 +21,12 @@ export const Dialog = ({ title, onClose, children }: DialogProps) => {
     event.preventDefault()
     onClose?.()
   }
+  // Browsers close it at a second Escape, whatever the first one was answered.
+  const reopen = (): void => {
+    if (onClose === null && dialog.current?.isConnected === true) dialog.current.showModal()
+  }
   return (
-    <dialog ref={dialog} aria-labelledby={id} onCancel={cancel}>
+    <dialog ref={dialog} aria-labelledby={id} onCancel={cancel} onClose={reopen}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
