@@ -145,7 +145,7 @@ const hashForm = /^0x[0-9a-fA-F]{64}$/
 const readHint = ({ blockHash }: Fields): string | null =>
   typeof blockHash === 'string' && hashForm.test(blockHash) ? blockHash.toLowerCase() : null
 
-/** Between the chain's keys and the network's addresses. */
+/** Converts between public keys and the SS58 addresses of the network. */
 interface ReadAddress {
   format(key: AccountKey): string
 }

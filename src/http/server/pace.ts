@@ -26,9 +26,9 @@ export interface Pace {
   findDelay(caller: PacedCaller, request?: PacedRequest): number
 }
 
-/** So many begin at once after a pause. */
+/** Burst: so many requests begin at once after a pause. */
 const burst = 8
-/** Only what exceeds its limits would wait for longer. */
+/** Only requests over their limits would wait for longer. */
 const maxDelayMs = 15_000
 const maxBuckets = 20_000
 
@@ -78,12 +78,12 @@ const intentPath = /^\/v1\/intent(?:$|\/[^/]+\/refresh$)/
 
 /** What decides how fast requests begin beside those of other callers. */
 export const describePace = (request: RequestLine): PacedRequest => ({
-  // They have the balances of wallets read that the caller names.
+  // These endpoints read balances of wallets that the caller names.
   readsChains: request.method === 'POST' && intentPath.test(readPath(request)),
   apartPerMinute: tierRatedEndpoints.get(findTierEndpoint(request)) ?? 0,
 })
 
-/** Beside other callers, the requests that the limits allow in a minute take at least so long to begin. */
+/** While others call too, the requests that the limits allow in a minute are spread over at least so long. */
 const minuteTakesSeconds = 12
 const minPacePerSecond = 50
 

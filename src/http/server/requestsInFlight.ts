@@ -270,7 +270,7 @@ export const createRequestsInFlight = ({
         refuse(connection, response, sendTooManyOnConnection)
         return
       }
-      // What waits takes no place of other requests of its address, and its connection makes room first.
+      // A waiting request takes no slot of its address, and its connection is closed first when room is needed.
       begin(connection, response, waits ? [] : shares)
       openConnections.setBusy(socket, !waits)
       smallChunks.bound(response)

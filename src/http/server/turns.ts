@@ -21,11 +21,11 @@ export interface Turns {
 
 type Start = () => void
 
-/** What is begun between two readings of the sockets takes about so long, or is one request. What it causes comes on top. */
+/** A turn between two readings of the sockets lasts about so long, or for one request. */
 const turnMs = 0.25
 /** While connections arrive, turns are rare. */
 const turnAfterConnectionsMs = 1
-/** Also what begins within it is bounded: more arrives after the first answers of nodes and database. */
+/** Bounds how many requests begin in one turn: more work follows once nodes and database have answered. */
 export const startsPerTurn = 16
 const contendedForMs = 1_000
 /** How many connections are accepted between two turns, and for how long where each takes long. */
@@ -34,7 +34,7 @@ const acceptingMs = 5
 
 interface Contention {
   note(caller: Caller): void
-  /** Others are expected for a second. */
+  /** Counts other callers as active for one more second. */
   extend(): void
   isContended(): boolean
 }

@@ -10,7 +10,7 @@ export const creditFormula = {
   fullPayments: 200,
   provenPayments: 20,
   fullAgeDays: 365,
-  /** How many payments a failure outweighs. */
+  /** One failure offsets so many payments. */
   failureWeight: 5,
 } as const
 

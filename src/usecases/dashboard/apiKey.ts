@@ -71,7 +71,7 @@ export const areKeysShown = (mode: Registration['mode'], viewer: KeyViewer): boo
 export const isMailboxProven = (mode: Registration['mode'], viewer: KeyViewer): boolean => {
   switch (mode) {
     case 'open':
-      // The next one who asks for the key gets it, too.
+      // Whoever asks next gets the key too.
       return false
     case 'once':
       return viewer === 'trusted'

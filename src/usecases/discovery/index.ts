@@ -38,9 +38,9 @@ interface Discovery {
   readonly useCases: DiscoveryUseCases
   readonly jobs: Readonly<Record<'unlistStaleResources' | 'probeOwners', Job>>
   readonly extension: PaymentExtension
-  /** What `extension` does after a settlement, for who waits for its outcome. */
+  /** Does what `extension` does after a settlement, for callers that wait for the outcome. */
   listAfterSettle(settled: SettledPayment): SettledListing
-  /** Ends what waits to be listed. */
+  /** Drops what waits to be listed. */
   close(): Promise<void>
 }
 

@@ -51,7 +51,7 @@ export const planRecord =
       const paid = findOffer(said, declared.terms) ?? declared.terms
       if (resolved.kind === 'moved') {
         const resource = said?.resource ?? declared.resource
-        // Its recipient is proven, not who settled: an account could unlist what is not its own.
+        // Proven is the recipient, not the account that settled, which could otherwise unlist what is not its own.
         return { ...write({ resource }, null, [paid]), resolves: 'moved' }
       }
       if (isUnlisted) return refuse('unlisted_by_owner')

@@ -193,14 +193,14 @@ const finish = (intent: Intent, settlement: Settlement, now: Date): IntentChange
   }
 }
 
-/** As it was before its payment. What expired meanwhile is shown as expired. */
+/** Restores the state before the payment; an intent that expired meanwhile is shown as expired. */
 const withoutPayment = ({ cancelledAt }: Intent): Pick<Intent, 'status' | 'closedAt'> =>
   cancelledAt === null ? { status: 'routed', closedAt: null } : { status: 'cancelled', closedAt: cancelledAt }
 
 /** Throws unless a payment of it can still be prepared. */
 export const requireOpen = (intent: Intent, now: Date): void => requireUnended(intent, intent.expiresAt, now)
 
-/** Throws what a request is answered that comes after `end`. */
+/** Throws the error of requests that come after `end`. */
 export const requireUnended = ({ status }: Intent, end: Date, now: Date): void => {
   if (status === 'expired' || (isUnpaid(status) && end <= now)) {
     throw new AppError('INTENT_EXPIRED', 'The intent expired; create another one')

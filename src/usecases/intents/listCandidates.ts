@@ -12,7 +12,7 @@ import type { Token } from '../../schemes/network.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import { isSameText } from '../../schemes/spelling.js'
 
-/** A way to pay of which only the chain can still say that it is none. */
+/** A way to pay that only the chain can still rule out. */
 export interface Candidate {
   readonly scheme: Scheme
   readonly asset: string

@@ -139,7 +139,7 @@ interface ScenarioDependencies {
   catchUp(): Promise<void>
 }
 
-// From retry to retry of its webhooks: a delivery has seven.
+// The clock advances from retry to retry of a webhook; a delivery has seven.
 const maxSteps = 12
 
 const scenarioLifetimeMs = 3_600_000

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.js'
 import { isSingleLine } from '../../protocol/siwx.js'
 import type { SiwxUseCases } from '../useCases.js'
 
-/** Nonces that prove by themselves who issued them: issuing one stores nothing. */
+/** Nonces are authenticated by their content: issuing one stores nothing. */
 export interface Nonces {
   /** `domain` null: the nonce is valid for any. */
   issue(domain: string | null, expiresAt: Date): string

@@ -234,7 +234,7 @@ const countRefusals = (
 const decideRisk = (stream: Stream, risk: Reason | null): StreamDecision => {
   const isOpen = stream.state === 'active' || stream.state === 'paused'
   if (!isOpen || stream.risk === risk) return unchanged(stream)
-  // Another reason is no news: the account knows that the funds are at risk.
+  // A second reason is not reported: the account knows already that the funds are at risk.
   const events: readonly StreamEvent[] =
     risk === null ? ['stream.funds_restored'] : stream.risk === null ? ['stream.insufficient_funds'] : []
   return changed(stream, stream.updatedAt, { risk }, ...events)

@@ -20,7 +20,7 @@ import { estimateCall, type Sending, type Simulation } from './simulation/simula
 import { createSimulator } from './simulation/simulator.js'
 import { createSubmit } from './submit.js'
 
-// Promises fill half of the places in all lanes; the others are left to payments that come meanwhile.
+// Promised settlements may take half of all lane slots; the other half is left to new payments.
 const promisedShare = 0.5
 
 export interface TransactionEngine {

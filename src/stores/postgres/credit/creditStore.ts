@@ -14,7 +14,7 @@ const behind = z.object({ is_behind: z.boolean() })
 const changedRow = z.object({ wallet: z.string() })
 const earliest = z.tuple([z.object({ first_at: z.date().nullable() })])
 
-// At least one row, so that it says whether dates are to be found that the facts do not include.
+// It returns at least one row, which says whether dates are still missing in the facts.
 const findPaid = `
   select b.is_behind, p.* from (select exists (select 1 from credit_pairs) as is_behind) b
     left join (${selectPaid('credit_wallets w')} where w.wallet = any($1)) p on true`

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { CreditFacts } from '../../../ports/creditStore.js'
 import { creditLimits } from '../../../protocol/credit.js'
 
-/** A way on which money can come back to a wallet from a payee. Volumes are in millionths of a US dollar. */
+/** A path by which money can return to a wallet from a payee. Volumes are in millionths of a US dollar. */
 interface ReturnPath {
   readonly payee: string
   /** The wallet that pays back; null: the payee itself. */
@@ -49,7 +49,7 @@ const byPassed = (one: ReturnPath, other: ReturnPath): number => {
 /** As the collation "C" orders ASCII. */
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other))
 
-/** What a wallet paid in all, and what of it is left without what came back. */
+/** What a wallet paid in total, and what is left of it after returns. */
 interface KeptFacts {
   readonly facts: CreditFacts
   /** Payees whose payments do not count at all, if the earliest payment of the wallet may be one of theirs. */
@@ -210,7 +210,7 @@ const row = z.object({
 
 interface PaidWallet {
   readonly wallet: string
-  /** Without regard to what came back. */
+  /** Returns are not subtracted. */
   readonly paid: Omit<CreditFacts, 'returnedPayments' | 'returnedVolume'>
   readonly paths: readonly ReturnPath[]
 }

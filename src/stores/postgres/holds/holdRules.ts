@@ -30,8 +30,8 @@ export const isPromised = (row: string): string =>
   `(${row}.promised_at > now() - interval '1 hour' or (${row}.promised_at is not null and ${row}.holder like 'stream:%'))`
 
 /**
- * A `TakenBy`, or null where a live hold yields. Holds of anonymous callers yield to accounts; those whose
- * account is null, to everyone that the release which made them let them yield to.
+ * A `TakenBy`, or null where a live hold yields. Holds of anonymous callers yield to accounts; a hold without an account
+ * yields to whomever the release that made it named.
  */
 export const takenBy = (row: string, { account, purpose, asset, payTo }: Asking): string => `case
   when ${row}.account <> 'anonymous' and ${row}.account <> ${account} then 'account'

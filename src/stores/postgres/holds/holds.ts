@@ -72,9 +72,9 @@ const listTakers = `
     from reservations r where authorization_id = $1 and not ${hasEnded('r')}) t
   where taken_by is not null`
 
-// Until its claim, a settlement keeps what it holds, also from a verification that renews it. From then on the claim keeps
-// it, and what a verification renews is the verification's: the settlement that fails next ends its own hold only. A renewal
-// lowers nothing: its amount and time come from the request, which the payer can repeat.
+// Before its claim, a settlement owns its hold, also when a verification renews it. After the claim the verification owns
+// what it renews, so that a settlement that fails ends its own hold only. A renewal lowers neither amount nor time: both
+// come from the request, which the payer can repeat.
 const staysOfSettlement = `r.holder = 'settle' and excluded.holder = 'verify' and ${isOwn} and not ${isBeingSettled('r')}`
 
 // What the last verification held. A hold that a verification has is what it held.

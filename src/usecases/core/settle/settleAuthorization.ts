@@ -265,7 +265,7 @@ export const createSettleAuthorization = ({
         typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()
       const proofFingerprint =
         attempt.isBodyBound === true ? null : fingerprintProof(attempt.caller, attempt.payment)
-      // Found before anything is sent, so that nothing of it can stand between a settlement and its answer.
+      // It is computed before anything is sent, so that an error here cannot lose the answer of a settlement.
       const warning = findUsageWarning(attempt.payment)
       const result = await settle({
         ...attempt,

@@ -38,8 +38,8 @@ export interface OfferedGas {
 }
 
 /**
- * What a mined transaction cost, in wei; null if the node does not say. One node reports it, so that a lower bound holds:
- * half of the limit, which is an estimate and a fifth, at the lowest price that is likely.
+ * What a mined transaction cost, in wei; null if the node does not say. A single node could report too little, so that at
+ * least half of the limit is counted, at the lowest likely price.
  */
 export const costOf = (
   { gasUsed, effectiveGasPrice, l1Fee }: Receipt,

@@ -5,7 +5,7 @@ import type { UntrustedCalls, UntrustedUse } from '../../rpc/untrustedCalls.js'
 import { type Fees, highestGasPrice } from '../fees/fees.js'
 import type { ContractCall, ReadAnswers, RevertReason, SettlementCall } from '../settlementCall.js'
 
-/** Sender and price of a transaction; a contract can tell a simulation without a price from a transaction. */
+/** Sender and price of a transaction; a contract can recognize a simulation by its missing price. */
 export interface Sending {
   readonly sender: Hex
   readonly fees: Fees
