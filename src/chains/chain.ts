@@ -170,7 +170,7 @@ export type SettingsReading<Settings> =
   | { readonly problems: readonly string[] }
 
 /** Manifest of a family. Must not import an SDK: it is loaded even when the family is off. */
-export interface ChainFamily<Settings> {
+interface ChainFamily<Settings> {
   readonly namespace: string
   /** Absent: it has none of its own. */
   readonly variables?: FamilyVariableNames

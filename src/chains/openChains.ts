@@ -9,7 +9,7 @@ export interface EnabledChain {
   readonly deploy?: Deploy
 }
 
-export interface OpenChains extends Omit<OpenChain, 'directChains' | 'listClockLagsMs'> {
+interface OpenChains extends Omit<OpenChain, 'directChains' | 'listClockLagsMs'> {
   isServing(network: string): boolean
   /** How far the process's clock is behind every network that was observed lately, as far as deadlines follow it. */
   getClockLagMs(): number

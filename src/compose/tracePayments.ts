@@ -9,7 +9,7 @@ import type { Scheme } from '../schemes/scheme.js'
 import type { CoreUseCases } from '../usecases/core/useCases.js'
 
 /** Wraps what payments pass through; without a collector nothing is wrapped. */
-export interface PaymentTraces {
+interface PaymentTraces {
   wrapUseCases(useCases: CoreUseCases): CoreUseCases
   wrapJournal(journal: SettlementJournal): SettlementJournal
   wrapLanes(lanes: SignerLanes): SignerLanes

@@ -3,13 +3,13 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type PreparedBytes, prepareBytes } from './apiDocuments.js'
 
-export interface ConsoleAsset {
+interface ConsoleAsset {
   readonly mediaType: string
   /** By content coding; `identity` always exists. */
   readonly forms: ReadonlyMap<Coding, Buffer>
 }
 
-export type Coding = 'br' | 'gzip' | 'identity'
+type Coding = 'br' | 'gzip' | 'identity'
 
 export interface ConsoleFiles {
   readonly index: PreparedBytes
@@ -18,7 +18,7 @@ export interface ConsoleFiles {
 }
 
 // Two levels up from both `src` and `dist`, as package.json; a bundle keeps the depth of this folder.
-export const consoleFolder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
+const consoleFolder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

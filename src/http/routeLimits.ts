@@ -16,7 +16,7 @@ export interface RouteWindow {
   readonly sparesNewcomers: boolean
 }
 
-export interface TierCount {
+interface TierCount {
   /** Endpoint, or `*` for all that share one count. */
   readonly name: string
   /** Requests per minute that every tier has at least; -1: unlimited. */

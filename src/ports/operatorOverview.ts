@@ -2,7 +2,7 @@ import type { NightlyRun } from '../protocol/reconciliation.js'
 import type { OpenCount } from './settlementOverview.js'
 import type { OpenStreamCount } from './streamStore.js'
 
-export interface LaneState {
+interface LaneState {
   readonly network: string
   readonly signer: string
   readonly nextNonce: string
@@ -14,7 +14,7 @@ export interface LaneState {
 }
 
 /** Of settlements that were opened in the last 24 hours. */
-export interface DayCount {
+interface DayCount {
   readonly network: string
   readonly confirmed: number
   readonly failed: number
@@ -22,7 +22,7 @@ export interface DayCount {
   readonly lost: number
 }
 
-export interface WebhookBacklog {
+interface WebhookBacklog {
   /** At most `maxCounted`. */
   readonly waiting: number
   readonly isCountLimited: boolean
@@ -30,13 +30,13 @@ export interface WebhookBacklog {
   readonly oldestSeconds: number | null
 }
 
-export interface LeasedJob {
+interface LeasedJob {
   readonly job: string
   /** Instance that does it; null: none at the moment. */
   readonly holder: string | null
 }
 
-export interface InstanceState {
+interface InstanceState {
   readonly id: string
   readonly seenSecondsAgo: number
   readonly isAlive: boolean

@@ -60,7 +60,7 @@ interface ActivityQuery {
   readonly limit: number
 }
 
-export interface OutcomeCounts {
+interface OutcomeCounts {
   readonly confirmed: number
   readonly failed: number
   readonly pending: number

@@ -25,7 +25,7 @@ export interface Span {
   end(failure?: { readonly error: unknown }): void
 }
 
-export interface RootStart extends SpanStart {
+interface RootStart extends SpanStart {
   /** As a caller sent it: its trace is continued, but a stranger does not decide what is recorded. */
   readonly traceparent?: string | undefined
   /** What caused it, in another trace. */

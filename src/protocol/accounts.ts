@@ -111,7 +111,6 @@ const activity = z
       .meta({ description: 'Hours (UTC) with settlements, oldest first' }),
   })
   .meta({ id: 'AccountActivity', description: 'Settlements by the time at which they were requested' })
-export type Activity = z.infer<typeof activity>
 
 /** Seven days, including days without transactions. */
 export const usage = z.object({

@@ -47,7 +47,7 @@ export interface Network {
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
 }
 
-export interface Balances {
+interface Balances {
   /**
    * Of any address of the network. Throws only if the chain is unavailable: ends with the timeouts of its nodes, and has no
    * deadline of its own.
@@ -106,7 +106,7 @@ export interface RecipientRouters {
 }
 
 /** The contract that executes payments to one recipient. */
-export interface RecipientRouter {
+interface RecipientRouter {
   readonly address: string
   /** False: it is deployed by the first settlement, and its address is already final. */
   readonly isDeployed: boolean

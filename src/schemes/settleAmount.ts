@@ -3,7 +3,7 @@ import type { Reason } from '../protocol/reasons.js'
 
 export type SettleAmount = { readonly amount: bigint } | { readonly reason: Reason; readonly message: string }
 
-export interface SettleAmountRules {
+interface SettleAmountRules {
   /** What the payer signed. */
   readonly authorizedMaximum: bigint
   /** False at verify: without `settleAmount`, the whole maximum is assumed. */

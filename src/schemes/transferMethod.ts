@@ -1,7 +1,7 @@
 import { type Fields, isFields } from '../protocol/fields.js'
 import type { Payment } from '../protocol/payment.js'
 
-export interface OwnMethod {
+interface OwnMethod {
   /** Values of `extra.assetTransferMethod` that mean the scheme's own method; x402 lists them. */
   readonly names: readonly string[]
   /** Fields of a proof of the own method; a proof with one of them is never foreign. */

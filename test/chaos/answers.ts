@@ -23,7 +23,7 @@ export interface Answer {
  * `undecided`: 5xx, 429, 409 REQUEST_IN_PROGRESS, or no response: retry.
  * `rejected`: any other status; always wrong, because the load is valid.
  */
-export type Claim = 'paid' | 'failed' | 'open' | 'undecided' | 'rejected'
+type Claim = 'paid' | 'failed' | 'open' | 'undecided' | 'rejected'
 
 const settleAnswer = z.object({
   success: z.boolean(),

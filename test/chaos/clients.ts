@@ -3,7 +3,7 @@ import { type Answer, isFinal } from './answers.js'
 import type { Payment } from './payments.js'
 import type { World } from './world.js'
 
-export interface ClientContext {
+interface ClientContext {
   readonly instances: World['instances']
   readonly account: World['account']
   readonly onAnswer: (answer: Answer) => void

@@ -56,7 +56,7 @@ const refusals = [
 ] as const
 
 /** Latest start, longest duration, most blocks of a reorg. */
-export interface FaultBounds {
+interface FaultBounds {
   readonly windowMs: number
   readonly longestMs: number
   readonly deepestReorg: number

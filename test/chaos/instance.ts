@@ -22,14 +22,14 @@ export interface Instance {
   stop(): Promise<void>
 }
 
-export interface InstanceStats {
+interface InstanceStats {
   readonly starts: number
   readonly cpuMs: number
   /** Unexpected exits, with the last lines of the log. */
   readonly crashes: readonly string[]
 }
 
-export interface InstanceOptions {
+interface InstanceOptions {
   readonly name: string
   readonly chainUrl: string
   readonly chainId: number

@@ -91,20 +91,3 @@ export const readLanes = async (pool: Pool): Promise<readonly LaneRow[]> => {
   const { rows } = await pool.query('select signer, next_nonce from signer_lanes')
   return rows.map((row) => laneRow.parse(row))
 }
-
-const totalsRow = z.object({
-  settlements: z.number(),
-  confirmed: z.number(),
-  failed: z.number(),
-  broadcasts: z.number(),
-})
-
-export const readTotals = async (pool: Pool): Promise<z.infer<typeof totalsRow>> => {
-  const { rows } = await pool.query(
-    `select count(*)::int as settlements, count(*) filter (where state = 'confirmed')::int as confirmed,
-       count(*) filter (where state = 'failed')::int as failed,
-       (select count(*)::int from broadcasts) as broadcasts
-     from settlements`,
-  )
-  return totalsRow.parse(rows[0])
-}

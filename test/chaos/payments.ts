@@ -5,7 +5,7 @@ import { createEoa, type EoaWallet } from '../support/evm/wallets.js'
 import type { Random } from './random.js'
 import type { World } from './world.js'
 
-export const clientBehaviors = [
+const clientBehaviors = [
   /** One request without a key. */
   'once',
   /** Retries without a key until the result is final. */
@@ -30,9 +30,9 @@ export const usesOneKey = (behavior: ClientBehavior): boolean =>
   behavior === 'keyed' || behavior === 'keyedHangsUp' || behavior === 'keyedTwins'
 
 /** Funds of a payer. `poor`: enough for one of its two payments. */
-export type Funds = 'rich' | 'poor' | 'none'
+type Funds = 'rich' | 'poor' | 'none'
 
-export interface PlannedPayment {
+interface PlannedPayment {
   readonly name: string
   /** Whether its requests have the API key of the account. */
   readonly hasAccount: boolean
@@ -61,7 +61,7 @@ export interface PlannedLoad {
   readonly wallets: readonly { readonly key: Hex; readonly balance: bigint }[]
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly name: string
   readonly count: number
   /** Clients start within this time. */

@@ -29,7 +29,7 @@ export interface RoundResult {
   readonly restMs: number
 }
 
-export interface RoundLimits {
+interface RoundLimits {
   readonly closeMs: number
 }
 

@@ -6,7 +6,7 @@ import { describeViolations } from './report.js'
 import { auditUntilClean, type PlannedRound, type RoundResult, runRound } from './round.js'
 import { startWorld, type World } from './world.js'
 
-export interface ChaosOptions {
+interface ChaosOptions {
   readonly seed: number
   readonly rounds: number
   readonly paymentsPerRound: number
@@ -31,7 +31,7 @@ export interface ChaosResult {
   readonly failure: string | null
 }
 
-export interface WorldTotals {
+interface WorldTotals {
   readonly elapsedMs: number
   readonly hasRedis: boolean
   readonly eventsReceived: number

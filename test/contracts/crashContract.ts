@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import type { RpcProxy } from '../support/rpcProxy.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
-export interface CrashedPayment {
+interface CrashedPayment {
   readonly method: string
   readonly body: unknown
   readonly payer: string
@@ -18,18 +18,18 @@ export interface CrashedPayment {
 }
 
 /** Blocks settles at a point, and reports whether one has reached it since the last `hold`. */
-export interface Hold {
+interface Hold {
   hold(): void
   isThere(): boolean
 }
 
-export const crashPoints = [
+const crashPoints = [
   'before anything is recorded',
   'between recording and sending',
   'between sending and the proof',
 ] as const
 
-export type CrashPoint = (typeof crashPoints)[number]
+type CrashPoint = (typeof crashPoints)[number]
 
 /** A dedicated test chain, and the environment of a service on it. */
 export interface CrashHarness {
@@ -63,7 +63,7 @@ interface LostPayment extends CrashedPayment {
   readonly answer: Promise<unknown>
 }
 
-export interface CrashOptions {
+interface CrashOptions {
   readonly points?: readonly CrashPoint[]
   /** On the embedded database, which ends with the process. Default: on a database server, which outlives it. */
   readonly isEmbedded?: boolean

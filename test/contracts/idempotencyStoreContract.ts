@@ -13,7 +13,7 @@ const reason = 'authorization_expired_unsettled'
 const response = { success: true, transaction: '0x1', network: 'base', nested: { list: [1, null, 'ü'] } }
 
 /** An optional cache in front of the durable store. */
-export interface CacheLayer {
+interface CacheLayer {
   wrap(record: IdempotencyStore): IdempotencyStore
   /** Drops volatile state, as after a timeout or a restart. */
   forget(): Promise<void>

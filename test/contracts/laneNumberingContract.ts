@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Lane, Recorder, SignedTransaction } from '../../src/ports/settlementJournal.js'
 import type { SignerLanes } from '../../src/ports/signerLanes.js'
 
-export interface LanesHarness {
+interface LanesHarness {
   readonly lanes: SignerLanes
   /** A recorder of a new settlement, with the transactions that were passed to it. */
   openRecorder(network: string): Promise<{ readonly recorder: Recorder; readonly noted: readonly string[] }>

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LimitWindow, RateLimiter } from '../../src/ports/rateLimiter.js'
 
 /** An empty limiter, with the clock of its windows. */
-export interface LimiterHarness {
+interface LimiterHarness {
   readonly limiter: RateLimiter
   now(): Promise<Date>
   /** Resolves when the limiter's clock reaches the moment. */
@@ -328,7 +328,7 @@ export const questions: fc.Arbitrary<LimitWindow[]> = fc.array(
 )
 
 /** A result without times. */
-export interface PlainAnswer {
+interface PlainAnswer {
   readonly refusedBy: number | null
   readonly remaining: readonly number[]
 }

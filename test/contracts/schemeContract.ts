@@ -40,7 +40,7 @@ export interface RecorderHooks {
   after?(signed: SignedTransaction): Promise<void>
 }
 
-export interface SchemeAbilities {
+interface SchemeAbilities {
   /** Settles any `settleAmount` up to the authorized amount. */
   readonly settlesPart?: boolean
   /** The payer broadcasts the payment: settle claims the proof, records nothing and sends nothing. */

@@ -8,7 +8,7 @@ import type {
 } from '../../src/ports/settlementJournal.js'
 import { claimOf } from '../support/claimOf.js'
 
-export interface JournalHarness {
+interface JournalHarness {
   readonly journal: SettlementJournal
   /** The same journal as another instance has it, where instances can share one. */
   readonly theirs?: SettlementJournal

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LeasedDelivery, LeaseRequest, WebhookOutbox } from '../../src/ports/webhookOutbox.js'
 
-export interface OutboxHarness {
+interface OutboxHarness {
   readonly outbox: WebhookOutbox
   /** The same outbox as another instance has it, where instances can share one. */
   readonly theirs?: WebhookOutbox

@@ -5,7 +5,7 @@ import { readHeaders } from '../support/readHeaders.js'
 
 const eventShape = z.looseObject({ type: z.string(), data: z.record(z.string(), z.unknown()) })
 
-export type WebhookEvent = Readonly<z.infer<typeof eventShape>>
+type WebhookEvent = Readonly<z.infer<typeof eventShape>>
 
 export interface Inbox {
   /** POST /webhooks receives events, GET /webhooks lists them, newest first. */

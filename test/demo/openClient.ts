@@ -7,7 +7,7 @@ import { isHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly network: string
   readonly shopUrl: string
   /** Null: no client is published for this family. */

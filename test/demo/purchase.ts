@@ -2,7 +2,7 @@ import type { SchemeNetworkClient } from '@x402/core/types'
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import type { Narrator } from './narrator.js'
 
-export interface Purchase {
+interface Purchase {
   readonly url: string
   readonly network: `${string}:${string}`
   readonly client: SchemeNetworkClient

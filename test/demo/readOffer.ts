@@ -6,7 +6,7 @@ const required = z.looseObject({
   ),
 })
 
-export type Offer = z.infer<typeof required>['accepts'][number]
+type Offer = z.infer<typeof required>['accepts'][number]
 
 /** What a shop asks for the resource under `exact`, version 2: the first offer. */
 export const readOffer = async (url: string): Promise<Offer> => {

@@ -5,7 +5,7 @@ import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { alertRules, alertsFile, minutesOf } from './alertRules.js'
 import type { Scrape } from './scrape.js'
 
-export interface Timeline {
+interface Timeline {
   /** Pages of the service, one a step: without the fault. */
   readonly before: readonly [Scrape, ...Scrape[]]
   /** And with it. The last one is repeated for as long as the alert waits. */

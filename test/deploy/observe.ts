@@ -16,7 +16,7 @@ export interface Observed {
   run(job: string): Promise<void>
 }
 
-export type Series = readonly [name: string, labels?: Readonly<Record<string, string>>]
+type Series = readonly [name: string, labels?: Readonly<Record<string, string>>]
 
 /** Its jobs run only when they are told to. */
 export const observe = async (core: Core, databaseUrl: string): Promise<Observed> => {

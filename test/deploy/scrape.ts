@@ -1,7 +1,7 @@
 /** Values of a page of `/metrics` by series, as text; without buckets, which no alert reads. */
 export type Scrape = ReadonlyMap<string, string>
 
-export interface Sample {
+interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: string

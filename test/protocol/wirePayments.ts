@@ -1,6 +1,6 @@
 /* Wire payments of every shape, without valid signatures: `protocol/` verifies nothing. */
 
-export const payer = `0x${'a1'.repeat(20)}`
+const payer = `0x${'a1'.repeat(20)}`
 export const payTo = `0x${'b2'.repeat(20)}`
 export const asset = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 
@@ -12,7 +12,7 @@ export const authorization = {
   validBefore: '1740672389',
   nonce: `0x${'f3'.repeat(32)}`,
 }
-export const signature = `0x${'2d'.repeat(65)}`
+const signature = `0x${'2d'.repeat(65)}`
 export const proof = { signature, authorization }
 
 export const requirements = {

@@ -5,7 +5,7 @@ export interface Outcome {
   readonly failure: string | null
 }
 
-export interface FailedTest {
+interface FailedTest {
   readonly test: string
   readonly failed: number
   /** Runs in which it ran to its end. */

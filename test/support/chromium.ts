@@ -16,7 +16,7 @@ export const findChromium = (): string | null => {
   return null
 }
 
-export interface Browser {
+interface Browser {
   readonly context: BrowserContext
   close(): Promise<void>
 }

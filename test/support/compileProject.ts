@@ -6,7 +6,7 @@ import { listFiles } from './listFiles.js'
 import { makeTemporaryFolder } from './temporaryFolder.js'
 
 /** The project's sources as JavaScript, in the same folder layout. */
-export interface CompiledProject {
+interface CompiledProject {
   readonly folder: string
   remove(): Promise<void>
 }

@@ -14,7 +14,7 @@ export interface UnpackedPackages {
   readonly libraryPath: string
 }
 
-export interface PackagesToUnpack {
+interface PackagesToUnpack {
   readonly name: string
   /** Including libraries that small images lack. */
   readonly packages: readonly string[]

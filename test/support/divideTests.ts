@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { listFiles } from './listFiles.js'
 
 /** Paths of test files, from the project root. */
-export interface DividedTests {
+interface DividedTests {
   /** Need only the test process. */
   readonly fast: readonly string[]
   /** Need a chain, a database, Redis or a separate process. */

@@ -19,7 +19,7 @@ export interface FacilitatorProcess {
   sendMessage(message: string): void
 }
 
-export interface FacilitatorOptions {
+interface FacilitatorOptions {
   readonly preload?: URL
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/protocol/intents.js'
 import type { DemoWorld } from '../demo/world.js'
 
-export interface IntentCustomer {
+interface IntentCustomer {
   /** Base URL of the service. */
   readonly url: string
   readonly terms: Partial<IntentRequest> & Pick<IntentRequest, 'payer' | 'payee' | 'asset'>

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 
-export interface JournalRows {
+interface JournalRows {
   readonly count: number
   /** Column values, by name; SQL over `n`, the number of the row from 1. */
   readonly columns?: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-export type TableRow = Readonly<Record<string, string>>
+type TableRow = Readonly<Record<string, string>>
 
 export const readTable = (markdown: string, heading: string): readonly TableRow[] => {
   const tables = markdown
@@ -22,8 +22,7 @@ export const readCodeSpans = (text: string): readonly string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span ?? '')
 
 /** Removes fenced code blocks. */
-export const withoutCodeBlocks = (markdown: string): string =>
-  markdown.replaceAll(/^```[^\n]*\n[\s\S]*?^```$/gm, '')
+const withoutCodeBlocks = (markdown: string): string => markdown.replaceAll(/^```[^\n]*\n[\s\S]*?^```$/gm, '')
 
 /** Contents of fenced code blocks. */
 export const readCodeBlocks = (markdown: string): readonly string[] =>

@@ -1,7 +1,7 @@
 import type { SettlementCounter } from '../../src/ports/settlementOverview.js'
 
 /** Entries of the form `event network`, in order. */
-export interface MemoryCounter extends SettlementCounter {
+interface MemoryCounter extends SettlementCounter {
   readonly counted: readonly string[]
 }
 

@@ -14,7 +14,7 @@ interface Held extends FundsHold {
 }
 
 /** Holds of one process, without expiry and other assets; `end` ends one, as a settlement does. */
-export interface MemoryHolds extends Holds {
+interface MemoryHolds extends Holds {
   list(): readonly FundsHold[]
   end(authorizationId: string): void
   /** How often one was made. */

@@ -4,7 +4,7 @@ import type { LaneTransaction, SignerLanes } from '../../src/ports/signerLanes.j
 import type { RecorderHooks } from '../contracts/schemeContract.js'
 
 /** In-memory nonce lanes for one scheme under test, with recorders that draw from them. */
-export interface MemoryLanes extends SignerLanes {
+interface MemoryLanes extends SignerLanes {
   openRecorder(onlooker?: RecorderHooks): Recorder
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../src/ports/logger.js'
 
-export interface LoggedLine {
+interface LoggedLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>

@@ -7,7 +7,7 @@ import type {
   WebhookOutbox,
 } from '../../src/ports/webhookOutbox.js'
 
-export interface MemoryOutbox extends WebhookOutbox {
+interface MemoryOutbox extends WebhookOutbox {
   /** Inserts an event, as the journal does when a settlement changes. */
   write(accountId: string, data?: unknown): WebhookDelivery
   get(id: string): WebhookDelivery

@@ -1,6 +1,6 @@
 import type { Stream, StreamStore } from '../../src/ports/streamStore.js'
 
-export interface MemoryStreams extends StreamStore {
+interface MemoryStreams extends StreamStore {
   /** Replaces whatever is stored. */
   put(stream: Stream): void
   get(id: string): Stream

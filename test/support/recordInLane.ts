@@ -1,7 +1,7 @@
 import type { Lane, SettlementJournal, SignedTransaction } from '../../src/ports/settlementJournal.js'
 import type { SignerLanes, SignNumbered } from '../../src/ports/signerLanes.js'
 
-export interface InstanceStores {
+interface InstanceStores {
   readonly journal: SettlementJournal
   readonly lanes: SignerLanes
 }

@@ -42,7 +42,7 @@ export const toProof = (fields: SignInFields, signature: string): Record<string,
 
 export const encodeHeader = (proof: unknown): string => Buffer.from(JSON.stringify(proof)).toString('base64')
 
-export const createMemoryNonces = (): SignInNonces => {
+const createMemoryNonces = (): SignInNonces => {
   const used = new Set<string>()
   return {
     use: async ({ domain, nonce }) => {
@@ -55,7 +55,7 @@ export const createMemoryNonces = (): SignInNonces => {
   }
 }
 
-export interface SiwxOptions {
+interface SiwxOptions {
   readonly contracts?: readonly ContractReader[]
   readonly usedNonces?: SignInNonces
   readonly clock?: Clock

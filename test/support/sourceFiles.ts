@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { listFiles } from './listFiles.js'
 
-export interface SourceImport {
+interface SourceImport {
   readonly specifier: string
   /** Path from the project root; null for packages. */
   readonly target: string | null
@@ -36,7 +36,7 @@ export const readSourceFiles = (folder: string): readonly SourceFile[] =>
       return file
     })
 
-export const parseSource = (path: string, text: string): SourceFile => {
+const parseSource = (path: string, text: string): SourceFile => {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
   return { path, tree, imports: listNodes(tree).flatMap((node) => readImport(path, node)) }
 }

@@ -13,7 +13,7 @@ import {
 import type { Readable } from 'node:stream'
 
 /** TERM is for programs that must pass it on to children of their own, such as npm. */
-export type DeathSignal = 'KILL' | 'TERM'
+type DeathSignal = 'KILL' | 'TERM'
 
 let hasDeathSignal: boolean | null = null
 

@@ -1,4 +1,4 @@
-export interface Blocks {
+interface Blocks {
   pause(): void
   resume(): void
   setPaused(isPaused: boolean): void

@@ -3,13 +3,13 @@ import { createGuardedFetch, type GuardedFetchDependencies } from '../../src/pla
 import { readHeaders } from './readHeaders.js'
 import { testCertificate, testCertificateKey } from './testCertificate.js'
 
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-export interface ReceiverAnswer {
+interface ReceiverAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string

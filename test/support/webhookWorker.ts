@@ -6,7 +6,7 @@ import { createDeliverWebhooks } from '../../src/usecases/webhooks/deliverWebhoo
 import { createSendWebhook } from '../../src/usecases/webhooks/endpoint.js'
 import { createLoopbackFetch } from './webhookReceiver.js'
 
-export interface WebhookWorker {
+interface WebhookWorker {
   deliver(stopped: AbortSignal): Promise<void>
   close(): Promise<void>
 }

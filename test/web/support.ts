@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { openBrowser } from '../support/chromium.js'
 import { waitLimitMs } from '../support/pollUntil.js'
 
-export interface ConsoleBrowser {
+interface ConsoleBrowser {
   readonly page: Page
   /** Nothing but this origin was asked for, and the browser reported no error and no violation of the policy. */
   expectNoProblems(): void

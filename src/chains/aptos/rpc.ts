@@ -223,7 +223,7 @@ const transactionShape = z.union([
 export const transactionShapeOf = (asked: string) =>
   transactionShape.refine((transaction) => transaction.hash === asked, 'of another transaction')
 
-export const accountShape = z.object({ authentication_key: hash })
+const accountShape = z.object({ authentication_key: hash })
 
 /** A number, not a text: above 2^53 the parser has rounded it. */
 export const balanceShape = z
@@ -233,7 +233,7 @@ export const balanceShape = z
   .refine((amount) => Number.isInteger(amount), 'is no whole number')
   .transform(BigInt)
 
-export const metadataType = '0x1::fungible_asset::Metadata'
+const metadataType = '0x1::fungible_asset::Metadata'
 
 const metadataShape = z.object({ type: z.literal(metadataType) })
 

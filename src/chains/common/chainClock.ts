@@ -12,7 +12,7 @@ export interface ChainClock extends Clock {
 }
 
 /** No more is added, whatever nodes say: a wrong time must not end payments that are valid for longer. */
-export const maxCorrectionMs = 600_000
+const maxCorrectionMs = 600_000
 
 // A block gets older until the next one: the greatest of the recent differences is closest to the real one.
 const memoryMs = 60_000

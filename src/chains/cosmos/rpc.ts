@@ -87,7 +87,7 @@ const priceForm = /^([0-9]{1,20})(?:\.([0-9]{1,18}))?([a-zA-Z][a-zA-Z0-9/:._-]{2
 const scale = 18
 
 /** Fees in one denomination, rounded up. */
-export interface Price {
+interface Price {
   readonly denom: string
   feeFor(gas: bigint): bigint
 }
@@ -125,7 +125,7 @@ export type ChainEvent = z.infer<typeof event>
  * Of the transaction with this hash (upper-case hex). `dataHash` is what the header of its block must hold, computed from
  * the bytes and the node's proof.
  */
-export const transactionShapeOf = (hash: string) =>
+const transactionShapeOf = (hash: string) =>
   z
     .object({
       height: decimal,
@@ -184,7 +184,7 @@ const commitShapeOf = (expected: {
     })
     .transform(({ signed_header: { header } }) => ({ time: new Date(header.time) }))
 
-export const statusShape = z.object({
+const statusShape = z.object({
   node_info: z.object({
     network: z.string().min(1).max(64),
     // Some gateways leave it out.

@@ -58,7 +58,7 @@ export const noteToken = (token: Token, payment: Payment, trace: Trace): void =>
 }
 
 /** What contracts say of the payer, beside a simulation or without one. */
-export interface StateInspection extends Pick<StateFacts<never>, 'shownBy'> {
+interface StateInspection extends Pick<StateFacts<never>, 'shownBy'> {
   readonly reads: readonly ContractCall[]
   judge(answers: ReadAnswers): {
     readonly judged: readonly JudgedRule[]

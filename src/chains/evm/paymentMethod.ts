@@ -38,7 +38,7 @@ export interface MethodDependencies {
 }
 
 /** What the family gives each of its schemes on one network. */
-export interface SchemeDependencies extends MethodDependencies {
+interface SchemeDependencies extends MethodDependencies {
   /** Shared by the network's schemes. */
   readonly opened: Network
   /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */

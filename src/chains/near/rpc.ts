@@ -173,18 +173,16 @@ const header = z.object({
 
 const nanosecondsPerMillisecond = 1_000_000n
 
-export const blockShape = z
-  .object({ header })
-  .transform(({ header: { hash, height, timestamp_nanosec } }) => ({
-    hash,
-    height,
-    time: new Date(Number(BigInt(timestamp_nanosec) / nanosecondsPerMillisecond)),
-  }))
+const blockShape = z.object({ header }).transform(({ header: { hash, height, timestamp_nanosec } }) => ({
+  hash,
+  height,
+  time: new Date(Number(BigInt(timestamp_nanosec) / nanosecondsPerMillisecond)),
+}))
 
 const blockShapeOf = (blockHash: string) =>
   blockShape.refine(({ hash }) => hash === blockHash, 'It is another block')
 
-export const statusShape = z.object({
+const statusShape = z.object({
   chain_id: z.string().min(1).max(64),
   sync_info: z.object({
     latest_block_height: z.int().nonnegative(),

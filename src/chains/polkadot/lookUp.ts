@@ -159,7 +159,7 @@ interface Evidence extends Pick<ExtrinsicEvents, 'transfers'> {
  * What the signer paid. Transfers out of other accounts, such as by a proxy, are no payment of either: the signer's funds
  * did not move, and the owner signed nothing. They are listed only if they go back to the signer.
  */
-export const readTransfers = (
+const readTransfers = (
   { signer, transfers, memo }: Evidence,
   query: Pick<LookUpQuery, 'from'>,
   { format }: ReadAddress,

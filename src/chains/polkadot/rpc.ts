@@ -135,19 +135,19 @@ const blockNumber = z
 
 const header = z.object({ number: blockNumber, parentHash: hashShape })
 
-export const headerShape = header.nullable()
+const headerShape = header.nullable()
 
-export const blockShape = z
+const blockShape = z
   .object({ block: z.object({ header, extrinsics: z.array(hex) }) })
   .transform(({ block }) => ({ ...block.header, extrinsics: block.extrinsics }))
   .nullable()
 
-export interface Header {
+interface Header {
   readonly number: number
   readonly parentHash: string
 }
 
-export interface Block extends Header {
+interface Block extends Header {
   readonly extrinsics: readonly string[]
 }
 

@@ -18,7 +18,7 @@ import { type Course, createTransactionHash, formatCourse, readCourse, resolveCo
 import type { FixedPayer } from './fixedPayers.js'
 import { createFindScript, identifyKeyless, listNamedPayers, type Scripted } from './payers.js'
 
-export interface SandboxDependencies {
+interface SandboxDependencies {
   readonly offline: OfflineScheme
   readonly network: Network
   readonly fixed: readonly FixedPayer[]

@@ -61,7 +61,7 @@ interface Evidence {
  * What the transaction's sender paid. Transfers out of other principals, such as by contracts, are no payment of theirs;
  * they are listed only if they go back to the sender.
  */
-export const readTransfers = (
+const readTransfers = (
   { sender, events, assetId }: Evidence,
   { asset, from }: Pick<LookUpQuery, 'asset' | 'from'>,
   chainId: string,

@@ -25,7 +25,7 @@ export const getTip = async (ask: Ask): Promise<Tip> => {
   return { height: newest.height, burnHeight: newest.burn_block_height, time: newest.block_time }
 }
 
-export type FoundTransaction =
+type FoundTransaction =
   | { readonly state: 'missing' | 'pending' }
   | { readonly state: 'mined'; readonly mined: MinedTransaction }
 
@@ -160,7 +160,7 @@ const unminedShape = z.object({
 export type MinedTransaction = z.infer<typeof minedShape>
 
 /** The answer must be about this transaction. */
-export const transactionShapeOf = (id: string) =>
+const transactionShapeOf = (id: string) =>
   z.object({ tx_id: z.literal(id) }).and(z.union([minedShape, unminedShape]))
 
 const contractShape = z.object({ fungible_tokens: z.array(z.object({ name: z.string().max(200) })) })

@@ -66,7 +66,7 @@ export const findPosition = async (
 const listLevels = (top: number, count: number): readonly number[] =>
   Array.from({ length: Math.min(count, top) }, (_, index) => top - index)
 
-export interface Block {
+interface Block {
   readonly hash: string
   readonly level: number
   readonly predecessor: string
@@ -85,7 +85,7 @@ interface BlockCache {
 }
 
 /** About seven hours of blocks, unless they are full. */
-export const maxBlocks = 4_000
+const maxBlocks = 4_000
 const limits = { blocks: maxBlocks, operations: 200_000 }
 const evictedShare = 0.1
 

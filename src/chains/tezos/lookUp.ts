@@ -18,7 +18,7 @@ export const lookUpTransaction = async (
  * Transfers of an applied operation. Only of the account that signed it: an operator may move the tokens of others, and
  * then neither of the two made the payment.
  */
-export const listTransfers = (calls: readonly TransferCall[]): readonly DirectTransfer[] =>
+const listTransfers = (calls: readonly TransferCall[]): readonly DirectTransfer[] =>
   calls.flatMap(({ source, destination, entries }) => {
     const contract = readTezosAddress(destination)
     const payer = readTezosAddress(source)

@@ -13,7 +13,7 @@ interface ConsoleRoutesDependencies {
 }
 
 /** Scripts, styles and requests of this service only; uPlot sets styles through the CSSOM, which it allows. */
-export const consolePolicy = [
+const consolePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

@@ -150,7 +150,7 @@ export const markRefused = (response: ServerResponse): void => {
   refused.add(response)
 }
 
-export const isRefused = (response: ServerResponse): boolean => refused.has(response)
+const isRefused = (response: ServerResponse): boolean => refused.has(response)
 
 const markUnlogged = (response: ServerResponse): void => {
   unlogged.add(response)

@@ -5,7 +5,7 @@ import { writeSpans } from './otlp.js'
 import type { SpanRecord } from './recordedSpan.js'
 import type { TracingSettings } from './settings.js'
 
-export interface SpanExporter {
+interface SpanExporter {
   /** Never waits: what finds no place in the queue is dropped. */
   add(span: SpanRecord): void
   /** Sends what is queued, within two seconds. */

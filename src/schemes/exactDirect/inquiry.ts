@@ -21,7 +21,7 @@ export interface Inquiry {
 }
 
 /** What a payment asks, or what its row's details say; in normal forms. */
-export interface InquiryFacts extends Omit<Inquiry, 'query' | 'terms'> {
+interface InquiryFacts extends Omit<Inquiry, 'query' | 'terms'> {
   readonly transaction: string
   readonly asset: string
   readonly from: string

@@ -16,9 +16,7 @@ interface ProofClaim {
   readonly publicKey: string | null
 }
 
-export type ProofReading =
-  | { readonly proof: DirectProof }
-  | { readonly reason: Reason; readonly message: string }
+type ProofReading = { readonly proof: DirectProof } | { readonly reason: Reason; readonly message: string }
 
 /** Clients name the hash as their chain does. */
 const hashFields = ['txHash', 'opHash', 'extrinsicHash', 'txId'] as const

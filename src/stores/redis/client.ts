@@ -6,8 +6,6 @@ import type { Secret } from '../../platform/secret.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 
-export type { Redis } from 'ioredis'
-
 interface RedisClientOptions {
   readonly logger: Logger
   /** Shared with the circuit, so that one outage is one line. */

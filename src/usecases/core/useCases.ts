@@ -75,7 +75,7 @@ interface RouterQuery {
 }
 
 /** For people: how a network and its tokens are called. */
-export interface NetworkView {
+interface NetworkView {
   /** CAIP-2 identifier. */
   readonly network: string
   readonly isTestnet: boolean

@@ -25,7 +25,7 @@ interface Pauses extends Pick<OperatorUseCases, 'listPauses' | 'setPause' | 'cle
 }
 
 /** The table is read as a whole, once a second. */
-export const maxPauses = 1_000
+const maxPauses = 1_000
 
 /**
  * What is paused is kept in memory, so that a payment asks no store and a database that stalls ends no pause. An instance

@@ -17,7 +17,7 @@ interface PageQuery {
 }
 
 /** Who did it, for the audit trail. */
-export interface OperatorCall {
+interface OperatorCall {
   /** Name that the operator gave. */
   readonly by?: string | undefined
   /** Client address; null: a command on the server. */

@@ -11,7 +11,7 @@ import { readDirectBody } from '../../support/directScheme.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
 import { openAptos, testnetEnvironment } from './openChain.js'
 
-export type ProvedPayment = Parameters<typeof aptosPayment>[0]
+type ProvedPayment = Parameters<typeof aptosPayment>[0]
 
 /** A payer with 25,000 units, a merchant and another account, on a chain of its own. */
 export const openScene = async () => {

@@ -72,5 +72,3 @@ export const openScene = async (environment: Readonly<Record<string, string>> = 
     },
   }
 }
-
-export type Scene = Awaited<ReturnType<typeof openScene>>

@@ -5,7 +5,7 @@ import { createMulticallBatch, isBatch } from '../../../src/chains/evm/transacti
 import { multicall3Address } from '../../support/evm/localChain.js'
 
 /** What a network may have, and what a payment in a batch of fifty costs then. */
-export interface BatchKind {
+interface BatchKind {
   readonly name: string
   readonly address: Address
   readonly hasBatchSettler: boolean

@@ -74,7 +74,7 @@ export interface Sending<Plan> extends OpenEngine {
   settleTogether(plans: readonly Plan[], options?: PlanOptions): Promise<readonly Outcome[]>
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly waitUntil?: AbortSignal
   /** As in `SettleOptions`. */
   readonly caller?: string
@@ -200,7 +200,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
   }
 }
 
-export interface PlannedScheme<Plan> {
+interface PlannedScheme<Plan> {
   claimOf(plan: Plan): SettlementClaim
   settle(plan: Plan, recorder: Recorder, options: SettleOptions): Promise<Outcome>
 }

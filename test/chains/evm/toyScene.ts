@@ -4,7 +4,7 @@ import { type EngineOptions, openToy, type ToySending } from './engineScene.js'
 import { openScene, type Scene } from './scene.js'
 
 /** A scene with the toy contract and engines on it, which `reset` closes; their instances die. */
-export interface ToyScene extends Scene {
+interface ToyScene extends Scene {
   readonly toy: Toy
   openToy(options?: EngineOptions): Promise<ToySending>
 }

@@ -30,7 +30,7 @@ export interface Scene {
   reopen(): Promise<readonly Scheme[]>
 }
 
-export interface Settled {
+interface Settled {
   readonly outcome: Outcome
   readonly scheme: Scheme
   /** The row, as the journal has it. */
@@ -100,7 +100,7 @@ export const openScene = async (): Promise<Scene> => {
   }
 }
 
-export const settleAuthorized = async (
+const settleAuthorized = async (
   scheme: Scheme,
   { requirements }: Payment,
   authorized: Authorized,

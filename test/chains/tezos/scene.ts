@@ -4,7 +4,7 @@ import { batchOf, createTezosAccount, pay, tezosPayment, usdt } from '../../supp
 import { startTezosChain } from '../../support/tezos/tezosChain.js'
 import { octezAt, openTezos, tzktAt } from './openChain.js'
 
-export type ProvedPayment = Parameters<typeof tezosPayment>[0]
+type ProvedPayment = Parameters<typeof tezosPayment>[0]
 
 /** A payer with tokens, a merchant and another account, on a chain of its own that is read by either source. */
 export const openScene = async () => {

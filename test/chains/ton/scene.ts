@@ -14,7 +14,7 @@ interface ServiceOptions {
   readonly logger?: Logger
 }
 
-export interface Scene {
+interface Scene {
   readonly chain: TonChain
   readonly database: TestDatabase
   /** Funded relay wallets. */

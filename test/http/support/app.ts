@@ -291,7 +291,7 @@ export const sandboxUseCases = (given: Partial<SandboxUseCases> = {}): SandboxUs
 }
 
 /** An empty catalogue; tests override what they need. */
-export const discoveryUseCases = (given: Partial<DiscoveryUseCases> = {}): DiscoveryUseCases => {
+const discoveryUseCases = (given: Partial<DiscoveryUseCases> = {}): DiscoveryUseCases => {
   const refuse = async () => {
     throw new AppError('NOT_FOUND', 'No resource with this id is listed')
   }

@@ -6,7 +6,7 @@ import { pad, primaryStoreOf } from './bytes.js'
 import { type Ledger, NodeError, openLedger } from './ledger.js'
 import { type AddressForm, findModule, standardForm, toJsonLedger, toJsonTransaction } from './views.js'
 
-export interface AptosChainOptions {
+interface AptosChainOptions {
   /** Null: mines only on `mine`. */
   readonly blockTimeMs?: number | null
   readonly chainId?: number

@@ -2,7 +2,7 @@ import { sha3_256 } from '@noble/hashes/sha3'
 
 export const toHex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`
 
-export const fromHex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.slice(2), 'hex'))
+const fromHex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.slice(2), 'hex'))
 
 /** Long form. */
 export const pad = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`

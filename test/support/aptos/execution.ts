@@ -10,7 +10,7 @@ export interface FungibleStore {
 }
 
 /** Of the module `0x1::fungible_asset`, unless a program emits another type. */
-export interface EmittedEvent {
+interface EmittedEvent {
   readonly type: string
   readonly store: string
   readonly amount: bigint
@@ -27,7 +27,7 @@ export interface Execution {
 }
 
 /** What Move code can do here. */
-export interface Machine {
+interface Machine {
   readonly sender: string
   withdraw(store: FungibleStore, amount: bigint): void
   deposit(store: FungibleStore, amount: bigint): void

@@ -2,7 +2,7 @@ import { pad, primaryStoreOf } from './bytes.js'
 import { type Execution, executeTransaction, type FungibleStore, type Program } from './execution.js'
 import { type DecodedTransaction, decodeTransaction } from './transaction.js'
 
-export interface AptosAccount {
+interface AptosAccount {
   sequenceNumber: bigint
   authenticationKey: string
 }

@@ -14,7 +14,7 @@ export const createAptosAccount = (chain: AptosChain): Account => {
 
 export const addressOf = (account: Account): string => account.accountAddress.toStringLong()
 
-export const connect = (url: string): Aptos =>
+const connect = (url: string): Aptos =>
   new Aptos(new AptosConfig({ network: Network.TESTNET, fullnode: url }))
 
 /** Builds, signs and submits with the ordinary client library; resolves with the hash. */

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type artifactsFile from './artifacts.json'
 
 /** In the form that viem's `deployContract` and `encodeDeployData` take. */
-export interface Artifact {
+interface Artifact {
   readonly abi: Abi
   /** Creation code. */
   readonly bytecode: Hex
@@ -41,7 +41,7 @@ export const getPermit2Code = (): Hex =>
     .parse(JSON.parse(readFileSync(new URL('permit2.json', import.meta.url), 'utf8'))).runtimeCode
 
 /** Compiled by hardhat and shipped in an npm package. */
-export interface PackagedArtifact extends Artifact {
+interface PackagedArtifact extends Artifact {
   /** Deployed code, with `__$…$__` in place of library addresses. */
   readonly deployedBytecode: string
 }

@@ -125,7 +125,7 @@ const readMulticall3 = (): unknown => {
 }
 
 /** One contract per line, so that a change of one contract changes one line. */
-export const compileContracts = (): string => {
+const compileContracts = (): string => {
   const artifacts = new Map(compileSources()).set('Multicall3', readMulticall3())
   const lines = [...artifacts]
     .sort(([left], [right]) => (left < right ? -1 : 1))

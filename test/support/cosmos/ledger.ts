@@ -12,7 +12,7 @@ import {
   signerOf,
 } from './transaction.js'
 
-export interface Account {
+interface Account {
   readonly number: number
   sequence: number
   publicKey: Uint8Array | null

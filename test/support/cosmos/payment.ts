@@ -31,7 +31,7 @@ export const createWallet = async (chain: CosmosChain): Promise<CosmosWallet> =>
   return { address: account.address, privateKey, publicKey: account.pubkey, client }
 }
 
-export interface SendTerms {
+interface SendTerms {
   readonly from: string
   readonly to: string
   readonly amount: bigint

@@ -22,7 +22,7 @@ const keyShape = z.object({ key: bytes })
 export type Coin = z.infer<typeof coin>
 export type AnyMessage = z.infer<typeof any>
 
-export type Message =
+type Message =
   | { readonly type: 'send'; readonly from: string; readonly to: string; readonly coins: readonly Coin[] }
   | ({ readonly type: 'multiSend' } & z.infer<typeof multiSendShape>)
   | { readonly type: 'exec'; readonly grantee: string; readonly messages: readonly AnyMessage[] }

@@ -17,7 +17,7 @@ export interface AnvilOptions {
   readonly extraArgs?: readonly string[]
 }
 
-export interface Anvil {
+interface Anvil {
   readonly url: string
   readonly port: number
   /** Returns when the process has exited. Idempotent. */

@@ -38,7 +38,7 @@ export const authorization = (overrides: AuthorizationOverrides = {}): WireAutho
   }
 }
 
-export const transferAuthorizationTypes = {
+const transferAuthorizationTypes = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
     { name: 'to', type: 'address' },

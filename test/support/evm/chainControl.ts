@@ -15,7 +15,7 @@ import { pollUntil } from '../pollUntil.js'
 import { callRpc } from './jsonRpc.js'
 
 /** Sent without its sender's key. */
-export interface UnsignedTransaction {
+interface UnsignedTransaction {
   readonly from: Address
   readonly to?: Address
   readonly data?: Hex
@@ -23,7 +23,7 @@ export interface UnsignedTransaction {
   readonly gas?: bigint
 }
 
-export interface BlockHead {
+interface BlockHead {
   readonly number: bigint
   /** Unix seconds. */
   readonly timestamp: number

@@ -1,4 +1,4 @@
-export interface RpcCall {
+interface RpcCall {
   readonly method: string
   readonly params?: readonly unknown[]
 }

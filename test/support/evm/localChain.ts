@@ -53,7 +53,7 @@ export interface LocalChainOptions extends Partial<AnvilOptions> {
   readonly hasBatchSettler?: boolean
 }
 
-export interface TransactionToSend {
+interface TransactionToSend {
   readonly account: PrivateKeyAccount
   readonly to?: Address
   readonly data?: Hex
@@ -92,13 +92,13 @@ export interface LocalChain {
 }
 
 /** Address of a token, and name of its EIP-712 domain. */
-export interface UsdcDeployment {
+interface UsdcDeployment {
   readonly address: Address
   readonly name: string
 }
 
 /** The canonical USDC of each chain that the tests use. */
-export const usdcDeployments: Readonly<Record<number, UsdcDeployment>> = {
+const usdcDeployments: Readonly<Record<number, UsdcDeployment>> = {
   1: { address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', name: 'USD Coin' },
   10: { address: '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', name: 'USD Coin' },
   137: { address: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', name: 'USD Coin' },
@@ -185,7 +185,7 @@ const readTokenCode = (): Hex => {
  * Circle's FiatTokenV2_2 behind its proxy, initialized up to V2_2 (domain version "2"). Mines pending
  * transactions.
  */
-export const deployUsdc = async (url: string, address: Address, domain: { name: string }): Promise<void> => {
+const deployUsdc = async (url: string, address: Address, domain: { name: string }): Promise<void> => {
   const proxy = getPackagedArtifact(`${circle}/v1/FiatTokenProxy.sol/FiatTokenProxy.json`)
   await callRpcBatch(url, [
     { method: 'anvil_setCode', params: [roles.signatureChecker, readLibraryCode()] },
@@ -215,7 +215,7 @@ export const deployUsdc = async (url: string, address: Address, domain: { name: 
 }
 
 /** The published Multicall3 at its address. */
-export const deployMulticall3 = async (url: string): Promise<void> => {
+const deployMulticall3 = async (url: string): Promise<void> => {
   const code = await callRpc(url, 'eth_call', [{ data: getArtifact('Multicall3').bytecode }, 'latest'])
   await callRpc(url, 'anvil_setCode', [multicall3Address, code])
 }

@@ -30,7 +30,7 @@ export interface WireResource {
 }
 
 /** Proof of an `exact` payment on EVM. */
-export interface WireProof {
+interface WireProof {
   readonly signature: Hex
   readonly authorization: WireAuthorization
 }

@@ -6,7 +6,7 @@ import { type LocalChain, usdcAbi } from './localChain.js'
 import type { PaymentChain } from './payment.js'
 
 /** The tokens of `test/support/contracts`, each with one defect. */
-export type TestTokenName = Extract<
+type TestTokenName = Extract<
   ContractName,
   | 'AcceptsEverythingToken'
   | 'DaiToken'

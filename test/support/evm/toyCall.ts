@@ -41,7 +41,7 @@ export const toyAbi = parseAbi([
 ])
 
 /** Behavior for one id; ordered as in the contract. */
-export const toyBehaviours = ['pays', 'reverts', 'doesNothing', 'succeedsWhenUsed', 'burnsGas'] as const
+const toyBehaviours = ['pays', 'reverts', 'doesNothing', 'succeedsWhenUsed', 'burnsGas'] as const
 
 // Reasons that no EVM scheme uses.
 export const toyReasons = {
@@ -52,7 +52,7 @@ export const toyReasons = {
 } as const
 
 /** Block times in Unix seconds; the last one is inclusive. */
-export interface ToyTerms {
+interface ToyTerms {
   readonly id: Hex
   readonly payer: Address
   readonly payTo: Address
@@ -191,7 +191,7 @@ export const createToyCall = (rpc: Rpc, toy: Address, plan: ToyPlan): Settlement
 }
 
 /** By the event with the payment's id, from any sender. */
-export const createToyJudge = (
+const createToyJudge = (
   rpc: Rpc,
   toy: Address,
   { id, payTo, value }: Pick<ToyTerms, 'id' | 'payTo' | 'value'>,

@@ -11,7 +11,7 @@ import { multicall3Address, usdcAbi } from './localChain.js'
 import type { ExactPaymentBody } from './payment.js'
 
 /** Call arguments for `chain.send`. */
-export interface TransferCall {
+interface TransferCall {
   readonly to: Address
   readonly data: Hex
 }

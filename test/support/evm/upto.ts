@@ -5,13 +5,13 @@ import type { PaymentChain, WireRequirements, WireResource } from './payment.js'
 import { type Permit, permit2612TypedData } from './uptoRouter.js'
 import type { PayerWallet } from './wallets.js'
 
-export interface UptoRequirements extends Omit<WireRequirements, 'amount'> {
+interface UptoRequirements extends Omit<WireRequirements, 'amount'> {
   readonly maxAmount: string
   readonly minAmount?: string
 }
 
 /** As t402's client sends it: the deadline is text, the nonce a number. */
-export interface WireUptoProof {
+interface WireUptoProof {
   readonly signature: { readonly v: number; readonly r: Hex; readonly s: Hex } | Hex
   readonly authorization: {
     readonly owner: Address

@@ -4,11 +4,11 @@ import type { PaymentChain, WireRequirements, WireResource } from './payment.js'
 import { permit2Address, uptoProxyAddress, type WirePermit } from './permit2.js'
 import type { PayerWallet } from './wallets.js'
 
-export interface WireUptoPermit extends Omit<WirePermit, 'witness'> {
+interface WireUptoPermit extends Omit<WirePermit, 'witness'> {
   readonly witness: { readonly to: Address; readonly facilitator: Address; readonly validAfter: string }
 }
 
-export interface WireUptoProof {
+interface WireUptoProof {
   readonly signature: Hex
   readonly permit2Authorization: WireUptoPermit
 }

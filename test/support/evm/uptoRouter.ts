@@ -110,7 +110,7 @@ export interface TestRouter {
 }
 
 /** With its arguments. */
-export type RouterFunction =
+type RouterFunction =
   | { readonly functionName: 'settle'; readonly args: readonly [RouterPayment] }
   | { readonly functionName: 'executeOne'; readonly args: readonly [RouterCall] }
   | { readonly functionName: 'execute'; readonly args: readonly [readonly RouterCall[]] }

@@ -24,7 +24,7 @@ import { callRpcBatch } from './jsonRpc.js'
 import type { LocalChain, TokenDomain } from './localChain.js'
 
 /** Deploys a counterfactual wallet. */
-export interface WalletDeployment {
+interface WalletDeployment {
   readonly factory: Address
   readonly factoryData: Hex
 }
@@ -48,7 +48,7 @@ export interface ContractWallet extends PayerWallet {
   readonly deployment: WalletDeployment
 }
 
-export interface TransferAuthorizationToSign {
+interface TransferAuthorizationToSign {
   readonly wallet: PayerWallet
   readonly domain: TokenDomain
   readonly authorization: WireAuthorization
@@ -57,10 +57,10 @@ export interface TransferAuthorizationToSign {
 /** Behavior of a hostile wallet's signature check; ordered as in the contract. */
 export const moods = ['acceptsAll', 'refusesAll', 'acceptsInSimulation', 'burnsGas'] as const
 
-export type Mood = (typeof moods)[number]
+type Mood = (typeof moods)[number]
 
 /** Published addresses of Safe 1.4.1, the same on every chain. */
-export const safeAddresses = {
+const safeAddresses = {
   singleton: '0x41675C099F32341bf84BFc5382aF534df5C7461a',
   proxyFactory: '0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67',
   fallbackHandler: '0xfd0732Dc9E303f09fCEf3a7388Ad10A83459Ec99',

@@ -19,7 +19,7 @@ export interface PromiseCall {
   readonly isReturned?: boolean
 }
 
-export interface CallContext {
+interface CallContext {
   readonly predecessor: string
   readonly deposit: bigint
   /** Only in a callback; null if the promise failed. */

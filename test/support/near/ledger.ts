@@ -5,7 +5,7 @@ import { type DecodedTransaction, decodeSignedTransaction, decodeTyped } from '.
 import type { Contract } from './contracts.js'
 import { executeReceipt, type Outcome, type Receipt, type Status } from './receipts.js'
 
-export interface AccessKey {
+interface AccessKey {
   nonce: bigint
   readonly permission: 'FullAccess' | object
 }

@@ -43,7 +43,7 @@ export type NearCall = ReturnType<typeof actions.functionCall>
 
 const gas = 30_000_000_000_000n
 
-export interface TransferArgs {
+interface TransferArgs {
   readonly to: string
   readonly amount: bigint
   readonly memo?: string

@@ -13,7 +13,7 @@ const entry = z.object({
 const lockShape = z.object({ packages: z.record(z.string(), entry) })
 
 /** A package of the lock file. */
-export interface LockedPackage extends z.infer<typeof entry> {
+interface LockedPackage extends z.infer<typeof entry> {
   readonly name: string
 }
 

@@ -40,12 +40,12 @@ export interface AssetHub {
   stop(): Promise<void>
 }
 
-export interface FundedBalances {
+interface FundedBalances {
   readonly native?: bigint
   readonly tokens?: Readonly<Record<number, bigint>>
 }
 
-export interface AssetHubOptions {
+interface AssetHubOptions {
   /** Null: builds blocks only on `mine`. Otherwise one as soon as something is submitted, and final a moment later. */
   readonly blockTimeMs?: number | null
   readonly genesisHash?: `0x${string}`

@@ -6,7 +6,7 @@ import { blake2AsHex } from '@polkadot/util-crypto'
 import { z } from 'zod'
 import { type HexString, hex, loadChopsticks } from './genesis.js'
 
-export interface BuiltBlock {
+interface BuiltBlock {
   /** False: chopsticks built the block, and left out the extrinsics that the runtime did not apply. */
   readonly isComplete: boolean
 }

@@ -52,7 +52,7 @@ export interface ProofOptions {
   readonly payload?: Readonly<Record<string, unknown>>
 }
 
-export const networkOf = ({ genesisHash }: Pick<AssetHub, 'genesisHash'>): string =>
+const networkOf = ({ genesisHash }: Pick<AssetHub, 'genesisHash'>): string =>
   `polkadot:${genesisHash.slice(2, 34)}`
 
 /** A body in the form that clients send: the asset as CAIP-19, the payload with the block as a hint. */

@@ -7,7 +7,7 @@ export interface MemoryScenarios extends SandboxScenarios {
   expire(id: string): void
 }
 
-export const settlesAtOnce: ScenarioScript = {
+const settlesAtOnce: ScenarioScript = {
   verifyRefusal: null,
   settle: { failure: null, pendingSeconds: 0 },
   reorg: null,

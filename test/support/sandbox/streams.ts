@@ -23,7 +23,7 @@ const offline = readOfflineNetwork(network)
 if (offline === null) throw new Error(`${network} is no network of the sandbox`)
 
 /** The router of the sandbox, which is its facilitator as well. */
-export const sandboxRouter = ((): Address => {
+const sandboxRouter = ((): Address => {
   const address = createOfflineUpto(offline).extra?.facilitatorAddress
   if (typeof address !== 'string') throw new Error('The sandbox has no router')
   return `0x${address.slice(2)}`

@@ -2,7 +2,7 @@ import { base58 } from '@scure/base'
 import { token2022Program, tokenProgram } from './programs.js'
 import type { StoredAccount, VirtualMachine } from './virtualMachine.js'
 
-export interface DataSlice {
+interface DataSlice {
   readonly offset: number
   readonly length: number
 }

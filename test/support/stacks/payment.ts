@@ -5,7 +5,7 @@ import type { StacksChain } from './stacksChain.js'
 
 export const stacksTestnet = 'stacks:2147483648'
 
-export interface TransferOptions {
+interface TransferOptions {
   readonly token: string
   readonly to: string
   readonly amount: bigint

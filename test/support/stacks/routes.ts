@@ -2,7 +2,7 @@ import { Cl, cvToString, PayloadType } from '@stacks/transactions'
 import { z } from 'zod'
 import { type Ledger, type Mined, Rejected } from './ledger.js'
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly body: unknown
 }

@@ -44,12 +44,12 @@ export interface StacksChain {
   stop(): Promise<void>
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly postConditions?: PostCondition[]
   readonly postConditionMode?: 'allow' | 'deny'
 }
 
-export interface StacksChainOptions {
+interface StacksChainOptions {
   /** Null: mines only on request. */
   readonly blockTimeMs?: number | null
 }

@@ -10,15 +10,15 @@ export interface Fa2 {
 }
 
 /** Calls the token's `transfer` for its caller: a call between contracts. */
-export interface Router {
+interface Router {
   readonly kind: 'router'
   readonly token: string
 }
 
 export type Contract = Fa2 | Router
-export type Status = 'applied' | 'failed' | 'backtracked' | 'skipped'
+type Status = 'applied' | 'failed' | 'backtracked' | 'skipped'
 
-export interface InternalCall {
+interface InternalCall {
   readonly source: string
   readonly destination: string
   readonly nonce: number

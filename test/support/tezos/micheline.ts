@@ -121,7 +121,7 @@ export class BinaryReader {
 
 const isSequence = (value: Micheline): value is readonly Micheline[] => Array.isArray(value)
 
-export const itemsOf = (value: Micheline | undefined): readonly Micheline[] => {
+const itemsOf = (value: Micheline | undefined): readonly Micheline[] => {
   if (value === undefined || !isSequence(value)) throw new Error('no list')
   return value
 }
@@ -156,7 +156,7 @@ export const addressOf = (value: Micheline | undefined): string => {
     : encode('KT1', bytes.slice(1, 21))
 }
 
-export interface TransferBatch {
+interface TransferBatch {
   readonly from: string
   readonly transfers: readonly { readonly to: string; readonly tokenId: bigint; readonly amount: bigint }[]
 }

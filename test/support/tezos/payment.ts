@@ -27,7 +27,7 @@ export const createTezosAccount = async (chain: TezosChain): Promise<TezosAccoun
   return { address, signer }
 }
 
-export const connect = (url: string, { signer }: TezosAccount): TezosToolkit => {
+const connect = (url: string, { signer }: TezosAccount): TezosToolkit => {
   const toolkit = new TezosToolkit(url)
   toolkit.setProvider({ signer })
   return toolkit
@@ -89,7 +89,7 @@ export const submitTransfer = async (
   return (await toolkit.contract.transfer({ amount: 0, ...limits, ...transfer })).hash
 }
 
-export interface Transfer {
+interface Transfer {
   readonly to: string
   readonly amount: bigint | number
   readonly tokenId?: number

@@ -4,7 +4,7 @@ import { type Builder, beginCell, Cell } from '@ton/core'
  * A dictionary whose forks share their children: `depth` + 1 cells that unfold to 2^depth leaves, all of them valid
  * entries. The leaf's label fills the rest of the key with zeros (block.tlb, HmLabel).
  */
-export const forks = (depth: number, keyBits: number, storeValue: (leaf: Builder) => Builder): Cell => {
+const forks = (depth: number, keyBits: number, storeValue: (leaf: Builder) => Builder): Cell => {
   const restBits = keyBits - depth
   let cell = storeValue(
     beginCell()

@@ -73,7 +73,7 @@ const encodeWithTronweb = (signed: { readonly signature: readonly string[] }): s
 }
 
 /** What tronweb's signers return. */
-export interface SignedByTronweb {
+interface SignedByTronweb {
   readonly visible: boolean
   readonly txID: string
   readonly raw_data_hex: string

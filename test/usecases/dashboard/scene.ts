@@ -21,7 +21,7 @@ import type { SuiteDatabase } from '../../support/postgres.js'
 export const now = new Date('2026-11-21T12:00:00Z')
 
 /** Quotas with configurable usage. */
-export const quotasOf = (used: number): Quotas => ({
+const quotasOf = (used: number): Quotas => ({
   readUse: async () => ({ monthStartsAt: new Date('2026-11-01T00:00:00Z'), used }),
   listDays: async (_id, days) =>
     Array.from({ length: days }, (_none, index) => ({ date: `2026-11-${15 + index}`, count: index })),
@@ -29,7 +29,7 @@ export const quotasOf = (used: number): Quotas => ({
 
 export const apiKeySealer = createSealers(new Secret('s'.repeat(32))).sealerFor('api-key')
 
-export interface SceneOptions {
+interface SceneOptions {
   readonly used?: number
   /** Default `open`. */
   readonly registration?: Registration

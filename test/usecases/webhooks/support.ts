@@ -30,7 +30,7 @@ export const turningSealer: Pick<Sealer, 'seal' | 'open'> = {
 }
 
 /** Records messages and returns the configured responses. */
-export const createFakeTransport = () => {
+const createFakeTransport = () => {
   const sent: WebhookMessage[] = []
   let choose: (message: WebhookMessage, stopped: AbortSignal) => WebhookResponse | Promise<WebhookResponse> =
     () => ({

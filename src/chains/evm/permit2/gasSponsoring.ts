@@ -35,7 +35,7 @@ interface SponsoringInfo {
   readonly signature: Hex
 }
 
-export interface SponsoredPayment {
+interface SponsoredPayment {
   readonly payment: Pick<Payment, 'extensions'>
   readonly permit: Permit
   readonly token: Token

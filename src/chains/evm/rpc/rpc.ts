@@ -25,10 +25,6 @@ import {
   transactionShape,
 } from './wireShapes.js'
 
-export type { EndpointReport } from '../../nodes/endpointPool.js'
-export type { SendAnswer } from './broadcast.js'
-export type { Block, FeeHistory, Log, Receipt, Transaction } from './wireShapes.js'
-
 export interface CallRequest {
   readonly from?: Hex
   /** Null: the data is creation code. */

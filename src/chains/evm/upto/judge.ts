@@ -18,7 +18,7 @@ import type {
 } from '../transactions/settlementCall.js'
 
 /** What identifies the settlement of a permit. */
-export interface JudgedPermit {
+interface JudgedPermit {
   readonly router: Hex
   readonly asset: Hex
   readonly owner: Hex

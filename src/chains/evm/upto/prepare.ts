@@ -185,7 +185,7 @@ const unlistedAsset = {
   message: 'The token is not configured here: upto by permit takes configured tokens only',
 } as const
 
-export interface Candidate extends UptoProof {
+interface Candidate extends UptoProof {
   readonly payment: Payment
   readonly token: Token
   readonly payTo: Hex

@@ -27,7 +27,7 @@ import {
 import { resolveSettlement } from './resolve.js'
 import type { FailureReason, Simulate, Simulated } from './simulate.js'
 
-export interface ExactDependencies {
+interface ExactDependencies {
   readonly family: SolanaSettings
   readonly network: SolanaNetworkSettings
   readonly opened: Network

@@ -14,7 +14,7 @@ const maxEnvelopeLength = 8_192
 const maxOperations = 20
 
 /** Name of the operation that holds the SHA-256 of the message text. */
-export const messageOperation = 'siwx'
+const messageOperation = 'siwx'
 
 type Challenge = Pick<
   SignedStatement,

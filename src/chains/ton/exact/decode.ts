@@ -37,7 +37,7 @@ type ClientPaidProof = z.infer<typeof clientPaidProof>
 
 type SponsoredProof = z.infer<typeof sponsoredProof>
 
-export type ExactProof = ClientPaidProof | SponsoredProof
+type ExactProof = ClientPaidProof | SponsoredProof
 
 /** The form is chosen by the field that is present; a problem names the field. */
 export const readExactProof = (

@@ -36,7 +36,7 @@ interface PrepareOptions {
 }
 
 /** Structure, rules, wallet, signature, seqno, balances. */
-export type Prepare = (payment: Payment, options: PrepareOptions) => Promise<Preparation>
+type Prepare = (payment: Payment, options: PrepareOptions) => Promise<Preparation>
 
 export const createPrepare = (dependencies: {
   readonly family: Pick<TonSettings, 'relayLimits'>

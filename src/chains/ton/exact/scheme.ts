@@ -35,7 +35,7 @@ import type { FindRequests } from './findRequests.js'
 import { createPrepare, type Prepared } from './prepare.js'
 import { resolveCrossChecked, type Witness, waitForOutcome } from './resolve.js'
 
-export interface ExactDependencies {
+interface ExactDependencies {
   readonly family: TonSettings
   readonly network: TonNetworkSettings
   readonly opened: Network

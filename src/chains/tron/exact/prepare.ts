@@ -14,7 +14,7 @@ import { recoverSigner } from './signature.js'
 type Preparation = { readonly transfer: SignedTransfer } | { readonly refused: Refusal }
 
 /** Everything without chain access. `marginMs`: minimum remaining validity. */
-export type Prepare = (payment: Payment, marginMs: number, trace?: Trace) => Preparation
+type Prepare = (payment: Payment, marginMs: number, trace?: Trace) => Preparation
 
 type TokenPolicy = Pick<TronNetworkSettings, 'tokens' | 'knownTokens' | 'acceptsAnyToken'>
 
@@ -223,7 +223,7 @@ const rules: readonly Rule<Candidate, FailedCheck>[] = [
 ]
 
 /** First broken rule, cheapest first, or null. */
-export const findFailedCheck = (candidate: Candidate, trace?: Trace): FailedCheck | null =>
+const findFailedCheck = (candidate: Candidate, trace?: Trace): FailedCheck | null =>
   runRules(rules, candidate, trace)
 
 const preparedRules = ['transfer_method', 'payload_fields', ...namesOf(rules)] as const

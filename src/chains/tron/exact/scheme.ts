@@ -31,7 +31,7 @@ import {
   stateRules,
 } from './stateChecks.js'
 
-export interface ExactDependencies {
+interface ExactDependencies {
   readonly network: TronNetworkSettings
   readonly opened: Network
   readonly rpc: Rpc

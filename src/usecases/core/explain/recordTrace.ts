@@ -147,7 +147,7 @@ const readComparison = (message: string | undefined): Pick<Noted, 'comparison'> 
 }
 
 /** `found` is what is at the path, where the rule does not say it. */
-export const showComparison = ({ path, found, expected }: Comparison, body: unknown) => {
+const showComparison = ({ path, found, expected }: Comparison, body: unknown) => {
   const content = found === undefined && path !== undefined ? describeAt(body, path) : undefined
   const shown = content ?? (found === undefined ? undefined : showValue(found))
   return {

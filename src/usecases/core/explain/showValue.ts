@@ -27,7 +27,7 @@ const shorten = (text: string): string =>
   text.length <= maxShownLength ? text : `${text.slice(0, maxShownLength - 3)}...`
 
 /** Of a JSON path such as `paymentPayload.accepted.amount`; undefined where nothing is there. */
-export const findAt = (body: unknown, path: string): unknown => {
+const findAt = (body: unknown, path: string): unknown => {
   let value: unknown = body
   for (const name of path.split('.')) {
     value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined

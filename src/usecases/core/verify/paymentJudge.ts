@@ -18,7 +18,7 @@ import { canBeHeld, takenBy } from './holdFunds.js'
 import { noPauses, type PauseGate } from './pauses.js'
 
 /** What /verify and its explanation have in common: they decide alike. */
-export interface PaymentJudge {
+interface PaymentJudge {
   /** Throws INVALID_REQUEST for requirements that are malformed on their network. */
   read(body: VerifyRequest['body'], trace?: Trace): ReadRequest | RefusedRequest
   /** Asks the scheme, and before it the recipient's statement where anyone may present the proof. */
@@ -43,7 +43,7 @@ export interface ReadRequest {
   readonly refused?: RefusedRequest
 }
 
-export type Conclusion =
+type Conclusion =
   | { readonly payer: string; readonly bySettlement?: true }
   /** `bySettlement`: whichever rule of the chain it breaks. */
   | (RefusedRequest & { readonly bySettlement?: true })

@@ -12,7 +12,7 @@ export interface PlannedUpto {
   readonly payTo: Address
 }
 
-export interface UptoPlan extends Omit<Partial<UptoPaymentOptions>, 'chain'> {
+interface UptoPlan extends Omit<Partial<UptoPaymentOptions>, 'chain'> {
   readonly wallet?: PayerWallet
   /** The payer's balance before the payment; default: the maximum. */
   readonly balance?: bigint

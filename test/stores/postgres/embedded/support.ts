@@ -83,7 +83,7 @@ export async function start(
   return postgres
 }
 
-export interface Owner {
+interface Owner {
   readonly url: string
   readonly process: ChildProcess
   /** SIGKILL, as by `kill -9` or the OOM killer. */

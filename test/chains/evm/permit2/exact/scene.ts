@@ -9,14 +9,14 @@ import { createEoa, type EoaWallet } from '../../../../support/evm/wallets.js'
 import type { Scene } from '../../scene.js'
 
 /** A payment with its parties. */
-export interface PlannedPermit {
+interface PlannedPermit {
   readonly body: PermitPaymentBody
   readonly wallet: EoaWallet
   readonly payer: Address
   readonly payTo: Address
 }
 
-export interface PermitPlan extends Omit<Partial<PermitPaymentOptions>, 'chain' | 'wallet'> {
+interface PermitPlan extends Omit<Partial<PermitPaymentOptions>, 'chain' | 'wallet'> {
   readonly wallet?: EoaWallet
   /** The payer's balance before the payment; default: the amount. */
   readonly balance?: bigint

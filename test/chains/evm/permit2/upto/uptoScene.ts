@@ -41,13 +41,13 @@ export interface UptoScene extends OpenEngine {
   resolve(settlementId: string): Promise<Outcome>
 }
 
-export interface Settled {
+interface Settled {
   readonly outcome: Outcome
   /** Null if it was refused. */
   readonly settlementId: string | null
 }
 
-export const readBody = (body: unknown): Payment => {
+const readBody = (body: unknown): Payment => {
   const payment = readPayment(wirePaymentRequest.parse(body))
   if (isRefused(payment)) throw new Error(`The payment is refused: ${payment.reason}`)
   return payment
@@ -164,14 +164,14 @@ export const deployRouter = async (scene: Scene): Promise<Address> => {
 
 const signersOfRouters = new Map<Address, readonly FacilitatorKey[]>()
 
-export interface PlannedCharge {
+interface PlannedCharge {
   readonly body: UptoPaymentBody
   readonly wallet: EoaWallet
   readonly payer: Address
   readonly payTo: Address
 }
 
-export interface ChargePlan extends Omit<Partial<UptoPaymentOptions>, 'chain' | 'wallet'> {
+interface ChargePlan extends Omit<Partial<UptoPaymentOptions>, 'chain' | 'wallet'> {
   readonly facilitator: Address
   readonly wallet?: EoaWallet
   /** The payer's balance before the payment; default: the maximum. */
