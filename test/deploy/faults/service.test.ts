@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Core } from '../../../src/compose.js'
 import { openCore } from '../../support/core.js'
 import { useTestDatabase } from '../../support/postgres.js'
@@ -40,6 +40,11 @@ describe.skipIf(promtool === '' || redis === null)('the alert', () => {
     await redisNetwork.close()
   })
 
+  afterEach(async () => {
+    await databaseNetwork.pass()
+    await redisNetwork.pass()
+  })
+
   it.each([
     { fault: 'refuses connections', inject: () => databaseNetwork.refuse() },
     { fault: 'does not answer', inject: async () => databaseNetwork.hang() },
@@ -49,7 +54,6 @@ describe.skipIf(promtool === '' || redis === null)('the alert', () => {
     await inject()
     const during = await service.scrapeUntil(['quittance_ready'], 0)
     expect((await service.app.inject('/ready')).statusCode).toBe(503)
-    await databaseNetwork.pass()
     await expectAlert(promtool, 'QuittanceNotReady', { before: [before], during: [during] })
   })
 
@@ -57,7 +61,6 @@ describe.skipIf(promtool === '' || redis === null)('the alert', () => {
     const before = await service.scrapeUntil(['quittance_limiter_degraded'], 0)
     redisNetwork.hang()
     const during = await service.scrapeUntil(['quittance_limiter_degraded'], 1)
-    await redisNetwork.pass()
     await expectAlert(promtool, 'QuittanceRedisDown', { before: [before], during: [during] })
   })
 })
