@@ -106,9 +106,18 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
     }
   }
 
-  /** Written already: where it cannot be read, the next refresh finds it. */
-  const refreshAfterChange = (): Promise<void> =>
-    refresh().catch((error: unknown) => logger.warn({ error }, 'pauses.read_failed'))
+  /** It is written already: where it cannot be read back, this instance obeys it all the same. */
+  const refreshAfterChange = async (target: PauseTarget, pause: Pause | null): Promise<void> => {
+    try {
+      await refresh()
+    } catch (error) {
+      logger.warn({ error }, 'pauses.read_failed')
+      begun += 1
+      applied = begun
+      const others = known.filter((each) => keyOf(each.target) !== keyOf(target))
+      apply(pause === null ? others : [...others, pause])
+    }
+  }
 
   return {
     find,
@@ -125,7 +134,7 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
       if (result.state === 'full') {
         throw new AppError('INVALID_REQUEST', `There are ${maxPauses} pauses: clear one`)
       }
-      await refreshAfterChange()
+      await refreshAfterChange(target, result.pause)
       const changed = result.state === 'set'
       if (changed) logger.warn({ target, reason, by, address }, 'pauses.set')
       return { pause: viewPause(result.pause), changed }
@@ -133,7 +142,7 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
     clearPause: async (given, { by = null, address }) => {
       const target = readTarget(given)
       const cleared = await store.clear(target, { name: by, address })
-      await refreshAfterChange()
+      await refreshAfterChange(target, null)
       if (cleared) logger.warn({ target, by, address }, 'pauses.cleared')
       return { cleared, pauses: known.map(viewPause) }
     },

@@ -103,14 +103,17 @@ describe('an instance', () => {
     expect(find(payment)).not.toBeNull()
   })
 
-  it('says that a pause is set although it cannot be read back, and logs it', async () => {
-    const { setPause, logger } = setup({
+  it('obeys what it has set and cleared although it cannot be read back, and logs it', async () => {
+    const { find, setPause, clearPause, logger } = setup({
       list: async () => {
         throw new Error('down')
       },
     })
     expect(await setPause({ target, reason: 'Why' }, null)).toMatchObject({ changed: true })
-    expect(logger.lines.map(({ message }) => message)).toContain('pauses.read_failed')
+    expect(find(payment)).not.toBeNull()
+    expect(logger.messages()).toContain('pauses.read_failed')
+    expect(await clearPause(target, { address: null })).toEqual({ cleared: true, pauses: [] })
+    expect(find(payment)).toBeNull()
   })
 
   it('does not let an older answer of the store undo a newer one', async () => {
