@@ -45,3 +45,13 @@ export const openColumns = {
   block_hash: 'null',
   is_final: 'false',
 } as const
+
+/** A row that failed after its transaction was sent. */
+export const failedColumns = {
+  state: `'failed'`,
+  reason: `'insufficient_funds'`,
+  settled_amount: 'null',
+  block_number: 'null',
+  block_hash: 'null',
+  is_final: 'false',
+} as const

@@ -10,14 +10,18 @@ export interface TestService {
 }
 
 export const startService = async (
-  options: Pick<CoreOptions, 'chain' | 'databaseUrl' | 'environment'>,
+  // Port 0: any that is free.
+  {
+    port = 0,
+    ...options
+  }: Pick<CoreOptions, 'chain' | 'databaseUrl' | 'environment'> & { readonly port?: number },
 ): Promise<TestService> => {
   const config = readConfig(environmentFor(options))
   const logger = silentLogger
   const core = await composeCore(config, { clock: systemClock, logger, startSettleWait: startPatientWait })
   const stopJobs = core.startJobs()
   const app = await composeApp(config, core, logger)
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = await app.listen({ host: '127.0.0.1', port })
   return {
     url,
     close: async () => {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { openBrowser } from '../support/chromium.js'
-import { waitLimitMs } from '../support/pollUntil.js'
+import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 
 interface ConsoleBrowser {
   readonly page: Page
@@ -85,6 +85,14 @@ export const signInWith = async (page: Page, apiKey: string): Promise<void> => {
 }
 
 export const waitUntilLive = (page: Page): Promise<void> => page.getByText('Live', { exact: true }).waitFor()
+
+export const waitForCount = async (found: Locator, count: number): Promise<void> => {
+  await pollUntil(
+    async () => (await found.count()) === count,
+    `${count} of ${found.toString()}`,
+    () => found.count(),
+  )
+}
 
 /** Of a service, over HTTP. */
 export const createCalls = (url: string) => {

@@ -34,6 +34,13 @@ const Payment = ({ id }: { readonly id: string }) => {
       }),
     [id],
   )
+  const isOpen = data !== null && (data.status === 'pending' || data.block?.isFinal === false)
+  useEffect(() => {
+    // No event says that a block is final.
+    if (!isOpen) return
+    const timer = setInterval(reload, 10_000)
+    return () => clearInterval(timer)
+  }, [isOpen])
   return (
     <Page
       title="Payment"

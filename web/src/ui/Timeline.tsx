@@ -33,8 +33,8 @@ export const Timeline = ({ payment }: { readonly payment: Details }) => (
 )
 
 const listSteps = (payment: Details): readonly Step[] => {
-  const { status, createdAt, closedAt, transactions, block } = payment
-  const isSent = transactions.length > 0
+  const { status, createdAt, closedAt, transaction, block } = payment
+  const isSent = transaction !== ''
   const recorded: Step = { state: 'done', title: 'Recorded', detail: <Time at={createdAt} /> }
   const took =
     closedAt === undefined
@@ -80,9 +80,7 @@ const describeSent = ({ transactions }: Details): Step => ({
   detail:
     transactions.length > 1
       ? `In ${transactions.length} transactions, of which at most one can pay`
-      : transactions.length === 1
-        ? 'In one transaction'
-        : 'By the payer',
+      : 'In one transaction',
 })
 
 const describeFinality = (isConfirmed: boolean, block: Details['block']): Step => {

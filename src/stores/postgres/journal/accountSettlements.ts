@@ -75,19 +75,22 @@ export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
       bounds: 's.created_at >= $2',
       limit: '$3',
     })
-    const { rows } = await pool.query(`with recursive ${page} ${summary}`, [accountId, since, limit + 1])
-    return readActivity(
-      rows.map((value) => group.parse(value)),
+    const { rows } = await pool.query(`with recursive ${page} ${summary}`, [
+      accountId,
+      since,
+      limit + 1,
       limit,
-    )
+    ])
+    return readActivity(rows.map((value) => group.parse(value)))
   },
 })
 
 const summary = `, counted as (
     select s.network, s.asset, s.state, date_trunc('hour', s.created_at, 'UTC') as hour,
       coalesce(s.settled_amount, s.amount) as amount, extract(epoch from s.closed_at - s.created_at)::float8 as seconds
-    from page join settlements s on s.id = page.id)
-  select network, asset, hour,
+    from (select id from page order by created_at desc, id desc limit $4) as newest
+      join settlements s on s.id = newest.id)
+  select network, asset, hour, (select count(*) from page) <= $4 as complete,
     count(*) filter (where state = 'confirmed')::integer as confirmed,
     count(*) filter (where state = 'failed')::integer as failed,
     count(*) filter (where state in ('claimed', 'pending'))::integer as pending,
@@ -100,6 +103,7 @@ const group = z.object({
   network: z.string().nullable(),
   asset: z.string().nullable(),
   hour: z.date().nullable(),
+  complete: z.boolean(),
   confirmed: z.number(),
   failed: z.number(),
   pending: z.number(),
@@ -108,13 +112,13 @@ const group = z.object({
 })
 
 /** A grouping set has null in the columns that it does not group by. */
-const readActivity = (groups: readonly z.infer<typeof group>[], limit: number): AccountActivity => {
+const readActivity = (groups: readonly z.infer<typeof group>[]): AccountActivity => {
   const all = groups.find(({ network }) => network === null)
   const counts = { confirmed: all?.confirmed ?? 0, failed: all?.failed ?? 0, pending: all?.pending ?? 0 }
   return {
     ...counts,
     medianSeconds: all?.median ?? null,
-    isComplete: counts.confirmed + counts.failed + counts.pending <= limit,
+    isComplete: all?.complete ?? true,
     networks: groups.flatMap(({ network, asset, hour, confirmed, failed, pending, median }) =>
       network === null || asset !== null || hour !== null
         ? []
