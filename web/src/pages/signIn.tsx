@@ -98,6 +98,7 @@ const RegisterForm = () => {
     event.preventDefault()
     setBusy(true)
     setError(null)
+    setRegistered(null)
     const result = await api.post('/register', { body: { email, projectName } })
     setBusy(false)
     if (result.ok) setRegistered({ ...result.data, email })

@@ -48,8 +48,8 @@ const listSteps = (payment: Details): readonly Step[] => {
         state: 'bad',
         title: 'Failed',
         detail: isSent
-          ? `Proven after ${took ?? 'a while'}: no funds moved`
-          : `Refused after ${took ?? 'a while'}: nothing was sent`,
+          ? `Proven in ${took ?? 'a while'}: no funds moved`
+          : `Refused in ${took ?? 'a while'}: nothing was sent`,
       },
     ]
   }
@@ -64,7 +64,7 @@ const listSteps = (payment: Details): readonly Step[] => {
           detail: 'Waits for its turn, or for the payer’s own transaction',
         },
     isConfirmed
-      ? { state: 'done', title: 'Confirmed', detail: `After ${took ?? 'a while'}: the recipient was paid` }
+      ? { state: 'done', title: 'Confirmed', detail: `In ${took ?? 'a while'}: the recipient was paid` }
       : {
           state: isSent ? 'now' : 'later',
           title: 'Outcome',
