@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { openBrowser } from '../support/chromium.js'
 import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 
-interface ConsoleBrowser {
+export interface ConsoleBrowser {
   readonly page: Page
   /** Nothing but this origin was asked for, and the browser reported no error and no violation of the policy. */
   expectNoProblems(): void
@@ -19,7 +19,7 @@ interface ConsoleBrowser {
   close(): Promise<void>
 }
 
-interface ConsoleBrowserOptions {
+export interface ConsoleBrowserOptions {
   readonly colorScheme?: 'light' | 'dark'
   readonly width?: number
 }
