@@ -194,6 +194,26 @@ describe('“Try it out” at /docs of a sandbox', () => {
     await succeed('advanceSandboxClock', { scenarioId: idOf(scenario) })
     known.set('readSandboxInbox id', idOf(await succeed('createSandboxInbox')))
 
+    // The account of the reader is used until the end: another one is revoked.
+    const registration = { email: 'adam@example.com', projectName: 'other' }
+    expect((await send('POST', '/register', registration)).status).toBe(201)
+    known.set('searchAccounts search', registration.email)
+    const { accounts } = z
+      .looseObject({ accounts: z.array(z.unknown()) })
+      .parse(await succeed('searchAccounts'))
+    for (const id of ['setTier', 'revokeAccount']) {
+      known.set(`${id} id`, idOf(accounts[0]))
+      await succeed(id)
+    }
+    known.set('redeliverForAccount id', idOf(deliveries[0]))
+    await succeed('redeliverForAccount')
+    // Until it is cleared, nothing is paid on that network.
+    const { pause } = z
+      .looseObject({ pause: z.looseObject({ target: z.looseObject({ network: z.string() }) }) })
+      .parse(await succeed('setPause'))
+    known.set('clearPause network', pause.target.network)
+    await succeed('clearPause')
+
     for (const { described } of operations) {
       if (!done.has(described.operationId)) await succeed(described.operationId)
     }

@@ -123,6 +123,7 @@ describe('GET /info', () => {
     const listed = endpoints.map(({ method, path }: { method: string; path: string }) => `${method} ${path}`)
     expect(listed).toEqual([
       'POST /verify',
+      'POST /v1/explain',
       'POST /settle',
       'POST /accepts',
       'GET /v1/settlements/{id}',
@@ -134,6 +135,7 @@ describe('GET /info', () => {
       'GET /tiers',
       'GET /supported',
       'GET /v1/router',
+      'GET /v1/reasons',
       'POST /register',
       'POST /lookup',
       'GET /stats/keys',

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { settlementView } from '../../../src/protocol/results.js'
 import { useScene } from '../../support/useScene.js'
 import {
   createLoopbackFetch,
@@ -43,11 +44,9 @@ describe('a settlement whose caller has a webhook', () => {
     expect(result).toMatchObject({ success: true })
 
     await eventually(() => (receiver.received.length > 0 ? true : null))
+    const details = await core.useCases.core.getSettlement(result.settlementId ?? '')
     expect(readEvents(secret)).toMatchObject([
-      {
-        type: 'settlement.confirmed',
-        data: await core.useCases.core.getSettlement(result.settlementId ?? ''),
-      },
+      { type: 'settlement.confirmed', data: settlementView.parse(details) },
     ])
     await stop()
   })
