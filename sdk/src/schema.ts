@@ -1041,7 +1041,7 @@ export interface paths {
         put?: never;
         /**
          * Set or remove your webhook URL
-         * @description Events of your settlements, streams and intents are posted to this URL: `settlement.confirmed`, `settlement.failed`, `settlement.pending` (once, if it was left open) and `settlement.reorged` (its block was removed by a chain reorganization; it is pending again). The body is `{ id, type, timestamp, data }`; `data` is the settlement as `GET /v1/settlements/{id}` returned it at that moment. Events of streams (`stream.*`) and intents (`intent.*`) have the stream or intent as data.
+         * @description Events of your settlements, streams and intents are posted to this URL: `settlement.confirmed`, `settlement.failed`, `settlement.pending` (once, if it was left open) and `settlement.reorged` (its block was removed by a chain reorganization; it is pending again). The body is `{ id, type, timestamp, data }`; `data` is the settlement as `GET /v1/settlements/{id}` returned it at that moment, without `transactions` and `block`. Events of streams (`stream.*`) and intents (`intent.*`) have the stream or intent as data.
          *
          *     Messages are signed according to Standard Webhooks with the `secret` in this response. Setting the same URL again keeps its secret; another URL gets a new one. A message without a 2xx response within 10 seconds is retried after 5 s, 30 s, 5 min, 30 min, 2 h, 5 h and 10 h; a 410 response stops all messages until a URL is set again. Redirects are not followed. Messages can arrive more than once (deduplicate by `webhook-id`) and out of order.
          *

@@ -51,7 +51,7 @@ export const setWebhookSchema = {
     'Events of your settlements, streams and intents are posted to this URL: `settlement.confirmed`, ' +
       '`settlement.failed`, `settlement.pending` (once, if it was left open) and `settlement.reorged` (its block was ' +
       'removed by a chain reorganization; it is pending again). The body is `{ id, type, timestamp, data }`; `data` ' +
-      'is the settlement as `GET /v1/settlements/{id}` returned it at that moment. Events of streams ' +
+      'is the settlement as `GET /v1/settlements/{id}` returned it at that moment, without `transactions` and `block`. Events of streams ' +
       '(`stream.*`) and intents (`intent.*`) have the stream or intent as data.',
     'Messages are signed according to Standard Webhooks with the `secret` in this response. Setting the same URL again ' +
       'keeps its secret; another URL gets a new one. A message without a 2xx response within 10 seconds is retried after 5 s, 30 s, ' +

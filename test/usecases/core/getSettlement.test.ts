@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Settlement } from '../../../src/ports/settlementJournal.js'
-import { settlementView } from '../../../src/protocol/results.js'
+import { settlementDetails } from '../../../src/protocol/results.js'
 import { createGetSettlement } from '../../../src/usecases/core/describe/listSettlements.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 
@@ -45,8 +45,22 @@ describe('getSettlement', () => {
   ] as const)('shows a %s row as the wire schema promises', async (state, fields, shown) => {
     const { row, getSettlement } = setup({ state, ...fields })
     const view = await getSettlement(row.id)
-    expect(view).toEqual({ id: row.id, ...common, ...shown })
-    expect(settlementView.parse(view)).toEqual(view)
+    expect(view).toEqual({ id: row.id, ...common, ...shown, transactions: [] })
+    expect(settlementDetails.parse(view)).toEqual(view)
+  })
+
+  it('shows every transaction, and the block with whether it is final', async () => {
+    const { row, getSettlement } = setup({
+      state: 'confirmed',
+      transaction: 'tx-2',
+      broadcasts: ['tx-1', 'tx-2'].map((transaction) => ({ transaction, bytes: 'signed-bytes' })),
+      block: { number: 7n, hash: 'block-7' },
+      isFinal: true,
+    })
+    expect(await getSettlement(row.id)).toMatchObject({
+      transactions: ['tx-1', 'tx-2'],
+      block: { number: '7', hash: 'block-7', isFinal: true },
+    })
   })
 
   it('shows neither caller, authorization, signed bytes nor consumer', async () => {
