@@ -20,6 +20,20 @@ export const onChange = (listener: Listener): (() => void) => {
   return () => listeners.delete(listener)
 }
 
+type EventListener = (type: string | null) => void
+
+const eventListeners = new Set<EventListener>()
+
+/** Reports the type of each event, such as `stream.closed`; null: the feed began anew. */
+export const onEvent = (listener: EventListener): (() => void) => {
+  eventListeners.add(listener)
+  return () => eventListeners.delete(listener)
+}
+
+const notifyEvent = (type: string | null): void => {
+  for (const listener of [...eventListeners]) listener(type)
+}
+
 const notify = (change: Change): void => {
   for (const listener of [...listeners]) listener(change)
 }
@@ -61,6 +75,7 @@ const run = async (signal: AbortSignal): Promise<void> => {
     pauseMs = firstPauseMs
     const { events, hasMore } = result.data
     for (const { type, data } of events) {
+      notifyEvent(type)
       if (type.startsWith('settlement.') && isSettlement(data))
         notify({ kind: 'settlement', settlement: data })
     }
@@ -69,7 +84,10 @@ const run = async (signal: AbortSignal): Promise<void> => {
       continue
     }
     cursor = result.data.cursor
-    if (isStart) notify({ kind: 'restarted' })
+    if (isStart) {
+      notify({ kind: 'restarted' })
+      notifyEvent(null)
+    }
     liveState.set('live')
   }
 }

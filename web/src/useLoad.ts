@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError, Result } from './api.js'
 
-interface Loaded<Data> {
+export interface Loaded<Data> {
   /** Of the last load that succeeded; null before it. */
   readonly data: Data | null
   /** Of the last load; null if it succeeded or is in progress. */

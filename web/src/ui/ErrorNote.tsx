@@ -22,6 +22,7 @@ export const ErrorNote = ({
       )}
       {error.retryAfterSeconds === null ? null : ` · try again in ${error.retryAfterSeconds} s`}
     </p>
+    <MissingScope {...error} />
     {onRetry === undefined ? null : (
       <button type="button" class="button" onClick={onRetry}>
         Try again
@@ -29,3 +30,14 @@ export const ErrorNote = ({
     )}
   </div>
 )
+
+/** A key without a scope works, but not for this: the console says which one to use. */
+const MissingScope = ({ status, message }: Pick<ApiError, 'status' | 'message'>) => {
+  const scope = status === 403 ? /lacks the scope (\w+)$/.exec(message)?.[1] : undefined
+  return scope === undefined ? null : (
+    <p>
+      Sign in with a key that has the scope <code>{scope}</code>; one with the scope <code>manage</code> can{' '}
+      <a href="/console/keys">create it</a>.
+    </p>
+  )
+}

@@ -12,7 +12,22 @@ export const Badge = ({ tone, children }: { readonly tone: Tone; readonly childr
   </span>
 )
 
-const tones: Readonly<Record<string, Tone>> = { confirmed: 'good', pending: 'warn', failed: 'bad' }
+/** Of payments, streams, intents, deliveries and keys; others are plain. */
+const tones: Readonly<Record<string, Tone>> = {
+  confirmed: 'good',
+  completed: 'good',
+  delivered: 'good',
+  active: 'good',
+  closed: 'good',
+  pending: 'warn',
+  waiting: 'warn',
+  paused: 'warn',
+  closing: 'warn',
+  routed: 'warn',
+  executing: 'warn',
+  retiring: 'warn',
+  failed: 'bad',
+}
 
 export const Status = ({ status }: { readonly status: string }) => (
   <Badge tone={tones[status] ?? 'plain'}>{`${status.slice(0, 1).toUpperCase()}${status.slice(1)}`}</Badge>
