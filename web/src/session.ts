@@ -1,4 +1,4 @@
-import { type Answer, type ApiError, createApi, type Schemas } from './api.js'
+import { type Answer, type ApiError, createApi, type Result, type Schemas } from './api.js'
 import { createStore } from './store.js'
 
 export type Account = Answer<'/dashboard/info'>
@@ -41,14 +41,35 @@ const remember = (key: string | null): void => {
 export const session = createStore<Session>({ ...signedOut, key: readRemembered() })
 export const isSandbox = createStore(false)
 
+/** While the new key of a rotation is on its way. */
+let isReplacing = false
+
 export const api = createApi({
   getKey: () => session.get().key,
   onKeyRefused: (key, message) => {
     // An answer to a key that was replaced meanwhile says nothing about the new one.
-    if (session.get().key === key) endSession(message)
+    if (session.get().key === key && !isReplacing) endSession(message)
   },
   onAnswer: (answer) => isSandbox.set(answer.isSandbox),
 })
+
+/**
+ * The session goes on with the new key. Until it arrives, a request with the old one, such as that of the feed, may be
+ * refused: that must not end the session, because the page shows the new key once.
+ */
+export const rotateKey = async (graceSeconds: number): Promise<Result<{ readonly apiKey: string }>> => {
+  isReplacing = true
+  try {
+    const result = await api.post('/dashboard/rotate', { query: { graceSeconds } })
+    if (result.ok && session.get().account !== null) {
+      if (readRemembered() !== null) remember(result.data.apiKey)
+      session.set({ ...session.get(), key: result.data.apiKey })
+    }
+    return result
+  } finally {
+    isReplacing = false
+  }
+}
 
 /** Null, or why the key does not open the console. */
 export const signIn = async (key: string, isRemembered: boolean): Promise<string | null> => {

@@ -113,7 +113,12 @@ const listWebhook = ({ webhookUrl }: Account, failed: Delivery | undefined): rea
       {
         tone: 'plain',
         title: 'No webhook is set.',
-        detail: 'Your server learns of outcomes that come after its request only by asking.',
+        detail: (
+          <>
+            Your server learns of outcomes that come after its request only by asking.{' '}
+            <a href="/console/webhooks">Set one</a>
+          </>
+        ),
       },
     ]
   }
@@ -129,7 +134,12 @@ const listRestrictions = ({ allowedIPs, allowedRef }: Account): readonly Matter[
         {
           tone: 'plain',
           title: 'The key works from everywhere.',
-          detail: 'Restrict it to the addresses of your servers, so that a stolen key is worth nothing.',
+          detail: (
+            <>
+              <a href="/console/keys">Restrict it</a> to the addresses of your servers, so that a stolen key
+              is worth nothing.
+            </>
+          ),
         },
       ]
 

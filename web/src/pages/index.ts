@@ -1,3 +1,5 @@
+import { keysPage } from './keys.js'
+import { auditPage } from './keysAudit.js'
 import { overviewPage } from './overview.js'
 import type { ConsolePage } from './page.js'
 import { paymentPage } from './payment.js'
@@ -5,4 +7,4 @@ import { paymentsPage } from './payments.js'
 import { webhooksPage } from './webhooks.js'
 
 /** The navigation shows those with a label, in this order. */
-export const pages: readonly ConsolePage[] = [overviewPage, paymentsPage, paymentPage, webhooksPage]
+export const pages: readonly ConsolePage[] = [overviewPage, paymentsPage, paymentPage, webhooksPage, keysPage, auditPage]
