@@ -1,7 +1,5 @@
 import { z } from 'zod'
-
-/** Points that each part can give; together 1,000. */
-export const creditWeights = { volume: 300, frequency: 250, reliability: 300, age: 150 } as const
+import { creditWeights } from './creditWeights.js'
 
 /** What counts of one payee, in millionths of a US dollar. */
 export const creditLimits = {

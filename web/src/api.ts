@@ -42,6 +42,8 @@ interface Waiting {
   readonly signal?: AbortSignal | undefined
   /** Of the whole answer; default 15 s. */
   readonly timeoutMs?: number
+  /** A 401 says that the key is not the one of the owner, and not that it is refused. */
+  readonly isForOwners?: boolean
 }
 
 interface Input<Found> extends Waiting {
@@ -70,7 +72,7 @@ interface ApiDependencies {
 /** Requests of this origin only. The key travels in a header, and never in a URL or a log. */
 export const createApi = ({ getKey, onKeyRefused, onAnswer }: ApiDependencies) => {
   const send = async <Data>(path: string, requested: Requested): Promise<Result<Data>> => {
-    const { method, query, params, body, signal, timeoutMs = defaultTimeoutMs } = requested
+    const { method, query, params, body, signal, timeoutMs = defaultTimeoutMs, isForOwners } = requested
     const key = requested.key ?? getKey()
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
@@ -92,7 +94,7 @@ export const createApi = ({ getKey, onKeyRefused, onAnswer }: ApiDependencies) =
       // Answers of this origin have the types of its own document.
       if (response.ok) return { ok: true, data: await response.json() }
       const error = readError(response, await response.json().catch(() => null))
-      if (response.status === 401 && key !== null) onKeyRefused(key, error.message)
+      if (response.status === 401 && key !== null && isForOwners !== true) onKeyRefused(key, error.message)
       return { ok: false, error }
     } catch {
       return { ok: false, error: noResponse(deadline.aborted, timeoutMs) }

@@ -1,5 +1,6 @@
 import type { CreditFacts } from '../../ports/creditStore.js'
-import { type CreditScore, creditLimits, creditWeights } from '../../protocol/credit.js'
+import { type CreditScore, creditLimits } from '../../protocol/credit.js'
+import { creditWeights } from '../../protocol/creditWeights.js'
 
 /** The figures of the formula; the limits for each payee are applied where facts are counted. */
 export const creditFormula = {

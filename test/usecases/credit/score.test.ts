@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CreditFacts } from '../../../src/ports/creditStore.js'
-import { creditWeights } from '../../../src/protocol/credit.js'
+import { creditWeights } from '../../../src/protocol/creditWeights.js'
 import {
   creditFormula,
   explainScore,

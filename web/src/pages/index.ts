@@ -1,10 +1,31 @@
+import { creditPage } from './credit.js'
+import { discoveryPage } from './discovery.js'
+import { resourcePage } from './discoveryDetails.js'
+import { intentsPage } from './intents.js'
+import { intentPage } from './intentsDetails.js'
 import { keysPage } from './keys.js'
 import { auditPage } from './keysAudit.js'
 import { overviewPage } from './overview.js'
 import type { ConsolePage } from './page.js'
 import { paymentPage } from './payment.js'
 import { paymentsPage } from './payments.js'
+import { streamsPage } from './streams.js'
+import { streamPage } from './streamsDetails.js'
 import { webhooksPage } from './webhooks.js'
 
 /** The navigation shows those with a label, in this order. */
-export const pages: readonly ConsolePage[] = [overviewPage, paymentsPage, paymentPage, webhooksPage, keysPage, auditPage]
+export const pages: readonly ConsolePage[] = [
+  overviewPage,
+  paymentsPage,
+  paymentPage,
+  streamsPage,
+  streamPage,
+  intentsPage,
+  intentPage,
+  webhooksPage,
+  keysPage,
+  auditPage,
+  discoveryPage,
+  resourcePage,
+  creditPage,
+]

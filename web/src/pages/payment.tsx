@@ -1,5 +1,4 @@
 import { useEffect } from 'preact/hooks'
-import { findRemedy, isReason } from '../../../src/protocol/reasons.js'
 import type { Answer } from '../api.js'
 import { findExplorerLink } from '../explorers.js'
 import { onChange } from '../live.js'
@@ -7,6 +6,7 @@ import { api } from '../session.js'
 import { Code, CodeBlock } from '../ui/copy.js'
 import { ErrorNote } from '../ui/ErrorNote.js'
 import { Card, Empty, Fact, Facts, Page } from '../ui/layout.js'
+import { ReasonCard } from '../ui/ReasonCard.js'
 import { Timeline } from '../ui/Timeline.js'
 import { Amount, ExactTime, NetworkName, Status } from '../ui/values.js'
 import { useLoad } from '../useLoad.js'
@@ -69,7 +69,7 @@ const PaymentDetails = ({ payment, own }: PaymentDetailsProps) => (
       <Card title="What happened">
         <Timeline payment={payment} />
       </Card>
-      {payment.errorReason === undefined ? null : <Reason payment={payment} />}
+      <ReasonCard title="Why it failed" reason={payment.errorReason} message={payment.errorMessage} />
       <Card title="The same as curl">
         <CodeBlock
           label="Request for this payment"
@@ -134,20 +134,6 @@ const Receipt = ({ payment, own }: PaymentDetailsProps) => {
     </Card>
   )
 }
-
-const Reason = ({ payment: { errorReason, errorMessage } }: { readonly payment: Details }) => (
-  <Card title="Why it failed">
-    <p>
-      <strong>{errorMessage ?? errorReason}.</strong>
-    </p>
-    {errorReason !== undefined && isReason(errorReason) ? (
-      <p class="advice">{findRemedy(errorReason).advice}.</p>
-    ) : null}
-    <p class="small">
-      <code>{errorReason}</code>
-    </p>
-  </Card>
-)
 
 export const paymentPage: ConsolePage = {
   path: '/console/payments/:id',
