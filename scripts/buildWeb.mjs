@@ -40,6 +40,9 @@ export const buildWeb = async () => {
       outdir: join(next, 'assets'),
       entryNames: '[name]-[hash]',
       tsconfig: join(web, 'tsconfig.json'),
+      // After `console-…` in any order of names.
+      chunkNames: 'part-[name]-[hash]',
+      splitting: true,
       bundle: true,
       minify: true,
       metafile: true,

@@ -27,7 +27,7 @@ export const App = () => {
         {isSignedIn ? (
           <CurrentPage />
         ) : key === null ? (
-          <SignIn reason={reason} />
+          <OpenPage reason={reason} />
         ) : (
           <Checking problem={problem} />
         )}
@@ -59,31 +59,29 @@ const Header = ({ account }: Pick<Session, 'account'>) => {
         <Logo />
         quittance
       </a>
+      <nav aria-label="Console">
+        {pages.map((page) =>
+          page.label === null || (account === null && page.isOpen !== true) ? null : (
+            <a
+              key={page.path}
+              href={page.path}
+              {...(isCurrent(page, current) ? { 'aria-current': 'page' } : {})}
+            >
+              {page.label}
+            </a>
+          ),
+        )}
+      </nav>
       {account === null ? null : (
-        <>
-          <nav aria-label="Console">
-            {pages.map((page) =>
-              page.label === null ? null : (
-                <a
-                  key={page.path}
-                  href={page.path}
-                  {...(isCurrent(page, current) ? { 'aria-current': 'page' } : {})}
-                >
-                  {page.label}
-                </a>
-              ),
-            )}
-          </nav>
-          <div class="account">
-            <Live />
-            <span class="project" title={account.email}>
-              {account.project}
-            </span>
-            <button type="button" class="button quiet" onClick={() => endSession(null)}>
-              Sign out
-            </button>
-          </div>
-        </>
+        <div class="account">
+          <Live />
+          <span class="project" title={account.email}>
+            {account.project}
+          </span>
+          <button type="button" class="button quiet" onClick={() => endSession(null)}>
+            Sign out
+          </button>
+        </div>
       )}
     </header>
   )
@@ -107,6 +105,13 @@ const Live = () => {
       {words[state]}
     </span>
   )
+}
+
+/** Without a key: the pages that need none, and the sign-in on all others. */
+const OpenPage = ({ reason }: Pick<Session, 'reason'>) => {
+  const { path } = useStore(place)
+  const isOpen = pages.some((page) => page.isOpen === true && matchPath(page.path, path) !== null)
+  return isOpen ? <CurrentPage /> : <SignIn reason={reason} />
 }
 
 const CurrentPage = () => {

@@ -52,3 +52,9 @@ export const formatRelative = (at: Date, now: Date): string => {
 }
 
 const formatUnit = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`
+/** `0.01` with 6 decimals is 10000; null for what is no such amount. */
+export const readUnits = (text: string, decimals: number): bigint | null => {
+  const [, whole, fraction = ''] = /^(\d{1,20})(?:\.(\d{1,18}))?$/.exec(text.trim()) ?? []
+  if (whole === undefined || fraction.length > decimals) return null
+  return BigInt(`${whole}${fraction.padEnd(decimals, '0')}`)
+}

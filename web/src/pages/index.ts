@@ -9,6 +9,7 @@ import { overviewPage } from './overview.js'
 import type { ConsolePage } from './page.js'
 import { paymentPage } from './payment.js'
 import { paymentsPage } from './payments.js'
+import { playgroundPage } from './playground.js'
 import { streamsPage } from './streams.js'
 import { streamPage } from './streamsDetails.js'
 import { webhooksPage } from './webhooks.js'
@@ -22,6 +23,7 @@ export const pages: readonly ConsolePage[] = [
   streamPage,
   intentsPage,
   intentPage,
+  playgroundPage,
   webhooksPage,
   keysPage,
   auditPage,

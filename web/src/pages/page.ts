@@ -11,5 +11,7 @@ export interface ConsolePage {
   readonly path: string
   /** In the navigation; null: it is reached from another page. */
   readonly label: string | null
+  /** Also without a key; absent: only for whom is signed in. */
+  readonly isOpen?: true
   readonly render: (input: PageInput) => JSX.Element
 }
