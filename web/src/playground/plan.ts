@@ -146,8 +146,10 @@ export const planWallet = ({ signer, network, isTestnet, asset, payTo, amount }:
   }),
   sign: async (requirements) => {
     refuseMainnet(requirements.network, isTestnet && requirements.network === network)
-    if (requirements.amount !== amount)
-      throw new WalkError('The amount to sign is not the one that was entered')
+    const isEntered = requirements.amount === amount && isSame(requirements.payTo, payTo)
+    if (!isEntered || !isSame(requirements.asset, asset)) {
+      throw new WalkError('The requirements name another amount, recipient or token than was entered')
+    }
     const typedData = writeTypedData(requirements, signer.address)
     const signature = await signer.sign(typedData)
     return {
@@ -158,3 +160,5 @@ export const planWallet = ({ signer, network, isTestnet, asset, payTo, amount }:
     }
   },
 })
+
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()

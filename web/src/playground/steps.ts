@@ -61,9 +61,11 @@ export const takeStep = async (name: StepName, input: StepInput): Promise<Taken>
   try {
     return await steps[name](input)
   } catch (error) {
-    if (error instanceof WalkError)
-      return stopWith({ tone: 'bad', title: 'Stopped', text: `${error.message}.`, code: null })
-    throw error
+    const isKnown = error instanceof WalkError
+    // The browser's console says the rest.
+    if (!isKnown) reportError(error)
+    const text = isKnown ? error.message : 'This step failed in the page: load it again'
+    return stopWith({ tone: 'bad', title: 'Stopped', text: `${text}.`, code: null })
   }
 }
 
