@@ -1,4 +1,5 @@
 import { createServer } from 'node:net'
+import { buildWeb } from '../../scripts/buildWeb.mjs'
 import { readArguments } from '../support/readArguments.js'
 import { showAllFamilies } from './allFamilies.js'
 import { createCustomerRoutes } from './customerRoutes.js'
@@ -31,6 +32,9 @@ const { network: family, once } = readArguments({
   usage,
   options: { network: { type: 'string', default: 'evm' }, once: { type: 'boolean', default: false } },
 }).values
+
+// The facilitator serves it at /console.
+await buildWeb()
 
 /** Closed in reverse order. */
 const closers: (() => Promise<unknown>)[] = []

@@ -42,6 +42,7 @@ describe('every route', () => {
     expect(listed.filter((line) => !line.includes(' /docs'))).toEqual([
       'OPTIONS * public',
       'POST /verify key',
+      'POST /v1/explain key',
       'POST /settle key',
       'POST /accepts public',
       'GET /v1/settlements/{id} public',
@@ -62,6 +63,8 @@ describe('every route', () => {
       'HEAD /supported public',
       'GET /v1/router public',
       'HEAD /v1/router public',
+      'GET /v1/reasons public',
+      'HEAD /v1/reasons public',
       'POST /register public',
       'POST /lookup public',
       'GET /stats/keys public',
@@ -200,6 +203,7 @@ describe('every route', () => {
     const scopes = app.listRoutes().map(({ method, path, scope }) => `${method} ${path} ${scope}`)
     expect(scopes.filter((line) => / (?:verify|settle)$/.test(line))).toEqual([
       'POST /verify verify',
+      'POST /v1/explain verify',
       'POST /settle settle',
       'POST /v1/stream/open settle',
       'POST /v1/stream/update settle',

@@ -144,6 +144,7 @@ describe('a body', () => {
     expect(routes.length).toBeGreaterThan(8)
     const limits: Readonly<Record<string, number>> = {
       '/verify': paymentBytes,
+      '/v1/explain': paymentBytes,
       '/settle': paymentBytes,
       '/accepts': paymentBytes,
       '/v1/intent/{id}/execute': paymentBytes,

@@ -13,7 +13,7 @@ const { scripts } = z
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
 
 /** Programs of others, with their own help. */
-const tools = /^(?:vitest|biome|tsc|tsx watch)\b|^LONG_RUN=/
+const tools = /^(?:node scripts\/buildWeb\.mjs && )?(?:vitest|biome|tsc|tsx watch)\b|^LONG_RUN=/
 const ours = Object.entries(scripts).flatMap(([name, command]) => (tools.test(command) ? [] : [name]))
 
 const timeOfBuild = (folder: string): number | null =>

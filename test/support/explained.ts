@@ -7,7 +7,7 @@ import { recordTrace } from '../../src/usecases/core/explain/recordTrace.js'
 
 /** Verifies as usual and with a trace, and expects that both decide alike, for the reason of the first broken rule. */
 export const verifyTraced = async (
-  scheme: Pick<Scheme, 'verify'>,
+  scheme: Pick<Scheme, 'verify' | 'kind'>,
   payment: Payment,
   options: VerifyOptions,
 ): Promise<Verification> => {
@@ -15,6 +15,8 @@ export const verifyTraced = async (
   const trace = recordTrace(undefined)
   const traced = await scheme.verify(payment, { ...options, trace })
   expect(summarize(traced)).toEqual(summarize(verdict))
+  // The toys of tests name no rules.
+  if (scheme.kind.network.startsWith('toy:')) return verdict
   const rules = trace.list()
   const failed = rules.find(({ state }) => state === 'failed')
   expect(failed?.reason ?? null, JSON.stringify(rules)).toBe(verdict.isValid ? null : verdict.reason)
