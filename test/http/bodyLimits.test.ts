@@ -140,7 +140,9 @@ describe('a body', () => {
 
   it('has its limit on every route that accepts one', async () => {
     const port = await start()
-    const routes = app?.listRoutes().filter(({ method }) => method === 'POST') ?? []
+    // Requests of others than operators are refused before their body is read.
+    const isForAll = (path: string) => !path.startsWith('/v1/operator/')
+    const routes = app?.listRoutes().filter(({ method, path }) => method === 'POST' && isForAll(path)) ?? []
     expect(routes.length).toBeGreaterThan(8)
     const limits: Readonly<Record<string, number>> = {
       '/verify': paymentBytes,

@@ -28,7 +28,7 @@ export const errorHelp: Readonly<Record<ErrorCode, readonly [explanation: string
   ],
   UNAUTHORIZED: [
     'An API key or the operator token is missing or wrong.',
-    'Send a valid API key, or the operator token, as bearer token.',
+    'Send a valid API key, or the operator token, in the header Authorization.',
   ],
   SIGN_IN_FAILED: [
     'A wallet sign-in is refused; reason is one of these.',
