@@ -1,6 +1,7 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { readConsoleFiles } from '../../src/http/consoleFiles.js'
 import { findChromium } from '../support/chromium.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
@@ -31,8 +32,15 @@ describe.skipIf(chromium === null)('the playground of an instance with a chain',
       service.url,
     )
     try {
+      const scripts: string[] = []
+      page.on('request', (request) => {
+        if (request.resourceType() === 'script') scripts.push(request.url())
+      })
       await start()
-      await page.getByRole('button', { name: 'Make a throw-away key' }).click()
+      const makeKey = page.getByRole('button', { name: 'Make a throw-away key' })
+      await makeKey.waitFor()
+      expect(scripts.filter((each) => each.includes('throwAwayKey'))).toEqual([])
+      await makeKey.click()
       const command = await page
         .getByRole('region', { name: 'Command that funds the key in the demo' })
         .textContent()
@@ -54,10 +62,18 @@ describe.skipIf(chromium === null)('the playground of an instance with a chain',
       await browser.expectAccessible()
       expect(await chain.balanceOf(recipient)).toBe(250_000n)
       expect(await chain.balanceOf(payer)).toBe(750_000n)
+      expect(scripts.filter((each) => each.includes('throwAwayKey'))).toHaveLength(1)
       browser.expectNoProblems()
     } finally {
       await close()
     }
+  })
+
+  it('keeps all scripts of the console, and what it loads later, below 80 kB', () => {
+    const scripts = [...(readConsoleFiles()?.assets ?? [])].filter(([name]) => name.endsWith('.js'))
+    expect(scripts.length).toBeGreaterThan(1)
+    const sizes = scripts.map(([, { forms }]) => forms.get('gzip')?.length ?? Number.NaN)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(80_000)
   })
 
   it('pays from a wallet of the browser, on the chain of the payment', async () => {
