@@ -8,7 +8,7 @@ import { silentLogger } from '../../src/platform/logger.js'
 import { testApp } from './support/app.js'
 
 const files = readConsoleFiles()
-const scriptName = [...(files?.assets.keys() ?? [])].find((name) => name.endsWith('.js')) ?? ''
+const scriptName = [...(files?.assets.keys() ?? [])].find((name) => /^console-.*\.js$/.test(name)) ?? ''
 const scriptUrl = `/console/assets/${scriptName}`
 
 describe('GET /console', () => {

@@ -130,7 +130,7 @@ describe.skipIf(chromium === null)('a session of the console', () => {
     await page.keyboard.press('Tab')
     expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to the content')
     await page.keyboard.press('Enter')
-    for (const _ of [1]) await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
     await page.keyboard.type(apiKey)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { followEvents, type LiveState, liveState } from './live.js'
 import { pages } from './pages/index.js'
 import type { ConsolePage } from './pages/page.js'
@@ -16,7 +16,12 @@ export const App = () => {
   // Another key has other events.
   useEffect(() => (isSignedIn ? followEvents() : undefined), [isSignedIn, key])
   // What had the focus is gone.
-  useEffect(() => focusHeading(), [isSignedIn])
+  const shown = useRef(isSignedIn)
+  // Not at the start, when the reader may be typing already.
+  useEffect(() => {
+    if (shown.current !== isSignedIn) focusHeading()
+    shown.current = isSignedIn
+  }, [isSignedIn])
   return (
     <div class="shell">
       <a class="skip" href="#content">
