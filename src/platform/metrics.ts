@@ -1,15 +1,9 @@
-import {
-  Counter,
-  type CounterConfiguration,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  Registry,
-} from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { CreditCounter } from '../ports/creditStore.js'
 import type { SettlementCounter } from '../ports/settlementOverview.js'
 import type { WebhookCounter } from '../ports/webhookOutbox.js'
 import { differenceKinds, type KindCount } from '../protocol/reconciliation.js'
+import { createBufferedCounter } from './bufferedCounter.js'
 import { type MeasuredNetwork, registerNetworkGauges } from './networkGauges.js'
 
 export interface MeasuredKind {
@@ -280,27 +274,4 @@ export const createMetrics = ({
 interface OpenGauges {
   readonly count: Gauge<'network' | 'state'>
   readonly oldest: Gauge<'network' | 'state'>
-}
-
-/** Buffers counts until the next scrape: each prom-client call validates and hashes labels (microseconds). */
-const createBufferedCounter = <Label extends string>(configuration: CounterConfiguration<Label>) => {
-  const counts = new Map<string, { readonly labels: Readonly<Record<Label, string>>; count: number }>()
-  new Counter({
-    ...configuration,
-    collect() {
-      for (const entry of counts.values()) {
-        if (entry.count > 0) this.inc(entry.labels, entry.count)
-        entry.count = 0
-      }
-    },
-  })
-  return {
-    count: (labels: Readonly<Record<Label, string>>): void => {
-      let key = ''
-      for (const name in labels) key += `${labels[name]}\n`
-      const entry = counts.get(key)
-      if (entry === undefined) counts.set(key, { labels, count: 1 })
-      else entry.count += 1
-    },
-  }
 }

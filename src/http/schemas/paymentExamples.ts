@@ -233,38 +233,26 @@ export const settleResponses = {
   },
 } as const
 
+const exampleSettlement = (status: 'confirmed' | 'pending') =>
+  ({
+    id: settlementId,
+    status,
+    scheme: 'exact',
+    network: 'eip155:84532',
+    asset,
+    payer,
+    payTo,
+    amount: '10000',
+    transaction,
+    createdAt: '2026-01-01T00:00:00.000Z',
+  }) as const
+
 export const settlementResponses = {
   confirmed: {
     summary: 'Paid',
-    value: {
-      id: settlementId,
-      status: 'confirmed',
-      scheme: 'exact',
-      network: 'eip155:84532',
-      asset,
-      payer,
-      payTo,
-      amount: '10000',
-      transaction,
-      createdAt: '2026-01-01T00:00:00.000Z',
-      closedAt: '2026-01-01T00:00:02.000Z',
-    },
+    value: { ...exampleSettlement('confirmed'), closedAt: '2026-01-01T00:00:02.000Z' },
   },
-  pending: {
-    summary: 'Sent, outcome not known yet',
-    value: {
-      id: settlementId,
-      status: 'pending',
-      scheme: 'exact',
-      network: 'eip155:84532',
-      asset,
-      payer,
-      payTo,
-      amount: '10000',
-      transaction,
-      createdAt: '2026-01-01T00:00:00.000Z',
-    },
-  },
+  pending: { summary: 'Sent, outcome not known yet', value: exampleSettlement('pending') },
 } as const
 
 export const settlementDetailsResponse = {
