@@ -43,6 +43,7 @@ import { createToyCall, readToyJudge, type Toy, type ToyPlan, toyClaim } from '.
 import { createEoa } from '../../support/evm/wallets.js'
 import { addInstance } from '../../support/instances.js'
 import { waitLimitMs } from '../../support/pollUntil.js'
+import { patientTimeoutMs } from '../../support/rpcProxy.js'
 import { eventually, type Scene } from './scene.js'
 
 /** The transaction engine on a scene's chain, with a gate before the lanes that controls batching. */
@@ -90,7 +91,6 @@ export interface EngineOptions {
   readonly clock?: Clock
   readonly logger?: Logger
   readonly replaceAfterMs?: number
-  readonly rpcTimeoutMs?: number
   readonly canPay?: (address: Address) => boolean
   /** Replaces the lanes of the scene's database. */
   readonly wrapLanes?: (lanes: SignerLanes) => SignerLanes
@@ -106,12 +106,7 @@ export const createSigner = async ({ chain }: Scene): Promise<FacilitatorKey> =>
 /** Maintenance rounds run only when the test calls `check`. */
 export const openEngine = async (scene: Scene, options: EngineOptions = {}): Promise<OpenEngine> => {
   const { chain, database } = scene
-  const {
-    clock = systemClock,
-    logger = silentLogger,
-    replaceAfterMs = 30_000,
-    rpcTimeoutMs = 5_000,
-  } = options
+  const { clock = systemClock, logger = silentLogger, replaceAfterMs = 30_000 } = options
   const { url = chain.url, canPay = () => true, wrapLanes = (own) => own } = options
   const keys = options.signers ?? [await createSigner(scene)]
   const reading = readEvmSettings({
@@ -127,7 +122,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
 
   const rpc = createRpc(
     network.network,
-    network.rpcUrls.map((each) => createJsonRpcEndpoint(each, rpcTimeoutMs)),
+    network.rpcUrls.map((each) => createJsonRpcEndpoint(each, Number(patientTimeoutMs))),
     logger,
   )
   const signers = createSigners(family.privateKeys)
