@@ -16,7 +16,19 @@ Parts: ${Object.keys(guardsByPart).join(', ')}`
 showHelp(usage)
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const copied = ['src', 'test', 'migrations', 'openapi', 'scripts', 'sdk', 'contracts', 'bench', 'docs']
+const copied = [
+  'src',
+  'web',
+  'test',
+  'migrations',
+  'openapi',
+  'scripts',
+  'sdk',
+  'contracts',
+  'deploy',
+  'bench',
+  'docs',
+]
 const copiedFiles = ['package.json', 'package-lock.json', 'tsconfig.json', 'vitest.config.ts', 'README.md']
 const testDeadlineMs = 180_000
 
