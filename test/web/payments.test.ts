@@ -7,6 +7,7 @@ import {
   type ConsoleBrowser,
   createCalls,
   openConsole,
+  readReason,
   signInWith,
   waitForCount,
   waitUntilLive,
@@ -90,8 +91,9 @@ describe.skipIf(chromium === null)('payments in the console', () => {
     await openPayments(apiKey, '?status=failed')
     await rowsOf().getByRole('link').click()
     const { page } = browser
-    await page.getByText("The payer's token balance is lower than the payment").waitFor()
-    await page.getByText('Fund the payer, then send the same request again').waitFor()
+    const { title, explanation, remedy } = await readReason(service.url, 'insufficient_funds')
+    for (const text of [`${title}.`, explanation, remedy])
+      await page.getByText(text, { exact: true }).waitFor()
     await page.getByText(/no funds moved/).waitFor()
     await browser.expectAccessible()
     await browser.photograph('payment-failed')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium } from '../support/chromium.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { createCalls, signInWith } from './support.js'
+import { createCalls, readReason, signInWith } from './support.js'
 import { openPlayground } from './walk.js'
 
 const chromium = findChromium()
@@ -84,9 +84,9 @@ describe.skipIf(chromium === null)('the playground of a sandbox', () => {
       await choose(/^CAFE02/)
       await runAll()
       await waitFor('Verify', 'Refused')
-      expect(await find('Verify').locator('.meaning').textContent()).toMatch(
-        /signature.*\. Ask the payer for a new payment\.|signature.*\. Correct the request/s,
-      )
+      const reason = (await find('Verify').locator('.meaning code').textContent()) ?? ''
+      const { remedy } = await readReason(service.url, reason)
+      await find('Verify').locator('.meaning').getByText(remedy).waitFor()
       expect(await find('Settle').locator('.meaning').count()).toBe(0)
       await take('Settle')
       await waitFor('Settle', 'Not settled')
@@ -97,7 +97,7 @@ describe.skipIf(chromium === null)('the playground of a sandbox', () => {
       await runAll()
       await waitFor('Settle', 'insufficient_funds')
       await waitFor('Verify', 'Valid')
-      expect(await find('Settle').locator('.meaning').textContent()).toContain('Fund the payer')
+      await find('Settle').locator('.meaning').getByText('Fund the payer').waitFor()
       browser.expectNoProblems()
     } finally {
       await close()

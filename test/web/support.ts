@@ -94,6 +94,20 @@ export const waitForCount = async (found: Locator, count: number): Promise<void>
   )
 }
 
+const catalogue = z.object({
+  reasons: z.array(
+    z.object({ reason: z.string(), title: z.string(), explanation: z.string(), remedy: z.string() }),
+  ),
+})
+
+/** What the service says of a reason. */
+export const readReason = async (url: string, reason: string) => {
+  const response = await fetch(`${url}/v1/reasons`)
+  const entry = catalogue.parse(await response.json()).reasons.find((each) => each.reason === reason)
+  if (entry === undefined) throw new Error(`${reason} is no reason of the service`)
+  return entry
+}
+
 /** Of a service, over HTTP. */
 export const createCalls = (url: string) => {
   const post = async (path: string, body: unknown, apiKey?: string): Promise<unknown> => {

@@ -42,6 +42,8 @@ interface Waiting {
   readonly signal?: AbortSignal | undefined
   /** Of the whole answer; default 15 s. */
   readonly timeoutMs?: number
+  /** Instead of `body`: JSON as its author wrote it, which is not read and written again. */
+  readonly json?: string
   /** A 401 says that the key is not the one of the owner, and not that it is refused. */
   readonly isForOwners?: boolean
 }
@@ -73,6 +75,7 @@ interface ApiDependencies {
 export const createApi = ({ getKey, onKeyRefused, onAnswer }: ApiDependencies) => {
   const send = async <Data>(path: string, requested: Requested): Promise<Result<Data>> => {
     const { method, query, params, body, signal, timeoutMs = defaultTimeoutMs, isForOwners } = requested
+    const json = requested.json ?? (body === undefined ? undefined : JSON.stringify(body))
     const key = requested.key ?? getKey()
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
@@ -81,9 +84,9 @@ export const createApi = ({ getKey, onKeyRefused, onAnswer }: ApiDependencies) =
         headers: {
           accept: 'application/json',
           ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(json === undefined ? {} : { body: json }),
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
         credentials: 'omit',
         cache: 'no-store',

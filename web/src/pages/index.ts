@@ -1,6 +1,7 @@
 import { creditPage } from './credit.js'
 import { discoveryPage } from './discovery.js'
 import { resourcePage } from './discoveryDetails.js'
+import { explainPage } from './explain.js'
 import { intentsPage } from './intents.js'
 import { intentPage } from './intentsDetails.js'
 import { keysPage } from './keys.js'
@@ -24,6 +25,7 @@ export const pages: readonly ConsolePage[] = [
   intentsPage,
   intentPage,
   playgroundPage,
+  explainPage,
   webhooksPage,
   keysPage,
   auditPage,

@@ -1,6 +1,8 @@
+import { useReason } from '../reasons.js'
 import { Badge } from '../ui/values.js'
 import { CodeCard } from './CodeCard.js'
 import { ExchangeView, HeaderView } from './ExchangeView.js'
+import { ExplainPayment } from './ExplainPayment.js'
 import type { Meaning } from './meaning.js'
 import type { Plan } from './plan.js'
 import { type StepName, type StepResult, stepNames } from './steps.js'
@@ -60,6 +62,9 @@ export const WalkView = ({ plan }: { readonly plan: Plan }) => {
               isRunning={running === name}
               onTake={walk.canTake(name) ? () => void walk.take([name]) : null}
             >
+              {name === 'verify' && results.verify !== undefined && found.payment !== null ? (
+                <ExplainPayment payment={found.payment} verified={results.verify} />
+              ) : null}
               {name === 'settle' && settled !== undefined ? (
                 <AfterSettle
                   settlementId={found.settlementId}
@@ -117,11 +122,15 @@ const Step = ({ title, button, text, result, isRunning, onTake, children }: Step
   </li>
 )
 
-const MeaningNote = ({ meaning: { tone, title, text, code } }: { readonly meaning: Meaning }) => (
-  <p class="meaning">
-    <Badge tone={tone}>{title}</Badge> {text} {code === null ? null : <code class="soft">{code}</code>}
-  </p>
-)
+const MeaningNote = ({ meaning: { tone, title, text, code } }: { readonly meaning: Meaning }) => {
+  const known = useReason(code)
+  return (
+    <p class="meaning">
+      <Badge tone={tone}>{title}</Badge> {text} {known?.remedy}{' '}
+      {code === null ? null : <code class="soft">{code}</code>}
+    </p>
+  )
+}
 
 interface AfterSettleProps {
   readonly settlementId: string | null

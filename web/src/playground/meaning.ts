@@ -1,8 +1,7 @@
-import { findRemedy, isReason } from '../../../src/protocol/reasons.js'
 import type { Exchange } from './exchange.js'
 import { parseObject, readText } from './json.js'
 
-/** What an answer means to whom receives it. */
+/** What an answer means to whom receives it; `GET /v1/reasons` says what to do about its code. */
 export interface Meaning {
   readonly tone: 'good' | 'warn' | 'bad'
   readonly title: string
@@ -95,14 +94,9 @@ export const explainError = ({ response }: Exchange): Meaning | null => {
 const explainRefusal = (title: string, reason: string | null, message: string | null): Meaning => ({
   tone: 'bad',
   title,
-  text: [message ?? reason ?? 'No reason was given', ...adviceFor(reason)]
-    .map((each) => `${each}.`)
-    .join(' '),
+  text: `${message ?? reason ?? 'No reason was given'}.`,
   code: reason,
 })
-
-const adviceFor = (reason: string | null): readonly string[] =>
-  reason !== null && isReason(reason) ? [findRemedy(reason).advice] : []
 
 const readBody = ({ response }: Exchange) => parseObject(response?.body ?? '')
 

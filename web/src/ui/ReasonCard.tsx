@@ -1,4 +1,4 @@
-import { describeReason, findRemedy, isReason } from '../../../src/protocol/reasons.js'
+import { useReason } from '../reasons.js'
 import { Card } from './layout.js'
 
 interface ReasonCardProps {
@@ -8,16 +8,23 @@ interface ReasonCardProps {
   readonly message?: string | undefined
 }
 
-/** Why something was not paid, and what to do about it. */
-export const ReasonCard = ({ title, reason, message }: ReasonCardProps) =>
-  reason === undefined ? null : (
+/** Why something was not paid, when that happens, and what to do about it. */
+export const ReasonCard = ({ title, reason, message }: ReasonCardProps) => {
+  const known = useReason(reason ?? null)
+  return reason === undefined ? null : (
     <Card title={title}>
       <p>
-        <strong>{message ?? (isReason(reason) ? describeReason(reason) : reason)}.</strong>
+        <strong>{message ?? known?.title ?? reason}.</strong>
       </p>
-      {isReason(reason) ? <p class="advice">{findRemedy(reason).advice}.</p> : null}
+      {known === null ? null : (
+        <>
+          <p class="soft">{known.explanation}</p>
+          <p class="advice">{known.remedy}</p>
+        </>
+      )}
       <p class="small">
         <code>{reason}</code>
       </p>
     </Card>
   )
+}
