@@ -65,6 +65,10 @@ describe.skipIf(chromium === null)('explanations in the console', () => {
         new RegExp(`^Place\\S*authorization\\.toFound${signed}Expected${asked}$`, 'i'),
       )
       expect(await broken.locator('.advice').textContent()).toMatch(/^What to do: .*payTo/)
+      const kept = rule('The client accepted the amount of the requirements').locator('details')
+      expect(await kept.locator('dl').isVisible()).toBe(false)
+      await kept.locator('summary').click()
+      await kept.locator('dd').getByText('10000', { exact: true }).waitFor()
       const waiting = page.getByText('Waits for: The payment goes to payTo of the requirements')
       expect(await waiting.count()).toBeGreaterThan(0)
       await page.locator('.compared dt').getByText('The time of this facilitator').waitFor()

@@ -108,13 +108,25 @@ const RuleEntry = ({ rule, blockedBy }: RuleEntryProps) => {
   const { state, title, message, remedy, problems = [] } = rule
   const { name, tone } = states[state]
   const code = rule.reason ?? rule.errorCode
+  // What holds is of interest to few, and would hide what does not.
+  const isFolded = state === 'passed' && (rule.found ?? rule.expected) !== undefined
+  const heading = (
+    <>
+      {title} <code class="soft">{rule.rule}</code>
+    </>
+  )
   return (
     <li class={`rule ${tone}`}>
       <Badge tone={tone}>{name}</Badge>
       <div>
-        <p class="rule-title">
-          {title} <code class="soft">{rule.rule}</code>
-        </p>
+        {isFolded ? (
+          <details>
+            <summary class="rule-title">{heading}</summary>
+            <Compared {...rule} />
+          </details>
+        ) : (
+          <p class="rule-title">{heading}</p>
+        )}
         {message === undefined ? null : (
           <p>
             {message}. {code === undefined ? null : <code class="soft">{code}</code>}
@@ -122,7 +134,7 @@ const RuleEntry = ({ rule, blockedBy }: RuleEntryProps) => {
         )}
         {blockedBy === null ? null : <p class="soft">Waits for: {blockedBy}</p>}
         {state === 'unknown' ? <p class="soft">The chain or the database did not answer.</p> : null}
-        <Compared {...rule} />
+        {isFolded ? null : <Compared {...rule} />}
         {problems.map((problem, index) => (
           <Compared key={index} {...problem} />
         ))}
