@@ -101,7 +101,7 @@ describe('what is pasted', () => {
     ['null', 'The body must be a JSON object.'],
     [`{"a":"${'x'.repeat(65_536)}"}`, 'This is 65 kB: a payment has at most 64 kB.'],
     [`{"a":"${'é'.repeat(40_000)}"}`, 'This is 79 kB: a payment has at most 64 kB.'],
-  ])('is refused with a reason: %.20j', (input, problem) => {
+  ])('is refused with a reason, case %#', (input, problem) => {
     expect(readBody(input)).toEqual({ field: 'body', problem })
   })
 
@@ -115,7 +115,7 @@ describe('what is pasted', () => {
     [btoa('{}'), '{', 'requirements', 'The JSON of the requirements is malformed'],
     ['A'.repeat(200_000), '{}', 'header', 'This is 196 kB: a payment has at most 64 kB.'],
     [btoa(`{"a":"${'x'.repeat(40_000)}"}`), `{"a":"${'x'.repeat(40_000)}"}`, 'header', 'This is 79 kB'],
-  ])('in two fields is refused with the field: %.20j', (header, requirements, field, problem) => {
+  ])('in two fields is refused with the field, case %#', (header, requirements, field, problem) => {
     expect(readHeader(header, requirements)).toMatchObject({
       field,
       problem: expect.stringContaining(problem),
