@@ -45,7 +45,7 @@ const Verdict = ({ verdict, reason, errorCode, rules }: Explanation) => {
 }
 
 const RuleList = ({ rules, facts, ...kind }: Explanation) => {
-  const titles = new Map(rules.map(({ rule, title }) => [rule, title]))
+  const titles = new Map<string, string>(rules.map(({ rule, title }) => [rule, title]))
   return (
     <>
       <Kind {...kind} />
