@@ -50,6 +50,8 @@ interface AppErrorOptions {
   readonly reason?: Reason
   /** Why a wallet sign-in is refused. */
   readonly signInReason?: SignInReason
+  /** The operator wanted it: no failure of the service, although the status is 5xx. */
+  readonly isDeliberate?: true
 }
 
 export class AppError extends Error {
@@ -58,6 +60,7 @@ export class AppError extends Error {
   readonly operationalCode: OperationalCode | null
   readonly reason: Reason | null
   readonly signInReason: SignInReason | null
+  readonly isDeliberate: boolean
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
@@ -67,5 +70,12 @@ export class AppError extends Error {
     this.operationalCode = options.operationalCode ?? null
     this.reason = options.reason ?? null
     this.signInReason = options.signInReason ?? null
+    this.isDeliberate = options.isDeliberate ?? false
   }
 }
+
+/** The request was answered as it should be; false: the service failed. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof AppError && (error.isDeliberate || errorStatus[error.code] < firstFailure)
+
+const firstFailure = 500

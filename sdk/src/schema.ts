@@ -2415,7 +2415,7 @@ export interface components {
         };
         Explanation: {
             /**
-             * @description `valid` and `invalid`: what /verify would answer now. `unknown`: it would answer with an error that can be retried
+             * @description `valid` and `invalid`: what /verify would answer now, whatever is paused and whatever quota is left. `unknown`: it would answer with an error that can be retried
              * @enum {string}
              */
             verdict: "valid" | "invalid" | "unknown";

@@ -11,9 +11,9 @@ export interface MeasuredKind {
   readonly network: string
 }
 
-type VerifyLabel = 'valid' | 'invalid' | 'aborted' | 'error'
+type VerifyLabel = 'valid' | 'invalid' | 'aborted' | 'refused' | 'error'
 
-type SettleLabel = 'confirmed' | 'pending' | 'failed' | 'replayed' | 'error'
+type SettleLabel = 'confirmed' | 'pending' | 'failed' | 'replayed' | 'refused' | 'error'
 
 /** `endpoint` is the route pattern, never a path. */
 interface MeasuredRequest {

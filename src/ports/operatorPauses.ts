@@ -20,13 +20,13 @@ export interface Pause {
 interface PausablePayment {
   readonly network: string
   readonly scheme: string
-  /** As the caller spelled it. Absent: pauses of recipients do not matter. */
+  /** As the caller spelled it. Absent: pauses of recipients are not checked. */
   readonly payTo?: string
-  /** Account id, or `anonymous`. Absent: pauses of accounts do not matter. */
+  /** Account id, or `anonymous`. Absent: pauses of accounts are not checked. */
   readonly caller?: string
 }
 
-/** In memory: payments ask it. The widest pause that covers the payment; null: none. */
+/** In memory: payments ask it. The oldest pause that covers the payment; null: none. */
 export type FindPause = (payment: PausablePayment) => Pause | null
 
 type SetPause =

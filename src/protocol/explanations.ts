@@ -59,7 +59,7 @@ export const explanation = z
   .object({
     verdict: z.enum(['valid', 'invalid', 'unknown']).meta({
       description:
-        '`valid` and `invalid`: what /verify would answer now. `unknown`: it would answer with an error that can be retried',
+        '`valid` and `invalid`: what /verify would answer now, whatever is paused and whatever quota is left. `unknown`: it would answer with an error that can be retried',
     }),
     reason: reasonName,
     errorCode: z.string().optional().meta({

@@ -5,6 +5,7 @@ import type { MeasuredNetwork } from '../../src/platform/networkGauges.js'
 import { Secret } from '../../src/platform/secret.js'
 import { differenceKinds } from '../../src/protocol/reconciliation.js'
 import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'
+import { pausedError } from '../../src/usecases/core/verify/pauses.js'
 import { createManualClock } from '../support/manualClock.js'
 import { type TestAppOptions, testApp, testMetrics } from './support/app.js'
 import { paymentBody, paymentBodyWith } from './support/payment.js'
@@ -102,6 +103,27 @@ describe('GET /metrics', () => {
         (label) => `{network="eip155:84532",scheme="exact",result="${label}"} 1`,
       ),
     )
+  })
+
+  it('counts what callers and operators decide as refused, not as an error of the service', async () => {
+    const target = { kind: 'network', network: 'eip155:84532' } as const
+    const errors = [
+      new AppError('QUOTA_EXCEEDED', 'no'),
+      new AppError('PAYLOAD_MISMATCH', 'no'),
+      pausedError({ target, reason: 'Maintenance' }),
+    ]
+    for (const error of errors) {
+      const refuse = async () => {
+        throw error
+      }
+      const { app, lines } = measured({ core: { verifyPayment: refuse, settlePayment: refuse } })
+      for (const url of ['/verify', '/settle']) {
+        await app.inject({ method: 'POST', url, payload: paymentBody() })
+      }
+      const counted = ['{network="eip155:84532",scheme="exact",result="refused"} 1']
+      expect(await lines('facilitator_verify_total')).toEqual(counted)
+      expect(await lines('facilitator_settle_total')).toEqual(counted)
+    }
   })
 
   it('creates no labels for unknown networks and schemes (A26)', async () => {

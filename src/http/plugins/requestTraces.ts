@@ -6,7 +6,7 @@ import { onResponseEnd } from '../reply.js'
 import { isProbe } from '../server/readRequest.js'
 
 const firstServerError = 500
-const methods = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
 /** Registered only where a collector is configured. Probes are not traced. */
 export const requestTraces = fastifyPlugin<{ readonly tracer: Tracer }>(

@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
-import { AppError } from '../../errors.js'
+import { AppError, isRefusal } from '../../errors.js'
 import type { MeasuredKind, Metrics } from '../../platform/metrics.js'
 import { isPriceRequest } from '../../protocol/accepts.js'
 import { canonicalNetwork } from '../../protocol/network.js'
@@ -53,7 +53,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
         return result
       } catch (error) {
         const isAborted = isClientGone(reply)
-        metrics.countVerify(kind, isAborted ? 'aborted' : 'error')
+        metrics.countVerify(kind, isAborted ? 'aborted' : isRefusal(error) ? 'refused' : 'error')
         if (isAborted) throw new AppError('INVALID_REQUEST', 'The client hung up', { cause: error })
         throw error
       }
@@ -103,7 +103,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
         if (extensions !== undefined) reply.header('extension-responses', encodeHeader(extensions))
         return response.result
       } catch (error) {
-        metrics.countSettle(kind, 'error')
+        metrics.countSettle(kind, isRefusal(error) ? 'refused' : 'error')
         throw error
       }
     },

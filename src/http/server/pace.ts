@@ -74,12 +74,12 @@ const nameBucket = ({ isProven, customer, site }: Caller): string => {
   return isProven ? `customer ${customer}` : `keys ${site}`
 }
 
-const intentPath = /^\/v1\/intent(?:$|\/[^/]+\/refresh$)/
+const readingPath = /^\/v1\/(?:explain$|intent(?:$|\/[^/]+\/refresh$))/
 
 /** What decides how fast requests begin beside those of other callers. */
 export const describePace = (request: RequestLine): PacedRequest => ({
   // These endpoints read balances of wallets that the caller names.
-  readsChains: request.method === 'POST' && intentPath.test(readPath(request)),
+  readsChains: request.method === 'POST' && readingPath.test(readPath(request)),
   apartPerMinute: tierRatedEndpoints.get(findTierEndpoint(request)) ?? 0,
 })
 

@@ -74,10 +74,22 @@ const traceRules = <Candidate, Broken extends Failure>(
   let first: Broken | null = null
   for (const { name, check, compare } of rules) {
     const failure = check(candidate)
-    trace.note(name, failure, compare?.(candidate))
+    trace.note(name, failure, compareSafely(candidate, compare))
     first ??= failure
   }
   return first
+}
+
+/** A comparison of hostile values may throw: it must not change the verdict. */
+const compareSafely = <Candidate>(
+  candidate: Candidate,
+  compare: Rule<Candidate>['compare'],
+): Comparison | undefined => {
+  try {
+    return compare?.(candidate)
+  } catch {
+    return undefined
+  }
 }
 
 export const namesOf = (rules: readonly { readonly name: RuleName }[]): readonly RuleName[] =>

@@ -64,13 +64,15 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
   const find: FindPause = ({ network, scheme, payTo, caller }) => {
     if (byKey.size === 0) return null
     const recipient = hasRecipients && payTo !== undefined ? spell(network, payTo) : null
-    return (
-      byKey.get(keyOf({ kind: 'network', network })) ??
-      byKey.get(keyOf({ kind: 'scheme', network, scheme })) ??
-      (recipient === null ? undefined : byKey.get(keyOf({ kind: 'recipient', network, payTo: recipient }))) ??
-      (caller === undefined ? undefined : byKey.get(keyOf({ kind: 'account', accountId: caller }))) ??
-      null
-    )
+    const targets: readonly PauseTarget[] = [
+      { kind: 'network', network },
+      { kind: 'scheme', network, scheme },
+      ...(recipient === null ? [] : [{ kind: 'recipient', network, payTo: recipient } as const]),
+      ...(caller === undefined ? [] : [{ kind: 'account', accountId: caller } as const]),
+    ]
+    const covering = targets.map((target) => byKey.get(keyOf(target))).filter((pause) => pause !== undefined)
+    // Transfers that clients made before it are settled: a later pause must not hide an earlier one.
+    return covering.toSorted((left, right) => left.since.getTime() - right.since.getTime())[0] ?? null
   }
 
   /** As it is stored. What the instance does not have any longer can still be cleared. */

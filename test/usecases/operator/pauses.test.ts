@@ -69,6 +69,15 @@ describe('a payment is paused by', () => {
     expect(find(payment)?.target ?? null).toEqual(isPaused ? target : null)
   })
 
+  it('the oldest pause that covers it, which a later one must not hide', async () => {
+    const { find, stored, read } = setup()
+    const earlier = new Date(since.getTime() - 1)
+    const recipient = { kind: 'recipient', network: 'toy:1', payTo: 'bob' } as const
+    stored.push(pauseOf(target), { ...pauseOf(recipient), since: earlier })
+    await read()
+    expect(find(payment)?.since).toEqual(earlier)
+  })
+
   it('all networks, when each is paused', async () => {
     const { find, setPause } = setup()
     for (const each of ['toy:1', 'toy:2']) {

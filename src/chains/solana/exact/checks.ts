@@ -222,7 +222,7 @@ const transferRules: readonly Rule<TransferCandidate>[] = [
       expected:
         requirements.extra.memo == null
           ? `at most one, of ${maxMemoLength} bytes`
-          : `extra.memo: ${String(requirements.extra.memo)}`,
+          : `extra.memo: ${JSON.stringify(requirements.extra.memo)}`,
     }),
   },
   { name: 'fee_payer_untouched', check: touchesNoSignerAccount },

@@ -5,6 +5,7 @@ import type {
   AccountSettlementFilter,
   AccountSettlements,
 } from '../../../ports/settlementOverview.js'
+import { hasNul } from '../database/statements.js'
 import { newestSettlements } from './settlementOverview.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
@@ -43,6 +44,8 @@ const found = (conditions: string): string => `, found as (
 export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
   list: async ({ accountId, status, network, since, after, search, limit }) => {
     const isSearch = search !== undefined
+    // No text of the database has it.
+    if (hasNul(search ?? '') || hasNul(network ?? '')) return []
     // The cursor is an id: a Date would lose microseconds.
     const bounds = `($2::text is null or s.network = $2) and ($3::timestamptz is null or s.created_at >= $3)
         and ($4::uuid is null or (s.created_at, s.id) < (

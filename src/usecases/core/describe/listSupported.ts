@@ -10,8 +10,8 @@ import type { CoreUseCases } from '../useCases.js'
 import { readTerms } from './completeRequirements.js'
 
 /**
- * Omits networks that cannot settle at the moment, and what is paused. x402 servers look kinds up by the literal network name, so every
- * accepted name has one.
+ * Omits networks that cannot settle at the moment, and paused kinds. x402 servers look kinds up by the literal network
+ * name, so every accepted name has one.
  */
 export const createListSupported =
   (

@@ -48,8 +48,12 @@ export const createExplainPayment = (
   ): Promise<Verdict> => {
     const { refused, payment } = request
     record.expect(['funds_free', 'settled_once'])
+    if (refused !== undefined) {
+      // The answer of /verify is known; the chain can only add to it.
+      const judged = await paymentJudge.judge(request, asker, record).catch(() => null)
+      return invalid({ ...refused, payer: judged?.payer ?? refused.payer })
+    }
     const judged = await paymentJudge.judge(request, asker, record)
-    if (refused !== undefined) return invalid({ ...refused, payer: judged.payer ?? refused.payer })
     const verdict = await previewHold(payment, judged, { caller: asker.caller, purpose: 'verify' })
     if (judged.isValid) record.note('funds_free', verdict.isValid ? null : verdict)
     const conclusion = await paymentJudge.conclude(request, verdict, asker)

@@ -12,14 +12,14 @@ interface VerifyToSettleDependencies {
   readonly pauses: PauseGate
 }
 
-/** These rules bind only what was not admitted yet. */
+/** These rules apply only to payments that were not admitted before. */
 const rulesForNew: ReadonlySet<Reason> = new Set(['cross_check_unavailable', 'invalid_permit_spender'])
 
-/** What rules for new payments refuse is verified again as admitted, if the caller's earlier verification holds it. */
+/** A payment that only a rule for new payments refuses is verified again as admitted, if the caller's /verify holds its funds. */
 export const createVerifyToSettle =
   ({ isHeld, pauses }: VerifyToSettleDependencies): VerifyToSettle =>
   async ({ payment, scheme, caller, holdPurpose }, options) => {
-    // What was held for a purpose of its own was promised: a stream closes.
+    // A hold with its own purpose belongs to a stream, which must be able to close.
     const pause = holdPurpose === undefined ? pauses.find({ ...payment.requirements, caller }) : null
     if (pause !== null) await pauses.requireBegun(pause, payment, { scheme, caller, options })
     const verdict = await scheme.verify(payment, options)

@@ -13,6 +13,7 @@ export const pausedError = ({ target, reason }: Pick<Pause, 'target' | 'reason'>
   new AppError('SERVICE_UNAVAILABLE', `${describeTarget(target)} paused by the operator: ${reason}`, {
     operationalCode: 'SVC-4001',
     retryAfterSeconds,
+    isDeliberate: true,
   })
 
 const describeTarget = (target: PauseTarget): string => {
@@ -46,7 +47,7 @@ interface BegunAttempt {
 
 /**
  * A payment has begun when the caller's verification holds its funds, or when the client made the transfer itself before
- * the pause. Nothing of the pause is stored with the payment: its settlement is judged as without one.
+ * the pause. The payment does not remember the pause: recovery treats it like any other.
  */
 export const createPauseGate = (find: FindPause, holds: Pick<Holds, 'covers'>): PauseGate => ({
   find,
@@ -73,7 +74,7 @@ const isHeld = async (
   const authorizationId = scheme.identify(payment)
   if (authorizationId === null) return false
   const amount = payment.settleAmount ?? payment.requirements.amount
-  // Whoever presents the authorization settles what was held, to the recipient that it was held for.
+  // Anyone who has the authorization may settle it, but only to the recipient that it was verified for.
   return await holds.covers({
     ...describeHolding(payment, authorizationId, caller),
     amount,

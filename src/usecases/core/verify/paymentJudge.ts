@@ -21,7 +21,7 @@ import { noPauses, type PauseGate } from './pauses.js'
 interface PaymentJudge {
   /** Throws INVALID_REQUEST for requirements that are malformed on their network. */
   read(body: VerifyRequest['body'], trace?: Trace): ReadRequest | RefusedRequest
-  /** Asks the scheme, and before it the recipient's statement where anyone may present the proof. */
+  /** Asks the scheme. Where anyone may present the proof, it checks first that the recipient lets this caller claim it. */
   judge(
     request: ReadRequest,
     asker: Pick<VerifyRequest, 'caller' | 'requester' | 'isAwaited'>,
@@ -39,13 +39,13 @@ interface PaymentJudge {
 export interface ReadRequest {
   readonly payment: Payment
   readonly scheme: Scheme
-  /** For an explanation, which goes on: what /verify answers all the same. */
+  /** Set only with a trace: /verify would have stopped here with this refusal. */
   readonly refused?: RefusedRequest
 }
 
 type Conclusion =
   | { readonly payer: string; readonly bySettlement?: true }
-  /** `bySettlement`: whichever rule of the chain it breaks. */
+  /** `bySettlement`: an earlier settlement decided, not a rule. */
   | (RefusedRequest & { readonly bySettlement?: true })
 
 export interface PaymentJudgeDependencies {
@@ -84,7 +84,13 @@ export const createPaymentJudge = ({
     const isUnserved = typeof scheme === 'string'
     trace?.note('scheme_served', isUnserved ? scheme : null, compareKind(registry, payment))
     if (isUnserved) return refused ?? { reason: scheme, payer: findClaimedPayer(payment.proof) }
-    checkNewRequirements(payment, scheme)
+    try {
+      checkNewRequirements(payment, scheme)
+    } catch (error) {
+      // What /verify answers is known already.
+      if (refused !== undefined) return refused
+      throw error
+    }
     trace?.note('requirements_terms', null)
     const malformed = extensions.findRefusal(payment)
     trace?.note('extensions', malformed)
@@ -107,10 +113,8 @@ export const createPaymentJudge = ({
     const admitted = await readInTime(claimRules.judge(scheme, attempt))
     trace?.note('claim_permitted', 'refusal' in admitted ? admitted.refusal : null)
     if ('refusal' in admitted) {
-      const refused = { isValid: false, payer: findClaimedPayer(payment.proof), ...admitted.refusal } as const
-      // With a trace the payment is judged as well, by what the requirements demand.
-      if (trace !== undefined) await scheme.verify(payment, { isAwaited, caller, trace }).catch(() => null)
-      return refused
+      // Nothing is looked up for callers that the recipient does not admit.
+      return { isValid: false, payer: findClaimedPayer(payment.proof), ...admitted.refusal }
     }
     const options = { ...admitted, isAwaited, caller, ...traced }
     // A pause says nothing about the payment, which an explanation judges.
@@ -144,7 +148,7 @@ export const createPaymentJudge = ({
     ) {
       return { payer: settlement.payer, bySettlement: true }
     }
-    // Spent: one reason on every network, whichever rule of the chain it breaks first.
+    // Spent: the same reason on every network, even if another rule fails first.
     if (settlement !== null && (settlement.state === 'confirmed' || settlement.consumedBy !== null)) {
       const { payer } = settlement
       const message = describeWinner(settlement, caller)
@@ -172,7 +176,7 @@ const nameRefused = ({ reason, message }: RefusedPayment, body: VerifyRequest['b
   payer: findClaimedPayer(body.paymentPayload.payload),
 })
 
-// Enough for a mistake to be seen.
+// So many names are enough to recognize a typing mistake.
 const maxListed = 12
 
 /** Names what is served instead. */

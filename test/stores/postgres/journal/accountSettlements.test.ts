@@ -118,7 +118,7 @@ describe('the search of an account', () => {
     },
   )
 
-  it.each(['nothing', '%', "' or 1=1", `${id}0`, '0f0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4bz', ''])(
+  it.each(['nothing', '%', "' or 1=1", `${id}0`, '0f0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4bz', '', 'a\u0000'])(
     'finds nothing by %o',
     async (search) => {
       expect(await find(search)).toEqual([])

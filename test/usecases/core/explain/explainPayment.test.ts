@@ -347,6 +347,36 @@ describe('an explanation', () => {
     expect(rules.find(({ rule }) => rule === 'simulation')?.state).toBe('unknown')
   })
 
+  it('has the refusal that /verify gives without the chain while the chain does not answer', async () => {
+    const silent = scene.schemes.map(
+      (scheme): Scheme => ({
+        ...scheme,
+        verify: async () => {
+          throw new Error('No node answers')
+        },
+      }),
+    )
+    const service = open(silent)
+    const body = withAccepted({ amount: '9999' })(await sign())
+    const { answer } = await service.verify(body)
+    expect(answer?.invalidReason).toBe('accepted_requirements_mismatch')
+    const { verdict, reason } = await service.explain(body)
+    expect({ verdict, reason }).toEqual({ verdict: 'invalid', reason: 'accepted_requirements_mismatch' })
+  })
+
+  it('has the refusal of /verify where the requirements are malformed too', async () => {
+    const service = open()
+    const body = withAccepted({ amount: '1' })(await sign())
+    const { paymentRequirements, ...rest } = Object(body)
+    const malformed = { ...rest, paymentRequirements: { ...paymentRequirements, payTo: 'nonsense' } }
+    const { answer, errorCode } = await service.verify(malformed)
+    const explanation = await service.explain(malformed)
+    expect({ reason: explanation.reason, errorCode: explanation.errorCode }).toEqual({
+      reason: answer?.invalidReason,
+      errorCode,
+    })
+  })
+
   it('holds nothing, and sees what is held for another account', async () => {
     const service = open()
     const body = await uptoPayment({ chain, wallet: createEoa(), facilitator: offlineRouters.shared })
