@@ -52,10 +52,7 @@ export const buildWeb = async () => {
       logLevel: 'error',
     })
     const inputs = [...new Set([...recipe, ...Object.keys(metafile.inputs)])].sort()
-    writePage(
-      next,
-      Object.keys(metafile.outputs).map((path) => basename(path)),
-    )
+    writePage(next, metafile.outputs)
     writeLicenses(next, inputs)
     compressAssets(join(next, 'assets'))
     const fingerprint = fingerprintInputs(inputs)
@@ -79,15 +76,21 @@ const fingerprintInputs = (inputs) => {
   return hash.digest('hex')
 }
 
-const writePage = (folder, names) => {
+const writePage = (folder, outputs) => {
   const find = (form) => {
-    const name = names.find((each) => form.test(each))
-    if (name === undefined) throw new Error(`The bundle of the console has no file like ${form}.`)
-    return name
+    const path = Object.keys(outputs).find((each) => form.test(basename(each)))
+    if (path === undefined) throw new Error(`The bundle of the console has no file like ${form}.`)
+    return path
   }
+  const script = find(/^console-\w+\.js$/)
+  // Otherwise the browser asks for them only after it has read the script.
+  const shared = outputs[script].imports
+    .filter(({ kind }) => kind === 'import-statement')
+    .map(({ path }) => `<link rel="modulepreload" href="/console/assets/${basename(path)}">\n`)
   const page = readFileSync(join(web, 'index.html'), 'utf8')
-    .replace('{script}', find(/^console-\w+\.js$/))
-    .replace('{style}', find(/^style-\w+\.css$/))
+    .replace('{script}', basename(script))
+    .replace('{style}', basename(find(/^style-\w+\.css$/)))
+    .replace('{shared}\n', shared.join(''))
   mkdirSync(join(folder, 'assets'), { recursive: true })
   writeFileSync(join(folder, 'index.html'), page)
 }

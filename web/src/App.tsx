@@ -144,6 +144,7 @@ const Footer = () => {
       <span>
         <a href="/docs">API reference</a>
         <a href="/">This service</a>
+        <a href="/console/operator">For operators</a>
         <a href="/console/assets/licenses.txt">Licenses</a>
       </span>
     </footer>

@@ -16,7 +16,7 @@ export type Result<Data> =
   | { readonly ok: true; readonly data: Data }
   | { readonly ok: false; readonly error: ApiError }
 
-type Method = 'get' | 'post' | 'delete'
+type Method = 'get' | 'post' | 'put' | 'delete'
 type PathOf<M extends Method> = {
   [Path in keyof paths]: paths[Path] extends { readonly [_ in M]: object } ? Path : never
 }[keyof paths]
@@ -66,13 +66,14 @@ const defaultTimeoutMs = 15_000
 interface ApiDependencies {
   /** Null: requests carry no key. */
   getKey(): string | null
-  /** The key is not valid, or no longer. */
+  /** Statuses that say that the key is not valid, or no longer. */
+  readonly refusals: readonly number[]
   onKeyRefused(key: string, message: string): void
   onAnswer(answer: { readonly isSandbox: boolean }): void
 }
 
 /** Requests of this origin only. The key travels in a header, and never in a URL or a log. */
-export const createApi = ({ getKey, onKeyRefused, onAnswer }: ApiDependencies) => {
+export const createApi = ({ getKey, refusals, onKeyRefused, onAnswer }: ApiDependencies) => {
   const send = async <Data>(path: string, requested: Requested): Promise<Result<Data>> => {
     const { method, query, params, body, signal, timeoutMs = defaultTimeoutMs, isForOwners } = requested
     const json = requested.json ?? (body === undefined ? undefined : JSON.stringify(body))
@@ -97,7 +98,8 @@ export const createApi = ({ getKey, onKeyRefused, onAnswer }: ApiDependencies) =
       // Answers of this origin have the types of its own document.
       if (response.ok) return { ok: true, data: await response.json() }
       const error = readError(response, await response.json().catch(() => null))
-      if (response.status === 401 && key !== null && isForOwners !== true) onKeyRefused(key, error.message)
+      const isRefused = refusals.includes(response.status) && isForOwners !== true
+      if (key !== null && isRefused) onKeyRefused(key, error.message)
       return { ok: false, error }
     } catch {
       return { ok: false, error: noResponse(deadline.aborted, timeoutMs) }
@@ -115,6 +117,7 @@ export const createApi = ({ getKey, onKeyRefused, onAnswer }: ApiDependencies) =
   return {
     get: call('get'),
     post: call('post'),
+    put: call('put'),
     delete: call('delete'),
     /** For files that are no part of the API. */
     getFile: <Data>(path: string): Promise<Result<Data>> => send(path, { method: 'GET' }),

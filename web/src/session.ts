@@ -46,6 +46,7 @@ let isReplacing = false
 
 export const api = createApi({
   getKey: () => session.get().key,
+  refusals: [401],
   onKeyRefused: (key, message) => {
     // An answer to a key that was replaced meanwhile says nothing about the new one.
     if (session.get().key === key && !isReplacing) endSession(message)

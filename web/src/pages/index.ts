@@ -6,6 +6,7 @@ import { intentsPage } from './intents.js'
 import { intentPage } from './intentsDetails.js'
 import { keysPage } from './keys.js'
 import { auditPage } from './keysAudit.js'
+import { operatorPages } from './operator.js'
 import { overviewPage } from './overview.js'
 import type { ConsolePage } from './page.js'
 import { paymentPage } from './payment.js'
@@ -32,4 +33,5 @@ export const pages: readonly ConsolePage[] = [
   discoveryPage,
   resourcePage,
   creditPage,
+  ...operatorPages,
 ]

@@ -25,6 +25,9 @@ export const SignIn = ({ reason }: { readonly reason: string | null }) => (
         <RegisterForm />
       </Card>
     </div>
+    <p class="operator-way">
+      <a href="/console/operator">I operate this instance</a>
+    </p>
   </Page>
 )
 
