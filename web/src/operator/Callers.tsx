@@ -70,26 +70,27 @@ const CallerCard = ({ title, callers }: CallerCardProps) => (
             isExtra: true,
             render: ({ busyMs }) => formatSeconds(busyMs / 1_000),
           },
-          {
-            label: 'Reasons',
-            isExtra: true,
-            render: ({ reasons }) =>
-              reasons.map(({ reason, count }) => `${reason}: ${formatCount(count)}`).join(', '),
-          },
         ]}
       />
     )}
   </Card>
 )
 
-const CallerName = ({ accountId, network }: Pick<Caller, 'accountId' | 'network'>) =>
-  accountId === null ? (
-    <>
-      <code>{network}</code>
-      <span class="soft">without a valid key</span>
-    </>
-  ) : (
-    <a href={`/console/operator/accounts?search=${encodeURIComponent(accountId)}`}>
-      <code>{accountId}</code>
-    </a>
-  )
+const CallerName = ({ accountId, network, reasons }: Caller) => (
+  <>
+    {accountId === null ? (
+      <>
+        <code>{network}</code> <span class="soft">without a valid key</span>
+      </>
+    ) : (
+      <a href={`/console/operator/accounts?search=${encodeURIComponent(accountId)}`}>
+        <code>{accountId}</code>
+      </a>
+    )}
+    {reasons.length === 0 ? null : (
+      <span class="soft">
+        Refused: {reasons.map(({ reason, count }) => `${reason} ${formatCount(count)}`).join(', ')}
+      </span>
+    )}
+  </>
+)

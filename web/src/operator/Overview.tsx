@@ -1,6 +1,6 @@
 import type { Schemas } from '../api.js'
 import { formatSeconds } from '../format.js'
-import { networks } from '../networks.js'
+import { nameOf, networks } from '../networks.js'
 import { useStore } from '../store.js'
 import { ErrorNote } from '../ui/ErrorNote.js'
 import { Card } from '../ui/layout.js'
@@ -63,7 +63,7 @@ const Everything = ({ overview }: { readonly overview: Schemas['OperatorOverview
 }
 
 const MatterList = ({ overview }: { readonly overview: Schemas['OperatorOverview'] }) => {
-  const matters = listMatters(overview)
+  const matters = listMatters(overview, nameOf)
   const { pauses } = overview.instance
   return (
     <Card title="Needs attention">

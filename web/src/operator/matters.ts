@@ -1,8 +1,8 @@
-import type { Schemas } from '../api.js'
+import type { components } from '../../../sdk/src/schema.js'
 import { formatCount, formatSeconds } from '../format.js'
-import { nameOf } from '../networks.js'
 
-type Overview = Schemas['OperatorOverview']
+type Overview = components['schemas']['OperatorOverview']
+type NameOf = (network: string) => string
 type Instance = Overview['instance']
 type Network = Instance['networks'][number]
 
@@ -18,12 +18,12 @@ const longWebhookSeconds = 300
 const fewDays = 3
 
 /** What an operator should look at first: what stops payments before what may. */
-export const listMatters = (overview: Overview): readonly Matter[] => {
+export const listMatters = (overview: Overview, nameOf: NameOf): readonly Matter[] => {
   const { instance, shared, unread } = overview
   const matters = [
     ...listDatabase(shared),
-    ...instance.networks.flatMap(listNetwork),
-    ...listOpen(shared),
+    ...instance.networks.flatMap((network) => listNetwork(network, nameOf(network.network))),
+    ...listOpen(shared, nameOf),
     ...listUnread(unread),
     ...listWebhooks(shared),
     ...listInstance(instance),
@@ -44,8 +44,7 @@ const listDatabase = ({ database }: Overview['shared']): readonly Matter[] => {
   ]
 }
 
-const listNetwork = (network: Network): readonly Matter[] => {
-  const name = nameOf(network.network)
+const listNetwork = (network: Network, name: string): readonly Matter[] => {
   const matters: Matter[] = []
   if (!network.isServing) matters.push(bad(`${name} does not serve`, network.problem ?? ''))
   for (const { scheme, reason } of network.paused) {
@@ -76,7 +75,7 @@ const listNetwork = (network: Network): readonly Matter[] => {
   return matters
 }
 
-const listOpen = ({ openSettlements, lastDay }: Overview['shared']): readonly Matter[] => {
+const listOpen = ({ openSettlements, lastDay }: Overview['shared'], nameOf: NameOf): readonly Matter[] => {
   const late = (openSettlements ?? []).filter(({ oldestSeconds }) => oldestSeconds > longOpenSeconds)
   const lost = (lastDay ?? []).filter((each) => each.lost > 0)
   return [

@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { findChromium } from '../support/chromium.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { useTestDatabase } from '../support/postgres.js'
+import { startService, type TestService } from '../support/service.js'
+import { type ConsoleBrowser, createCalls, openConsole, waitForCount } from './support.js'
+
+const chromium = findChromium()
+const token = 'an-operator-token-of-some-length'
+const network = 'eip155:84532'
+const markup = '<img src=x onerror=alert(1)><b>Report shop</b>'
+const titles = ['Operator', 'Callers', 'Accounts', 'Pauses', 'Settlements', 'Audit']
+
+describe.skipIf(chromium === null)("the operator's pages of the console", () => {
+  const database = useTestDatabase({ isSandbox: true })
+  let service: TestService
+  let calls: ReturnType<typeof createCalls>
+  let browser: ConsoleBrowser
+  beforeAll(async () => {
+    service = await startService({
+      databaseUrl: database.url,
+      environment: { SANDBOX: 'true', RATE_LIMITS: 'off', OPERATOR_TOKEN: token },
+    })
+    calls = createCalls(service.url)
+    browser = await openConsole(chromium ?? '', service.url)
+  })
+  afterAll(async () => {
+    await browser.close()
+    await service.close()
+  })
+
+  const enter = async ({ page }: ConsoleBrowser, text = token) => {
+    await page.getByLabel('Operator token').fill(text)
+    await page.getByRole('button', { name: 'Open' }).click()
+  }
+  /** In a tab that forgot its token. */
+  const open = async (view: string, from = browser) => {
+    await from.page.goto(`${service.url}/console/operator${view === '' ? '' : `/${view}`}`)
+    await enter(from)
+    await from.page.getByRole('button', { name: 'Forget the token' }).waitFor()
+    return from.page
+  }
+  const goTo = (page: ConsoleBrowser['page'], view: string) =>
+    page.getByRole('navigation', { name: 'Operator' }).getByRole('link', { name: view }).click()
+  const ask = async (path: string) => {
+    const response = await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+    return await response.json()
+  }
+  const readSupported = async () =>
+    z
+      .object({ kinds: z.array(z.object({ network: z.string() })) })
+      .parse(await ask('/supported'))
+      .kinds.map((kind) => kind.network)
+  const findAccount = async (search: string) => {
+    const { accounts } = z
+      .object({ accounts: z.array(z.object({ id: z.string(), tier: z.string(), status: z.string() })) })
+      .parse(await ask(`/v1/operator/accounts?search=${search}`))
+    return accounts[0]
+  }
+  const readActions = async () =>
+    z.object({ entries: z.array(z.object({ action: z.string() })) }).parse(await ask('/v1/operator/audit'))
+      .entries
+
+  it('are found from the sign-in, refuse another token, and take the one of the instance', async () => {
+    const { page } = browser
+    await page.goto(`${service.url}/console`)
+    await page.getByRole('link', { name: 'I operate this instance' }).click()
+    await enter(browser, 'another-operator-token-of-some-length')
+    await page.getByRole('alert').getByText('Operators only').waitFor()
+    await browser.expectAccessible()
+    await enter(browser)
+    await page.getByText('Needs attention').waitFor()
+    expect(page.url()).toBe(`${service.url}/console/operator`)
+    expect(await page.evaluate<number>('sessionStorage.length + localStorage.length')).toBe(0)
+    expect(await page.content()).not.toContain(token)
+    await page.getByRole('button', { name: 'Forget the token' }).click()
+    await page.getByLabel('Operator token').waitFor()
+    browser.expectNoProblems()
+  })
+
+  it('stay open over a reload only where that was asked for, and close when the token is refused', async () => {
+    const { page } = browser
+    await page.goto(`${service.url}/console/operator`)
+    await page.getByLabel('Remember the token').check()
+    await enter(browser)
+    await page.getByText('Needs attention').waitFor()
+    await page.reload()
+    await page.getByText('Needs attention').waitFor()
+    await page.evaluate("sessionStorage.setItem('quittance.operator', 'a-token-that-was-changed-meanwhile')")
+    await page.reload()
+    await page.getByRole('alert').getByText('You were signed out. Operators only').waitFor()
+    expect(await page.evaluate("sessionStorage.getItem('quittance.operator')")).toBeNull()
+  })
+
+  it.each([
+    { colorScheme: 'light', width: 1_280 },
+    { colorScheme: 'dark', width: 360 },
+  ] as const)('are readable in $colorScheme at $width pixels, every one', async ({ colorScheme, width }) => {
+    const apiKey = await calls.register(`grace-${colorScheme}@example.com`, markup.slice(0, 40))
+    await calls.settle('CAFE11', apiKey)
+    await calls.settle('CAFE13', apiKey)
+    const other = await openConsole(chromium ?? '', service.url, { colorScheme, width })
+    try {
+      const page = await open('', other)
+      for (const title of titles) {
+        if (title !== 'Operator') await goTo(page, title)
+        await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+        await waitForCount(page.getByText('Loading …'), 0)
+        await other.photograph(`operator-${title}-${colorScheme}-${width}`)
+        await other.expectAccessible()
+      }
+      other.expectNoProblems()
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('show networks and jobs of this instance, and what all instances share', async () => {
+    const page = await open('')
+    await page.getByRole('region', { name: 'Base Sepolia' }).getByText('Serving').waitFor()
+    const jobs = page.getByRole('table', { name: 'Jobs of this instance' })
+    await jobs.getByText('one instance does it for all').first().waitFor()
+    await page.getByRole('heading', { name: 'All instances on one database' }).waitFor()
+    await page.getByRole('table', { name: 'Instances', exact: true }).getByText('Alive').waitFor()
+  })
+
+  it('read the overview again while one looks, one request at a time, and say when it is stale', async () => {
+    const page = await open('')
+    await page.getByText('Needs attention').waitFor()
+    let waiting = 0
+    let most = 0
+    let asked = 0
+    await page.route('**/v1/operator/overview', async (route) => {
+      asked += 1
+      waiting += 1
+      most = Math.max(most, waiting)
+      if (asked > 1) await page.getByText('This is not current').waitFor()
+      await route.abort()
+      waiting -= 1
+    })
+    await page.getByText('This is not current').waitFor()
+    await page.getByText('The service cannot be reached').waitFor()
+    await pollUntil(async () => asked > 1, 'the second request')
+    expect(most).toBe(1)
+    await page.unroute('**/v1/operator/overview')
+    await waitForCount(page.getByText('This is not current'), 0)
+  })
+
+  it('pause a network after a question, which /supported obeys, and resume it', async () => {
+    const page = await open('pauses')
+    const dialog = page.getByRole('dialog')
+    await page.getByLabel('Network').selectOption(network)
+    await page.getByLabel('Reason, which callers read').fill(markup)
+    await page.getByRole('button', { name: 'Pause …' }).click()
+    await dialog.getByText('Goes on:').waitFor()
+    await browser.expectAccessible()
+    await browser.photograph('operator-pause-question')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await readSupported()).toContain(network)
+    await page.getByRole('button', { name: 'Pause …' }).click()
+    await dialog.getByLabel('Your name').fill('Ada')
+    await dialog.getByRole('button', { name: 'Pause', exact: true }).click()
+    const row = page
+      .getByRole('table', { name: 'Pauses, oldest first' })
+      .getByRole('row')
+      .filter({ hasText: 'Ada' })
+    await row.getByText(markup).waitFor()
+    expect(await readSupported()).not.toContain(network)
+    await goTo(page, 'Overview')
+    await page.locator('.matters').getByText('All on Base Sepolia is paused').waitFor()
+    await page.locator('.matters').getByText(markup).waitFor()
+    await browser.photograph('operator-paused')
+    await page.getByRole('link', { name: 'Show what is paused' }).click()
+    await row.getByRole('button', { name: 'Resume' }).click()
+    await dialog.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('Nothing is paused.').waitFor()
+    expect(await readSupported()).toContain(network)
+    await goTo(page, 'Audit')
+    await page
+      .getByRole('table', { name: /^Actions/ })
+      .getByText(markup)
+      .first()
+      .waitFor()
+    await waitForCount(page.locator('main img'), 0)
+    browser.expectNoProblems()
+  })
+
+  it('pause an account, and show why a target is refused', async () => {
+    await calls.register('joan@example.com')
+    const account = await findAccount('joan@')
+    const page = await open('pauses')
+    const dialog = page.getByRole('dialog')
+    await page.getByLabel('What').selectOption('account')
+    await page.getByLabel('Account id').fill('joan')
+    await page.getByLabel('Reason, which callers read').fill('Write to support')
+    await page.getByRole('button', { name: 'Pause …' }).click()
+    await dialog.getByRole('button', { name: 'Pause', exact: true }).click()
+    await dialog.getByRole('alert').getByText('INVALID_REQUEST').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByLabel('Account id').fill(account?.id ?? '')
+    await page.getByRole('button', { name: 'Pause …' }).click()
+    await dialog.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByText(`the account ${account?.id}`).waitFor()
+    await page.getByRole('button', { name: `Resume the account ${account?.id}` }).click()
+    await dialog.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('Nothing is paused.').waitFor()
+  })
+
+  it('find an account, grant a tier and revoke it after questions, and the audit says so', async () => {
+    await calls.register('ada@example.com', markup.slice(0, 40))
+    const page = await open('accounts')
+    const dialog = page.getByRole('dialog')
+    const rows = page.getByRole('table', { name: 'Accounts' }).locator('tbody').getByRole('row')
+    await page.getByLabel('Id, or the beginning').fill('ada@')
+    await page.getByRole('button', { name: 'Find' }).click()
+    await waitForCount(rows, 1)
+    await rows.getByText(markup.slice(0, 40)).waitFor()
+    await rows.getByRole('combobox').selectOption('scale')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await rows.getByRole('combobox').inputValue()).toBe('free')
+    expect(await findAccount('ada@')).toMatchObject({ tier: 'free' })
+    await rows.getByRole('combobox').selectOption('scale')
+    await dialog.getByRole('button', { name: 'Grant scale' }).click()
+    await waitForCount(dialog, 0)
+    expect(await rows.getByRole('combobox').inputValue()).toBe('scale')
+    expect(await findAccount('ada@')).toMatchObject({ tier: 'scale' })
+    await rows.getByRole('button', { name: 'Revoke' }).click()
+    const confirm = dialog.getByRole('button', { name: 'Revoke' })
+    expect(await confirm.isDisabled()).toBe(true)
+    await dialog.getByLabel('to confirm').fill('revoke')
+    await confirm.click()
+    await rows.getByText('Revoked').first().waitFor()
+    expect(await findAccount('ada@')).toMatchObject({ status: 'revoked' })
+    expect((await readActions()).slice(0, 2).map(({ action }) => action)).toEqual([
+      'account.revoked',
+      'tier.changed',
+    ])
+    await goTo(page, 'Audit')
+    await page
+      .getByRole('table', { name: /^Actions/ })
+      .getByText('tier.changed')
+      .waitFor()
+    await waitForCount(page.locator('main img'), 0)
+    browser.expectNoProblems()
+  })
+
+  it('send a delivery of any account again, and say that there is none', async () => {
+    const apiKey = await calls.register('mary@example.com')
+    const inbox = z.object({ url: z.string() }).parse(await calls.post('/sandbox/inbox', { failures: 0 }))
+    await calls.post('/dashboard/webhook', { webhookUrl: inbox.url }, apiKey)
+    await calls.settle('CAFE11', apiKey)
+    const readDelivery = async () => {
+      const response = await fetch(`${service.url}/dashboard/webhook/deliveries?status=delivered`, {
+        headers: { 'x-api-key': apiKey },
+      })
+      const page = z
+        .object({ deliveries: z.array(z.object({ id: z.string() })) })
+        .parse(await response.json())
+      return page.deliveries[0] ?? null
+    }
+    const delivery = await pollUntil(readDelivery, 'a delivery')
+    const page = await open('accounts')
+    const dialog = page.getByRole('dialog')
+    const send = async (id: string) => {
+      await page.getByLabel('Id of the delivery').fill(id)
+      await page.getByRole('button', { name: 'Send it again' }).click()
+      await dialog.getByRole('button', { name: 'Send' }).click()
+    }
+    await send(randomUUID())
+    await dialog.getByRole('alert').getByText('NOT_FOUND').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await send(delivery.id)
+    await page.getByText('It is due.').waitFor()
+  })
+
+  it('list callers with their reasons, and settlements of all accounts by status', async () => {
+    const apiKey = await calls.register('edith@example.com')
+    await calls.settle('CAFE11', apiKey)
+    const account = await findAccount('edith@')
+    const page = await open('callers')
+    await page
+      .getByRole('table', { name: 'Ask most' })
+      .getByText(account?.id ?? '')
+      .waitFor()
+    await goTo(page, 'Settlements')
+    await page.getByLabel('Status').selectOption('confirmed')
+    const table = page.getByRole('table', { name: 'Settlements, newest first' })
+    await table.getByTitle(account?.id ?? '').waitFor()
+    await page.getByLabel('Network').selectOption('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1')
+    await page.getByText('No settlements match.').waitFor()
+  })
+})
