@@ -39,7 +39,7 @@ const namesTerms: TermsRule['check'] = ({ terms: { scheme, network } }) => {
 const acceptsAmount: TermsRule['check'] = ({ body, payload, requirements, isForSettle }) => {
   if (payload.accepted === undefined) return null
   const amount = readAcceptedAmount(payload.accepted)
-  // x402 puts the charge in the place of the maximum at settle.
+  // At settle, x402 servers send the charge where the maximum was.
   const isPart = requirements.scheme === 'upto' && amount !== null && amount > requirements.amount
   if (amount === requirements.amount || isPart) return null
   return isForSettle && isChargeAboveMaximum(body, payload, requirements)

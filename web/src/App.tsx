@@ -15,9 +15,8 @@ export const App = () => {
   const isSignedIn = account !== null
   // Another key has other events.
   useEffect(() => (isSignedIn ? followEvents() : undefined), [isSignedIn, key])
-  // What had the focus is gone.
   const shown = useRef(isSignedIn)
-  // Not at the start, when the reader may be typing already.
+  // The element that had the focus is gone. At the first load the reader may be typing already.
   useEffect(() => {
     if (shown.current !== isSignedIn) focusHeading()
     shown.current = isSignedIn

@@ -42,9 +42,9 @@ interface Waiting {
   readonly signal?: AbortSignal | undefined
   /** Of the whole answer; default 15 s. */
   readonly timeoutMs?: number
-  /** Instead of `body`: JSON as its author wrote it, which is not read and written again. */
+  /** Instead of `body`: JSON text, which is sent as it is. */
   readonly json?: string
-  /** A 401 says that the key is not the one of the owner, and not that it is refused. */
+  /** On this route a 401 means that the key belongs to another owner, not that it is refused. */
   readonly isForOwners?: boolean
 }
 

@@ -25,7 +25,7 @@ export const formatSeconds = (seconds: number): string => {
 
 export const formatShare = (share: number): string => {
   const percent = 100 * share
-  // 99.96 % is not all.
+  // Rounding must not turn 99.96 % into 100 %.
   return percent === 100 || percent === 0
     ? `${percent} %`
     : `${Math.min(Math.max(percent, 0.1), 99.9).toFixed(1)} %`

@@ -66,7 +66,7 @@ const run = async (signal: AbortSignal): Promise<void> => {
     if (signal.aborted) return
     if (!result.ok) {
       liveState.set('interrupted')
-      // The cursor is not known any more, such as after a restored backup.
+      // The service no longer knows the cursor, for example after a backup was restored.
       if (result.error.code === 'INVALID_REQUEST') cursor = null
       await pause(Math.max(pauseMs, (result.error.retryAfterSeconds ?? 0) * 1_000), signal)
       pauseMs = Math.min(2 * pauseMs, longestPauseMs)

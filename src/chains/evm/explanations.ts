@@ -49,7 +49,7 @@ export const describeAge = (seconds: bigint, nowSeconds: bigint): string => {
   return `${seconds} (${date}), ${distance > 0n ? `${distance} s from now` : `${-distance} s ago`}`
 }
 
-/** The asset is settled: its domain helps clients that sign for another one. */
+/** Shows the token's domain, because clients often sign for another one. */
 export const noteToken = (token: Token, payment: Payment, trace: Trace): void => {
   trace.note('asset', null, compareAsset(payment))
   if (token.domain === null) return
@@ -79,7 +79,7 @@ export interface StateRules {
 }
 
 interface StateFacts<Candidate> {
-  /** Earlier rules that a reason of the simulation is about: a wallet contract may accept what no key signed. */
+  /** Earlier rules to which a revert reason of the simulation belongs: a wallet contract may accept what no key signed. */
   readonly shownBy: Readonly<Partial<Record<Reason, RuleName>>>
   readonly rules: readonly Rule<Candidate, Failure>[]
   read(payment: Payment): {
@@ -117,8 +117,8 @@ export const createStateRules = <Candidate>({
 })
 
 /**
- * Notes the simulation with the state beside it. Where the state shows why the simulation fails, its rule says so; else the
- * simulation, whose reason comes before what the state shows besides.
+ * Notes the simulation with the state of the contracts. If the state explains the revert, that rule fails and the simulation
+ * is skipped; otherwise the simulation fails.
  */
 export const noteState = (
   { judge, shownBy }: StateInspection,

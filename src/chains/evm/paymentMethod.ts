@@ -108,7 +108,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
 
   const stateNames = facts.state?.names ?? []
 
-  /** Reads what a simulation would have read. An explanation that has its verdict is no worse for nodes that fail. */
+  /** Reads the contract state that the simulation would have read. A failing node leaves these rules unknown. */
   const traceState = async (payment: Payment, trace: Trace): Promise<void> => {
     // Only tokens that payments are settled in are asked.
     const state = trace.hasPassed('asset') ? facts.state?.inspect(payment) : null

@@ -22,7 +22,7 @@ interface Trace {
   isOver: boolean
 }
 
-// A loop that was started by a request and serves others goes on in its trace: both bounds end that.
+// A loop that a request started can outlive it and serve others: both bounds end its trace.
 const maxSpans = 500
 const maxTextLength = 200
 const maxAttributes = 32

@@ -36,8 +36,8 @@ export const factTitles = {
 export type FactName = keyof typeof factTitles
 
 /**
- * Follows one verification, which then goes on after the first broken rule as far as what other rules need is known. It
- * decides nothing: the verification ends with the same verdict as without.
+ * Records one verification, which then checks further rules after the first failure where their inputs are known. The
+ * verdict stays the same.
  */
 export interface Trace {
   /** Rules that follow, in their order. Those that are never noted were not reached. */

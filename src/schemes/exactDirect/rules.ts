@@ -11,7 +11,7 @@ export interface ReadProof {
   readonly asset: string
 }
 
-/** What the transaction must show, in one line. Null: a settlement waits for it. */
+/** Notes the transfer that the transaction must contain. Null: a settlement looks it up later. */
 export const noteTransaction = (
   { query, terms }: Inquiry,
   judgement: Judgement | null,

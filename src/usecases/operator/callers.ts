@@ -13,7 +13,7 @@ interface Count extends Measures {
   readonly network: string | null
   settles: number
   readonly reasons: Map<string, number>
-  /** At most so much was forgotten of it before. */
+  /** The most that was forgotten of it before: it is ranked with that, so that floods of new callers cannot hide it. */
   readonly forgotten: Readonly<Measures>
 }
 

@@ -51,7 +51,7 @@ const nothing: Shared = {
 export const createReadOverview = (dependencies: OverviewDependencies): OperatorUseCases['readOverview'] => {
   const { report, store, clock, deadlineMs = defaultDeadlineMs } = dependencies
   const startedAt = clock.now()
-  // A failure is kept as well: a journal that is too large to be counted in time is not counted every second.
+  // Failures are cached too: a journal that is too large to be counted in time is tried once a minute.
   const countDay = cacheFor(clock, dayMaxAgeMs, () =>
     Promise.allSettled([store.countDay(report.listNetworks().map(({ network }) => network))]),
   )

@@ -108,7 +108,7 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
     }
   }
 
-  /** It is written already: where it cannot be read back, this instance obeys it all the same. */
+  /** The change is committed: if it cannot be read back, this instance applies it to what it knew. */
   const refreshAfterChange = async (target: PauseTarget, pause: Pause | null): Promise<void> => {
     try {
       await refresh()

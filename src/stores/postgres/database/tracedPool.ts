@@ -5,7 +5,7 @@ import { completeSpan, findCurrentSpan } from '../../../platform/tracer/currentS
 /** Statements of traced requests get a span each, without their text and values. */
 export const tracePool = (pool: Pool): Pool => {
   Object.assign(pool, { query: traceQuery(pool, pool.query) })
-  // Those of transactions. The pool's own statements are sent with a callback.
+  // Clients of transactions. The pool passes a callback with its own statements, which are not traced twice.
   pool.on('connect', (client: PoolClient) => {
     Object.assign(client, { query: traceQuery(client, client.query) })
   })

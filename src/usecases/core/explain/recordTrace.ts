@@ -19,9 +19,9 @@ export interface TraceRecord extends Trace {
   noteError(name: RuleName, error: Pick<AppError, 'code' | 'message'>): void
   addProblems(name: RuleName, problems: readonly Comparison[]): void
   findFirstFailed(): RuleName | null
-  /** The settlement decides whichever rules are broken: it comes before them. Null: they do not count. */
+  /** An earlier settlement outranks broken rules. Null: it makes the payment valid, so that broken rules are skipped. */
   noteSettlement(failure: SettlementFailure | null): void
-  /** What was not noted was not reached: behind a rule that failed, or because something did not answer. */
+  /** Rules that were not noted were not reached: an earlier one failed, or something did not answer. */
   list(): ExplainedRule[]
   listFacts(): Explanation['facts']
 }
@@ -57,7 +57,7 @@ export const recordTrace = (body: unknown): TraceRecord => {
   const write = (name: RuleName, entry: Noted): void => {
     const earlier = noted.get(name)
     if (earlier?.state === 'failed') return
-    // In the order of the failures.
+    // A failed rule moves to the end, so that failures are listed in the order in which they were found.
     if (entry.state === 'failed') noted.delete(name)
     noted.set(name, earlier === undefined ? entry : { ...earlier, ...entry })
   }
