@@ -40,6 +40,7 @@ const notify = (change: Change): void => {
 
 const waitSeconds = 25
 const [firstPauseMs, longestPauseMs] = [1_000, 15_000]
+const partPauseMs = 250
 
 /**
  * Follows the events of the account. The cursor moves only over events that were handled, so none is skipped by an outage
@@ -81,6 +82,7 @@ const run = async (signal: AbortSignal): Promise<void> => {
     }
     if (isStart && hasMore) {
       // `latest` skips a part at a time.
+      await pause(partPauseMs, signal)
       continue
     }
     cursor = result.data.cursor
