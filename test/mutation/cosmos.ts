@@ -2,12 +2,12 @@ import { type Guard, guardsIn } from './guard.js'
 
 const folder = 'src/chains/cosmos'
 const tests = 'test/chains/cosmos'
-const pitfalls = [`${tests}/exactDirect/pitfalls.test.ts`]
-const lookUp = [`${tests}/exactDirect/lookUp.test.ts`]
-const signers = [`${tests}/exactDirect/transactionSigner.test.ts`]
-const claims = [`${tests}/exactDirect/signedClaim.test.ts`]
+const pitfalls = [`${tests}/pitfalls.test.ts`]
+const lookUp = [`${tests}/lookUp.test.ts`]
+const signers = [`${tests}/transactionSigner.test.ts`]
+const claims = [`${tests}/signedClaim.test.ts`]
 const opening = [`${tests}/open.test.ts`]
-const encoding = [`${tests}/encoding/encoding.test.ts`]
+const encoding = [`${tests}/encoding.test.ts`]
 
 export const guards: readonly Guard[] = [
   ...guardsIn(`${folder}/rpc.ts`, pitfalls, {

@@ -2,9 +2,9 @@ import { type Guard, guardsIn } from './guard.js'
 
 const folder = 'src/chains/near'
 const tests = 'test/chains/near'
-const pitfalls = [`${tests}/exactDirect/pitfalls.test.ts`]
-const lookUp = [`${tests}/exactDirect/lookUp.test.ts`]
-const claims = [`${tests}/exactDirect/signedClaim.test.ts`]
+const pitfalls = [`${tests}/pitfalls.test.ts`]
+const lookUp = [`${tests}/lookUp.test.ts`]
+const claims = [`${tests}/signedClaim.test.ts`]
 const opening = [`${tests}/open.test.ts`]
 
 export const guards: readonly Guard[] = [

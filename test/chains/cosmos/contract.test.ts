@@ -2,11 +2,11 @@ import {
   describeSchemeContract,
   type SchemeBody,
   type SchemeHarness,
-} from '../../../contracts/schemeContract.js'
-import { send, sendMessage, sign } from '../../../support/cosmos/payment.js'
-import { hashOf } from '../../../support/cosmos/transaction.js'
-import { watchConnection } from '../../../support/watchConnection.js'
-import { amount, openScene } from '../scene.js'
+} from '../../contracts/schemeContract.js'
+import { send, sendMessage, sign } from '../../support/cosmos/payment.js'
+import { hashOf } from '../../support/cosmos/transaction.js'
+import { watchConnection } from '../../support/watchConnection.js'
+import { amount, openScene } from './scene.js'
 
 /** The same payment: other key order, the hash in lower case with 0x, the amount as a number. */
 const respell = ({ paymentPayload, paymentRequirements }: SchemeBody, txHash: string): SchemeBody => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SettleResult } from '../../../../src/protocol/results.js'
-import type { CoreClient } from '../../../support/coreClient.js'
-import { pollUntil } from '../../../support/pollUntil.js'
-import { openScene, type Scene } from '../scene.js'
+import type { SettleResult } from '../../../src/protocol/results.js'
+import type { CoreClient } from '../../support/coreClient.js'
+import { pollUntil } from '../../support/pollUntil.js'
+import { openScene, type Scene } from './scene.js'
 
 let scene: Scene
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type ByReason, listByReason } from '../../../support/byReason.js'
-import { transferLog } from '../../../support/near/contracts.js'
+import { type ByReason, listByReason } from '../../support/byReason.js'
+import { transferLog } from '../../support/near/contracts.js'
 import {
   contractCall,
   type NearTerms,
@@ -8,10 +8,10 @@ import {
   sendRelayed,
   transferAndCall,
   transferCall,
-} from '../../../support/near/payment.js'
-import { pollUntil } from '../../../support/pollUntil.js'
-import { useScene } from '../../../support/useScene.js'
-import { amount, openScene, otherTokenId, tokenId } from '../scene.js'
+} from '../../support/near/payment.js'
+import { pollUntil } from '../../support/pollUntil.js'
+import { useScene } from '../../support/useScene.js'
+import { amount, openScene, otherTokenId, tokenId } from './scene.js'
 
 const scene = useScene(openScene)
 let payTo: string

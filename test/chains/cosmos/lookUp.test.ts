@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { listTransfers } from '../../../../src/chains/cosmos/lookUp.js'
-import { encode } from '../../../support/cosmos/protobuf.js'
-import { addressOf, messageUrls } from '../../../support/cosmos/transaction.js'
-import { rejectionOf } from '../../../support/rejectionOf.js'
-import { useScene } from '../../../support/useScene.js'
-import { amount, openScene } from '../scene.js'
+import { listTransfers } from '../../../src/chains/cosmos/lookUp.js'
+import { encode } from '../../support/cosmos/protobuf.js'
+import { addressOf, messageUrls } from '../../support/cosmos/transaction.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
+import { useScene } from '../../support/useScene.js'
+import { amount, openScene } from './scene.js'
 
 const scene = useScene(openScene)
 let payTo: string

@@ -6,10 +6,10 @@ import {
   nearBody,
   newAccountId,
   transferCall,
-} from '../../../support/near/payment.js'
-import { rejectionOf } from '../../../support/rejectionOf.js'
-import { useScene } from '../../../support/useScene.js'
-import { amount, openScene, tokenId } from '../scene.js'
+} from '../../support/near/payment.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
+import { useScene } from '../../support/useScene.js'
+import { amount, openScene, tokenId } from './scene.js'
 
 const scene = useScene(openScene)
 let payTo: string

@@ -1,9 +1,9 @@
 import { secp256k1 } from '@noble/curves/secp256k1'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { cosmosBody } from '../../../support/cosmos/payment.js'
-import { signClaim } from '../../../support/cosmos/signClaim.js'
-import { useScene } from '../../../support/useScene.js'
-import { amount, openScene } from '../scene.js'
+import { cosmosBody } from '../../support/cosmos/payment.js'
+import { signClaim } from '../../support/cosmos/signClaim.js'
+import { useScene } from '../../support/useScene.js'
+import { amount, openScene } from './scene.js'
 
 const scene = useScene(openScene)
 let payTo: string

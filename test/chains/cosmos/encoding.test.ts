@@ -2,9 +2,9 @@ import { sha256 } from '@noble/hashes/sha2'
 import { bech32 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatAddress, readAddress, readDenom, readHash } from '../../../../src/chains/cosmos/addresses.js'
-import { computeRoot } from '../../../../src/chains/cosmos/inclusionProof.js'
-import { auntsOf, merkleRoot } from '../../../support/cosmos/merkle.js'
+import { formatAddress, readAddress, readDenom, readHash } from '../../../src/chains/cosmos/addresses.js'
+import { computeRoot } from '../../../src/chains/cosmos/inclusionProof.js'
+import { auntsOf, merkleRoot } from '../../support/cosmos/merkle.js'
 
 const address = (length: number, prefix = 'noble') =>
   bech32.encode(prefix, bech32.toWords(new Uint8Array(length).fill(7)))

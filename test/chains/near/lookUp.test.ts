@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { isAuthorizedBy, listTransfers } from '../../../../src/chains/near/lookUp.js'
-import { transactionShapeOf } from '../../../../src/chains/near/rpc.js'
-import { transferCall } from '../../../support/near/payment.js'
-import { rejectionOf } from '../../../support/rejectionOf.js'
-import { useScene } from '../../../support/useScene.js'
-import { amount, openScene } from '../scene.js'
+import { isAuthorizedBy, listTransfers } from '../../../src/chains/near/lookUp.js'
+import { transactionShapeOf } from '../../../src/chains/near/rpc.js'
+import { transferCall } from '../../support/near/payment.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
+import { useScene } from '../../support/useScene.js'
+import { amount, openScene } from './scene.js'
 
 const scene = useScene(openScene)
 let payTo: string

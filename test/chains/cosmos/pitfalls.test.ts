@@ -1,7 +1,7 @@
 import { TxRaw } from 'cosmjs-types/cosmos/tx/v1beta1/tx'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ByReason, listByReason } from '../../../support/byReason.js'
+import { type ByReason, listByReason } from '../../support/byReason.js'
 import {
   type CosmosTerms,
   execMessage,
@@ -10,12 +10,12 @@ import {
   sendMessage,
   sign,
   submit,
-} from '../../../support/cosmos/payment.js'
-import { decode, encode } from '../../../support/cosmos/protobuf.js'
-import { hashOf } from '../../../support/cosmos/transaction.js'
-import { rejectionOf } from '../../../support/rejectionOf.js'
-import { useScene } from '../../../support/useScene.js'
-import { amount, openScene, voucher } from '../scene.js'
+} from '../../support/cosmos/payment.js'
+import { decode, encode } from '../../support/cosmos/protobuf.js'
+import { hashOf } from '../../support/cosmos/transaction.js'
+import { rejectionOf } from '../../support/rejectionOf.js'
+import { useScene } from '../../support/useScene.js'
+import { amount, openScene, voucher } from './scene.js'
 
 const scene = useScene(openScene)
 let payTo: string

@@ -5,10 +5,10 @@ import {
   describeSchemeContract,
   type SchemeBody,
   type SchemeHarness,
-} from '../../../contracts/schemeContract.js'
-import { send, transferCall } from '../../../support/near/payment.js'
-import { watchConnection } from '../../../support/watchConnection.js'
-import { amount, openScene, tokenId } from '../scene.js'
+} from '../../contracts/schemeContract.js'
+import { send, transferCall } from '../../support/near/payment.js'
+import { watchConnection } from '../../support/watchConnection.js'
+import { amount, openScene, tokenId } from './scene.js'
 
 /** The same payment: other key order, the amount as a number. */
 const respell = ({ paymentPayload, paymentRequirements }: SchemeBody): SchemeBody => {

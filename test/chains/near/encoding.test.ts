@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readAccountId, readBytes32, readHash } from '../../../../src/chains/near/addresses.js'
+import { readAccountId, readBytes32, readHash } from '../../../src/chains/near/addresses.js'
 
 describe('an account id', () => {
   it.each([
