@@ -10,7 +10,7 @@ export interface Session {
   readonly key: string | null
   /** Null while the key is checked, and without one. */
   readonly account: Account | null
-  /** Why the last session ended; null: nobody was signed in, or its user signed out. */
+  /** Why the last session ended; null: there was none, or its user signed out. */
   readonly reason: string | null
   /** Why a remembered key could not be checked yet. */
   readonly problem: ApiError | null

@@ -92,7 +92,7 @@ export interface ServiceDescription {
 
 export interface CoreUseCases {
   verifyPayment(request: VerifyRequest): Promise<VerifyResult>
-  /** What /verify would answer, rule by rule; nothing is held, counted or recorded. Throws only if nobody awaits it. */
+  /** What /verify would answer, rule by rule; nothing is held, counted or recorded. Throws only after the caller disconnected. */
   explainPayment(request: ExplainRequest): Promise<Explanation>
   listReasons(): ReasonCatalogue
   settlePayment(request: SettleRequest): Promise<SettleResponse>

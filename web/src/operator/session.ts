@@ -3,7 +3,7 @@ import { isSandbox } from '../session.js'
 import { createStore } from '../store.js'
 
 interface OperatorSession {
-  /** In memory; beside it in the tab's storage only if its user asked for that. Null: nobody is signed in. */
+  /** In memory; beside it in the tab's storage only if its user asked for that. Null: signed out. */
   readonly token: string | null
   /** Why the last session ended; null: there was none, or its user ended it. */
   readonly reason: string | null

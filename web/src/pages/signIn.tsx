@@ -7,7 +7,7 @@ import { ErrorNote } from '../ui/ErrorNote.js'
 import { Card, Page } from '../ui/layout.js'
 import { useLoad } from '../useLoad.js'
 
-/** Instead of every page while nobody is signed in: the path stays, and its page follows. */
+/** Replaces every page until someone signs in; the path stays, and its page follows. */
 export const SignIn = ({ reason }: { readonly reason: string | null }) => (
   <Page title="Sign in" lead="See your payments arrive, and what became of each.">
     {reason === null ? null : (

@@ -35,7 +35,7 @@ export const explainSettle = (exchange: Exchange): Meaning => {
       tone: 'good',
       title: isReplay ? 'Settled, and answered again' : 'Settled',
       text: isReplay
-        ? 'The same Idempotency-Key receives the stored answer; nobody pays twice.'
+        ? 'The same Idempotency-Key receives the stored answer: nothing is paid twice.'
         : 'The recipient has the money: deliver.',
       code: null,
     }
