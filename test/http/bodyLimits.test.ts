@@ -362,8 +362,12 @@ describe('an incomplete body', () => {
     const port = await start()
     const before = await measureSettledBuffers()
     const sockets = await Promise.all(Array.from({ length: 100 }, () => open(port)))
-    for (const socket of sockets) socket.write(`${headOf('/settle', paymentBytes)}{`)
-    await pollUntil(() => measureBuffers() - before > 100 * 1_000, 'the bodies to begin')
+    const sent = `${headOf('/settle', paymentBytes)}{`
+    for (const socket of sockets) socket.write(sent)
+    const ports = new Set(sockets.map(({ localPort }) => localPort))
+    const begun = () =>
+      connections.filter((each) => ports.has(each.remotePort) && each.bytesRead === sent.length).length
+    await pollUntil(() => begun() === sockets.length, 'the bodies to begin', begun)
     expect(measureBuffers() - before).toBeLessThan(100 * 5_000)
     for (const socket of sockets) socket.destroy()
     await pollUntil(() => measureBuffers() - before < 100_000, 'the memory of the bodies')
