@@ -87,10 +87,15 @@ export const composeCore = async (config: Config, environment: Environment): Pro
   const resources = await openResources(config, environment)
   const { stores, chains, metrics, tracer } = resources
   const nouns = createNouns(config, environment, resources)
-  await nouns.prepare().catch(async (error: unknown) => {
+  const close = async (): Promise<void> => {
     await nouns.close()
     await resources.closeConnections()
+    await nouns.flush()
     await stores.close()
+    await tracer?.close()
+  }
+  await nouns.prepare().catch(async (error: unknown) => {
+    await close()
     throw error
   })
   return {
@@ -103,12 +108,6 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     reconcileSettlements: nouns.reconcileSettlements,
     detectReorgs: nouns.detectReorgs,
     startJobs: () => startJobs(shareJobs(nouns.jobs, stores.jobLeases), clock, logger),
-    close: async () => {
-      await nouns.close()
-      await resources.closeConnections()
-      await nouns.flush()
-      await stores.close()
-      await tracer?.close()
-    },
+    close,
   }
 }

@@ -67,7 +67,8 @@ interface MetricsSettings {
 const openStates = ['claimed', 'pending']
 const openStreamStates = ['active', 'paused', 'closing']
 const webhookOutcomes = ['delivered', 'waiting', 'failed'] as const
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
+/** Others have one label. */
+export const knownMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 // From below 1 ms (a rejected body) to 25 s (a settle that waits for its receipt).
 const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 40]
 
@@ -248,7 +249,7 @@ export const createMetrics = ({
       activeRequests += 1
     },
     countRequestEnded: ({ method, endpoint, status, durationSeconds }) => {
-      const labels = { method: methods.has(method) ? method : 'other', endpoint }
+      const labels = { method: knownMethods.has(method) ? method : 'other', endpoint }
       activeRequests -= 1
       requests.count({ ...labels, status: String(status) })
       durations.observe(labels, durationSeconds)

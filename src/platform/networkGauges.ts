@@ -1,21 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
+import type { NetworkState } from '../ports/operatorOverview.js'
 
-export interface MeasuredNetwork {
-  readonly network: string
-  readonly isServing: boolean
-  readonly signers: readonly {
-    readonly signer: string
-    readonly balance: bigint
-    readonly settlementsLeft: number
-    readonly laneRepairs?: number
-  }[]
-  readonly endpoints: readonly {
-    readonly host: string
-    readonly isUp: boolean
-    readonly head: bigint | null
-    readonly latencyMs: number | null
-  }[]
-}
+export type MeasuredNetwork = Pick<NetworkState, 'network' | 'isServing' | 'signers' | 'endpoints'>
 
 interface Sample {
   readonly labels: Readonly<Record<string, string>>

@@ -8,7 +8,7 @@ type ReasonEntry = Schemas['ReasonEntry']
 const catalogue = createStore<ReadonlyMap<string, ReasonEntry>>(new Map())
 let isAsked = false
 
-/** Once while the page is open; where it fails, whoever needs a reason next asks again. */
+/** Once while the page is open; if it fails, the next use asks again. */
 const loadReasons = async (): Promise<void> => {
   if (isAsked) return
   isAsked = true

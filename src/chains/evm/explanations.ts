@@ -3,6 +3,7 @@ import type { Reason } from '../../protocol/reasons.js'
 import type { RuleName } from '../../protocol/rules/ruleNames.js'
 import {
   type Comparison,
+  compareRequiredAmount,
   type FactName,
   type Failure,
   namesOf,
@@ -31,11 +32,8 @@ export const compareAsset = ({ requirements }: Payment): Comparison => ({
   expected: 'a token that this facilitator settles there, as POST /accepts names it',
 })
 
-export const compareRequiredAmount = ({ payment }: { readonly payment: Payment }): Comparison => ({
-  path: 'paymentRequirements.amount',
-  found: payment.requirements.amount,
-  expected: 'at least 1',
-})
+export const compareAmountOf = ({ payment }: { readonly payment: Payment }): Comparison =>
+  compareRequiredAmount(payment)
 
 // The latest second that a Date can hold.
 const latestSecond = 8_640_000_000_000n
@@ -57,7 +55,7 @@ export const noteToken = (token: Token, payment: Payment, trace: Trace): void =>
   trace.addFact('token_version', token.domain.version)
 }
 
-/** What contracts say of the payer, beside a simulation or without one. */
+/** Contracts answer it about the payer, beside a simulation or without one. */
 interface StateInspection extends Pick<StateFacts<never>, 'shownBy'> {
   readonly reads: readonly ContractCall[]
   judge(answers: ReadAnswers): {

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
+import { knownMethods } from '../../platform/metrics.js'
 import { runInSpan } from '../../platform/tracer/currentSpan.js'
 import type { Span, Tracer } from '../../ports/tracer.js'
 import { onResponseEnd } from '../reply.js'
 import { isProbe } from '../server/readRequest.js'
 
 const firstServerError = 500
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
 /** Registered only where a collector is configured. Probes are not traced. */
 export const requestTraces = fastifyPlugin<{ readonly tracer: Tracer }>(
@@ -35,7 +35,7 @@ export const requestTraces = fastifyPlugin<{ readonly tracer: Tracer }>(
 
 const startRequest = (tracer: Tracer, request: FastifyRequest): Span | null => {
   const { traceparent } = request.headers
-  const method = methods.includes(request.method) ? request.method : '_OTHER'
+  const method = knownMethods.has(request.method) ? request.method : '_OTHER'
   const route = request.routeOptions.url ?? 'other'
   return tracer.startRoot({
     name: `${method} ${route}`,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import { lookupResult, registerResult } from '../../protocol/accounts.js'
 import { maskedApiKey } from '../../usecases/dashboard/apiKey.js'
-import { bodyErrors, describeErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse, openErrors } from './responses.js'
 
 /* The keys have the right format and are valid on no instance. */
 
@@ -108,15 +108,6 @@ const email = z
   .meta({ format: 'email', description: 'At most 254 characters; case-insensitive' })
 const projectName = z.string().min(1).max(1_000).meta({ description: '1 to 100 visible characters' })
 
-const openErrors = [
-  'INVALID_REQUEST',
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  ...bodyErrors,
-  'RATE_LIMITED',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
 const countErrors = ['INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'] as const satisfies readonly ErrorCode[]
 
 export const registerSchema = {

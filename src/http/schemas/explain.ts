@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Explanation, explanation, reasonCatalogue } from '../../protocol/explanations.js'
 import { bodyLimits } from '../../protocol/requestLimits.js'
 import { payer, paymentRequests, payTo } from './paymentExamples.js'
-import { bodyErrors, describeErrors, jsonResponse } from './responses.js'
+import { describeErrors, jsonResponse, openErrors } from './responses.js'
 
 const examples: Readonly<Record<string, { readonly summary: string; readonly value: Explanation }>> = {
   invalid: {
@@ -84,18 +84,7 @@ export const explainSchema = {
   }),
   response: {
     200: jsonResponse('The explanation.', explanation, examples),
-    ...describeErrors(
-      [
-        'INVALID_REQUEST',
-        'UNAUTHORIZED',
-        'FORBIDDEN',
-        ...bodyErrors,
-        'RATE_LIMITED',
-        'INTERNAL_ERROR',
-        'SERVICE_UNAVAILABLE',
-      ],
-      bodyLimits.payment,
-    ),
+    ...describeErrors(openErrors, bodyLimits.payment),
   },
   'x-reference': { request: paymentRequests },
 } satisfies FastifySchema

@@ -23,6 +23,17 @@ export const bodyErrors = [
   'UNSUPPORTED_MEDIA_TYPE',
 ] as const satisfies readonly ErrorCode[]
 
+/** Of operations with a body that take a key, and may need none. */
+export const openErrors = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  ...bodyErrors,
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+
 const errorBody = z
   .object({
     code: z.enum(Object.keys(errorStatus)).meta({ description: 'Stable, machine-readable' }),

@@ -2,10 +2,10 @@ import type { Reason } from '../reasons.js'
 import { commonHelp } from './help/common.js'
 import { evmHelp } from './help/evm.js'
 import { exactDirectHelp } from './help/exactDirect.js'
-import type { HelpTable } from './help/helpTable.js'
 import { solanaHelp } from './help/solana.js'
 import { tonHelp } from './help/ton.js'
 import { tronHelp } from './help/tron.js'
+import type { HelpTable } from './reasonEntry.js'
 
 const help = {
   ...commonHelp,

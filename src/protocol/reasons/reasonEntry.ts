@@ -29,6 +29,9 @@ export interface ReasonEntry {
   readonly isFinalOnceSent?: true
 }
 
+/** By reason: when it happens, and what to do. docs/errors.md says the same. */
+export type HelpTable = Readonly<Record<string, readonly [explanation: string, remedy: string]>>
+
 /** The specification's `SVC-…` codes, for dashboards and alerts; a reason or an error code says more. */
 export const operationalCodes = {
   'SVC-1006': 'Invalid signature, or signed for another domain',

@@ -92,6 +92,13 @@ const compareSafely = <Candidate>(
   }
 }
 
+/** Of the rule `required_amount`, in every family. */
+export const compareRequiredAmount = ({
+  requirements,
+}: {
+  readonly requirements: { readonly amount: bigint }
+}): Comparison => ({ path: 'paymentRequirements.amount', found: requirements.amount, expected: 'at least 1' })
+
 export const namesOf = (rules: readonly { readonly name: RuleName }[]): readonly RuleName[] =>
   rules.map(({ name }) => name)
 

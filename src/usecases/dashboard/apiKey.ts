@@ -71,7 +71,7 @@ export const areKeysShown = (mode: Registration['mode'], viewer: KeyViewer): boo
 export const isMailboxProven = (mode: Registration['mode'], viewer: KeyViewer): boolean => {
   switch (mode) {
     case 'open':
-      // Whoever asks next gets the key too.
+      // The next caller that asks also gets the key.
       return false
     case 'once':
       return viewer === 'trusted'

@@ -48,7 +48,7 @@ interface CallerCardProps {
 const CallerCard = ({ title, callers }: CallerCardProps) => (
   <Card title={title}>
     {callers.length === 0 ? (
-      <p class="soft">Nobody in this time.</p>
+      <p class="soft">No caller in this time.</p>
     ) : (
       <Table
         caption={title}

@@ -26,8 +26,8 @@ export const OperatorSignIn = ({ reason }: { readonly reason: string | null }) =
 const NoToken = () => (
   <Card title="No token is set">
     <p>
-      This instance has no <code>OPERATOR_TOKEN</code>, so that nobody can open its operator’s pages. Set it
-      to a long random text, such as that of <code>openssl rand -hex 32</code>, and restart the instance.
+      This instance has no <code>OPERATOR_TOKEN</code>, so that its operator’s pages stay closed. Set it to a
+      long random text, such as that of <code>openssl rand -hex 32</code>, and restart the instance.
     </p>
   </Card>
 )

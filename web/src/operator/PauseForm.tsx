@@ -142,7 +142,7 @@ const ConfirmPause = ({ target, reason, onDone, onClose }: ConfirmPauseProps) =>
     >
       <p>
         <strong>Stops:</strong> new payments are refused with 503 and the reason “{reason}”, on all instances
-        within two seconds, also after restarts, until somebody resumes.
+        within two seconds, also after restarts, until an operator resumes them.
       </p>
       <p>
         <strong>Goes on:</strong> settlements that were claimed or sent, funds that a <code>/verify</code>{' '}

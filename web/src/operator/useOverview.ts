@@ -9,7 +9,7 @@ interface FollowedOverview {
   readonly overview: Overview | null
   /** Of the last request; null if it succeeded. */
   readonly error: ApiError | null
-  /** Since the last answer; it grows only while somebody looks. */
+  /** Since the last answer; it grows only while the page is visible. */
   readonly ageMs: number
   /** Whether what is shown may no longer hold. */
   readonly isStale: boolean

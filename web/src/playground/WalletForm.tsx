@@ -16,7 +16,7 @@ interface WalletFormProps {
   readonly onChoose: (plan: Plan) => void
 }
 
-// Nobody has a key of it.
+// There is no key for it.
 const deadAddress = '0x000000000000000000000000000000000000dEaD'
 
 /** Lives as long as the page: another page of the console does not lose what was funded. */
@@ -162,7 +162,7 @@ const SignerChoice = ({ signer, onProblem }: SignerChoiceProps) => {
         throw new WalkError('This browser has no wallet: its extension is missing or locked out')
       return await connectWallet(provider)
     })
-  // What signs in the page is loaded when somebody needs it.
+  // What signs in the page is loaded on first use.
   const makeKey = () => take(async () => (await import('./throwAwayKey.js')).createThrowAwayKey())
   return (
     <div class="signer">

@@ -4,13 +4,7 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import { type Comparison, namesOf, type Rule, runRules, type Trace } from '../../../protocol/rules/rules.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
-import {
-  compareAsset,
-  compareRequiredAmount,
-  describeAge,
-  noteToken,
-  structureRules,
-} from '../explanations.js'
+import { compareAmountOf, compareAsset, describeAge, noteToken, structureRules } from '../explanations.js'
 import { type Phase, type Preparation, type Preparer, readOccasion, toRefusal } from '../paymentMethod.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { EvmNetworkSettings, EvmSettings } from '../settings.js'
@@ -227,7 +221,7 @@ const rules: readonly Rule<Candidate>[] = [
       expected: `another address than ${authorization.to}`,
     }),
   },
-  { name: 'required_amount', check: asksForSomething, compare: compareRequiredAmount },
+  { name: 'required_amount', check: asksForSomething, compare: compareAmountOf },
   {
     name: 'authorized_amount',
     check: coversAmount,

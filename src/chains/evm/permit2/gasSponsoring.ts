@@ -81,7 +81,7 @@ export const readSponsoring = async (
   }
 }
 
-/** Whether a payment carries a permit that is well-formed. */
+/** Returns whether a payment carries a well-formed permit. */
 export const hasTokenPermit = ({ extensions }: Pick<Payment, 'extensions'>): boolean => {
   const reading = readInfo(extensions[eip2612Sponsoring])
   return reading !== null && reading !== 'malformed'

@@ -169,7 +169,7 @@ const isOverridden = (
 
 interface StateCandidate extends Settled {
   readonly state: PermitState
-  /** What the payer must have. */
+  /** The payer must have so much. */
   readonly needed: bigint
 }
 

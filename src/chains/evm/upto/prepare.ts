@@ -6,13 +6,7 @@ import { namesOf, type Rule, runRules, type Trace } from '../../../protocol/rule
 import { readSettleAmount } from '../../../schemes/settleAmount.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import type { Routers } from '../contracts/routers.js'
-import {
-  compareAsset,
-  compareRequiredAmount,
-  describeAge,
-  noteToken,
-  structureRules,
-} from '../explanations.js'
+import { compareAmountOf, compareAsset, describeAge, noteToken, structureRules } from '../explanations.js'
 import { type Phase, type Preparation, type Preparer, readOccasion, toRefusal } from '../paymentMethod.js'
 import type { ContractPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -235,7 +229,7 @@ const rules: readonly Rule<Candidate>[] = [
   {
     name: 'required_amount',
     check: ({ payment }) => (payment.requirements.amount > 0n ? null : 'invalid_payment_amount'),
-    compare: compareRequiredAmount,
+    compare: compareAmountOf,
   },
   {
     name: 'authorized_amount',

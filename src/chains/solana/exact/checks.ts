@@ -1,6 +1,12 @@
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import { namesOf, type Rule, runRules, type Trace } from '../../../protocol/rules/rules.js'
+import {
+  compareRequiredAmount,
+  namesOf,
+  type Rule,
+  runRules,
+  type Trace,
+} from '../../../protocol/rules/rules.js'
 import { readAddress } from '../encoding/base58.js'
 import { type FindAssociatedAccount, lighthouseProgram, memoProgram } from '../encoding/tokenAccounts.js'
 import type { Transaction } from './decode.js'
@@ -158,11 +164,7 @@ const openingRules: readonly Rule<Candidate>[] = [
   {
     name: 'required_amount',
     check: asksForAmount,
-    compare: ({ requirements }) => ({
-      path: 'paymentRequirements.amount',
-      found: requirements.amount,
-      expected: 'at least 1',
-    }),
+    compare: compareRequiredAmount,
   },
   { name: 'lookup_tables', check: usesNoLookupTables },
   {

@@ -1,7 +1,13 @@
 import type { Clock } from '../../../ports/clock.js'
 import type { Payment, PaymentRequirements } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import { namesOf, type Rule, runRules, type Trace } from '../../../protocol/rules/rules.js'
+import {
+  compareRequiredAmount,
+  namesOf,
+  type Rule,
+  runRules,
+  type Trace,
+} from '../../../protocol/rules/rules.js'
 import type { Refusal } from '../../../schemes/scheme.js'
 import { describeForeignMethod } from '../../../schemes/transferMethod.js'
 import { describeAuthorization, type OfferedTokens } from '../../common/settling/exactScheme.js'
@@ -177,11 +183,7 @@ const rules: readonly Rule<Candidate, FailedCheck>[] = [
   {
     name: 'required_amount',
     check: asksForAmount,
-    compare: ({ requirements }) => ({
-      path: 'paymentRequirements.amount',
-      found: requirements.amount,
-      expected: 'at least 1',
-    }),
+    compare: compareRequiredAmount,
   },
   {
     name: 'authorized_amount',

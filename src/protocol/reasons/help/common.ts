@@ -1,4 +1,4 @@
-import type { HelpTable } from './helpTable.js'
+import type { HelpTable } from '../reasonEntry.js'
 
 export const commonHelp = {
   invalid_payload_structure: [

@@ -1,4 +1,4 @@
-import type { HelpTable } from './helpTable.js'
+import type { HelpTable } from '../reasonEntry.js'
 
 export const evmHelp = {
   invalid_exact_evm_nonce_already_used: [

@@ -1,4 +1,4 @@
-import type { HelpTable } from './helpTable.js'
+import type { HelpTable } from '../reasonEntry.js'
 
 export const solanaHelp = {
   invalid_exact_svm_payload_transaction_could_not_be_decoded: [

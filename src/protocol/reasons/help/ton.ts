@@ -1,4 +1,4 @@
-import type { HelpTable } from './helpTable.js'
+import type { HelpTable } from '../reasonEntry.js'
 
 export const tonHelp = {
   invalid_boc_format: [

@@ -103,9 +103,8 @@ export const createPaymentJudge = ({
     { caller, requester, isAwaited },
     trace,
   ) => {
-    const traced = trace === undefined ? {} : { trace }
     if (findPublicProof(scheme) === null) {
-      return await scheme.verify(payment, { isAwaited, caller, requester, ...traced })
+      return await scheme.verify(payment, { isAwaited, caller, requester, trace })
     }
     trace?.expect(['claim_permitted'])
     const { requirements } = payment
@@ -116,7 +115,7 @@ export const createPaymentJudge = ({
       // Nothing is looked up for callers that the recipient does not admit.
       return { isValid: false, payer: findClaimedPayer(payment.proof), ...admitted.refusal }
     }
-    const options = { ...admitted, isAwaited, caller, ...traced }
+    const options = { ...admitted, isAwaited, caller, trace }
     // A pause says nothing about the payment, which an explanation judges.
     const pause = trace === undefined ? pauses.find({ ...requirements, caller }) : null
     if (pause !== null) await pauses.requireBegun(pause, payment, { scheme, caller, options })

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { compareRequiredAmount } from '../../explanations.js'
+import { compareAmountOf } from '../../explanations.js'
 import { createPaymentMethod, type MethodDependencies, type PaymentMethod } from '../../paymentMethod.js'
 import { createPermitState } from '../call.js'
 import { describePermit } from '../judge.js'
@@ -51,7 +51,7 @@ export const createPermit2Method = (dependencies: ExactPermit2Dependencies): Pay
 const asksForSomething: Rule = {
   name: 'required_amount',
   check: ({ payment }) => (payment.requirements.amount > 0n ? null : 'invalid_payment_amount'),
-  compare: compareRequiredAmount,
+  compare: compareAmountOf,
 }
 
 // The proxy transfers exactly what is permitted.
