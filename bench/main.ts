@@ -15,6 +15,7 @@ import { measureSlowVerify } from './measureSlowVerify.js'
 import { measureSolana } from './measureSolana.js'
 import { measureStreams } from './measureStreams.js'
 import { measureTon } from './measureTon.js'
+import { measureTraces } from './measureTraces.js'
 import { measureTron } from './measureTron.js'
 import { measureUpto } from './measureUpto.js'
 import { measureVerify } from './measureVerify.js'
@@ -46,6 +47,7 @@ const measurements: Readonly<Record<Part, (scale: Scale, options: Options) => Pr
     streams: measureStreams,
     credit: measureCredit,
     hostile: measureHostile,
+    traces: measureTraces,
   }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))

@@ -20,6 +20,7 @@ export const parts = [
   'streams',
   'credit',
   'hostile',
+  'traces',
 ] as const
 
 export type Part = (typeof parts)[number]
