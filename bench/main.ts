@@ -1,24 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { measureCredit } from './measureCredit.js'
-import { measureDiscovery } from './measureDiscovery.js'
-import { measureFamilies } from './measureFamilies.js'
-import { measureGas } from './measureGas.js'
-import { measureGrowth } from './measureGrowth.js'
-import { measureHostile } from './measureHostile.js'
-import { measureLimits } from './measureLimits.js'
-import { measureOutage } from './measureOutage.js'
-import { measureQuota } from './measureQuota.js'
-import { measureSettle } from './measureSettle.js'
-import { measureSlowVerify } from './measureSlowVerify.js'
-import { measureSolana } from './measureSolana.js'
-import { measureStreams } from './measureStreams.js'
-import { measureTon } from './measureTon.js'
-import { measureTraces } from './measureTraces.js'
-import { measureTron } from './measureTron.js'
-import { measureUpto } from './measureUpto.js'
-import { measureVerify } from './measureVerify.js'
 import { type Options, type Part, readOptions, type Scale } from './options.js'
 import type { Verdict } from './verdict.js'
 
@@ -27,28 +9,36 @@ import type { Verdict } from './verdict.js'
  * comparable, figures are not.
  */
 
-const measurements: Readonly<Record<Part, (scale: Scale, options: Options) => Promise<readonly Verdict[]>>> =
-  {
-    verify: measureVerify,
-    'verify-slow': measureSlowVerify,
-    settle: (scale) => measureSettle('automine', scale),
-    'settle-blocks': (scale) => measureSettle('1 s blocks', scale),
-    upto: measureUpto,
-    gas: measureGas,
-    limits: measureLimits,
-    quota: measureQuota,
-    growth: measureGrowth,
-    outage: measureOutage,
-    solana: measureSolana,
-    tron: measureTron,
-    ton: measureTon,
-    families: measureFamilies,
-    discovery: measureDiscovery,
-    streams: measureStreams,
-    credit: measureCredit,
-    hostile: measureHostile,
-    traces: measureTraces,
-  }
+type Measure = (scale: Scale, options: Options) => Promise<readonly Verdict[]>
+
+/** Each loads what it needs, which takes seconds for all of them. */
+const measurements: Readonly<Record<Part, () => Promise<Measure>>> = {
+  verify: async () => (await import('./measureVerify.js')).measureVerify,
+  'verify-slow': async () => (await import('./measureSlowVerify.js')).measureSlowVerify,
+  settle: async () => {
+    const { measureSettle } = await import('./measureSettle.js')
+    return (scale) => measureSettle('automine', scale)
+  },
+  'settle-blocks': async () => {
+    const { measureSettle } = await import('./measureSettle.js')
+    return (scale) => measureSettle('1 s blocks', scale)
+  },
+  upto: async () => (await import('./measureUpto.js')).measureUpto,
+  gas: async () => (await import('./measureGas.js')).measureGas,
+  limits: async () => (await import('./measureLimits.js')).measureLimits,
+  quota: async () => (await import('./measureQuota.js')).measureQuota,
+  growth: async () => (await import('./measureGrowth.js')).measureGrowth,
+  outage: async () => (await import('./measureOutage.js')).measureOutage,
+  solana: async () => (await import('./measureSolana.js')).measureSolana,
+  tron: async () => (await import('./measureTron.js')).measureTron,
+  ton: async () => (await import('./measureTon.js')).measureTon,
+  families: async () => (await import('./measureFamilies.js')).measureFamilies,
+  discovery: async () => (await import('./measureDiscovery.js')).measureDiscovery,
+  streams: async () => (await import('./measureStreams.js')).measureStreams,
+  credit: async () => (await import('./measureCredit.js')).measureCredit,
+  hostile: async () => (await import('./measureHostile.js')).measureHostile,
+  traces: async () => (await import('./measureTraces.js')).measureTraces,
+}
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
@@ -60,7 +50,10 @@ execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/build.mjs', im
 const verdicts: Verdict[] = []
 const [load = 0] = loadavg()
 console.log(`${cpus().length} processors, load ${load.toFixed(1)} before the run, Node ${process.version}`)
-for (const part of chosen) verdicts.push(...(await measurements[part](scale, options)))
+for (const part of chosen) {
+  const measure = await measurements[part]()
+  verdicts.push(...(await measure(scale, options)))
+}
 
 console.log('\n## Targets\n')
 for (const { text, isMet } of verdicts) console.log(`- ${isMet ? 'met    ' : 'NOT MET'} ${text}`)
