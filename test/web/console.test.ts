@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium } from '../support/chromium.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { createCalls, openConsole, signInWith, waitUntilLive } from './support.js'
+import { createCalls, looks, openConsole, signInWith, waitUntilLive } from './support.js'
 
 const chromium = findChromium()
 
@@ -47,12 +47,7 @@ describe.skipIf(chromium === null)('the console in a browser', () => {
     }
   })
 
-  it.each([
-    { colorScheme: 'light', width: 1_280 },
-    { colorScheme: 'dark', width: 1_280 },
-    { colorScheme: 'light', width: 360 },
-    { colorScheme: 'dark', width: 360 },
-  ] as const)('is readable in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
+  it.each(looks)('is readable in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
     const { register, settle } = createCalls(service.url)
     const apiKey = await register(`grace-${colorScheme}-${width}@example.com`)
     const networks = [

@@ -8,7 +8,7 @@ import { createEoa } from '../support/evm/wallets.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { sandboxChain } from '../support/sandbox/streams.js'
 import { startService, type TestService } from '../support/service.js'
-import { createCalls, openConsole, signInWith } from './support.js'
+import { createCalls, looks, openConsole, signInWith } from './support.js'
 import { openPlayground } from './walk.js'
 
 const chromium = findChromium()
@@ -184,12 +184,7 @@ describe.skipIf(chromium === null)('explanations in the console', () => {
     }
   })
 
-  it.each([
-    { colorScheme: 'light', width: 1_280 },
-    { colorScheme: 'dark', width: 1_280 },
-    { colorScheme: 'light', width: 360 },
-    { colorScheme: 'dark', width: 360 },
-  ] as const)('are readable in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
+  it.each(looks)('are readable in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
     const { body } = await wrongRecipient()
     const { start, fill, explain, verdict, close, ...browser } = await openExplain(service.url, {
       colorScheme,

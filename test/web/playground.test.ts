@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium } from '../support/chromium.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { createCalls, readReason, signInWith } from './support.js'
+import { createCalls, looks, readReason, signInWith } from './support.js'
 import { openPlayground } from './walk.js'
 
 const chromium = findChromium()
@@ -153,12 +153,7 @@ describe.skipIf(chromium === null)('the playground of a sandbox', () => {
     }
   })
 
-  it.each([
-    { colorScheme: 'light', width: 1_280 },
-    { colorScheme: 'dark', width: 1_280 },
-    { colorScheme: 'light', width: 360 },
-    { colorScheme: 'dark', width: 360 },
-  ] as const)('is readable in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
+  it.each(looks)('is readable in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
     const options = { colorScheme, width }
     const { page, start, choose, runAll, waitFor, find, close, ...browser } = await openPlayground(
       chromium ?? '',

@@ -24,6 +24,16 @@ export interface ConsoleBrowserOptions {
   readonly width?: number
 }
 
+const everyLook = [
+  { colorScheme: 'light', width: 1_280 },
+  { colorScheme: 'dark', width: 360 },
+  { colorScheme: 'dark', width: 1_280 },
+  { colorScheme: 'light', width: 360 },
+] as const
+
+/** Both themes and both widths; in every combination if pictures are taken. */
+export const looks = process.env.SCREENSHOTS === undefined ? everyLook.slice(0, 2) : everyLook
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const axeResult = z.object({
@@ -64,7 +74,9 @@ export const openConsole = async (
       const root = 'document.documentElement'
       expect(await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`)).toBe(0)
       // The policy of the page forbids scripts from elsewhere; the debugger may evaluate them.
-      const { violations } = axeResult.parse(await page.evaluate(`${axe}; axe.run(document)`))
+      const { violations } = axeResult.parse(
+        await page.evaluate(`${axe}; axe.run(document, { resultTypes: ['violations'] })`),
+      )
       expect(violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([])
     },
     photograph: async (name) => {
