@@ -42,6 +42,17 @@ export const decodeTransaction = (text: string): Transaction | null => {
   }
 }
 
+const decoded = new WeakMap<object, { readonly text: string; readonly transaction: Transaction | null }>()
+
+/** Decodes the transaction of a proof once: a settlement is identified first, and prepared later. */
+export const decodeProof = (proof: object, text: string): Transaction | null => {
+  const known = decoded.get(proof)
+  if (known?.text === text) return known.transaction
+  const transaction = decodeTransaction(text)
+  decoded.set(proof, { text, transaction })
+  return transaction
+}
+
 const signatureLength = 64
 const keyLength = 32
 

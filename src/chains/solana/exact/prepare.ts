@@ -9,7 +9,7 @@ import { describeAuthorization, type OfferedTokens } from '../../common/settling
 import { decodeBase58, readAddress } from '../encoding/base58.js'
 import type { SolanaNetworkSettings } from '../settings.js'
 import { checkTransaction, type Terms, transactionRules } from './checks.js'
-import { decodeTransaction, encodeTransaction, type Transaction } from './decode.js'
+import { decodeProof, encodeTransaction, type Transaction } from './decode.js'
 import { readTransfer, type Transfer } from './instructions.js'
 
 /** Breaks no rule; only our signature is missing. */
@@ -46,7 +46,7 @@ export const createPrepare = (network: TokenPolicy, terms: Terms): Prepare => {
       return refuse('payload_fields', null, 'invalid_payload_structure', message)
     }
     trace?.note('payload_fields', null)
-    const transaction = decodeTransaction(text)
+    const transaction = decodeProof(payment.proof, text)
     if (transaction === null) {
       return refuse('encoding', null, 'invalid_exact_svm_payload_transaction_could_not_be_decoded')
     }

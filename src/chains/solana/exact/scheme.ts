@@ -14,7 +14,7 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { SolanaNetworkSettings, SolanaSettings } from '../settings.js'
 import type { FeePayers } from '../transactions/feePayers.js'
 import type { Submit } from '../transactions/submit.js'
-import { decodeTransaction } from './decode.js'
+import { decodeProof } from './decode.js'
 import { baseFee, countFee } from './instructions.js'
 import {
   describeTransfer,
@@ -152,7 +152,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     describeAssetExtra: describeExtra,
 
     identify: ({ proof }) => {
-      const transaction = typeof proof.transaction === 'string' ? decodeTransaction(proof.transaction) : null
+      const transaction = typeof proof.transaction === 'string' ? decodeProof(proof, proof.transaction) : null
       return transaction === null ? null : formatAuthorizationId(network.network, transaction)
     },
 
