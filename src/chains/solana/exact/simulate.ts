@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Reason } from '../../../protocol/reasons.js'
-import { decodeBase58 } from '../encoding/base58.js'
+import { encodeBase58 } from '../encoding/base58.js'
 import { readTokenAccount, type TokenAccount } from '../encoding/tokenAccounts.js'
-import type { Account, Rpc } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 import type { Prepared } from './prepare.js'
 
 export interface Simulated {
@@ -25,13 +25,17 @@ interface Attempt extends Simulated {
 const maxAttempts = 3
 
 /** Our signature is never sent with a simulation. */
-export const createSimulate = (rpc: Rpc): Simulate => {
+export const createSimulate = (
+  rpc: Pick<Rpc, 'getAccounts' | 'getRecentBlockhashes' | 'simulate'>,
+): Simulate => {
+  const blockhashes = createBlockhashList(rpc)
+
   const look = async (prepared: Prepared): Promise<Attempt> => {
     const { transfer, transaction, unsigned } = prepared
     const { source, destination, mint } = transfer
-    const [before, recentBlockhashes, simulation] = await Promise.all([
+    const [before, list, simulation] = await Promise.all([
       rpc.getAccounts([source, destination, mint]),
-      rpc.getRecentBlockhashes(),
+      blockhashes.read(),
       // Whole accounts are returned, so only this one: an associated account is a token account, whatever the payer names.
       rpc.simulate(unsigned, [destination]),
     ])
@@ -44,7 +48,10 @@ export const createSimulate = (rpc: Rpc): Simulate => {
     const [spent, received] = [readTokenAccount(sourceBefore), readTokenAccount(destinationBefore)]
     const broken = judgeAccounts(spent, received, prepared)
     if (broken !== null || !simulation.succeeds) return stable(broken ?? failure)
-    const blocksLeft = countBlocksLeft(recentBlockhashes, transaction.blockhash)
+    const blocksLeft = await blockhashes.countBlocksLeft(list, {
+      blockhash: transaction.blockhash,
+      slot: simulation.slot,
+    })
     const gained = readTokenAccount(simulation.accounts[0])
     const gain = await judgeGain(transfer, { before: amountOf(received), simulated: amountOf(gained) })
     // Valid although not in the list: the blockhash may be newer than the list.
@@ -108,19 +115,69 @@ const wrongGain: FailureReason = {
 
 const lifetimeBlocks = 150
 const headerLength = 8
+const hashLength = 32
 // Blockhash and fee per signature.
 const entryLength = 40
 
-/** Remaining blocks of a blockhash, from the RecentBlockhashes sysvar; null if not provided. */
-const countBlocksLeft = (sysvar: Account | null | undefined, blockhash: string): number | null => {
-  const wanted = decodeBase58(blockhash)
-  if (sysvar == null || wanted === null || sysvar.data.length < headerLength + entryLength) return null
-  const { data } = sysvar
-  for (let age = 0; headerLength + (age + 1) * entryLength <= data.length; age += 1) {
-    const start = headerLength + age * entryLength
-    if (data.subarray(start, start + wanted.length).equals(wanted)) return lifetimeBlocks - age
+interface BlockhashList {
+  readonly slot: number
+  readonly readAtMs: number
+  /** How many blocks each is older than the newest. */
+  readonly ages: ReadonlyMap<string, number>
+}
+
+// A slot takes 0.4 s, and the list is the largest of the answers of a verification.
+const maxListAgeMs = 400
+const maxListAgeSlots = 2
+
+/**
+ * The RecentBlockhashes sysvar, shared by the simulations of one slot. It only counts the remaining blocks: whether a
+ * blockhash is valid, the simulation decides itself.
+ */
+const createBlockhashList = (rpc: Pick<Rpc, 'getRecentBlockhashes'>) => {
+  let newest: BlockhashList | null = null
+  let reading: Promise<BlockhashList | null> | null = null
+
+  const readNow = async (): Promise<BlockhashList | null> => {
+    const readAtMs = performance.now()
+    const sysvar = await rpc.getRecentBlockhashes()
+    newest = sysvar === null ? null : { slot: sysvar.slot, readAtMs, ages: readAges(sysvar.data) }
+    return newest
   }
-  return 0
+
+  const read = async (): Promise<BlockhashList | null> => {
+    if (newest !== null && performance.now() - newest.readAtMs < maxListAgeMs) return newest
+    reading ??= readNow().finally(() => {
+      reading = null
+    })
+    return await reading
+  }
+
+  /** Remaining blocks at a slot; a slot has one block at most. Null if the node provides no list. */
+  const countBlocksLeft = async (
+    list: BlockhashList | null,
+    { blockhash, slot }: { readonly blockhash: string; readonly slot: number },
+  ): Promise<number | null> => {
+    const count = (from: BlockhashList | null): number | null => {
+      if (from === null || from.ages.size === 0) return null
+      const age = from.ages.get(blockhash)
+      return age === undefined ? 0 : Math.max(0, lifetimeBlocks - age - Math.max(0, slot - from.slot))
+    }
+    const left = count(list)
+    const isCurrent = list === null || slot - list.slot <= maxListAgeSlots
+    // The blockhash may be newer than the list.
+    return isCurrent && left !== 0 ? left : count(await readNow())
+  }
+
+  return { read, countBlocksLeft }
+}
+
+const readAges = (data: Buffer): ReadonlyMap<string, number> => {
+  const ages = new Map<string, number>()
+  for (let start = headerLength; start + entryLength <= data.length; start += entryLength) {
+    ages.set(encodeBase58(data.subarray(start, start + hashLength)), ages.size)
+  }
+  return ages
 }
 
 /** Why a simulation failed. `isOurs`: the fee payer lacks funds, not a payer's error. */

@@ -12,9 +12,9 @@ import { broadcastToAll, createEndpointPool, type EndpointReport } from '../../n
 import { createReader } from '../../nodes/reader.js'
 import { clockSysvar, recentBlockhashesSysvar, tokenAccountLength } from '../encoding/tokenAccounts.js'
 
-/** `error` is the `err` of simulateTransaction; `accounts` are the watched accounts afterwards. */
+/** `error` is the `err` of simulateTransaction; `accounts` are the watched accounts afterwards; `slot` is the state's. */
 type Simulation =
-  | { readonly succeeds: true; readonly accounts: readonly (Account | null)[] }
+  | { readonly succeeds: true; readonly accounts: readonly (Account | null)[]; readonly slot: number }
   | { readonly succeeds: false; readonly error: unknown }
 
 interface StatusOptions {
@@ -36,8 +36,8 @@ export interface Rpc {
   getAccounts(addresses: readonly string[]): Promise<readonly (Account | null)[]>
   /** Runs base64 bytes on confirmed state, with their own blockhash; signatures are not verified. */
   simulate(transaction: string, watched: readonly string[]): Promise<Simulation>
-  /** The sysvar with the 150 newest blockhashes; null if the node does not provide it. */
-  getRecentBlockhashes(): Promise<Account | null>
+  /** The sysvar with the 150 newest blockhashes of a slot; null if the node does not provide it. */
+  getRecentBlockhashes(): Promise<{ readonly slot: number; readonly data: Buffer } | null>
   getBalance(address: string): Promise<bigint>
   /** In the order of the transactions; null if the node does not know one. */
   getStatuses(transactions: readonly string[], asking?: StatusOptions): Promise<readonly (Status | null)[]>
@@ -79,7 +79,11 @@ export type Status = NonNullable<z.infer<typeof statusShape>>
 
 export const blockShape = z.object({ blockhash: z.string() }).nullable()
 
+// Built once: zod compiles each shape that it is given.
 const accountsShape = inContext(z.array(accountShape))
+const simulationsShape = inContext(simulationShape)
+const balanceShape = inContext(z.int())
+const contextAccountShape = inContext(accountShape)
 
 export const createRpc = (network: string, endpoints: readonly Endpoint[], logger: Logger): Rpc => {
   const time = systemTime
@@ -116,7 +120,8 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
     },
     getRecentBlockhashes: async () => {
       const params = [recentBlockhashesSysvar, { encoding: 'base64', commitment: 'confirmed' }]
-      return (await ask('getAccountInfo', params, inContext(accountShape))).value
+      const { context, value } = await ask('getAccountInfo', params, contextAccountShape)
+      return value === null ? null : { slot: context.slot, data: value.data }
     },
     simulate: async (transaction, watched) => {
       const params = [
@@ -125,9 +130,9 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
       ]
       try {
         const asking = { isVerdict: isAboutTransaction }
-        const { value } = await ask('simulateTransaction', params, inContext(simulationShape), asking)
+        const { context, value } = await ask('simulateTransaction', params, simulationsShape, asking)
         return value.err === null || value.err === undefined
-          ? { succeeds: true, accounts: value.accounts ?? [] }
+          ? { succeeds: true, accounts: value.accounts ?? [], slot: context.slot }
           : { succeeds: false, error: value.err }
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
@@ -136,7 +141,7 @@ export const createRpc = (network: string, endpoints: readonly Endpoint[], logge
     },
     getBalance: async (address) => {
       const params = [address, { commitment: 'confirmed' }]
-      return BigInt((await ask('getBalance', params, inContext(z.int()))).value)
+      return BigInt((await ask('getBalance', params, balanceShape)).value)
     },
     getStatuses: async (transactions, { endpoint, searchesHistory = false } = {}) => {
       const params = [transactions, { searchTransactionHistory: searchesHistory }]
@@ -216,14 +221,13 @@ interface NodeClock {
 }
 
 const timestampOffset = 32
-const clockShape = inContext(accountShape)
 
 export const readClock = async (
   endpoint: Endpoint,
   commitment: 'confirmed' | 'finalized',
 ): Promise<NodeClock> => {
   const params = [clockSysvar, { encoding: 'base64', commitment }]
-  const { value } = await endpoint.request('getAccountInfo', params, clockShape)
+  const { value } = await endpoint.request('getAccountInfo', params, contextAccountShape)
   if (value === null || value.data.length < timestampOffset + 8)
     throw new Error('The clock sysvar is missing or malformed')
   return {
