@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Funds, FundsHold, HoldObstacle, HoldResult, Holds } from '../../../ports/holds.js'
 import { createKeyQueue } from '../database/coalesce.js'
-import { inTransaction, purgeExpired } from '../database/statements.js'
+import { inTransaction, purgeExpired, toHexLiteral } from '../database/statements.js'
 import { hasEnded, isBeingSettled, isPromised, takenBy } from './holdRules.js'
 
 /**
@@ -35,8 +35,10 @@ const isOwn = '(r.account is null or r.account = excluded.account)'
 
 // The payer of class 12 and the authorization of class 13, apart from other advisory locks. Equal hashes only cost a wait.
 // `find_holds` locks authorizations alone, so that neither waits for the other in a circle.
-const lock = `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::text, $2::text, $3::text), 12)),
-  pg_advisory_xact_lock(hashtextextended($4, 13))`
+// It is sent with `begin`; the statements after it see what was committed before the lock was granted.
+const writeLock = ({ network, asset, payer, authorizationId }: FundsHold): string =>
+  `select pg_advisory_xact_lock(hashtextextended(${toHexLiteral(`${network} ${asset} ${payer}`)}, 12)),
+    pg_advisory_xact_lock(hashtextextended(${toHexLiteral(authorizationId)}, 13))`
 
 /**
  * Deletes what has ended, so that no more rows are read than can be live. An authorization may be held under another
@@ -177,9 +179,6 @@ export const createHolds = (pool: Pool): Holds => {
     hold: FundsHold,
     funds: Funds,
   ): Promise<HoldObstacle | null> => {
-    const { network, asset, payer, authorizationId } = hold
-    // A statement of its own: later ones see what was committed before the lock was granted.
-    await client.query(lock, [network, asset, payer, authorizationId])
     const { rows } = await client.query(readHeld, listAsked(hold))
     return judge(hold, funds, held.parse(rows[0]))
   }
@@ -210,12 +209,12 @@ export const createHolds = (pool: Pool): Holds => {
   return {
     place: (hold, funds) =>
       inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, () =>
-        inTransaction(pool, (client) => decide(client, hold, funds)),
+        inTransaction(pool, (client) => decide(client, hold, funds), { opening: writeLock(hold) }),
       ),
 
     findObstacle: (hold, funds) =>
       inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, () =>
-        inTransaction(pool, (client) => findObstacle(client, hold, funds)),
+        inTransaction(pool, (client) => findObstacle(client, hold, funds), { opening: writeLock(hold) }),
       ),
 
     countPromised: async (network) => {
