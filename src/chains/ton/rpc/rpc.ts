@@ -12,6 +12,7 @@ import {
   masterchainShape,
   momentShape,
   transactionShape,
+  transactionsShape,
 } from './wireShapes.js'
 
 export interface Account {
@@ -43,7 +44,7 @@ export type StackEntry = Cell | bigint | null
  */
 export interface Rpc {
   readAccount(address: Address): Promise<Account>
-  /** Null if the contract or the method does not exist. */
+  /** The first entry of the stack, if any. Null if the contract or the method does not exist. */
   runGetMethod(
     address: Address,
     method: string,
@@ -86,7 +87,7 @@ export const createRpc = (
 
   const listTransactions = (address: Address, { lt, hash }: TransactionReference, limit: number) => {
     const params = { address: address.toRawString(), limit, lt: lt.toString(), hash }
-    return ask('getTransactions', params, z.array(transactionShape))
+    return ask('getTransactions', params, transactionsShape)
   }
 
   const findByIndex = async (message: MessageReference): Promise<Transaction | null> => {

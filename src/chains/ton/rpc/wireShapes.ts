@@ -1,5 +1,6 @@
 import { beginCell, Cell, loadTransaction, type Transaction } from '@ton/core'
 import { z } from 'zod'
+import { setNewest } from '../../../concurrency/boundedMap.js'
 import { countUnfolded } from '../encoding/cells.js'
 
 const numberText = z.union([z.string().regex(/^-?[0-9]+$/), z.int()]).transform(BigInt)
@@ -15,6 +16,22 @@ const parseCell = (text: string): Cell | null => {
 /** Base64 bag of cells; null if it is empty, or in a form that the library does not read: any account can have one. */
 const cellShape = z.string().transform(parseCell)
 
+const codes = new Map<string, Cell | null>()
+const maxCodes = 64
+// That of a wallet has up to 3 kB.
+const maxCodeLength = 8_192
+
+/**
+ * Nearly all payers use one of few wallet contracts, and parsing computes the hash of every cell. A cell is a function of
+ * its text, so that what is cached cannot become wrong.
+ */
+const parseCode = (text: string): Cell | null => {
+  const known = codes.get(text)
+  const code = known === undefined ? parseCell(text) : known
+  if (text.length <= maxCodeLength) setNewest(codes, text, code, maxCodes)
+  return code
+}
+
 const transactionId = z.object({ lt: numberText, hash: z.string() })
 
 export const masterchainShape = z.object({
@@ -24,7 +41,7 @@ export const masterchainShape = z.object({
 
 export const accountShape = z.object({
   balance: numberText,
-  code: cellShape,
+  code: z.string().transform(parseCode),
   data: cellShape,
   state: z.enum(['active', 'uninitialized', 'frozen']),
   sync_utime: z.int(),
@@ -62,17 +79,21 @@ export const transactionShape = z
     }
   })
 
+export const transactionsShape = z.array(transactionShape)
+
 const stackCell = z.tuple([z.string(), z.object({ bytes: z.string() })])
 // Negative numbers do not occur in the methods used here.
 const stackNumber = z.tuple([z.string(), z.string().regex(/^(0x[0-9a-f]+|[0-9]+)$/i)])
 
+const readStackEntry = (entry: unknown): Cell | bigint | null => {
+  const number = stackNumber.safeParse(entry)
+  if (number.success) return BigInt(number.data[1])
+  const cell = stackCell.safeParse(entry)
+  return cell.success ? parseCell(cell.data[1].bytes) : null
+}
+
+/** Of the stack only the first entry is read: what follows holds the code of a contract, and parsing hashes it. */
 export const getMethodShape = z.object({
   exit_code: z.int(),
-  stack: z.array(
-    z.union([
-      stackCell.transform(([, { bytes }]) => parseCell(bytes)),
-      stackNumber.transform(([, text]) => BigInt(text)),
-      z.unknown().transform(() => null),
-    ]),
-  ),
+  stack: z.array(z.unknown()).transform((stack) => stack.slice(0, 1).map(readStackEntry)),
 })
