@@ -6,13 +6,13 @@ import {
   gasPriceShape as aptosGasPrice,
   readTokenBalance as readAptosBalance,
 } from '../../src/chains/aptos/rpc.js'
+import { encodeBase58 } from '../../src/chains/common/base58.js'
 import type { Ask } from '../../src/chains/common/direct/node.js'
 import { balanceShapeOf as cosmosBalanceOf, readGasPrices } from '../../src/chains/cosmos/rpc.js'
 import { readBalance as readEvmBalance } from '../../src/chains/evm/tokens/erc20.js'
 import { gasPriceShape as nearGasPrice, tokenBalanceShape } from '../../src/chains/near/rpc.js'
 import { RpcError } from '../../src/chains/nodes/endpoint.js'
 import { assetBalanceShape } from '../../src/chains/polkadot/rpc.js'
-import { encodeBase58 } from '../../src/chains/solana/encoding/base58.js'
 import { tokenPrograms } from '../../src/chains/solana/encoding/tokenAccounts.js'
 import { readBalance as readSolanaBalance } from '../../src/chains/solana/network.js'
 import type { Account } from '../../src/chains/solana/rpc/rpc.js'

@@ -13,7 +13,7 @@ import {
   settlingNetworkShape,
   tokenList,
 } from '../common/settling/settings.js'
-import { readAddress, readKeyBytes, splitKeys } from './encoding/base58.js'
+import { readAddress, readKeyBytes, splitKeys } from './encoding/keys.js'
 import { findKnownNetwork, knownNetworks } from './networks.js'
 
 export interface SolanaNetworkSettings extends SettlingNetworkSettings {

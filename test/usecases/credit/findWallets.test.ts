@@ -4,7 +4,7 @@ import { formatAddress, readAddress as readCosmosAddress } from '../../../src/ch
 import { readAddress as readEvmAddress } from '../../../src/chains/evm/abi/address.js'
 import { readAccountId } from '../../../src/chains/near/addresses.js'
 import { readAccountKey } from '../../../src/chains/polkadot/addresses.js'
-import { readAddress as readSolanaAddress } from '../../../src/chains/solana/encoding/base58.js'
+import { readAddress as readSolanaAddress } from '../../../src/chains/solana/encoding/keys.js'
 import { readPrincipal } from '../../../src/chains/stacks/addresses.js'
 import { readTezosAddress } from '../../../src/chains/tezos/addresses.js'
 import { readAddress as readTonAddress } from '../../../src/chains/ton/encoding/cells.js'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { getAddressDecoder, isOffCurveAddress } from '@solana/addresses'
 import { setNewest } from '../../../concurrency/boundedMap.js'
-import { decodeBase58, encodeBase58 } from './base58.js'
+import { decodeBase58, encodeBase58 } from '../../common/base58.js'
 
 /** SPL Token and Token-2022. */
 export const tokenPrograms: readonly string[] = [

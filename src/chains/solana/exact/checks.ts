@@ -7,7 +7,7 @@ import {
   runRules,
   type Trace,
 } from '../../../protocol/rules/rules.js'
-import { readAddress } from '../encoding/base58.js'
+import { readAddress } from '../encoding/keys.js'
 import { type FindAssociatedAccount, lighthouseProgram, memoProgram } from '../encoding/tokenAccounts.js'
 import type { Transaction } from './decode.js'
 import {

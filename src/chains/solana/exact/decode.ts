@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { encodeBase58 } from '../encoding/base58.js'
+import { encodeBase58 } from '../../common/base58.js'
 
 /** A decoded transaction; addresses and hashes in base58. */
 export interface Transaction {

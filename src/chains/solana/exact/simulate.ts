@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Reason } from '../../../protocol/reasons.js'
-import { encodeBase58 } from '../encoding/base58.js'
+import { encodeBase58 } from '../../common/base58.js'
 import { readTokenAccount, type TokenAccount } from '../encoding/tokenAccounts.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Prepared } from './prepare.js'

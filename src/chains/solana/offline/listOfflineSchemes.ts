@@ -1,6 +1,7 @@
 import type { NetworkForms, OfflineScheme } from '../../../schemes/offlineScheme.js'
+import { decodeBase58, encodeBase58 } from '../../common/base58.js'
 import { createOfflineScheme, listOffline } from '../../common/settling/exactScheme.js'
-import { decodeBase58, encodeBase58, readAddress } from '../encoding/base58.js'
+import { readAddress } from '../encoding/keys.js'
 import { createAssociatedAccounts } from '../encoding/tokenAccounts.js'
 import { decodeTransaction, type Transaction } from '../exact/decode.js'
 import {

@@ -1,6 +1,7 @@
 import type { SignInModule } from '../../chain.js'
+import { decodeBase58 } from '../../common/base58.js'
 import { isValidEd25519Signature } from '../../common/ed25519.js'
-import { decodeBase58, readAddress } from '../encoding/base58.js'
+import { readAddress } from '../encoding/keys.js'
 
 /** The key signs the text itself; contracts have no part in it. */
 export const verifySignature: SignInModule['verifySignature'] = async ({

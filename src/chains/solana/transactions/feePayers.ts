@@ -1,13 +1,14 @@
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { Secret } from '../../../platform/secret.js'
 import type { Logger } from '../../../ports/logger.js'
+import { encodeBase58 } from '../../common/base58.js'
 import { readEd25519Seed } from '../../common/ed25519.js'
 import {
   countSettlementsLeft,
   createSignerBalances,
   type SignerBalances,
 } from '../../common/signerBalances.js'
-import { encodeBase58, readKeyBytes } from '../encoding/base58.js'
+import { readKeyBytes } from '../encoding/keys.js'
 import { baseFee } from '../exact/instructions.js'
 import type { Rpc } from '../rpc/rpc.js'
 

@@ -3,7 +3,8 @@ import { getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { Keypair, Message, MessageV0, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { decodeBase58, encodeBase58, readAddress } from '../../../../src/chains/solana/encoding/base58.js'
+import { decodeBase58, encodeBase58 } from '../../../../src/chains/common/base58.js'
+import { readAddress } from '../../../../src/chains/solana/encoding/keys.js'
 import { createAssociatedAccounts } from '../../../../src/chains/solana/encoding/tokenAccounts.js'
 import {
   decodeTransaction,

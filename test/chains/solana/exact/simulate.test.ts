@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { decodeBase58 } from '../../../../src/chains/solana/encoding/base58.js'
+import { decodeBase58 } from '../../../../src/chains/common/base58.js'
 import { tokenPrograms } from '../../../../src/chains/solana/encoding/tokenAccounts.js'
 import type { Prepared } from '../../../../src/chains/solana/exact/prepare.js'
 import { createSimulate } from '../../../../src/chains/solana/exact/simulate.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+/* Base58 as Bitcoin has it, without a checksum. */
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** By character code. */
@@ -80,33 +80,8 @@ const append = (
   for (; carry > 0; carry = Math.floor(carry / base)) digits.push(carry % base)
 }
 
-/** A 32-byte address in base58, or null. */
-export const readAddress = (text: unknown): string | null =>
-  typeof text === 'string' && decodeBase58(text)?.length === 32 ? text : null
-
 const countLeading = <T>(sequence: ArrayLike<T>, wanted: T): number => {
   let count = 0
   while (count < sequence.length && sequence[count] === wanted) count += 1
   return count
 }
-
-const keyLength = 64
-const numbers = z.array(z.int().min(0).max(255)).length(keyLength)
-
-/** Reads a 64-byte key (seed, public key) in base58 or as a JSON array; null if it is neither. */
-export const readKeyBytes = (text: string): Buffer | null => {
-  if (!text.startsWith('[')) {
-    const bytes = decodeBase58(text)
-    return bytes?.length === keyLength ? bytes : null
-  }
-  try {
-    const parsed = numbers.safeParse(JSON.parse(text))
-    return parsed.success ? Buffer.from(parsed.data) : null
-  } catch {
-    return null
-  }
-}
-
-/** Splits at commas, except inside JSON arrays. */
-export const splitKeys = (text: string): readonly string[] =>
-  [...text.matchAll(/\[[^\]]*\]|[^,\s[\]]+/g)].map(([key]) => key)
