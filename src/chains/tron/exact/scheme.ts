@@ -25,6 +25,7 @@ import {
 import { resolveReceipt, resolveSettlement, toJudgeQuery } from './resolve.js'
 import {
   type ChainState,
+  createReferenceIds,
   findFailedStateCheck,
   findShortfall,
   readChainState,
@@ -54,6 +55,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
   const marginMs = dependencies.expiryMarginSeconds * 1_000
   const prepare = createPrepare(network, clock)
   const extra = describeTerms(network, sponsor)
+  const findReferenceId = createReferenceIds(rpc, clock)
 
   const identifyTransfer = (transfer: SignedTransfer): string => `${network.network}/${transfer.transaction}`
   const withEnergy = (state: ChainState) => ({ ...state, maxDelegable: sponsor?.maxDelegable() ?? 0 })
@@ -177,7 +179,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
       if ('refused' in preparation) return preparation.refused
       const { transfer } = preparation
       if (!isAwaited()) throw new Error('The caller is gone')
-      const state = await readChainState(rpc, transfer, readPrices)
+      const state = await readChainState(rpc, transfer, { readPrices, findReferenceId })
       const broken = findFailedStateCheck(withEnergy(state), trace)
       trace?.addFact('payer_balance', `${state.tokenBalance}`)
       if (broken !== null) return toRefusal(transfer.owner, broken)

@@ -1,3 +1,5 @@
+import { setNewest } from '../../../concurrency/boundedMap.js'
+import type { Clock } from '../../../ports/clock.js'
 import { namesOf, type Rule, runRules, type Trace } from '../../../protocol/rules/rules.js'
 import { toWord } from '../encoding/address.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -26,14 +28,19 @@ const referenceRange = 0x1_0000
 // balanceOf(address)
 const balanceOf = '70a08231'
 
+interface SharedState {
+  readonly readPrices: () => Promise<Prices>
+  readonly findReferenceId: FindReferenceId
+}
+
 export const readChainState = async (
   rpc: Rpc,
   transfer: SignedTransfer,
-  readPrices: () => Promise<Prices>,
+  { readPrices, findReferenceId }: SharedState,
 ): Promise<ChainState> => {
   const { owner, contract, data, transaction } = transfer
   const [referenceId, receipt, account, resources, simulation, balance, prices] = await Promise.all([
-    findReferenceId(rpc, transfer.refBlockBytes),
+    findReferenceId(transfer.refBlockBytes),
     rpc.findReceipt(transaction),
     rpc.findAccount(owner),
     rpc.getResources(owner),
@@ -45,14 +52,34 @@ export const readChainState = async (
   return { transfer, referenceId, receipt, account, resources, simulation, tokenBalance, prices }
 }
 
-/** Newest block whose number ends in these two bytes. */
-const findReferenceId = async (rpc: Rpc, refBlockBytes: string): Promise<string | null> => {
-  if (!/^[0-9a-f]{4}$/.test(refBlockBytes)) return null
-  const head = await getNewestBlockNumber(rpc)
-  const low = Number.parseInt(refBlockBytes, 16)
-  const top = head + headSlack
-  const number = top - ((top - low) % referenceRange)
-  return number < 0 ? null : ((await rpc.findHeader(number))?.id ?? null)
+/** The id of the newest block whose number ends in these two bytes; null if there is none. */
+type FindReferenceId = (refBlockBytes: string) => Promise<string | null>
+
+// One block time. Payers who sign at the same time refer to the same block.
+const maxReferenceAgeMs = 3_000
+const maxReferences = 1_000
+
+/**
+ * The id of a block changes only when it is orphaned. A payment that refers to one that was is refused when it is sent, also
+ * where the block was asked for just before.
+ */
+export const createReferenceIds = (rpc: Rpc, clock: Pick<Clock, 'now'>): FindReferenceId => {
+  const cache = new Map<number, { readonly id: string; readonly readAtMs: number }>()
+  return async (refBlockBytes) => {
+    if (!/^[0-9a-f]{4}$/.test(refBlockBytes)) return null
+    const head = await getNewestBlockNumber(rpc)
+    const low = Number.parseInt(refBlockBytes, 16)
+    const top = head + headSlack
+    const number = top - ((top - low) % referenceRange)
+    if (number < 0) return null
+    const readAtMs = clock.now().getTime()
+    const cached = cache.get(number)
+    if (cached !== undefined && Math.abs(readAtMs - cached.readAtMs) < maxReferenceAgeMs) return cached.id
+    const header = await rpc.findHeader(number)
+    if (header === null) return null
+    setNewest(cache, number, { id: header.id, readAtMs }, maxReferences)
+    return header.id
+  }
 }
 
 const getNewestBlockNumber = async (rpc: Rpc): Promise<number> => {
