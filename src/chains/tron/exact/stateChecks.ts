@@ -59,11 +59,13 @@ type FindReferenceId = (refBlockBytes: string) => Promise<string | null>
 const maxReferenceAgeMs = 3_000
 const maxReferences = 1_000
 
+type BlockReader = Pick<Rpc, 'getHead' | 'findHeader' | 'getHighestKnownBlock'>
+
 /**
  * The id of a block changes only when it is orphaned. A payment that refers to one that was is refused when it is sent, also
  * where the block was asked for just before.
  */
-export const createReferenceIds = (rpc: Rpc, clock: Pick<Clock, 'now'>): FindReferenceId => {
+export const createReferenceIds = (rpc: BlockReader, clock: Pick<Clock, 'now'>): FindReferenceId => {
   const cache = new Map<number, { readonly id: string; readonly readAtMs: number }>()
   return async (refBlockBytes) => {
     if (!/^[0-9a-f]{4}$/.test(refBlockBytes)) return null
@@ -82,7 +84,7 @@ export const createReferenceIds = (rpc: Rpc, clock: Pick<Clock, 'now'>): FindRef
   }
 }
 
-const getNewestBlockNumber = async (rpc: Rpc): Promise<number> => {
+const getNewestBlockNumber = async (rpc: BlockReader): Promise<number> => {
   const known = rpc.getHighestKnownBlock()
   return known > 0 ? known : (await rpc.getHead()).number
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { expecting } from '../../nodes/endpoint.js'
 
 const hex = z.string().regex(/^[0-9a-f]*$/)
 const whole = z.int().nonnegative()
@@ -50,7 +51,11 @@ const receiptShape = z.union([
 
 /** Null if the transaction is in no block; the receipt of another transaction is invalid. */
 export const receiptShapeOf = (transaction: string) =>
-  receiptShape.refine((receipt) => receipt === null || receipt.id === transaction, 'of another transaction')
+  expecting(
+    receiptShape,
+    (receipt) => (receipt === null || receipt.id === transaction ? receipt : undefined),
+    'of another transaction',
+  )
 
 export interface Log {
   readonly address: string
