@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
 import { type Ask, askOrNull } from '../common/direct/node.js'
-import type { Endpoint, RpcError } from '../nodes/endpoint.js'
+import { type Endpoint, expecting, type RpcError } from '../nodes/endpoint.js'
 import type { Proof } from '../nodes/endpointHealth.js'
 import { createPathEndpoint } from '../nodes/pathEndpoint.js'
 import { type AptosAddress, readAptosAddress } from './addresses.js'
@@ -221,7 +221,11 @@ const transactionShape = z.union([
 
 /** The answer for another hash is invalid. */
 export const transactionShapeOf = (asked: string) =>
-  transactionShape.refine((transaction) => transaction.hash === asked, 'of another transaction')
+  expecting(
+    transactionShape,
+    (transaction) => (transaction.hash === asked ? transaction : undefined),
+    'of another transaction',
+  )
 
 const accountShape = z.object({ authentication_key: hash })
 

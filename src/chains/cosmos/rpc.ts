@@ -8,7 +8,7 @@ import {
 import { ConfigResponse } from 'cosmjs-types/cosmos/base/node/v1beta1/query'
 import { z } from 'zod'
 import { type Ask, askOrNull } from '../common/direct/node.js'
-import type { Endpoint, RpcError } from '../nodes/endpoint.js'
+import { type Endpoint, expecting, type RpcError } from '../nodes/endpoint.js'
 import type { Proof } from '../nodes/endpointHealth.js'
 import { sha256, toHash } from './addresses.js'
 import { computeRoot } from './inclusionProof.js'
@@ -121,49 +121,61 @@ const event = z.object({
 
 export type ChainEvent = z.infer<typeof event>
 
-/**
- * Of the transaction with this hash (upper-case hex). `dataHash` is what the header of its block must hold, computed from
- * the bytes and the node's proof.
- */
-const transactionShapeOf = (hash: string) =>
-  z
-    .object({
-      height: decimal,
-      tx: bytes,
-      tx_result: z.object({
-        code: z.int().nonnegative(),
-        events: z
-          .array(event)
-          .nullish()
-          .transform((events) => events ?? []),
-      }),
+/** `dataHash` is what the header of its block must hold, computed from the bytes and the node's proof. */
+const transactionShape = z
+  .object({
+    height: decimal,
+    tx: bytes,
+    tx_result: z.object({
+      code: z.int().nonnegative(),
+      events: z
+        .array(event)
+        .nullish()
+        .transform((events) => events ?? []),
+    }),
+    proof: z.object({
       proof: z.object({
-        proof: z.object({
-          total: decimal,
-          index: decimal,
-          aunts: z
-            .array(bytes)
-            .max(maxAunts)
-            .nullish()
-            .transform((aunts) => aunts ?? []),
-        }),
+        total: decimal,
+        index: decimal,
+        aunts: z
+          .array(bytes)
+          .max(maxAunts)
+          .nullish()
+          .transform((aunts) => aunts ?? []),
       }),
-    })
-    .transform(({ height, tx, tx_result, proof }, context) => {
-      const digest = sha256(tx)
-      if (toHash(digest) !== hash) {
-        context.addIssue({ code: 'custom', message: 'The bytes are those of another transaction' })
-        return z.NEVER
-      }
-      const root = computeRoot(digest, proof.proof)
-      if (root === null) {
-        context.addIssue({ code: 'custom', message: 'The inclusion proof is malformed' })
-        return z.NEVER
-      }
-      return { height, bytes: tx, code: tx_result.code, events: tx_result.events, dataHash: toHash(root) }
-    })
+    }),
+  })
+  .transform(({ height, tx, tx_result, proof }, context) => {
+    const digest = sha256(tx)
+    const root = computeRoot(digest, proof.proof)
+    if (root === null) {
+      context.addIssue({ code: 'custom', message: 'The inclusion proof is malformed' })
+      return z.NEVER
+    }
+    const { code, events } = tx_result
+    return { hash: toHash(digest), height, bytes: tx, code, events, dataHash: toHash(root) }
+  })
+
+/** Of the transaction with this hash (upper-case hex). */
+const transactionShapeOf = (expected: string) =>
+  expecting(
+    transactionShape,
+    ({ hash, ...transaction }) => (hash === expected ? transaction : undefined),
+    'The bytes are those of another transaction',
+  )
 
 export type FoundTransaction = z.infer<ReturnType<typeof transactionShapeOf>>
+
+const commitShape = z.object({
+  signed_header: z.object({
+    header: z.object({
+      chain_id: z.string(),
+      height: z.string(),
+      time: z.iso.datetime(),
+      data_hash: z.string(),
+    }),
+  }),
+})
 
 /** Accepts the block at this height that holds these transactions; anything else is no valid response. */
 const commitShapeOf = (expected: {
@@ -171,18 +183,16 @@ const commitShapeOf = (expected: {
   readonly height: number
   readonly dataHash: string
 }) =>
-  z
-    .object({
-      signed_header: z.object({
-        header: z.object({
-          chain_id: z.literal(expected.chainId),
-          height: z.literal(`${expected.height}`),
-          time: z.iso.datetime(),
-          data_hash: z.literal(expected.dataHash),
-        }),
-      }),
-    })
-    .transform(({ signed_header: { header } }) => ({ time: new Date(header.time) }))
+  expecting(
+    commitShape,
+    ({ signed_header: { header } }) =>
+      header.chain_id === expected.chainId &&
+      header.height === `${expected.height}` &&
+      header.data_hash === expected.dataHash
+        ? { time: new Date(header.time) }
+        : undefined,
+    'of another block',
+  )
 
 const statusShape = z.object({
   node_info: z.object({
@@ -201,14 +211,13 @@ const amountForm = /^[0-9]{1,78}$/
 
 /** Decodes the response of a module to a query. An error of the module is no answer. */
 const queryShapeOf = <T>(decode: (response: Uint8Array) => T | null) =>
-  z
-    .object({ response: z.object({ code: z.literal(0), value: bytes.nullish() }) })
-    .transform(({ response: { value } }, context) => {
-      const decoded = tryDecode(() => decode(value ?? Buffer.alloc(0)))
-      if (decoded !== null) return decoded
-      context.addIssue({ code: 'custom', message: 'is no response to the query' })
-      return z.NEVER
-    })
+  expecting(
+    queryShape,
+    ({ response: { value } }) => tryDecode(() => decode(value ?? Buffer.alloc(0))) ?? undefined,
+    'is no response to the query',
+  )
+
+const queryShape = z.object({ response: z.object({ code: z.literal(0), value: bytes.nullish() }) })
 
 const tryDecode = <T>(decode: () => T | null): T | null => {
   try {

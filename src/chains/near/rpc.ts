@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Ask, askOrNull } from '../common/direct/node.js'
-import { type Endpoint, RpcError } from '../nodes/endpoint.js'
+import { type Endpoint, expecting, RpcError } from '../nodes/endpoint.js'
 import type { Proof } from '../nodes/endpointHealth.js'
 
 /** How an endpoint proves which chain it serves. Throws while it is syncing. */
@@ -121,48 +121,56 @@ const delegator = z.union([
   z.unknown().transform(() => null),
 ])
 
-const finalTransaction = (transactionHash: string) =>
-  z
-    .object({
-      final_execution_status: z.literal('FINAL'),
-      transaction: z.object({
-        hash: z.literal(transactionHash),
-        signer_id: accountId,
-        receiver_id: accountId,
-        actions: z.array(delegator),
+const finalTransaction = z
+  .object({
+    final_execution_status: z.literal('FINAL'),
+    transaction: z.object({
+      hash,
+      signer_id: accountId,
+      receiver_id: accountId,
+      actions: z.array(delegator),
+    }),
+    transaction_outcome: z.object({ block_hash: hash, outcome: z.object({ status: wasSuccessful }) }),
+    receipts_outcome: z.array(
+      z.object({
+        outcome: z.object({ executor_id: accountId, logs: z.array(z.string()), status: wasSuccessful }),
       }),
-      transaction_outcome: z.object({ block_hash: hash, outcome: z.object({ status: wasSuccessful }) }),
-      receipts_outcome: z.array(
-        z.object({
-          outcome: z.object({ executor_id: accountId, logs: z.array(z.string()), status: wasSuccessful }),
-        }),
-      ),
-    })
-    .transform(({ transaction, transaction_outcome, receipts_outcome }) => ({
-      signer: transaction.signer_id,
-      receiver: transaction.receiver_id,
-      delegators: transaction.actions.filter((account) => account !== null),
-      blockHash: transaction_outcome.block_hash,
-      isSuccessful: transaction_outcome.outcome.status,
-      receipts: receipts_outcome.map(
-        ({ outcome: { executor_id: executor, logs, status: isSuccessful } }) => ({
-          executor,
-          logs,
-          isSuccessful,
-        }),
-      ),
-    }))
+    ),
+  })
+  .transform(({ transaction, transaction_outcome, receipts_outcome }) => ({
+    hash: transaction.hash,
+    signer: transaction.signer_id,
+    receiver: transaction.receiver_id,
+    delegators: transaction.actions.filter((account) => account !== null),
+    blockHash: transaction_outcome.block_hash,
+    isSuccessful: transaction_outcome.outcome.status,
+    receipts: receipts_outcome.map(({ outcome: { executor_id: executor, logs, status: isSuccessful } }) => ({
+      executor,
+      logs,
+      isSuccessful,
+    })),
+  }))
 
 const otherStatuses = ['NONE', 'INCLUDED', 'EXECUTED_OPTIMISTIC', 'INCLUDED_FINAL', 'EXECUTED'] as const
 
 /** `pending`: some block of it is not final. What is known by then is not read. */
-export const transactionShapeOf = (transactionHash: string) =>
-  z.union([
-    z.object({ final_execution_status: z.enum(otherStatuses) }).transform(() => 'pending' as const),
-    finalTransaction(transactionHash),
-  ])
+const transactionShape = z.union([
+  z.object({ final_execution_status: z.enum(otherStatuses) }).transform(() => 'pending' as const),
+  finalTransaction,
+])
 
-export type FinalTransaction = z.infer<ReturnType<typeof finalTransaction>>
+export const transactionShapeOf = (transactionHash: string) =>
+  expecting(
+    transactionShape,
+    (found): FinalTransaction | 'pending' | undefined => {
+      if (found === 'pending') return found
+      const { hash: executed, ...transaction } = found
+      return executed === transactionHash ? transaction : undefined
+    },
+    'It is another transaction',
+  )
+
+export type FinalTransaction = Omit<z.infer<typeof finalTransaction>, 'hash'>
 
 const header = z.object({
   hash,
@@ -180,7 +188,7 @@ const blockShape = z.object({ header }).transform(({ header: { hash, height, tim
 }))
 
 const blockShapeOf = (blockHash: string) =>
-  blockShape.refine(({ hash }) => hash === blockHash, 'It is another block')
+  expecting(blockShape, (block) => (block.hash === blockHash ? block : undefined), 'It is another block')
 
 const statusShape = z.object({
   chain_id: z.string().min(1).max(64),

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 /** Rejects with `RpcError` for an error response, with any other error without a valid response. */
 export interface Endpoint {
@@ -7,6 +7,22 @@ export interface Endpoint {
   /** `method` is a JSON-RPC method, or a path below the URL. */
   request<Schema extends z.ZodType>(method: string, params: unknown, schema: Schema): Promise<z.infer<Schema>>
 }
+
+/**
+ * Reads with a shape, and then what only this request expects; undefined: it is no answer to it. A shape that is built for a
+ * request is compiled for it, which takes longer than reading; this one was compiled once.
+ */
+export const expecting = <Shape extends z.ZodType, Value>(
+  shape: Shape,
+  read: (value: z.output<Shape>) => Value | undefined,
+  problem: string,
+) =>
+  z.transform((value: unknown, context): Value => {
+    const found = read(shape.parse(value))
+    if (found !== undefined) return found
+    context.issues.push({ code: 'custom', message: problem, input: value })
+    return z.NEVER
+  })
 
 /** An error response of a node: it was reached and refused the request. */
 export class RpcError extends Error {

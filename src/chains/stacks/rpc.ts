@@ -1,7 +1,7 @@
 import { Cl } from '@stacks/transactions'
 import { z } from 'zod'
 import { type Ask, askOrNull } from '../common/direct/node.js'
-import type { Endpoint } from '../nodes/endpoint.js'
+import { type Endpoint, expecting } from '../nodes/endpoint.js'
 import type { Proof } from '../nodes/endpointHealth.js'
 
 const notFound = 404
@@ -159,9 +159,15 @@ const unminedShape = z.object({
 
 export type MinedTransaction = z.infer<typeof minedShape>
 
+const transactionShape = z.object({ tx_id: z.string() }).and(z.union([minedShape, unminedShape]))
+
 /** The answer must be about this transaction. */
 const transactionShapeOf = (id: string) =>
-  z.object({ tx_id: z.literal(id) }).and(z.union([minedShape, unminedShape]))
+  expecting(
+    transactionShape,
+    (transaction) => (transaction.tx_id === id ? transaction : undefined),
+    'of another transaction',
+  )
 
 const contractShape = z.object({ fungible_tokens: z.array(z.object({ name: z.string().max(200) })) })
 

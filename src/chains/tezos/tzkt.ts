@@ -37,6 +37,8 @@ const rowShape = z.object({
 
 type Row = z.infer<typeof rowShape>
 
+const rowsShape = z.array(rowShape)
+
 const transferShape = transferShapeOf(naturalShape)
 
 /** Empty for an owner that the token does not know. */
@@ -59,7 +61,7 @@ export const createTzktSource = (read: Read, chainId: string): Source => {
       // The head first: what it has on top of a block then, the block has at least.
       const head = await getHead()
       if (head.chainId !== chainId) throw new Error(`The indexer serves chain ${head.chainId}`)
-      const rows = await read(`/operations/transactions/${hash}`, z.array(rowShape))
+      const rows = await read(`/operations/transactions/${hash}`, rowsShape)
       const [first] = rows
       if (first === undefined) return { state: 'missing' }
       if (!rows.every((row) => row.hash === hash && row.block === first.block)) {
