@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { readMigrations } from '../src/stores/postgres/database/migrationFiles.js'
 import { migrationsFolder } from '../src/stores/stores.js'
 import { readText } from './support/sourceFiles.js'
 
@@ -19,6 +20,8 @@ const digests = new Map(
     }),
 )
 
+const lastWithoutStatement = 39
+
 describe('migrations that landed', () => {
   it('are as they were: installations have applied them', () => {
     const changed = files.filter((name) => {
@@ -32,5 +35,29 @@ describe('migrations that landed', () => {
 
   it('are all in migrations/digests, to which a new one is appended with sha256sum', () => {
     expect([...digests.keys()].sort()).toEqual(files)
+  })
+})
+
+describe('migrations after 0039', () => {
+  it('say in their first lines which versions run beside them, or that none does', () => {
+    const silent = files
+      .filter((name) => Number(name.slice(0, 4)) > lastWithoutStatement && !name.endsWith('.backfill.sql'))
+      .filter(
+        (name) =>
+          !/^(-- quittance: .*\n)*-- quittance: runs (alone|beside \d{4})\n/.test(
+            readText(`migrations/${name}`),
+          ),
+      )
+    expect(silent).toEqual([])
+  })
+
+  it('wait only for backfills that an earlier one has', async () => {
+    const migrations = await readMigrations(migrationsFolder)
+    const unknown = migrations.filter(
+      ({ afterBackfill, number }) =>
+        afterBackfill !== null &&
+        !migrations.some((other) => other.number < number && other.backfill?.name === afterBackfill),
+    )
+    expect(unknown.map(({ name }) => name)).toEqual([])
   })
 })

@@ -20,6 +20,7 @@ import { createInboxTransport, createSandbox } from '../usecases/sandbox/index.j
 import { createSiwx } from '../usecases/siwx/index.js'
 import { createStats } from '../usecases/stats/index.js'
 import { createStreams } from '../usecases/streams/index.js'
+import { createUpgrade } from '../usecases/upgrade/index.js'
 import type { UseCases } from '../usecases/useCases.js'
 import { createWebhooks } from '../usecases/webhooks/index.js'
 import type { Environment, Resources } from './openResources.js'
@@ -214,6 +215,7 @@ export const createNouns = (
     tiers: config.tiers,
     clock,
   })
+  const upgrade = createUpgrade({ ...stores, clock, logger })
   const optional = [sandbox, discovery].filter((noun) => noun !== null)
 
   const observed = observeJobs(
@@ -227,6 +229,7 @@ export const createNouns = (
       siwx,
       stats,
       streams,
+      upgrade,
       webhooks,
       ...optional,
     ]),

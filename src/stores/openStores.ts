@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
 import { openAccounts } from './postgres/accounts/index.js'
 import { createCreditStore } from './postgres/credit/creditStore.js'
+import { createBackfills } from './postgres/database/backfills.js'
 import { createJobLeases } from './postgres/database/instance.js'
 import { mapDatabaseErrors } from './postgres/database/pool.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
@@ -24,7 +25,7 @@ import { createStreamStore } from './postgres/streams/streamStore.js'
 import { createEventFeed } from './postgres/webhooks/webhookEvents.js'
 import { createWebhookOutbox } from './postgres/webhooks/webhookOutbox.js'
 import { openSharedStores } from './redis/index.js'
-import type { StoreSettings, Stores } from './stores.js'
+import { migrationsFolder, type StoreSettings, type Stores } from './stores.js'
 
 const maxScenarios = 10_000
 
@@ -82,6 +83,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       intents: mapDatabaseErrors(createIntentStore(pool, reads)),
       creditStore: mapDatabaseErrors(createCreditStore(pool, newestReads)),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance)),
+      backfills: mapDatabaseErrors(createBackfills(pool, migrationsFolder)),
       pauses: mapDatabaseErrors(createPauseStore(pool)),
       operator: {
         records: mapDatabaseErrors(createOperatorRecords(pool, newestReads, settings.tiers)),

@@ -1,5 +1,6 @@
 import type { Secret } from '../platform/secret.js'
 import type { AccountStore, AuditLog, Mailbox } from '../ports/accountStore.js'
+import type { Backfills } from '../ports/backfills.js'
 import type { CreditStore } from '../ports/creditStore.js'
 import type { DiscoveryCatalogue, OwnerChallenges } from '../ports/discovery.js'
 import type { Holds } from '../ports/holds.js'
@@ -89,6 +90,7 @@ export interface Stores {
   readonly nightlyReconciliation: ReconciliationStore
   readonly intents: IntentStore
   readonly jobLeases: JobLeases
+  readonly backfills: Backfills
   readonly pauses: PauseStore
   /** What only operators read and change. */
   readonly operator: {

@@ -7,8 +7,8 @@ import { scrubText } from '../../platform/scrub.js'
 import type { Sealers } from '../../platform/sealer.js'
 import type { Secret } from '../../platform/secret.js'
 import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealing.js'
-import { readSchemaState } from '../../stores/postgres/database/migrate.js'
 import { findSandboxDatabase } from '../../stores/postgres/database/purpose.js'
+import { readSchemaState } from '../../stores/postgres/database/schemaHistory.js'
 import {
   type AdminDatabase,
   NoDataError,
@@ -102,8 +102,12 @@ const checkPlace = async ({ isSandbox, databaseUrl }: Config['stores']): Promise
 }
 
 const checkMigrations = async (pool: AdminDatabase['pool']): Promise<readonly Finding[]> => {
-  const { applied, pending } = await readSchemaState(pool, migrationsFolder)
+  const { applied, pending, unknown } = await readSchemaState(pool, migrationsFolder)
   const subject = 'migrations'
+  if (unknown.length > 0) {
+    const text = `a later version applied ${unknown.join(', ')}; this one runs beside it`
+    return [{ level: 'warning', subject, text }]
+  }
   return pending.length === 0
     ? [{ level: 'ok', subject, text: `${applied.length} applied` }]
     : [{ level: 'warning', subject, text: `the next start applies ${pending.join(', ')}` }]

@@ -9,6 +9,7 @@ import {
 } from '../../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../../stores/postgres/backup/writeBackup.js'
 import { migrate } from '../../stores/postgres/database/migrate.js'
+import { refuseLaterSchema } from '../../stores/postgres/database/schemaHistory.js'
 import {
   hasData,
   NoDataError,
@@ -143,7 +144,7 @@ const restore = async (config: Config, file: string): Promise<Transfer> => {
   await checkBackup(file, migrationsFolder)
   const { pool, close } = await openAdminDatabase(config.stores, { creates: true })
   try {
-    await migrate(pool, migrationsFolder)
+    refuseLaterSchema(await migrate(pool, migrationsFolder))
     const rows = await restoreBackup(pool, { file, migrationsFolder })
     const sealers = await findSealers(config)
     const isOpened =

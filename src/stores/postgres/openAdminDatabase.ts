@@ -36,7 +36,7 @@ export const openAccounts = async (
 ): Promise<OpenAccounts> => {
   const { pool, close } = await openAdminDatabase(settings, { creates: false })
   try {
-    await migrateNamed(pool, migrationsFolder, settings.databaseUrl)
+    await migrateNamed(pool, migrationsFolder, { url: settings.databaseUrl })
   } catch (error) {
     await close()
     throw error

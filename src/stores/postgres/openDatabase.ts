@@ -10,6 +10,7 @@ import type { PoolState } from '../../ports/operatorOverview.js'
 import { migrationsFolder, type StoreSettings } from '../stores.js'
 import { migrateNamed } from './database/connectionProblem.js'
 import { type AnnouncedInstance, announceInstance } from './database/instance.js'
+import { confirmSchema } from './database/migrate.js'
 import { openPool, type PoolOptions } from './database/pool.js'
 import { checkPurpose, findSandboxDatabase } from './database/purpose.js'
 import { NoBinariesError } from './embedded/chooseLaunch.js'
@@ -89,12 +90,15 @@ export const openDatabase = async (
     maxConnections: 2,
     statementTimeoutMs: nightlyTimeoutMs,
   })
-  const { applied } = await migrateNamed(pool, migrationsFolder, named)
-  if (applied.length > 0) logger.info({ applied }, 'database.migrated')
   const isSandbox = settings.isSandbox === true
   const isEmbedded = settings.databaseUrl === null
-  const instance = await announceInstance(pool, logger, { isOnly: isEmbedded, isSandbox })
+  const migrated = await migrateNamed(pool, migrationsFolder, { url: named, logger, isAlone: isEmbedded })
+  const { applied, unknown, newest: newestMigration } = migrated
+  if (applied.length > 0) logger.info({ applied }, 'database.migrated')
+  if (unknown.length > 0) logger.warn({ unknown }, 'database.is_newer')
+  const instance = await announceInstance(pool, logger, { isOnly: isEmbedded, isSandbox, newestMigration })
   closing.closers.push(() => instance.close())
+  await confirmSchema(pool, migrationsFolder)
   const variable = isEmbedded ? 'DATA_FOLDER' : 'DATABASE_URL'
   await checkPurpose(pool, { instanceId: instance.id, isSandbox, variable })
   await instance.admit()

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 import type { PoolClient } from 'pg'
 import { z } from 'zod'
-import type { Migration } from '../database/migrate.js'
+import type { Migration } from '../database/migrationFiles.js'
 
 export const backupFormat = 'quittance-backup'
 export const formatVersion = 1

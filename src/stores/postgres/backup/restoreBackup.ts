@@ -1,8 +1,9 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import { type Migration, readMigrations, withoutTimeout } from '../database/migrate.js'
+import { listBackfills, startBackfill } from '../database/backfills.js'
+import { type Migration, readMigrations } from '../database/migrationFiles.js'
 import { claimPurpose } from '../database/purpose.js'
-import { inTransaction } from '../database/statements.js'
+import { inTransaction, withoutTimeout } from '../database/statements.js'
 import {
   BackupFileError,
   type BackupHeader,
@@ -65,6 +66,8 @@ export const restoreBackup = async (
     for (const key of foreignKeys) await alterConstraint(client, key, 'not deferrable')
     for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
     for (const table of tables) await advanceSequences(client, table)
+    // What was filled here was another content.
+    for (const backfill of listBackfills(migrations)) await startBackfill(client, backfill)
     // The instances of the file do not run here: nonces need no wait for their leases.
     await client.query('update signer_lanes set holder = null, lease_expires_at = null')
     for (const { name } of tables) {

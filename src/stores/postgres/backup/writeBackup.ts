@@ -6,7 +6,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Pool, PoolClient } from 'pg'
-import { readMigrations, readSchemaState } from '../database/migrate.js'
+import { readMigrations } from '../database/migrationFiles.js'
+import { readSchemaState, refuseLaterSchema } from '../database/schemaHistory.js'
 import { inTransaction } from '../database/statements.js'
 import { backupFormat, formatVersion, listTables, quote, type RowCounts, type Table } from './readBackup.js'
 
@@ -36,8 +37,7 @@ export const writeBackup = async (
   { file, migrationsFolder, version, createdAt, onlyTable }: BackupOptions,
 ): Promise<{ readonly rows: RowCounts; readonly bytes: number }> => {
   if (existsSync(file)) throw new Error(`${file} exists: a backup overwrites no file.`)
-  // A later version may have tables that this one does not know.
-  await readSchemaState(pool, migrationsFolder)
+  refuseLaterSchema(await readSchemaState(pool, migrationsFolder))
   const migrations = await readMigrations(migrationsFolder)
   const counts: Record<string, number> = {}
   const partial = `${file}.part`

@@ -2,22 +2,22 @@ import type { Pool } from 'pg'
 import { scrubText } from '../../../platform/scrub.js'
 import type { Secret } from '../../../platform/secret.js'
 import { StartError } from '../../../platform/startError.js'
-import { migrate } from './migrate.js'
+import { type Migrated, type MigrateOptions, migrate } from './migrate.js'
 
 /** As `migrate`; throws `StartError` for DATABASE_URL if it cannot be connected to or refuses its user. Null: embedded. */
 export const migrateNamed = async (
   pool: Pool,
   folder: URL,
-  url: Secret | null,
-): Promise<Awaited<ReturnType<typeof migrate>>> => {
-  if (url === null) return await migrate(pool, folder)
+  { url, ...options }: MigrateOptions & { readonly url: Secret | null },
+): Promise<Migrated> => {
+  if (url === null) return await migrate(pool, folder, options)
   try {
     await pool.query('select')
   } catch (cause) {
     throw new StartError('DATABASE_URL', describeConnectionProblem(cause, url.reveal()), { cause })
   }
   try {
-    return await migrate(pool, folder)
+    return await migrate(pool, folder, options)
   } catch (cause) {
     // Without a code it is a sentence of our own about a migration.
     if (readCode(cause) === null && findProblem(cause) === undefined) throw cause

@@ -25,7 +25,7 @@ const heartbeatMs = 3_000
 // A heartbeat without a response must not delay the next one.
 const heartbeat = {
   text: `
-    insert into instances (id, is_sandbox, is_admitted) values ($1, $2, $3)
+    insert into instances (id, is_sandbox, is_admitted, newest_migration) values ($1, $2, $3, $4)
     on conflict (id) do update set seen_at = now(), is_admitted = excluded.is_admitted
     returning (
       select count(*)::int from instances others
@@ -51,13 +51,15 @@ interface Announcement {
   readonly isOnly: boolean
   /** Default: its payments are real. */
   readonly isSandbox?: boolean
+  /** Number of the newest migration that its version has; null: as a version that does not say so. */
+  readonly newestMigration?: number | null
 }
 
 /** Starts the heartbeat. */
 export const announceInstance = async (
   pool: Pool,
   logger: Logger,
-  { isOnly, isSandbox = false }: Announcement,
+  { isOnly, isSandbox = false, newestMigration = null }: Announcement,
 ): Promise<AnnouncedInstance> => {
   const id = randomUUID()
   // A dedicated connection: an exhausted pool must not stop the heartbeat.
@@ -73,7 +75,8 @@ export const announceInstance = async (
     recovered: 'instance.heartbeat_recovered',
   })
   const beat = async () => {
-    others = heartbeatRows.parse((await pulse.query(heartbeat, [id, isSandbox, isAdmitted])).rows)[0].others
+    const values = [id, isSandbox, isAdmitted, newestMigration]
+    others = heartbeatRows.parse((await pulse.query(heartbeat, values)).rows)[0].others
     failures.succeeded('heartbeat')
   }
   await pool.query("delete from instances where $1 or seen_at < now() - interval '1 day'", [isOnly])

@@ -1,137 +1,285 @@
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import type { Pool, PoolClient } from 'pg'
-import { inTransaction } from './statements.js'
-
-export interface Migration {
-  readonly number: number
-  readonly name: string
-  readonly sql: string
-  readonly sha256: string
-}
-
-interface AppliedRow {
-  readonly number: number
-  readonly name: string
-  readonly sha256: string
-}
-
-/** Arbitrary, but unique among the advisory locks of this database. */
-const lockKey = 7_140_402
-
-// Building an index on a large table, or waiting for another instance that builds it, has no time limit.
-export const withoutTimeout = (text: string, values: readonly string[] = []) => ({
-  text,
-  values: [...values],
-  query_timeout: 2 ** 31 - 1,
-})
+import { Pool, type PoolClient } from 'pg'
+import { sleep } from '../../../concurrency/deadline.js'
+import type { Logger } from '../../../ports/logger.js'
+import { backfillTable, completeBackfill, isLockConflict, listBackfills, startBackfill } from './backfills.js'
+import { type Migration, readMigrations } from './migrationFiles.js'
+import {
+  checkHistory,
+  listUnknown,
+  OlderInstancesError,
+  readHistory,
+  refuseOlderInstances,
+} from './schemaHistory.js'
+import { inTransaction, unlimitedMs } from './statements.js'
 
 /**
- * Applies missing files `NNNN_what.sql` in order, each in a transaction under an advisory lock: any number of
- * instances may start at once. Throws an operator-facing error when files and database do not match.
+ * Arbitrary, but unique among the advisory locks of this database. `step` is held by a transaction that changes the schema;
+ * versions before 0040 wait for it in a statement. `run` is only ever tried: a statement that waits has a snapshot, and an
+ * index that is built concurrently would wait for it.
  */
-export async function migrate(pool: Pool, folder: URL | string): Promise<{ applied: readonly string[] }> {
+const locks = { step: 7_140_402, run: 7_140_403 } as const
+
+export interface MigrateOptions {
+  readonly logger?: Pick<Logger, 'info' | 'warn'>
+  /** No other process can use the database. Default: others may. */
+  readonly isAlone?: boolean
+  /** How long a statement waits for a lock: meanwhile, what needs the table waits behind it. */
+  readonly lockTimeoutMs?: number
+  /** The pause before a file is tried again; it doubles up to 10 times as much. */
+  readonly retryPauseMs?: number
+  /** After that, locks that others hold are an error. */
+  readonly giveUpAfterMs?: number
+}
+
+export interface Migrated {
+  readonly applied: readonly string[]
+  /** Migrations of later versions, beside which this one runs. */
+  readonly unknown: readonly string[]
+  /** Number of the newest migration that this version has. */
+  readonly newest: number
+}
+
+const defaults = { lockTimeoutMs: 1_000, retryPauseMs: 500, giveUpAfterMs: 600_000 }
+
+type Settings = typeof defaults & MigrateOptions
+
+/**
+ * Applies missing files `NNNN_what.sql` in order; any number of instances may start at once. Each runs in a transaction
+ * under an advisory lock, or builds one index outside, and is tried again while others hold the locks that it needs. Throws an
+ * operator-facing error when files and database do not match.
+ */
+export async function migrate(
+  pool: Pool,
+  folder: URL | string,
+  options: MigrateOptions = {},
+): Promise<Migrated> {
   const migrations = await readMigrations(folder)
-  const applied: string[] = []
-  for (;;) {
-    const name = await inTransaction(pool, (client) => applyNext(client, migrations))
-    if (name === null) return { applied }
-    applied.push(name)
+  const settings = { ...defaults, ...options }
+  const applied = (await isPending(pool, migrations)) ? await applyAll(pool, migrations, settings) : []
+  return { applied, unknown: listUnknown(await readHistory(pool), migrations), newest: migrations.length }
+}
+
+async function isPending(pool: Pool, migrations: readonly Migration[]): Promise<boolean> {
+  const { rows } = await pool.query(`select to_regclass('schema_migration') is not null as is_there`)
+  if (rows[0]?.is_there !== true) return true
+  const history = await readHistory(pool)
+  checkHistory(history, migrations)
+  return history.length < migrations.length
+}
+
+async function applyAll(
+  pool: Pool,
+  migrations: readonly Migration[],
+  settings: Settings,
+): Promise<readonly string[]> {
+  // Connections of their own, without time limits. PgBouncer in transaction mode ignores the limits, and keeps nothing but a
+  // transaction with one server.
+  const unlimited = new Pool({
+    ...pool.options,
+    max: 2,
+    statement_timeout: unlimitedMs,
+    query_timeout: unlimitedMs,
+    idle_in_transaction_session_timeout: unlimitedMs,
+  })
+  unlimited.on('error', () => undefined)
+  unlimited.on('connect', (client) => void client.on('error', () => undefined))
+  try {
+    return await runAlone(unlimited, settings, () => applyEach(unlimited, migrations, settings))
+  } finally {
+    await unlimited.end()
   }
 }
 
-async function applyNext(client: PoolClient, migrations: readonly Migration[]): Promise<string | null> {
+const pollMs = 200
+
+/** Waits for as long as another instance migrates. */
+const runAlone = <T>(pool: Pool, { logger }: Settings, work: () => Promise<T>): Promise<T> =>
+  whenFree(pool, {
+    lock: `pg_try_advisory_xact_lock(${locks.run})`,
+    work,
+    onWait: () => logger?.info({}, 'database.migration_waits'),
+  })
+
+interface Wait<T> {
+  readonly lock: string
+  readonly work: (client: PoolClient) => Promise<T>
+  readonly onWait?: () => void
+}
+
+async function whenFree<T>(pool: Pool, { lock, work, onWait }: Wait<T>): Promise<T> {
+  for (let isWaiting = false; ; isWaiting = true) {
+    const done = await inTransaction(pool, async (client) =>
+      (await tryLock(client, lock)) ? { result: await work(client) } : null,
+    )
+    if (done !== null) return done.result
+    if (!isWaiting) onWait?.()
+    await sleep(pollMs)
+  }
+}
+
+const tryLock = async (client: PoolClient, lock: string): Promise<boolean> => {
   // The snapshot must not be older than the lock, to include what its previous holder committed.
-  await client.query('set transaction isolation level read committed')
-  await client.query('set local statement_timeout = 0; set local lock_timeout = 0')
-  await client.query(withoutTimeout(`select pg_advisory_xact_lock(${lockKey})`))
+  await client.query(`set transaction isolation level read committed;
+    set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`)
+  return (await client.query(`select ${lock} as is_taken`)).rows[0]?.is_taken === true
+}
+
+async function applyEach(
+  pool: Pool,
+  migrations: readonly Migration[],
+  settings: Settings,
+): Promise<readonly string[]> {
+  await retry('schema_migration', settings, () => inStep(pool, settings, prepare))
+  const applied: string[] = []
+  for (;;) {
+    const history = await readHistory(pool)
+    checkHistory(history, migrations)
+    const next = migrations[history.length]
+    if (next === undefined) return applied
+    const needed = listBackfills(migrations).find(({ name }) => name === next.afterBackfill)
+    if (needed !== undefined) await completeBackfill(pool, needed)
+    await retry(next.name, settings, () =>
+      next.index === null
+        ? applyInStep(pool, { next, migrations, settings })
+        : buildIndex(pool, { next, index: next.index, settings }),
+    )
+    applied.push(next.name)
+  }
+}
+
+/** The files themselves do not create these: a version that has to decide whether it can start reads them first. */
+async function prepare(client: PoolClient): Promise<void> {
   await client.query(`create table if not exists schema_migration (
     number integer primary key,
     name text not null,
     sha256 text not null,
     applied_at timestamptz not null default now()
   )`)
-  const { rows } = await client.query<AppliedRow>(
-    'select number, name, sha256 from schema_migration order by number',
+  const { rowCount } = await client.query(
+    `select from pg_attribute where attrelid = 'schema_migration'::regclass and attname = 'runs_beside'`,
   )
-  checkHistory(rows, migrations)
+  // The oldest migration whose code can run on the database after this one; null: it does not say so.
+  if (rowCount === 0) await client.query('alter table schema_migration add column runs_beside integer')
+  await client.query(backfillTable)
+}
 
-  const next = migrations[rows.length]
-  if (next === undefined) return null
-  try {
-    await client.query(withoutTimeout(next.sql))
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`Migration ${next.name} failed and was rolled back: ${reason}`, { cause })
+/** Another version changes the schema. */
+class StepTakenError extends Error {}
+
+const inStep = (
+  pool: Pool,
+  { lockTimeoutMs }: Settings,
+  work: (client: PoolClient) => Promise<void>,
+): Promise<void> =>
+  inTransaction(
+    pool,
+    async (client) => {
+      if (!(await tryLock(client, `pg_try_advisory_xact_lock(${locks.step})`))) {
+        throw new StepTakenError('Another instance changes the schema, and does not end.')
+      }
+      await work(client)
+    },
+    { lockTimeoutMs },
+  )
+
+interface Application {
+  readonly next: Migration
+  readonly settings: Settings
+}
+
+const applyInStep = (
+  pool: Pool,
+  { next, migrations, settings }: Application & { readonly migrations: readonly Migration[] },
+): Promise<void> =>
+  inStep(pool, settings, async (client) => {
+    const history = await readHistory(client)
+    checkHistory(history, migrations)
+    // A version that does not know the lock of the run applied it meanwhile.
+    if (migrations[history.length] !== next) return
+    if (settings.isAlone !== true) await refuseOlderInstances(client, next)
+    try {
+      await client.query(next.sql)
+    } catch (cause) {
+      if (isLockConflict(cause)) throw cause
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`Migration ${next.name} failed and was rolled back: ${reason}`, { cause })
+    }
+    if (next.backfill !== null) await startBackfill(client, next.backfill)
+    await record(client, next)
+  })
+
+/** Payments do not wait for it. What an interrupted build left is invalid, and dropped first. */
+async function buildIndex(
+  pool: Pool,
+  { next, index, settings }: Application & { readonly index: string },
+): Promise<void> {
+  if (settings.isAlone !== true) await refuseOlderInstances(pool, next)
+  const { rows } = await pool.query(
+    `select i.indisvalid as is_valid from pg_class c join pg_index i on i.indexrelid = c.oid
+     where c.relname = $1 and c.relnamespace = current_schema()::regnamespace`,
+    [index],
+  )
+  const isValid: unknown = rows[0]?.is_valid
+  if (isValid === false) await pool.query(`drop index concurrently "${index}"`)
+  if (isValid !== true) {
+    await pool.query(next.sql).catch((cause: unknown) => {
+      if (isLockConflict(cause)) throw cause
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`Migration ${next.name} failed; the next start builds its index again: ${reason}`, {
+        cause,
+      })
+    })
   }
-  await client.query('insert into schema_migration (number, name, sha256) values ($1, $2, $3)', [
-    next.number,
-    next.name,
-    next.sha256,
-  ])
-  return next.name
+  await record(pool, next)
 }
 
-function checkHistory(rows: readonly AppliedRow[], migrations: readonly Migration[]): void {
-  for (const [index, row] of rows.entries()) {
-    const migration = migrations[index]
-    if (migration === undefined) {
-      throw new Error(
-        `The database has migration ${row.name}, which this version does not know. Start the version that applied it, or a later one.`,
-      )
-    }
-    if (row.number !== migration.number) {
-      throw new Error(`The database lacks migration ${migration.name}, but has the later ${row.name}.`)
-    }
-    if (row.sha256 !== migration.sha256) {
-      throw new Error(
-        `Migration ${migration.name} was changed after it had been applied. Restore the file, and write the change as a new one.`,
-      )
+async function record(
+  client: Pool | PoolClient,
+  { number, name, sha256, runsBeside }: Migration,
+): Promise<void> {
+  await client.query(
+    'insert into schema_migration (number, name, sha256, runs_beside) values ($1, $2, $3, $4)',
+    [number, name, sha256, runsBeside],
+  )
+}
+
+// Longer than the heartbeat of an instance counts that was killed.
+const maxInstanceWaitMs = 12_000
+
+async function retry(name: string, settings: Settings, attempt: () => Promise<void>): Promise<void> {
+  const { logger, retryPauseMs, giveUpAfterMs } = settings
+  const startedAt = performance.now()
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      await attempt()
+      return
+    } catch (error) {
+      const isLocked = isLockConflict(error) || error instanceof StepTakenError
+      if (!isLocked && !(error instanceof OlderInstancesError)) throw error
+      const limitMs = isLocked ? giveUpAfterMs : Math.min(giveUpAfterMs, maxInstanceWaitMs)
+      if (performance.now() - startedAt >= limitMs)
+        throw isLockConflict(error) ? nameHolders(name, error) : error
+      const problem = error instanceof Error ? error.message : String(error)
+      logger?.warn({ migration: name, attempts, problem }, 'database.migration_retried')
+      await sleep(retryPauseMs * Math.min(2 ** (attempts - 1), 10))
     }
   }
 }
 
-interface SchemaState {
-  /** Names of applied migrations, oldest first. */
-  readonly applied: readonly string[]
-  readonly pending: readonly string[]
-}
+const nameHolders = (name: string, cause: unknown): Error =>
+  new Error(
+    `Migration ${name} was rolled back: other transactions hold locks that it needs, and did not end. Look for the oldest xact_start in pg_stat_activity, end that transaction, and start again.`,
+    { cause },
+  )
 
-/** Changes nothing. Throws an operator-facing error when files and database do not match. */
-export async function readSchemaState(pool: Pool, folder: URL | string): Promise<SchemaState> {
+/**
+ * Checks again, after this instance announced itself, that it can run on the database: a later version that migrates either
+ * sees its heartbeat, or has committed before.
+ */
+export async function confirmSchema(pool: Pool, folder: URL | string): Promise<void> {
   const migrations = await readMigrations(folder)
-  const { rows } = await pool.query<AppliedRow>(
-    'select number, name, sha256 from schema_migration order by number',
-  )
-  checkHistory(rows, migrations)
-  const names = migrations.map(({ name }) => name)
-  return { applied: names.slice(0, rows.length), pending: names.slice(rows.length) }
-}
-
-export async function readMigrations(where: URL | string): Promise<readonly Migration[]> {
-  const folder = typeof where === 'string' ? where : fileURLToPath(where)
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
-  const migrations = await Promise.all(names.map((name) => readMigration(folder, name)))
-  for (const [index, { number, name }] of migrations.entries()) {
-    const expected = index + 1
-    if (number === expected) continue
-    const previous = migrations[index - 1]
-    if (previous?.number === number) {
-      throw new Error(`Migrations ${previous.name} and ${name} have the same number.`)
-    }
-    throw new Error(`Migration ${String(expected).padStart(4, '0')} is missing: the next file is ${name}.`)
-  }
-  return migrations
-}
-
-async function readMigration(folder: string, name: string): Promise<Migration> {
-  const digits = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]
-  if (digits === undefined) {
-    throw new Error(`Migration ${name} is not named like 0001_what_it_does.sql.`)
-  }
-  // Git may check out other line endings; that is not a change.
-  const sql = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n')
-  return { number: Number(digits), name, sql, sha256: createHash('sha256').update(sql).digest('hex') }
+  await whenFree(pool, {
+    lock: `pg_try_advisory_xact_lock_shared(${locks.step})`,
+    work: async (client) => checkHistory(await readHistory(client), migrations),
+  })
 }

@@ -4,6 +4,15 @@ import { startOfMonth } from '../../../protocol/tiers.js'
 // Short: until then a connection to a silent server occupies the pool.
 const rollback = { text: 'rollback', query_timeout: 2_000 }
 
+export const unlimitedMs = 2 ** 31 - 1
+
+// What reads or writes whole tables has no time limit.
+export const withoutTimeout = (text: string, values: readonly string[] = []) => ({
+  text,
+  values: [...values],
+  query_timeout: unlimitedMs,
+})
+
 interface TransactionOptions {
   /** How long a statement waits for a row that another transaction has locked. Default: the statement timeout. */
   readonly lockTimeoutMs?: number
