@@ -16,12 +16,20 @@ export const backfillTable = `
     finished_at timestamptz
   )`
 
-/** A migration that is applied again, and a database that is filled from a backup, start it again. */
-export const startBackfill = async (client: PoolClient, { name }: Backfill): Promise<void> => {
+/**
+ * A migration that is applied again, and a database that is filled from a backup, start it again. A new database has no rows
+ * of older versions: it has ended there.
+ */
+export const startBackfill = async (
+  client: PoolClient,
+  { name }: Backfill,
+  { isNew = false } = {},
+): Promise<void> => {
   await client.query(
-    `insert into schema_backfill (name) values ($1)
-     on conflict (name) do update set cursor = null, batches = 0, started_at = now(), finished_at = null`,
-    [name],
+    `insert into schema_backfill (name, finished_at) values ($1, case when $2 then now() end)
+     on conflict (name) do update
+       set cursor = null, batches = 0, started_at = now(), finished_at = excluded.finished_at`,
+    [name, isNew],
   )
 }
 

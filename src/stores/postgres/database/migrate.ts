@@ -131,6 +131,7 @@ async function applyEach(
 ): Promise<readonly string[]> {
   await retry('schema_migration', settings, () => inStep(pool, settings, prepare))
   const applied: string[] = []
+  const isNew = (await readHistory(pool)).length === 0
   for (;;) {
     const history = await readHistory(pool)
     checkHistory(history, migrations)
@@ -140,7 +141,7 @@ async function applyEach(
     if (needed !== undefined) await completeBackfill(pool, needed)
     await retry(next.name, settings, () =>
       next.index === null
-        ? applyInStep(pool, { next, migrations, settings })
+        ? applyInStep(pool, { next, migrations, settings, isNew })
         : buildIndex(pool, { next, index: next.index, settings }),
     )
     applied.push(next.name)
@@ -189,7 +190,12 @@ interface Application {
 
 const applyInStep = (
   pool: Pool,
-  { next, migrations, settings }: Application & { readonly migrations: readonly Migration[] },
+  {
+    next,
+    migrations,
+    settings,
+    isNew,
+  }: Application & { readonly migrations: readonly Migration[]; readonly isNew: boolean },
 ): Promise<void> =>
   inStep(pool, settings, async (client) => {
     const history = await readHistory(client)
@@ -204,7 +210,7 @@ const applyInStep = (
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new Error(`Migration ${next.name} failed and was rolled back: ${reason}`, { cause })
     }
-    if (next.backfill !== null) await startBackfill(client, next.backfill)
+    if (next.backfill !== null) await startBackfill(client, next.backfill, { isNew })
     await record(client, next)
   })
 

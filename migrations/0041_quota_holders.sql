@@ -1,0 +1,3 @@
+-- quittance: runs beside 0039
+-- Settlements from before 0010 name no holder of their quota: it is their caller. The backfill names it, and takes what 0010
+-- counted twice out of the counters of mailboxes.
