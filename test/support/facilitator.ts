@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { pollUntil, waitLimitMs } from './pollUntil.js'
-import { findProgram } from './program.js'
+import { findProgram, type Program } from './program.js'
 import { spawnChild } from './spawnChild.js'
 
 export interface FacilitatorProcess {
@@ -21,6 +21,8 @@ export interface FacilitatorProcess {
 
 interface FacilitatorOptions {
   readonly preload?: URL
+  /** Default: the service of these sources. */
+  readonly program?: Program
 }
 
 const listening = z.object({ port: z.number() })
@@ -33,10 +35,10 @@ const main = new URL('../../src/main.ts', import.meta.url)
 export const startFacilitator = async (
   environment: Readonly<Record<string, string>>,
   onLogLine: (line: string) => void,
-  { preload }: FacilitatorOptions = {},
+  { preload, program = findProgram(main) }: FacilitatorOptions = {},
 ): Promise<FacilitatorProcess> => {
   let port = Number(environment.PORT ?? 0)
-  const { flags, file } = findProgram(main)
+  const { flags, file } = program
   const preloaded = preload === undefined ? [] : ['--import', pathToFileURL(findProgram(preload).file).href]
   const child = spawnChild([process.execPath, ...flags, ...preloaded, file], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...environment },

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
 /** Arguments for Node to run a file of the project: `node ...flags file`. */
-interface Program {
+export interface Program {
   readonly flags: readonly string[]
   readonly file: string
 }

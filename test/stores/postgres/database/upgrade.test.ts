@@ -33,7 +33,13 @@ beforeEach(async () => {
   pool = database.pool()
   others = database.otherPool()
 })
-afterEach(() => database.drop())
+afterEach(async () => {
+  for (const release of unreleased.splice(0)) release()
+  await database.drop()
+})
+
+/** What a failed test leaves open. */
+const unreleased: (() => void)[] = []
 
 const newest = (await readMigrations(migrationsFolder)).length
 const digitsOf = (number: number): string => String(number).padStart(4, '0')
@@ -59,9 +65,12 @@ const impatient: MigrateOptions = { lockTimeoutMs: 200, retryPauseMs: 20 }
 /** Keeps a table from being altered, as a long read does, until it ends. */
 const openTransaction = async (statement: string): Promise<{ end(): Promise<void> }> => {
   const client = await others.connect()
+  const release = () => client.release(true)
+  unreleased.push(release)
   await client.query(`begin; ${statement}`)
   const end = async () => {
     await client.query('commit')
+    unreleased.splice(unreleased.indexOf(release), 1)
     client.release()
   }
   return { end }

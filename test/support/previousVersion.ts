@@ -1,0 +1,75 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Program } from './program.js'
+import { makeTemporaryFolder } from './temporaryFolder.js'
+
+export interface PreviousVersion {
+  readonly commit: string
+  readonly program: Program
+  /** Whether it starts on a schema with later migrations that run beside it. */
+  readonly startsOnLaterSchema: boolean
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+// What the service reads.
+const parts = ['src', 'migrations', 'web', 'openapi', 'contracts', 'package.json', 'tsconfig.json']
+
+const git = (...args: readonly string[]): string =>
+  execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
+
+const tryGit = (...args: readonly string[]): string | null => {
+  try {
+    return git(...args)
+  } catch {
+    return null
+  }
+}
+
+/** `PREVIOUS_REF`, the last release, or what came before the newest migration. */
+const findCommit = (): string => {
+  const given =
+    process.env.PREVIOUS_REF ?? tryGit('describe', '--tags', '--match', 'v*', '--abbrev=0', 'HEAD^')
+  if (given !== null) return git('rev-parse', '--verify', `${given}^{commit}`)
+  const newest = readdirSync(join(root, 'migrations'))
+    .filter((name) => /^\d+_\w+\.sql$/.test(name))
+    .sort()
+    .at(-1)
+  const added = git('log', '-1', '--diff-filter=A', '--format=%H', '--', `migrations/${newest}`)
+  // A migration that is not committed yet came after all that is.
+  return git('rev-parse', '--verify', added === '' ? 'HEAD' : `${added}^`)
+}
+
+/**
+ * The sources of the previous version, with the packages of this one. Null with a message on stderr where the history is
+ * missing; an error with `REQUIRE_HISTORY=1`.
+ */
+export const unpackPreviousVersion = async (): Promise<PreviousVersion | null> => {
+  try {
+    const commit = findCommit()
+    const folder = await makeTemporaryFolder('previous-')
+    const present = parts.filter((part) => git('ls-tree', '--name-only', commit, part) !== '')
+    const input = execFileSync('git', ['archive', commit, ...present], { cwd: root, maxBuffer: 2 ** 30 })
+    const { status, stderr } = spawnSync('tar', ['-x', '-C', folder], { input })
+    if (status !== 0) throw new Error(`tar: ${stderr.toString()}`)
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+    return {
+      commit,
+      program: {
+        flags: ['--import', import.meta.resolve('tsx')],
+        file: join(folder, 'src', 'main.ts'),
+      },
+      startsOnLaterSchema: existsSync(join(folder, 'src/stores/postgres/database/schemaHistory.ts')),
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const advice = 'fetch the whole history (git fetch --unshallow), or set PREVIOUS_REF'
+    if (process.env.REQUIRE_HISTORY === '1') {
+      throw new Error(`REQUIRE_HISTORY=1, but the previous version is not there: ${advice}`, { cause })
+    }
+    process.stderr.write(`\n*** Suite of the previous version SKIPPED: ${advice} (${reason}) ***\n\n`)
+    return null
+  }
+}
