@@ -33,7 +33,7 @@ export const startBackfill = async (
   )
 }
 
-const batchSize = 2_000
+const batchSize = 500
 
 // Less than `deadlock_timeout` (1 s): Postgres would end the payment as often as the batch.
 const lockTimeoutMs = 500

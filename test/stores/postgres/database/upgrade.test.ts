@@ -375,7 +375,7 @@ describe('versions beside each other', () => {
     expect(await columnOf('settlements', 'payer')).toBe(true)
   })
 
-  it('a database that version 0.1.0 or an older one migrated is upgraded beside its instances', async () => {
+  it('a database that a version up to migration 0039 migrated is upgraded beside its instances', async () => {
     await runInstance(null)
     await pool.query(`delete from schema_migration where number >= 40; alter table schema_migration drop column runs_beside;
       drop table schema_backfill; alter table instances drop column newest_migration`)
