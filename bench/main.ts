@@ -38,6 +38,7 @@ const measurements: Readonly<Record<Part, () => Promise<Measure>>> = {
   credit: async () => (await import('./measureCredit.js')).measureCredit,
   hostile: async () => (await import('./measureHostile.js')).measureHostile,
   traces: async () => (await import('./measureTraces.js')).measureTraces,
+  upgrade: async () => (await import('./measureUpgrade.js')).measureUpgrade,
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))

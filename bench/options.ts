@@ -11,6 +11,7 @@ export const parts = [
   'limits',
   'quota',
   'growth',
+  'upgrade',
   'outage',
   'solana',
   'tron',
