@@ -23,9 +23,9 @@ interface Depth {
 }
 
 // They are codes of Node.js, undici and this service's errors.ts, and SQLSTATE classes of connection, access,
-// resources, shutdown, I/O.
+// conflicts, resources, shutdown, I/O, timeouts.
 const outageCodes =
-  /^(?:E[A-Z]{3,}|EAI_AGAIN|UND_ERR_\w+|(?:08|28|3D|53|57|58)[0-9A-Z]{3}|25006|25P03|SERVICE_UNAVAILABLE|IDEMPOTENCY_UNAVAILABLE)$/
+  /^(?:E[A-Z]{3,}|EAI_AGAIN|UND_ERR_\w+|(?:08|28|3D|40|53|57|58)[0-9A-Z]{3}|25006|25P0[34]|55P03|SERVICE_UNAVAILABLE|IDEMPOTENCY_UNAVAILABLE)$/
 const outageNames = [
   'TimeoutError',
   'AbortError',

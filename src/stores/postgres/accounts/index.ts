@@ -1,7 +1,7 @@
 import type { Logger } from '../../../ports/logger.js'
 import { createAccountCache } from '../../cache/accountCache.js'
 import type { StoreSettings, Stores } from '../../stores.js'
-import { mapDatabaseErrors } from '../database/pool.js'
+import { mapDatabaseErrors } from '../database/databaseErrors.js'
 import type { Closing, Database } from '../openDatabase.js'
 import { listenForAccountChanges } from './accountChanges.js'
 import { createAccountStore } from './accountStore.js'

@@ -1,11 +1,11 @@
-import { DatabaseError, type Pool } from 'pg'
+import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { Recount } from '../../../ports/creditStore.js'
+import { isCanceled } from '../database/databaseErrors.js'
 import { inTransaction } from '../database/statements.js'
 
 // Wallets with more settlements than are counted in this time keep what the triggers counted.
 const recountTimeoutMs = 1_500
-const queryCanceled = '57014'
 
 const result = z.tuple([z.object({ repairs: z.coerce.number() })])
 
@@ -99,9 +99,7 @@ export const recountWallet = async (pool: Pool, wallet: string): Promise<Recount
       return { isComplete: true, repairs: result.parse(rows)[0].repairs }
     })
   } catch (error) {
-    if (error instanceof DatabaseError && error.code === queryCanceled) {
-      return { isComplete: false, repairs: 0 }
-    }
+    if (isCanceled(error)) return { isComplete: false, repairs: 0 }
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg'
 import { createMicroBatcher } from '../../../concurrency/microBatcher.js'
-import { databaseUnavailable } from './pool.js'
+import { databaseUnavailable } from './databaseErrors.js'
 
 export type RunBatch<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>
 

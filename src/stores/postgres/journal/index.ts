@@ -1,5 +1,5 @@
 import type { Stores } from '../../stores.js'
-import { mapDatabaseErrors } from '../database/pool.js'
+import { mapDatabaseErrors } from '../database/databaseErrors.js'
 import type { Database } from '../openDatabase.js'
 import { createQuotas } from '../quota/quotas.js'
 import { createAccountSettlements } from './accountSettlements.js'

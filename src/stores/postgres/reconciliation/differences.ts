@@ -1,4 +1,4 @@
-import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { FoundDifferences, Period, ReadLimit } from '../../../ports/reconciliation.js'
 import {
@@ -7,6 +7,7 @@ import {
   differenceKinds,
   type KindCount,
 } from '../../../protocol/reconciliation.js'
+import { classifyFailure, isCanceled } from '../database/databaseErrors.js'
 import { inTransaction } from '../database/statements.js'
 
 type Counter = Exclude<CounterName, 'streams_and_intents' | 'missing_rows'>
@@ -207,9 +208,6 @@ export const readDifferences = async (
   }
 }
 
-// By the timeout or a request; and by a replica that must apply what the statement still reads.
-const canceledStates = ['57014', '40001']
-
 const backend = z.tuple([z.object({ pid: z.number() })])
 
 /**
@@ -238,7 +236,8 @@ export const readWithin = async <T>(
       }
     })
   } catch (error) {
-    if (error instanceof DatabaseError && canceledStates.includes(error.code ?? '')) return null
+    // A replica that must apply what the statement still reads ends it with a conflict.
+    if (isCanceled(error) || classifyFailure(error) === 'conflict') return null
     throw error
   }
 }

@@ -11,7 +11,7 @@ import type {
 } from '../../../ports/streamStore.js'
 import { streamStates } from '../../../protocol/streams.js'
 import { coalesce, createKeyQueue } from '../database/coalesce.js'
-import { databaseUnavailable } from '../database/pool.js'
+import { toCallerError } from '../database/databaseErrors.js'
 import { inTransaction, toMonth, uuidForm } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { changeStreams } from './changeStreams.js'
@@ -174,7 +174,6 @@ const place = async (
 }
 
 const maxLockWaitMs = 1_000
-const lockNotAvailable = '55P03'
 
 /**
  * The unique index decides which of several streams gets an authorization. Streams that need a place wait for each other here,
@@ -202,9 +201,8 @@ const openStream = (pool: Pool) => {
         ? await store(opening)
         : await inTurn(opening.stream.network, () => store(opening))
     } catch (error) {
-      if (!(error instanceof DatabaseError)) throw error
-      if (error.constraint === 'streams_of_authorization') return 'taken'
-      throw error.code === lockNotAvailable ? databaseUnavailable(error) : error
+      if (error instanceof DatabaseError && error.constraint === 'streams_of_authorization') return 'taken'
+      throw toCallerError(error)
     }
   }
 }

@@ -1,7 +1,8 @@
 import type { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/errors.js'
-import { mapDatabaseErrors, openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { mapDatabaseErrors } from '../../../../src/stores/postgres/database/databaseErrors.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
 

@@ -1,0 +1,87 @@
+import { DatabaseError } from 'pg'
+import { AppError } from '../../../errors.js'
+
+/**
+ * `conflict`: the server rolled back one of several transactions; the same statement may succeed at once.
+ * `unavailable`: the database is busy, slow or away, whatever the input is. `rejected`: the statement or its input is at fault.
+ * `foreign`: not an error of the database.
+ */
+export type DatabaseFailure = 'conflict' | 'unavailable' | 'rejected' | 'foreign'
+
+// Serialization failure, and deadlock.
+const conflictStates = /^40(001|P01)$/
+
+// SQLSTATE classes: connection, access, resources, cancellation and shutdown, I/O, other rollbacks, timeouts. 25006: a server
+// that has become a standby or refuses writes; its connection is closed, so that the next one may reach the primary.
+const unavailableStates = /^(08|28|3D|40|53|57|58|25P0[34]|25006|55P03)/
+
+// After a loss of the connection, a crash or a shutdown, the statement may have been committed.
+const unknownOutcomes = /^(08|40003|57P|58)/
+
+const queryCanceled = '57014'
+const lockNotAvailable = '55P03'
+
+/** The one place that says what a failed statement means for those who sent it. */
+export const classifyFailure = (error: unknown): DatabaseFailure => {
+  if (!(error instanceof Error)) return 'foreign'
+  if (error instanceof DatabaseError) {
+    const state = error.code ?? ''
+    if (conflictStates.test(state)) return 'conflict'
+    return unavailableStates.test(state) ? 'unavailable' : 'rejected'
+  }
+  const isNetwork = 'code' in error && /^E[A-Z]+$/.test(String(error.code))
+  return isNetwork || driverErrorTexts.some((sentence) => error.message.includes(sentence))
+    ? 'unavailable'
+    : 'foreign'
+}
+
+// The driver's connection errors have no code.
+const driverErrorTexts = [
+  'Connection terminated',
+  'Query read timeout',
+  'is not queryable',
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Cannot use a pool',
+]
+
+/** Whether it is certain that nothing of the statement, or of its transaction, was committed. */
+export const isRolledBack = (error: unknown): boolean =>
+  error instanceof DatabaseError && error.code !== undefined && !unknownOutcomes.test(error.code)
+
+/** A lock was not free within `lock_timeout`. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof DatabaseError && error.code === lockNotAvailable
+
+/** By `statement_timeout`, or by a request. */
+export const isCanceled = (error: unknown): boolean =>
+  error instanceof DatabaseError && error.code === queryCanceled
+
+export const databaseUnavailable = (cause?: unknown): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
+    ...(cause === undefined ? {} : { cause }),
+    retryAfterSeconds: 1,
+  })
+
+/** What the caller gets for a failed statement: SERVICE_UNAVAILABLE (retryable) unless statement or input is at fault. */
+export const toCallerError = (error: unknown): unknown => {
+  const failure = classifyFailure(error)
+  return failure === 'conflict' || failure === 'unavailable' ? databaseUnavailable(error) : error
+}
+
+/** Rejects as `toCallerError` says, in every method of the store. */
+export const mapDatabaseErrors = <Store extends object>(store: Store): Store =>
+  new Proxy(store, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...given: readonly unknown[]): unknown => {
+        const answer: unknown = Reflect.apply(member, target, given)
+        return answer instanceof Promise ? answer.catch(rethrow) : answer
+      }
+    },
+  })
+
+const rethrow = (error: unknown): never => {
+  throw toCallerError(error)
+}
