@@ -1,87 +1,214 @@
-import { DatabaseError } from 'pg'
+import { sleep } from '../../../concurrency/deadline.js'
 import { createMicroBatcher } from '../../../concurrency/microBatcher.js'
-import { databaseUnavailable } from './databaseErrors.js'
+import { classifyFailure, databaseUnavailable, isRolledBack, toCallerError } from './databaseErrors.js'
+import { maxCallMs } from './pool.js'
 
-export type RunBatch<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>
+/** Of one input, where the others of its batch succeed. */
+export class InputFailure {
+  constructor(readonly error: unknown) {}
+}
 
-interface Call<Input, Output> {
-  readonly input: Input
+/**
+ * Runs one statement or transaction for many inputs. At `endsAt`, in terms of `performance.now()`, the last caller stops
+ * waiting.
+ */
+export type RunBatch<Input, Output> = (
+  inputs: readonly Input[],
+  endsAt: number,
+) => Promise<readonly (Output | InputFailure | undefined)[]>
+
+interface CoalesceOptions<Input> {
+  /** Called for an input that may have been committed although its caller was told otherwise, once its statement has ended. */
+  readonly onUncertain?: (input: Input) => void
+}
+
+interface Call {
   readonly since: number
-  resolve(output: Output): void
+  /** The caller has its answer. */
+  isOver: boolean
   reject(error: unknown): void
+}
+
+interface BatchedCall<Input, Output> extends Call {
+  readonly input: Input
+  resolve(output: Output): void
 }
 
 // One running and one in transit; more would make the batches small.
 const maxInFlight = 2
 const maxInputs = 200
+
 // After this long in the queue the database is considered unavailable.
-const maxWaitMs = 5_000
+const maxQueuedMs = 5_000
+// Far more than arrive in `maxQueuedMs` while the database answers: they are 25 batches.
+const maxQueued = 5_000
+// For one key, so that what is asked of one payer or network leaves places to others.
+const maxQueuedOfKey = 1_000
+
+// A statement that met a conflict has waited already: another one decides it.
+const maxRepeats = 2
+const maxPauseMs = 50
 
 /**
- * Batches concurrent calls into shared statements. When Postgres rejects a batch, each input is retried
- * alone, so that only the faulty one fails.
+ * Batches concurrent calls into shared statements. Where Postgres rejects the data of a batch, its halves are tried alone,
+ * down to the faulty input, so that only that one fails. A database that is busy or away fails the batch as one: a repetition
+ * for each input would multiply the load of a database that has too much. Callers get SERVICE_UNAVAILABLE at once when too
+ * many wait, after 5 s in the queue, and after `maxCallMs` in any case; nothing is started for them afterwards.
  */
 export const coalesce = <Input, Output>(
   run: RunBatch<Input, Output>,
+  { onUncertain = () => undefined }: CoalesceOptions<Input> = {},
 ): ((input: Input) => Promise<Output>) => {
-  const runFor = async (calls: readonly Call<Input, Output>[]): Promise<void> => {
+  const queued = createExpiry(maxQueuedMs)
+  const running = createExpiry(maxCallMs)
+  let waiting = 0
+
+  const settle = async (
+    calls: readonly BatchedCall<Input, Output>[],
+    repeats = maxRepeats,
+  ): Promise<void> => {
+    const awaited = calls.filter(({ isOver }) => !isOver)
+    const newest = awaited.at(-1)
+    if (newest === undefined) return
     try {
-      const outputs = await run(calls.map(({ input }) => input))
-      for (const [index, call] of calls.entries()) {
+      const outputs = await run(
+        awaited.map(({ input }) => input),
+        newest.since + maxCallMs,
+      )
+      for (const [index, call] of awaited.entries()) {
         const output = outputs[index]
+        if (call.isOver) onUncertain(call.input)
         if (output === undefined) call.reject(new Error('The statement returned fewer rows than inputs'))
+        else if (output instanceof InputFailure) call.reject(toCallerError(output.error))
         else call.resolve(output)
       }
     } catch (error) {
-      if (calls.length > 1 && error instanceof DatabaseError && wasRolledBack(error)) {
-        for (const call of calls) await runFor([call])
-        return
+      const failure = classifyFailure(error)
+      if (failure === 'conflict' && repeats > 0) {
+        await sleep(Math.random() * maxPauseMs)
+        return await settle(awaited, repeats - 1)
       }
-      for (const call of calls) call.reject(error)
+      if (failure === 'data' && awaited.length > 1) {
+        const middle = Math.ceil(awaited.length / 2)
+        await settle(awaited.slice(0, middle))
+        return await settle(awaited.slice(middle))
+      }
+      for (const call of awaited) {
+        if (!isRolledBack(error)) onUncertain(call.input)
+        call.reject(toCallerError(error))
+      }
     }
   }
 
-  const batcher = createMicroBatcher<Call<Input, Output>>({
+  const batcher = createMicroBatcher<BatchedCall<Input, Output>>({
     maxItems: () => maxInputs,
     maxInFlight,
     run: async (calls) => {
-      const latest = performance.now() - maxWaitMs
-      const timely = calls.filter(({ since }) => since >= latest)
-      for (const call of calls) if (call.since < latest) call.reject(databaseUnavailable())
-      if (timely.length > 0) await runFor(timely)
+      waiting -= calls.length
+      queued.expire()
+      for (const call of calls) {
+        queued.delete(call)
+        if (!call.isOver) running.add(call)
+      }
+      await settle(calls)
+      for (const call of calls) running.delete(call)
     },
   })
 
   return (input) =>
     new Promise((resolve, reject) => {
-      batcher.add({ input, since: performance.now(), resolve, reject })
+      if (waiting >= maxQueued) {
+        reject(databaseUnavailable())
+        return
+      }
+      const call = { input, since: performance.now(), isOver: false, resolve, reject }
+      waiting += 1
+      queued.add(call)
+      batcher.add(call)
     })
 }
 
-/** Whether the server rejected the statement. A connection loss or a shutdown may have followed a commit. */
-const wasRolledBack = ({ code }: DatabaseError): boolean => code !== undefined && !/^(08|57P|58)/.test(code)
+/** Rejects calls that last too long, by one timer: they expire in the order in which they began. */
+const createExpiry = (limitMs: number) => {
+  const calls = new Set<Call>()
+  let timer: NodeJS.Timeout | null = null
 
-// After this long in the queue the database is considered unavailable.
-const maxQueuedMs = 5_000
-
-/** Runs the work of one key one after the other; different keys run at once. Rejects what waited too long. */
-export const createKeyQueue = () => {
-  const last = new Map<string, Promise<unknown>>()
-
-  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const since = performance.now()
-    const run = async (): Promise<T> => {
-      if (performance.now() - since > maxQueuedMs) throw databaseUnavailable()
-      return await work()
+  const arm = (): void => {
+    const [oldest] = calls
+    if (timer !== null || oldest === undefined) return
+    timer = setTimeout(expire, Math.max(1, oldest.since + limitMs - performance.now()))
+    timer.unref()
+  }
+  const expire = (): void => {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    const latest = performance.now() - limitMs
+    for (const call of calls) {
+      if (call.since > latest) break
+      calls.delete(call)
+      call.isOver = true
+      call.reject(databaseUnavailable())
     }
-    const earlier = last.get(key)
-    const current = earlier === undefined ? run() : earlier.then(run)
-    const ended = current
-      .catch(() => undefined)
-      .then(() => {
+    arm()
+  }
+
+  return {
+    expire,
+    add: (call: Call): void => {
+      calls.add(call)
+      arm()
+    },
+    delete: (call: Call): void => {
+      calls.delete(call)
+    },
+  }
+}
+
+/**
+ * Runs the work of one key one after the other; different keys run at once. Callers wait as in `coalesce`; the work gets the
+ * time at which its caller stops waiting, and should commit nothing afterwards.
+ */
+export const createKeyQueue = () => {
+  const last = new Map<string, Promise<void>>()
+  const waiting = new Map<string, number>()
+  const queued = createExpiry(maxQueuedMs)
+  const running = createExpiry(maxCallMs)
+  let total = 0
+
+  const count = (key: string, change: 1 | -1): void => {
+    total += change
+    const ofKey = (waiting.get(key) ?? 0) + change
+    if (ofKey === 0) waiting.delete(key)
+    else waiting.set(key, ofKey)
+  }
+
+  return <T>(key: string, work: (endsAt: number) => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      if (total >= maxQueued || (waiting.get(key) ?? 0) >= maxQueuedOfKey) {
+        reject(databaseUnavailable())
+        return
+      }
+      const call = { since: performance.now(), isOver: false, reject }
+      const run = async (): Promise<void> => {
+        count(key, -1)
+        queued.expire()
+        queued.delete(call)
+        if (call.isOver) return
+        running.add(call)
+        try {
+          resolve(await work(call.since + maxCallMs))
+        } catch (error) {
+          reject(error)
+        }
+        running.delete(call)
+      }
+      count(key, 1)
+      queued.add(call)
+      const earlier = last.get(key)
+      const current = earlier === undefined ? run() : earlier.then(run)
+      const ended = current.then(() => {
         if (last.get(key) === ended) last.delete(key)
       })
-    last.set(key, ended)
-    return current
-  }
+      last.set(key, ended)
+    })
 }

@@ -3,10 +3,10 @@ import { AppError } from '../../../errors.js'
 
 /**
  * `conflict`: the server rolled back one of several transactions; the same statement may succeed at once.
- * `unavailable`: the database is busy, slow or away, whatever the input is. `rejected`: the statement or its input is at fault.
- * `foreign`: not an error of the database.
+ * `unavailable`: the database is busy, slow or away, whatever the input is. `data`: an input can be at fault. `defect`: the
+ * statement itself is, or an error is not the database's: it fails with any input.
  */
-export type DatabaseFailure = 'conflict' | 'unavailable' | 'rejected' | 'foreign'
+export type DatabaseFailure = 'conflict' | 'unavailable' | 'data' | 'defect'
 
 // Serialization failure, and deadlock.
 const conflictStates = /^40(001|P01)$/
@@ -14,6 +14,9 @@ const conflictStates = /^40(001|P01)$/
 // SQLSTATE classes: connection, access, resources, cancellation and shutdown, I/O, other rollbacks, timeouts. 25006: a server
 // that has become a standby or refuses writes; its connection is closed, so that the next one may reach the primary.
 const unavailableStates = /^(08|28|3D|40|53|57|58|25P0[34]|25006|55P03)/
+
+// SQLSTATE classes: cardinality, data, constraints, checks of views, program limits, exceptions of functions, corruption.
+const dataStates = /^(2[1-3]|44|54|P0|XX)/
 
 // After a loss of the connection, a crash or a shutdown, the statement may have been committed.
 const unknownOutcomes = /^(08|40003|57P|58)/
@@ -23,16 +26,17 @@ const lockNotAvailable = '55P03'
 
 /** The one place that says what a failed statement means for those who sent it. */
 export const classifyFailure = (error: unknown): DatabaseFailure => {
-  if (!(error instanceof Error)) return 'foreign'
+  if (!(error instanceof Error)) return 'defect'
   if (error instanceof DatabaseError) {
     const state = error.code ?? ''
     if (conflictStates.test(state)) return 'conflict'
-    return unavailableStates.test(state) ? 'unavailable' : 'rejected'
+    if (unavailableStates.test(state)) return 'unavailable'
+    return dataStates.test(state) ? 'data' : 'defect'
   }
   const isNetwork = 'code' in error && /^E[A-Z]+$/.test(String(error.code))
   return isNetwork || driverErrorTexts.some((sentence) => error.message.includes(sentence))
     ? 'unavailable'
-    : 'foreign'
+    : 'defect'
 }
 
 // The driver's connection errors have no code.

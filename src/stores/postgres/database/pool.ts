@@ -18,6 +18,11 @@ export interface PoolOptions {
 const defaultStatementTimeoutMs = 10_000
 const defaultConnectionTimeoutMs = 5_000
 const idleTransactionTimeoutMs = 30_000
+// `statement_timeout` acts in the server; after this long the client gives up a silent one.
+const silenceMs = 2_000
+
+/** The longest time that a caller waits for the database, in our queues and in the server. */
+export const maxCallMs = defaultStatementTimeoutMs + silenceMs
 
 /** Every wait has a deadline. int8 and numeric arrive as strings: amounts exceed a JavaScript number. */
 export function openPool({ url, maxConnections, onError, isTraced, ...timeouts }: PoolOptions): Pool {
@@ -31,8 +36,7 @@ export function openPool({ url, maxConnections, onError, isTraced, ...timeouts }
     idleTimeoutMillis: 30_000,
     statement_timeout: timeoutMs,
     idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
-    // `statement_timeout` acts in the server; this one covers a silent server.
-    query_timeout: timeoutMs + 2_000,
+    query_timeout: timeoutMs + silenceMs,
     keepAlive: true,
   })
   pool.on('error', (error: Error & { client?: unknown }) => {

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { startOfMonth } from '../../../protocol/tiers.js'
+import { databaseUnavailable } from './databaseErrors.js'
 
 // Short: until then a connection to a silent server occupies the pool.
 const rollback = { text: 'rollback', query_timeout: 2_000 }
@@ -13,25 +14,34 @@ export const withoutTimeout = (text: string, values: readonly string[] = []) => 
   query_timeout: unlimitedMs,
 })
 
-interface TransactionOptions {
+export interface TransactionOptions {
   /** How long a statement waits for a row that another transaction has locked. Default: the statement timeout. */
   readonly lockTimeoutMs?: number
   /** SQL without parameters that is sent together with `begin`, which saves a round trip. Default: none. */
   readonly opening?: string
+  /** When its caller stops waiting, in terms of `performance.now()`: nothing is begun or committed afterwards. Default: never. */
+  readonly endsAt?: number
 }
 
 /** A connection that cannot roll back is closed. Throws when `work` ignored a failed statement. */
 export async function inTransaction<T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,
-  { lockTimeoutMs, opening }: TransactionOptions = {},
+  { lockTimeoutMs, opening, endsAt = Number.POSITIVE_INFINITY }: TransactionOptions = {},
 ): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    const limit = lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]
-    await client.query(['begin', ...limit, ...(opening === undefined ? [] : [opening])].join('; '))
+    const leftMs = Math.floor(endsAt - performance.now())
+    if (leftMs <= 0) throw databaseUnavailable()
+    const first = [
+      ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]),
+      ...(leftMs < (pool.options.statement_timeout || 0) ? [`set local statement_timeout = ${leftMs}`] : []),
+      ...(opening === undefined ? [] : [opening]),
+    ]
+    await client.query(['begin', ...first].join('; '))
     const result = await work(client)
+    if (performance.now() > endsAt) throw databaseUnavailable()
     const { command } = await client.query('commit')
     // After a failed statement, COMMIT succeeds with the command tag ROLLBACK.
     if (command !== 'COMMIT') {
@@ -62,18 +72,55 @@ const pauseMs = 1_000
 // Shorter than `maxOwnership`: after that another request may own the row.
 const maxRetryMs = 120_000
 
-/** Retries for two minutes; otherwise a live process would own the row until ownership expires. */
-export const retryInBackground = (write: () => Promise<unknown>): void => {
-  const givesUpAt = performance.now() + maxRetryMs
-  const wait = () => {
-    setTimeout(attempt, pauseMs).unref()
+// What more writes would release is released when its ownership expires.
+const maxRetried = 10_000
+const maxRetriedAtOnce = 4
+
+interface Retry {
+  readonly write: () => Promise<unknown>
+  readonly givesUpAt: number
+}
+
+/**
+ * Retries writes that failed, for two minutes; otherwise a live process would own their rows until ownership expires. All
+ * writes of one store take turns on a few connections: an outage leaves thousands of them, whose retries would keep a
+ * database that is slow from recovering.
+ */
+export const createBackgroundRetries = (): ((write: () => Promise<unknown>) => void) => {
+  const retries = new Set<Retry>()
+  let isDue = false
+
+  /** Returns whether it succeeded, or is too late. Those that fail are tried again after all others. */
+  const attempt = async (retry: Retry): Promise<boolean> => {
+    retries.delete(retry)
+    if (performance.now() > retry.givesUpAt) return true
+    try {
+      await retry.write()
+      return true
+    } catch {
+      retries.add(retry)
+      return false
+    }
   }
-  const attempt = () => {
-    write().catch(() => {
-      if (performance.now() < givesUpAt) wait()
-    })
+  const attemptAll = async (): Promise<void> => {
+    while (retries.size > 0) {
+      const attempts = await Promise.all([...retries].slice(0, maxRetriedAtOnce).map(attempt))
+      if (attempts.includes(false)) break
+    }
+    isDue = false
+    schedule()
   }
-  wait()
+  const schedule = (): void => {
+    if (isDue || retries.size === 0) return
+    isDue = true
+    setTimeout(() => void attemptAll(), pauseMs).unref()
+  }
+
+  return (write) => {
+    if (retries.size >= maxRetried) return
+    retries.add({ write, givesUpAt: performance.now() + maxRetryMs })
+    schedule()
+  }
 }
 
 interface Batches {

@@ -208,13 +208,16 @@ export const createHolds = (pool: Pool): Holds => {
 
   return {
     place: (hold, funds) =>
-      inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, () =>
-        inTransaction(pool, (client) => decide(client, hold, funds), { opening: writeLock(hold) }),
+      inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, (endsAt) =>
+        inTransaction(pool, (client) => decide(client, hold, funds), { endsAt, opening: writeLock(hold) }),
       ),
 
     findObstacle: (hold, funds) =>
-      inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, () =>
-        inTransaction(pool, (client) => findObstacle(client, hold, funds), { opening: writeLock(hold) }),
+      inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, (endsAt) =>
+        inTransaction(pool, (client) => findObstacle(client, hold, funds), {
+          endsAt,
+          opening: writeLock(hold),
+        }),
       ),
 
     countPromised: async (network) => {

@@ -1,10 +1,11 @@
-import { DatabaseError, type Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { QuotaCharge } from '../../../ports/quotas.js'
 import type { ClaimedHold, Settlement, SettlementClaim } from '../../../ports/settlementJournal.js'
 import type { RunBatch } from '../database/coalesce.js'
+import { isLockTimeout } from '../database/databaseErrors.js'
 import type { Instance } from '../database/instance.js'
-import { toMonth, withoutNul } from '../database/statements.js'
+import { inTransaction, toMonth, withoutNul } from '../database/statements.js'
 import { hasEnded, takenBy } from '../holds/holdRules.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
@@ -33,51 +34,68 @@ const row = z.object({
 })
 
 /**
- * One row per authorization: the first claim in the batch gets it. Quotas are used in order of arrival. Rejects when the lock
- * of one authorization is not free within a second, so that the others are claimed alone.
+ * One row per authorization: the first claim in the batch gets it. Quotas are used in order of arrival. Where the lock of one
+ * authorization is not free within a second, those that are not free at that time are held, and the others are claimed
+ * without them.
  */
-export const claimSettlements = (pool: Pool, instance: Instance): RunBatch<ClaimRequest, ClaimResult> => {
-  const claim = claimTogether(pool, instance)
-  return async (claims) => {
+export const claimSettlements =
+  (pool: Pool, instance: Instance): RunBatch<ClaimRequest, ClaimResult> =>
+  async (claims, endsAt) => {
     try {
-      return await claim(claims)
+      return await claimTogether(pool, instance, claims)
     } catch (error) {
-      const isLocked = error instanceof DatabaseError && error.code === lockNotAvailable
-      if (isLocked && claims.length === 1) return [{ state: 'held' }]
-      throw error
+      if (!isLockTimeout(error)) throw error
+      return await inTransaction(pool, (client) => claimFree(client, instance, claims), { endsAt })
     }
   }
+
+// The locks of `find_holds`, which the claim takes again. Here none is waited for.
+const tryLocks = `select id from unnest($1::text[]) as l (id) where pg_try_advisory_xact_lock(hashtextextended(id, 13))`
+const lockedRow = z.object({ id: z.string() })
+
+const claimFree = async (
+  client: PoolClient,
+  instance: Instance,
+  claims: readonly ClaimRequest[],
+): Promise<readonly ClaimResult[]> => {
+  const held = claims.filter(({ hold }) => hold !== null).map(({ claim }) => claim.authorizationId)
+  const { rows } = await client.query(tryLocks, [[...new Set(held)]])
+  const locked = new Set(rows.map((value) => lockedRow.parse(value).id))
+  const free = claims.filter(({ claim, hold }) => hold === null || locked.has(claim.authorizationId))
+  const results = free.length === 0 ? [] : await claimTogether(client, instance, free)
+  const byClaim = new Map(free.map((each, index) => [each, results[index]]))
+  return claims.map((each) => byClaim.get(each) ?? { state: 'held' })
 }
 
-const lockNotAvailable = '55P03'
-
-const claimTogether =
-  (pool: Pool, instance: Instance): RunBatch<ClaimRequest, ClaimResult> =>
-  async (claims) => {
-    const first = new Map(claims.toReversed().map((each) => [each.claim.authorizationId, each]))
-    const distinct = claims.filter((each) => first.get(each.claim.authorizationId) === each)
-    const { rows } = await pool.query(
-      distinct.some(({ quota }) => quota !== null) ? claimWithQuota : claimWithoutQuota,
-      [
-        ...columnsOf(distinct),
-        instance.id,
-        distinct.map(readCustomer),
-        distinct.map(({ claim }) => claim.proofFingerprint ?? null),
-        distinct.map(({ claim }) => claim.wallets?.payer ?? null),
-        distinct.map(({ claim }) => claim.wallets?.payee ?? null),
-        distinct.map(({ claim }) => claim.dollarDecimals ?? null),
-        distinct.map(({ hold }) => hold?.purpose ?? 'settle'),
-        distinct.filter(({ hold }) => hold !== null).map(({ claim }) => claim.authorizationId),
-      ],
-    )
-    const answers = new Map(rows.map(readResult))
-    return claims.map((each) => {
-      const leader = first.get(each.claim.authorizationId)
-      const answer = answers.get(leader?.id ?? '') ?? { state: 'duplicate' }
-      if (leader === each) return answer
-      return answer.state === 'opened' || answer.state === 'duplicate' ? { state: 'duplicate' } : undecided
-    })
-  }
+const claimTogether = async (
+  client: Pool | PoolClient,
+  instance: Instance,
+  claims: readonly ClaimRequest[],
+): Promise<readonly ClaimResult[]> => {
+  const first = new Map(claims.toReversed().map((each) => [each.claim.authorizationId, each]))
+  const distinct = claims.filter((each) => first.get(each.claim.authorizationId) === each)
+  const { rows } = await client.query(
+    distinct.some(({ quota }) => quota !== null) ? claimWithQuota : claimWithoutQuota,
+    [
+      ...columnsOf(distinct),
+      instance.id,
+      distinct.map(readCustomer),
+      distinct.map(({ claim }) => claim.proofFingerprint ?? null),
+      distinct.map(({ claim }) => claim.wallets?.payer ?? null),
+      distinct.map(({ claim }) => claim.wallets?.payee ?? null),
+      distinct.map(({ claim }) => claim.dollarDecimals ?? null),
+      distinct.map(({ hold }) => hold?.purpose ?? 'settle'),
+      distinct.filter(({ hold }) => hold !== null).map(({ claim }) => claim.authorizationId),
+    ],
+  )
+  const answers = new Map(rows.map(readResult))
+  return claims.map((each) => {
+    const leader = first.get(each.claim.authorizationId)
+    const answer = answers.get(leader?.id ?? '') ?? { state: 'duplicate' }
+    if (leader === each) return answer
+    return answer.state === 'opened' || answer.state === 'duplicate' ? { state: 'duplicate' } : undecided
+  })
+}
 
 const undecided: ClaimResult = { state: 'undecided' }
 

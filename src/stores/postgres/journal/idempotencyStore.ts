@@ -8,7 +8,7 @@ import type {
 import { type Reason, readReason } from '../../../protocol/reasons.js'
 import { keyKeptMs } from '../../../protocol/requestLimits.js'
 import { type Instance, isOwned } from '../database/instance.js'
-import { retryInBackground, runInBatches } from '../database/statements.js'
+import { createBackgroundRetries, runInBatches } from '../database/statements.js'
 
 const isExpired = `r.created_at < now() - interval '${keyKeptMs} milliseconds'`
 const isRunning = `(r.state = 'running' and r.owner is not null and ${isOwned('r.owner', 'r.started_at')})`
@@ -26,6 +26,7 @@ const row = z.object({
 export const createIdempotencyStore = (pool: Pool, instance: Instance): IdempotencyStore => {
   /** Keys that start or run in this process; the table only names the process. */
   const running = new Set<string>()
+  const retryInBackground = createBackgroundRetries()
 
   /**
    * Inserts the key, or takes over one that has expired or that is not running. A row that names this process

@@ -4,9 +4,10 @@ import { AppError } from '../../../errors.js'
 import type { Closing, Recorder, Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import { secondsUntilNextMonth } from '../../../protocol/tiers.js'
 import { coalesce, type RunBatch } from '../database/coalesce.js'
-import { mapDatabaseErrors } from '../database/databaseErrors.js'
+import { databaseUnavailable, mapDatabaseErrors } from '../database/databaseErrors.js'
 import { type Instance, isOwned } from '../database/instance.js'
-import { hasNul, retryInBackground, uuidForm } from '../database/statements.js'
+import { maxCallMs } from '../database/pool.js'
+import { createBackgroundRetries, hasNul, uuidForm } from '../database/statements.js'
 import { ensureQuotaRow, lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotas.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 import { claimSettlements } from './claimSettlements.js'
@@ -27,7 +28,10 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
   }
   const selectOne = async (where: string, values: readonly unknown[]): Promise<Settlement | null> =>
     (await select(where, values))[0] ?? null
-  const claimBatched = coalesce(claimSettlements(pool, instance))
+  const retryInBackground = createBackgroundRetries()
+  const claimBatched = coalesce(claimSettlements(pool, instance), {
+    onUncertain: ({ id }) => retryInBackground(() => release(id)),
+  })
   const closeBatched = coalesce(closeSettlements(pool))
   const findOpenBatched = coalesce(async (ids: readonly string[]) => {
     const open = await select(
@@ -71,10 +75,10 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
 
   return {
     claim: async (claim, quota = null, hold = null) => {
-      for (;;) {
+      const endsAt = performance.now() + maxCallMs
+      do {
         const id = randomUUID()
-        // A failed insert may still have committed a row.
-        const answer = await releaseOnFailure(id, claimBatched({ id, claim, quota, hold }))
+        const answer = await claimBatched({ id, claim, quota, hold })
         switch (answer.state) {
           case 'opened':
             return answer.settlement
@@ -91,7 +95,8 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
           case 'undecided':
             break
         }
-      }
+      } while (performance.now() < endsAt)
+      throw databaseUnavailable()
     },
 
     findOpen: async (authorizationId) => (await findOpenBatched(authorizationId)).settlement,

@@ -1,7 +1,8 @@
 import type { Pool, PoolClient } from 'pg'
 import type { DecideStream, Stream, StreamDecision, StreamEventRecord } from '../../../ports/streamStore.js'
-import type { RunBatch } from '../database/coalesce.js'
-import { inTransaction } from '../database/statements.js'
+import { InputFailure, type RunBatch } from '../database/coalesce.js'
+import { isLockTimeout } from '../database/databaseErrors.js'
+import { inTransaction, type TransactionOptions } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { hasEnded, readStream, streamColumns } from './streamRow.js'
 
@@ -10,8 +11,11 @@ interface StreamChange {
   readonly decide: DecideStream
 }
 
+type Decisions = ReadonlyMap<StreamChange, StreamDecision>
+
 // In the order of ids, as every batch locks them, so that no two wait for each other.
 const lock = `select ${streamColumns} from streams s where s.id = any($1::uuid[]) order by s.id for update`
+const lockFree = `${lock} skip locked`
 
 interface Column {
   readonly name: string
@@ -56,29 +60,75 @@ const valuesOf = (streams: readonly Stream[]): unknown[] => [
 
 // Longer than another batch takes to commit.
 const maxSharedWaitMs = 250
+// For each row that stays locked, where there are several.
+const maxAloneWaitMs = 1_000
 
 /**
  * One transaction for a batch: locks the rows, decides one command after the other, and writes the last state of each
- * row once. Many commands for one stream share its row version. A batch that meets a row which stays locked is given up,
- * and each of its commands is made alone: else it would keep its other rows locked meanwhile.
+ * row once. Many commands for one stream share its row version. A batch that meets a row which stays locked is given up:
+ * else it would keep its other rows locked meanwhile. Then the rows that are free are changed together, and those of each
+ * other stream after them, until their callers stop waiting.
  */
 export const changeStreams = (pool: Pool): RunBatch<StreamChange, StreamDecision> => {
   const inTurn = createTurns()
-  return (changes) => {
-    const ids = [...new Set(changes.map(({ id }) => id))]
+
+  const change = (
+    changes: readonly StreamChange[],
+    lockRows: string,
+    limits: TransactionOptions,
+  ): Promise<Decisions> => {
+    const ids = listIds(changes)
     return inTurn(ids, (onLocked) =>
       inTransaction(
         pool,
         async (client) => {
-          const { rows } = await client.query(lock, [ids])
+          const { rows } = await client.query(lockRows, [ids])
           onLocked()
-          return await changeRows(client, rows, changes)
+          const current = new Map(rows.map(readStream).map((stream) => [stream.id, stream]))
+          // What does not exist is among the locked ones, whose turn comes.
+          const free = lockRows === lockFree ? changes.filter(({ id }) => current.has(id)) : changes
+          return await changeRows(client, current, free)
         },
-        ids.length > 1 ? { lockTimeoutMs: maxSharedWaitMs } : {},
+        limits,
       ),
     )
   }
+
+  const changeFreeFirst = async (changes: readonly StreamChange[], endsAt: number) => {
+    const outputs = new Map<StreamChange, StreamDecision | InputFailure>(
+      await change(changes, lockFree, { endsAt }),
+    )
+    const locked = changes.filter((each) => !outputs.has(each))
+    const ids = listIds(locked)
+    const limits = ids.length > 1 ? { endsAt, lockTimeoutMs: maxAloneWaitMs } : { endsAt }
+    for (const id of ids) {
+      const own = locked.filter((each) => each.id === id)
+      try {
+        for (const [each, decision] of await change(own, lock, limits)) outputs.set(each, decision)
+      } catch (error) {
+        for (const each of own) outputs.set(each, new InputFailure(error))
+      }
+    }
+    return outputs
+  }
+
+  return async (changes, endsAt) => {
+    const isShared = listIds(changes).length > 1
+    const outputs = await change(
+      changes,
+      lock,
+      isShared ? { endsAt, lockTimeoutMs: maxSharedWaitMs } : { endsAt },
+    ).catch((error: unknown) => {
+      if (!isShared || !isLockTimeout(error)) throw error
+      return changeFreeFirst(changes, endsAt)
+    })
+    return changes.map((each) => outputs.get(each))
+  }
 }
+
+const listIds = (changes: readonly StreamChange[]): readonly string[] => [
+  ...new Set(changes.map(({ id }) => id)),
+]
 
 /**
  * Of two batches for one stream the later one asks for the row when the earlier one has it: on another connection it could
@@ -103,24 +153,24 @@ const createTurns = () => {
   }
 }
 
+/** Changes `current`. */
 const changeRows = async (
   client: PoolClient,
-  rows: readonly unknown[],
+  current: Map<string, Stream>,
   changes: readonly StreamChange[],
-): Promise<readonly StreamDecision[]> => {
-  const current = new Map(rows.map(readStream).map((stream) => [stream.id, stream]))
+): Promise<Decisions> => {
   const changed = new Map<string, Stream>()
   const events: EventOfStream[] = []
-  const decisions = changes.map(({ id, decide }) => {
-    const decision = decide(current.get(id) ?? null)
-    if (decision.state === 'changed') {
-      const { stream } = decision
-      current.set(id, stream)
-      changed.set(id, stream)
-      events.push(...decision.events.map((event) => ({ stream, event })))
-    }
-    return decision
-  })
+  const decisions = new Map<StreamChange, StreamDecision>()
+  for (const each of changes) {
+    const decision = each.decide(current.get(each.id) ?? null)
+    decisions.set(each, decision)
+    if (decision.state !== 'changed') continue
+    const { stream } = decision
+    current.set(each.id, stream)
+    changed.set(each.id, stream)
+    events.push(...decision.events.map((event) => ({ stream, event })))
+  }
   if (changed.size > 0) await client.query(write, valuesOf([...changed.values()]))
   await deletePayments(client, [...changed.values()].filter(hasEnded))
   await insertStreamEvents(client, events)

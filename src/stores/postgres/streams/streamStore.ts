@@ -12,6 +12,7 @@ import type {
 import { streamStates } from '../../../protocol/streams.js'
 import { coalesce, createKeyQueue } from '../database/coalesce.js'
 import { toCallerError } from '../database/databaseErrors.js'
+import { maxCallMs } from '../database/pool.js'
 import { inTransaction, toMonth, uuidForm } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { changeStreams } from './changeStreams.js'
@@ -182,7 +183,10 @@ const maxLockWaitMs = 1_000
 const openStream = (pool: Pool) => {
   const inTurn = createKeyQueue()
 
-  const store = ({ stream: wanted, event, payment, quota, pace }: StreamOpening): Promise<OpenedStream> =>
+  const store = (
+    { stream: wanted, event, payment, quota, pace }: StreamOpening,
+    endsAt: number,
+  ): Promise<OpenedStream> =>
     inTransaction(
       pool,
       async (client) => {
@@ -192,14 +196,14 @@ const openStream = (pool: Pool) => {
         await write(client, placed, payment)
         return 'opened'
       },
-      { lockTimeoutMs: maxLockWaitMs },
+      { lockTimeoutMs: maxLockWaitMs, endsAt },
     )
 
   return async (opening: StreamOpening): Promise<OpenedStream> => {
     try {
       return opening.pace === undefined
-        ? await store(opening)
-        : await inTurn(opening.stream.network, () => store(opening))
+        ? await store(opening, performance.now() + maxCallMs)
+        : await inTurn(opening.stream.network, (endsAt) => store(opening, endsAt))
     } catch (error) {
       if (error instanceof DatabaseError && error.constraint === 'streams_of_authorization') return 'taken'
       throw toCallerError(error)

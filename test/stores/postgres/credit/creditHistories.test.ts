@@ -169,7 +169,7 @@ describe('credit facts under arbitrary histories', () => {
     )
     await Promise.all(
       batches.map(async (batch, index) => {
-        const closed = await close[index % 2]?.(batch)
+        const closed = await close[index % 2]?.(batch, Number.POSITIVE_INFINITY)
         expect(closed).not.toContain(false)
         await store.read(keys)
         if (index % 4 === 0) expect((await store.recount(keys[index % 12] ?? '')).repairs).toBe(0)

@@ -25,11 +25,11 @@ const states = [
   { name: 'connection_failure', code: '08006', failure: 'unavailable', rolledBack: false },
   { name: 'admin_shutdown', code: '57P01', failure: 'unavailable', rolledBack: false },
   { name: 'io_error', code: '58030', failure: 'unavailable', rolledBack: false },
-  { name: 'invalid_text_representation', code: '22P02', failure: 'rejected', rolledBack: true },
-  { name: 'unique_violation', code: '23505', failure: 'rejected', rolledBack: true },
-  { name: 'program_limit_exceeded', code: '54000', failure: 'rejected', rolledBack: true },
-  { name: 'undefined_column', code: '42703', failure: 'rejected', rolledBack: true },
-  { name: 'raise_exception', code: 'P0001', failure: 'rejected', rolledBack: true },
+  { name: 'invalid_text_representation', code: '22P02', failure: 'data', rolledBack: true },
+  { name: 'unique_violation', code: '23505', failure: 'data', rolledBack: true },
+  { name: 'program_limit_exceeded', code: '54000', failure: 'data', rolledBack: true },
+  { name: 'undefined_column', code: '42703', failure: 'defect', rolledBack: true },
+  { name: 'raise_exception', code: 'P0001', failure: 'data', rolledBack: true },
 ] as const
 
 describe('a failed statement', () => {
@@ -46,8 +46,8 @@ describe('a failed statement', () => {
       error: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
       failure: 'unavailable',
     },
-    { name: 'an error of our own', error: new TypeError('undefined is not a function'), failure: 'foreign' },
-    { name: 'no error at all', error: 'no', failure: 'foreign' },
+    { name: 'an error of our own', error: new TypeError('undefined is not a function'), failure: 'defect' },
+    { name: 'no error at all', error: 'no', failure: 'defect' },
   ])('with $name is $failure, and its outcome unknown', ({ error, failure }) => {
     expect(classifyFailure(error)).toBe(failure)
     expect(isRolledBack(error)).toBe(false)
@@ -56,7 +56,7 @@ describe('a failed statement', () => {
   it('is SERVICE_UNAVAILABLE to callers unless statement or input is at fault', () => {
     for (const { code, failure } of states) {
       const error = refused(code)
-      if (failure === 'rejected') expect(toCallerError(error)).toBe(error)
+      if (failure === 'data' || failure === 'defect') expect(toCallerError(error)).toBe(error)
       else {
         expect(toCallerError(error)).toMatchObject({
           code: 'SERVICE_UNAVAILABLE',

@@ -289,6 +289,35 @@ describe('changes at the same time', () => {
     }
   })
 
+  it('are made but those of the rows that stay locked, whose callers get 503', async () => {
+    const streams = await Promise.all(Array.from({ length: 6 }, () => open()))
+    const ids = streams.map(({ stream }) => stream.id)
+    const locked = ids.slice(0, 2)
+    const client = await pool.connect()
+    try {
+      await client.query('begin')
+      await client.query('select 1 from streams where id = any($1) for update', [locked])
+      const missing = '00000000-0000-4000-8000-00000000000f'
+      const answers = await Promise.all(
+        [...ids, missing].map((id) =>
+          change(id, update(1n)).then(
+            ({ state }) => state,
+            (error: unknown) => error,
+          ),
+        ),
+      )
+      expect(answers).toEqual([
+        ...locked.map(() => expect.objectContaining({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 })),
+        ...ids.slice(2).map(() => 'changed'),
+        'refused',
+      ])
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+    for (const id of locked) expect((await change(id, update(1n))).state).toBe('changed')
+  })
+
   it('to many streams never wait for each other in a circle', async () => {
     const streams = await Promise.all(Array.from({ length: 40 }, () => open()))
     const ids = streams.map(({ stream }) => stream.id)
