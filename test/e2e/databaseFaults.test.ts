@@ -237,6 +237,27 @@ describe('the service, when its database', () => {
     await expectEachPaidOnce()
   })
 
+  it('has a locked journal, answers what needs it with 503 meanwhile, and settles each payment once', async () => {
+    const many = await Promise.all(Array.from({ length: 30 }, order))
+    const sent = await settleUntilSent()
+    const locker = await database.pool.connect()
+    try {
+      await locker.query('begin; lock table settlements in access exclusive mode')
+      await chain.control.setAutomine(true)
+      await chain.control.mine()
+      // It stays locked until everything is answered.
+      const answers = await Promise.all(many.map(settle))
+      expect(answers.filter((answer) => !isUnavailable(answer))).toEqual([])
+      const ofSent = await sent.answer
+      expect(isPending(ofSent), JSON.stringify(ofSent)).toBe(true)
+    } finally {
+      await locker.query('rollback')
+      locker.release()
+    }
+    await recover()
+    await expectEachPaidOnce()
+  })
+
   it('repeatedly resets connections, loses no settlement and pays none twice', async () => {
     const many = await Promise.all(Array.from({ length: 40 }, order))
     let answered = 0
