@@ -16,6 +16,8 @@ import { listRequestLimits } from './protocol/requestLimits.js'
 export interface Service {
   readonly app: FastifyInstance
   listNetworks(): readonly NetworkHealth[]
+  /** Not ready from now on, and serves for `SHUTDOWN_DELAY_SECONDS`, or until `skipped` aborts. Jobs run until `close`. */
+  announceEnd(skipped: AbortSignal): Promise<void>
   /** Waits for running requests and jobs. Pending settlements are resolved after the next start. */
   close(): Promise<void>
 }
@@ -42,6 +44,10 @@ export const compose = async (
   return {
     app,
     listNetworks: core.listNetworks,
+    announceEnd: async (skipped) => {
+      // Before it listens, nothing is sent to it.
+      if (app.server.listening) await app.shutdown.announce(config.server.shutdownDelayMs, skipped)
+    },
     close: async () => {
       await app.close()
       await stopJobs()

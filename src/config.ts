@@ -32,6 +32,8 @@ export interface Config {
     readonly maxConnectionsPerAddress: number
     /** Requests in progress; 0: no cap. */
     readonly maxRequestsPerAddress: number
+    /** From SIGTERM until the drain begins; meanwhile `/ready` answers 503. */
+    readonly shutdownDelayMs: number
   }
   readonly sandbox: SandboxMode
   readonly operatorToken: Secret | null
@@ -201,6 +203,7 @@ export const readConfig = (
       maxConnections: variables.MAX_CONNECTIONS,
       maxConnectionsPerAddress: variables.MAX_CONNECTIONS_PER_ADDRESS,
       maxRequestsPerAddress: variables.MAX_REQUESTS_PER_ADDRESS,
+      shutdownDelayMs: variables.SHUTDOWN_DELAY_SECONDS * 1_000,
     },
     sandbox: isSandbox ? sandbox : 'off',
     operatorToken: variables.OPERATOR_TOKEN ?? null,

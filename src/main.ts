@@ -98,14 +98,32 @@ const serve = async (): Promise<void> => {
     screen?.hold()
     // Loaded lazily: the command line starts twice as fast without it.
     const { compose } = await import('./compose.js')
-    const { app, listNetworks, close } = await compose(config, logger)
+    const { app, listNetworks, announceEnd, close } = await compose(config, logger)
     const startedAt = performance.now()
-    const grace = { delay: config.settleWaitMs + drainMarginMs, logger: false as const, skip: [...faults] }
-    closeWithGrace(grace, async ({ err, signal }) => {
+    const grace = {
+      delay: config.settleWaitMs + drainMarginMs,
+      logger: false as const,
+      skip: [...faults, 'SIGTERM' as const],
+    }
+    let isEnding = false
+    const skipped = new AbortController()
+    const ending = closeWithGrace(grace, async ({ err, signal = 'SIGTERM' }) => {
+      isEnding = true
+      skipped.abort()
       if (err === undefined) logger.info({ signal }, 'service.stopping')
       else logger.error({ error: err }, 'process.failed')
       await close()
       logger.info({ ranSeconds: Math.round((performance.now() - startedAt) / 1_000) }, 'service.stopped')
+    })
+    onTermination(skipped, {
+      announce: async (signal) => {
+        const { shutdownDelayMs } = config.server
+        if (shutdownDelayMs === 0) return
+        logger.info({ delaySeconds: shutdownDelayMs / 1_000 }, 'service.draining')
+        await announceEnd(signal)
+      },
+      isBegun: () => isEnding,
+      end: () => ending.close(),
     })
     await app.ready()
     const { host, port } = config.server
@@ -122,6 +140,31 @@ const serve = async (): Promise<void> => {
     openLog('error').error(describeStartFailure(error), 'start.failed')
     process.exit(1)
   }
+}
+
+interface Ending {
+  announce(skipped: AbortSignal): Promise<void>
+  isBegun(): boolean
+  end(): void
+}
+
+/**
+ * SIGTERM comes from a supervisor, whose load balancer sends requests until a check of it fails: the end is announced first.
+ * A second signal of any kind skips that, and a further one ends the process at once. SIGINT announces nothing.
+ */
+const onTermination = (skipped: AbortController, { announce, isBegun, end }: Ending): void => {
+  let isAnnounced = false
+  process.on('SIGTERM', () => {
+    if (isBegun()) process.exit(1)
+    if (isAnnounced) {
+      skipped.abort()
+      return
+    }
+    isAnnounced = true
+    void announce(skipped.signal).finally(() => {
+      if (!isBegun()) end()
+    })
+  })
 }
 
 run().catch((error: unknown) => {

@@ -173,7 +173,7 @@ export interface paths {
         };
         /**
          * Readiness probe
-         * @description Checks every dependency (database, store, at least one RPC endpoint) and reports each. While it returns 503, a load balancer should route requests elsewhere. It also reports gas that is `low` or `empty`, which does not affect readiness: other instances use the same signers.
+         * @description Checks every dependency (database, store, at least one RPC endpoint) and reports each. While it returns 503, a load balancer should route requests elsewhere. It also reports gas that is `low` or `empty`, which does not affect readiness: other instances use the same signers. `stopping`: the instance was told to end, and serves all requests for `SHUTDOWN_DELAY_SECONDS` more.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -3142,8 +3142,11 @@ export interface components {
             resetsAt: string;
         };
         Readiness: {
-            /** @enum {string} */
-            status: "ready" | "unready";
+            /**
+             * @description `stopping`: the instance ends soon, and serves all requests until then
+             * @enum {string}
+             */
+            status: "ready" | "unready" | "stopping";
             /** @description Results by check. Per network there are also `gas:<network>`, like `gas`; `clock:<network>`, `ok` or `behind`; and `lanes:<network>`, `ok` or `stuck`. None of these makes the service unready */
             checks: {
                 /**
@@ -4884,7 +4887,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["ServiceInternalError"];
-            /** @description A dependency is unavailable; see `checks`. */
+            /** @description A dependency is unavailable; see `checks`. Or the instance ends soon. */
             503: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -65,6 +65,7 @@ export const environmentShape = z.object({
   OPERATOR_TOKEN: visibleText(16).optional(),
   METRICS_TOKEN: visibleText(16).optional(),
   SANDBOX: z.enum(['true', 'false'], 'must be true or false').optional(),
+  SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 300).default(0),
   MAX_CONNECTIONS: wholeNumber(0, 1_000_000).default(20_000),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(2_000),
   MAX_REQUESTS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(2_000),

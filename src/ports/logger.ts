@@ -111,6 +111,7 @@ export type LogEvent =
   | 'sandbox.enabled'
   | 'sandbox.simulates_networks'
   | 'server.log'
+  | 'service.draining'
   | 'service.listening'
   | 'service.stopped'
   | 'service.stopping'

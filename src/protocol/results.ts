@@ -239,7 +239,9 @@ const checkResult = (results: readonly string[], description: string) =>
 
 export const readiness = z
   .object({
-    status: z.enum(['ready', 'unready']),
+    status: z
+      .enum(['ready', 'unready', 'stopping'])
+      .meta({ description: '`stopping`: the instance ends soon, and serves all requests until then' }),
     checks: z
       .object({
         database: checkResult(['ok', 'read_only', 'unreachable'], 'Other results than `ok` make it unready'),

@@ -273,6 +273,66 @@ describe('a server that closes', () => {
   })
 })
 
+describe('an announced shutdown', () => {
+  const health = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+  it('answers /ready with 503, and everything else as before, until it is skipped', async () => {
+    const port = await start()
+    const skipped = new AbortController()
+    const announced = app?.shutdown.announce(3_600_000, skipped.signal)
+    const ready = await fetch(`http://127.0.0.1:${port}/ready`)
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toEqual({ status: 'stopping', checks: {} })
+    const other = await fetch(`http://127.0.0.1:${port}/health`)
+    expect({ status: other.status, connection: other.headers.get('connection') }).toEqual({
+      status: 200,
+      connection: 'keep-alive',
+    })
+    skipped.abort()
+    await announced
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
+  })
+
+  it('then ends connections with their next answer, also that of a request in progress', async () => {
+    const begun = deferred<void>()
+    const goOn = deferred<void>()
+    const port = await start({
+      core: {
+        settlePayment: async (): Promise<SettleResponse> => {
+          begun.resolve()
+          await goOn.promise
+          return { result: { success: true, transaction: '0xab', network: 'n' }, isReplayed: false }
+        },
+      },
+    })
+    const [settling, idle] = [await open(port), await open(port)]
+    const [answer, last] = [readAll(settling), readAll(idle)]
+    settling.write(request('/settle', payment))
+    await begun.promise
+    await writeAndWait(port, idle, health)
+    const announced = app?.shutdown.announce(0, new AbortController().signal)
+    await pollUntil(
+      async () => (await fetch(`http://127.0.0.1:${port}/health`)).headers.get('connection') === 'close',
+      'connections to be ended',
+    )
+    idle.write(health)
+    goOn.resolve()
+    expect((await last).match(/HTTP\/1\.1 200 |connection: [\w-]+/gi)).toEqual([
+      'HTTP/1.1 200 ',
+      'Connection: keep-alive',
+      'HTTP/1.1 200 ',
+      'Connection: close',
+    ])
+    expect((await answer).match(/HTTP\/1\.1 200 |connection: [\w-]+/gi)).toEqual([
+      'HTTP/1.1 200 ',
+      'Connection: close',
+    ])
+    await announced
+    // New connections are still accepted.
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
+  })
+})
+
 /** Stops this process for longer than the deadlines below, and than the stall detector takes for load. */
 const stall = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)

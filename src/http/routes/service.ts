@@ -49,6 +49,7 @@ export const serviceRoutes: FastifyPluginCallbackZod<ServiceRoutesDependencies> 
 
   app.get('/ready', { schema: readySchema, config: { access: 'public' } }, async (_request, reply) => {
     forbidCaching(reply)
+    if (app.shutdown.isAnnounced()) return await reply.code(503).send({ status: 'stopping', checks: {} })
     const readiness = await useCases.checkReadiness()
     return await reply.code(readiness.status === 'ready' ? 200 : 503).send(readiness)
   })

@@ -26,6 +26,7 @@ const readinessResponses = {
       checks: { database: 'ok', store: 'ok', rpc: 'unreachable', gas: 'ok', 'gas:eip155:84532': 'ok' },
     },
   },
+  stopping: { value: { status: 'stopping', checks: {} } },
 } as const
 
 const supportedResponse = {
@@ -94,12 +95,14 @@ export const readySchema = {
   description:
     'Checks every dependency (database, store, at least one RPC endpoint) and reports each. While it returns 503, a ' +
     'load balancer should route requests elsewhere. It also reports gas that is `low` or `empty`, which does not ' +
-    'affect readiness: other instances use the same signers.',
+    'affect readiness: other instances use the same signers. `stopping`: the instance was told to end, and serves all ' +
+    'requests for `SHUTDOWN_DELAY_SECONDS` more.',
   response: {
     200: jsonResponse('All dependencies are available.', readiness, { ready: readinessResponses.ready }),
     ...describeErrors(readErrors),
-    503: jsonResponse('A dependency is unavailable; see `checks`.', readiness, {
+    503: jsonResponse('A dependency is unavailable; see `checks`. Or the instance ends soon.', readiness, {
       unready: readinessResponses.unready,
+      stopping: readinessResponses.stopping,
     }),
   },
 } satisfies FastifySchema

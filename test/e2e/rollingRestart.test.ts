@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Agent, Pool } from 'undici'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
+import { listenOnLoopback } from '../support/listenOnLoopback.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { useTestDatabase } from '../support/postgres.js'
+
+const clientCount = 100
+
+interface Backend {
+  readonly pool: Pool
+  isReady: boolean
+  /** Requests that were sent to it. */
+  count: number
+  readonly watched: Promise<void>
+  stop(): void
+}
+
+/** Sends each request to the next backend whose last answer to `/ready` was 200, on connections that it keeps open. */
+const startBalancer = async () => {
+  const backends = new Set<Backend>()
+  let turn = 0
+
+  const watch = async (backend: Backend, isStopped: () => boolean): Promise<void> => {
+    while (!isStopped()) {
+      const status = await backend.pool
+        .request({ method: 'GET', path: '/ready' })
+        .then(async ({ statusCode, body }) => {
+          await body.dump()
+          return statusCode
+        })
+        .catch(() => null)
+      backend.isReady = status === 200
+      if (status === null) return
+    }
+  }
+  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const ready = [...backends].filter(({ isReady }) => isReady)
+    const backend = ready[turn++ % ready.length]
+    if (backend === undefined) {
+      response.writeHead(502).end('no backend is ready')
+      return
+    }
+    backend.count += 1
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(Buffer.from(chunk))
+    const { headers } = request
+    const answer = await backend.pool.request({
+      method: request.method === 'POST' ? 'POST' : 'GET',
+      path: request.url ?? '/',
+      headers: {
+        'content-type': 'application/json',
+        ...(headers['idempotency-key'] === undefined
+          ? {}
+          : { 'idempotency-key': headers['idempotency-key'] }),
+      },
+      body: request.method === 'POST' ? Buffer.concat(chunks) : null,
+    })
+    response.writeHead(answer.statusCode, { 'content-type': 'application/json' })
+    response.end(await answer.body.text())
+  }
+
+  const server = createServer((request, response) => {
+    forward(request, response).catch((error: unknown) => response.writeHead(502).end(String(error)))
+  })
+  const { url, stop } = await listenOnLoopback(server)
+  return {
+    url,
+    add: (backendUrl: string): Backend => {
+      let isStopped = false
+      const backend: Backend = {
+        pool: new Pool(backendUrl, { connections: clientCount }),
+        isReady: false,
+        count: 0,
+        watched: Promise.resolve(),
+        stop: () => {
+          isStopped = true
+        },
+      }
+      const watched = watch(backend, () => isStopped)
+      backends.add(backend)
+      return Object.assign(backend, { watched })
+    },
+    remove: async (backend: Backend): Promise<void> => {
+      backend.stop()
+      backends.delete(backend)
+      await backend.watched
+      await backend.pool.destroy()
+    },
+    close: stop,
+  }
+}
+
+const settled = z.object({ success: z.boolean() })
+
+describe('two instances behind a load balancer', () => {
+  const database = useTestDatabase({ isSandbox: true })
+  let balancer: Awaited<ReturnType<typeof startBalancer>>
+  const running = new Set<FacilitatorProcess>()
+
+  beforeAll(async () => {
+    balancer = await startBalancer()
+  })
+  afterAll(async () => {
+    await Promise.all([...running].map((instance) => instance.kill()))
+    await balancer.close()
+  })
+
+  const start = async () => {
+    const lines: string[] = []
+    const instance = await startFacilitator(
+      {
+        HOST: '127.0.0.1',
+        SANDBOX: 'true',
+        DATABASE_URL: database.url,
+        KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
+        RATE_LIMITS: 'off',
+        // Longer than a busy machine takes to answer a check.
+        SHUTDOWN_DELAY_SECONDS: '10',
+      },
+      (line) => lines.push(line),
+    )
+    running.add(instance)
+    const backend = balancer.add(instance.url)
+    await pollUntil(() => backend.isReady, 'the balancer to use the instance')
+    return { instance, backend, lines }
+  }
+  const end = async ({ instance, backend }: Awaited<ReturnType<typeof start>>) => {
+    await instance.stop()
+    running.delete(instance)
+    await balancer.remove(backend)
+    return await instance.ended
+  }
+
+  it('are restarted one after the other, and no client notices', async () => {
+    const agent = new Agent({ connections: clientCount })
+    const outcomes = new Map<string, number>()
+    const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    const send = async (path: string, body?: string) => {
+      const { statusCode, body: answer } = await agent.request({
+        origin: balancer.url,
+        path,
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+        body: body ?? null,
+      })
+      const text = await answer.text()
+      count(statusCode === 200 ? `${path} 200` : `${path} ${statusCode} ${text}`)
+      return text
+    }
+    const pay = async () => {
+      const answer = await send('/settle', await send('/sandbox/payments/CAFE11'))
+      count(settled.parse(JSON.parse(answer)).success ? 'settled' : answer)
+    }
+
+    let instances = [await start(), await start()]
+    let isOver = false
+    const client = async (_: unknown, index: number) => {
+      while (!isOver) {
+        try {
+          await (index % 10 === 0 ? pay() : send('/supported'))
+        } catch (error) {
+          count(String(error))
+        }
+      }
+    }
+    const clients = Array.from({ length: clientCount }, client)
+    for (const old of instances) {
+      const replaced = old.backend.count
+      await pollUntil(() => old.backend.count > replaced + clientCount, 'requests to the instance')
+      expect(await end(old)).toBe(0)
+      expect(old.lines.join('\n').match(/service\.(?:draining|stopping|stopped)/g)).toEqual([
+        'service.draining',
+        'service.stopping',
+        'service.stopped',
+      ])
+      instances = [...instances.filter((each) => each !== old), await start()]
+    }
+    isOver = true
+    await Promise.all(clients)
+    expect([...outcomes.keys()].toSorted()).toEqual([
+      '/sandbox/payments/CAFE11 200',
+      '/settle 200',
+      '/supported 200',
+      'settled',
+    ])
+    for (const each of instances) expect(await end(each)).toBe(0)
+    await agent.close()
+  })
+
+  it('end at the second SIGTERM without the delay', async () => {
+    const { instance, backend, lines } = await start()
+    process.kill(instance.pid, 'SIGTERM')
+    await pollUntil(() => !backend.isReady, 'the check to fail')
+    expect((await fetch(`${instance.url}/supported`)).status).toBe(200)
+    expect(lines.join('\n')).not.toContain('service.stopping')
+    process.kill(instance.pid, 'SIGTERM')
+    expect(await instance.ended).toBe(0)
+    running.delete(instance)
+    await balancer.remove(backend)
+  })
+})
