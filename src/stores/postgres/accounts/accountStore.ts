@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import { createMicroBatcher } from '../../../concurrency/microBatcher.js'
 import type { AccountStore, Actor, KeyUse } from '../../../ports/accountStore.js'
 import { specificationTiers, type Tiers } from '../../../protocol/tiers.js'
+import { coalesce, InputFailure } from '../database/coalesce.js'
 import { inTransaction } from '../database/statements.js'
 import {
   accountColumns,
@@ -31,41 +31,25 @@ const byKeys = {
 const maxKeysAtOnce = 500
 const maxQueriesAtOnce = 4
 
-interface Lookup {
-  readonly fingerprint: Uint8Array
-  resolve(use: KeyUse | null): void
-  reject(error: unknown): void
-}
-
 const fingerprintRow = z.object({ fingerprint: z.instanceof(Uint8Array) })
 
-const createFindByKey = (pool: Pool, tiers: Tiers): AccountStore['findByKey'] => {
-  const find = async (lookups: readonly Lookup[]): Promise<void> => {
-    const { rows } = await pool.query(byKeys, [lookups.map(({ fingerprint }) => Buffer.from(fingerprint))])
-    const found = new Map(rows.map((row) => [nameOf(fingerprintRow.parse(row).fingerprint), row]))
-    for (const { fingerprint, resolve, reject } of lookups) {
-      const row = found.get(nameOf(fingerprint))
-      try {
-        resolve(row === undefined ? null : readKeyUse(row, tiers))
-      } catch (error) {
-        // A row that cannot be read fails for its own key, not for all that share the query.
-        reject(error)
-      }
-    }
-  }
-  const batcher = createMicroBatcher<Lookup>({
-    maxItems: () => maxKeysAtOnce,
-    maxInFlight: maxQueriesAtOnce,
-    run: async (lookups) => {
-      try {
-        await find(lookups)
-      } catch (error) {
-        for (const { reject } of lookups) reject(error)
-      }
+const createFindByKey = (pool: Pool, tiers: Tiers): AccountStore['findByKey'] =>
+  coalesce<Uint8Array, KeyUse | null>(
+    async (fingerprints) => {
+      const { rows } = await pool.query(byKeys, [fingerprints.map((each) => Buffer.from(each))])
+      const found = new Map(rows.map((row) => [nameOf(fingerprintRow.parse(row).fingerprint), row]))
+      return fingerprints.map((fingerprint) => {
+        const row = found.get(nameOf(fingerprint))
+        try {
+          return row === undefined ? null : readKeyUse(row, tiers)
+        } catch (error) {
+          // A row that cannot be read fails for its own key, not for all that share the query.
+          return new InputFailure(error)
+        }
+      })
     },
-  })
-  return (fingerprint) => new Promise((resolve, reject) => batcher.add({ fingerprint, resolve, reject }))
-}
+    { maxInputs: maxKeysAtOnce, maxInFlight: maxQueriesAtOnce },
+  )
 
 const nameOf = (fingerprint: Uint8Array): string => Buffer.from(fingerprint).toString('base64')
 

@@ -18,6 +18,10 @@ export type RunBatch<Input, Output> = (
 ) => Promise<readonly (Output | InputFailure | undefined)[]>
 
 interface CoalesceOptions<Input> {
+  /** Of one batch; default 200. */
+  readonly maxInputs?: number
+  /** Default 2: one runs and one is in transit; more make the batches small. */
+  readonly maxInFlight?: number
   /** Called for an input that may have been committed although its caller was told otherwise, once its statement has ended. */
   readonly onUncertain?: (input: Input) => void
 }
@@ -33,10 +37,6 @@ interface BatchedCall<Input, Output> extends Call {
   readonly input: Input
   resolve(output: Output): void
 }
-
-// One running and one in transit; more would make the batches small.
-const maxInFlight = 2
-const maxInputs = 200
 
 // After this long in the queue the database is considered unavailable.
 const maxQueuedMs = 5_000
@@ -57,7 +57,7 @@ const maxPauseMs = 50
  */
 export const coalesce = <Input, Output>(
   run: RunBatch<Input, Output>,
-  { onUncertain = () => undefined }: CoalesceOptions<Input> = {},
+  { maxInputs = 200, maxInFlight = 2, onUncertain = () => undefined }: CoalesceOptions<Input> = {},
 ): ((input: Input) => Promise<Output>) => {
   const queued = createExpiry(maxQueuedMs)
   const running = createExpiry(maxCallMs)
