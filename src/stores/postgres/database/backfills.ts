@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import { sleep } from '../../../concurrency/deadline.js'
 import type { BackfillBatch, Backfills } from '../../../ports/backfills.js'
+import { isLockConflict } from './databaseErrors.js'
 import { type Backfill, type Migration, readMigrations } from './migrationFiles.js'
 import { inTransaction } from './statements.js'
 
@@ -110,7 +111,3 @@ export const completeBackfill = async (pool: Pool, backfill: Backfill): Promise<
     await sleep(pauseMs)
   }
 }
-
-/** A lock was not available in time, or the server ended a deadlock: the transaction can be tried again. */
-export const isLockConflict = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01')

@@ -57,6 +57,10 @@ export const isRolledBack = (error: unknown): boolean =>
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof DatabaseError && error.code === lockNotAvailable
 
+/** Others have the locks that the transaction needs: it was rolled back, and can be tried again. */
+export const isLockConflict = (error: unknown): boolean =>
+  isLockTimeout(error) || classifyFailure(error) === 'conflict'
+
 /** By `statement_timeout`, or by a request. */
 export const isCanceled = (error: unknown): boolean =>
   error instanceof DatabaseError && error.code === queryCanceled

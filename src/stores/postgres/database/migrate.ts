@@ -1,7 +1,8 @@
 import { Pool, type PoolClient } from 'pg'
 import { sleep } from '../../../concurrency/deadline.js'
 import type { Logger } from '../../../ports/logger.js'
-import { backfillTable, completeBackfill, isLockConflict, listBackfills, startBackfill } from './backfills.js'
+import { backfillTable, completeBackfill, listBackfills, startBackfill } from './backfills.js'
+import { isLockConflict } from './databaseErrors.js'
 import { type Migration, readMigrations } from './migrationFiles.js'
 import {
   checkHistory,
