@@ -87,6 +87,8 @@ interface AppDependencies {
   readonly settings: AppSettings
   readonly logger?: Logger
   readonly metrics: Metrics
+  /** Those of all processes of the service, as text; default: of this one. */
+  readonly readMetrics?: () => Promise<string>
   readonly limits?: RateLimitsDependencies | null
   /** Null or absent: requests are not traced. */
   readonly tracer?: Tracer | null
@@ -129,6 +131,7 @@ export const buildApp = ({
   settings,
   logger = silentLogger,
   metrics,
+  readMetrics = () => metrics.registry.metrics(),
   limits = null,
   tracer = null,
 }: AppDependencies): FastifyInstance => {
@@ -212,7 +215,7 @@ export const buildApp = ({
   })
   app.register(serviceRoutes, {
     useCases: useCases.core,
-    metrics,
+    metrics: { read: readMetrics, contentType: metrics.registry.contentType },
     clock: limits?.clock ?? systemClock,
     metricsToken: settings.metricsToken ?? null,
     tiers,

@@ -12,6 +12,7 @@ import type { Logger } from './ports/logger.js'
 import type { RateLimiter } from './ports/rateLimiter.js'
 import type { Tracer } from './ports/tracer.js'
 import { listRequestLimits } from './protocol/requestLimits.js'
+import type { WorkerLink } from './workers/link.js'
 
 export interface Service {
   readonly app: FastifyInstance
@@ -37,10 +38,12 @@ export interface Core extends Pick<Nouns, 'useCases' | 'jobs' | 'reconcileSettle
 export const compose = async (
   config: Config,
   logger: Logger = createLogger({ level: config.logLevel }),
+  link: WorkerLink | null = null,
 ): Promise<Service> => {
-  const core = await composeCore(config, { clock: systemClock, logger })
+  const core = await composeCore(config, { clock: systemClock, logger, link })
   const stopJobs = core.startJobs()
-  const app = await composeApp(config, core, logger)
+  link?.answerMetrics(() => core.metrics.registry.getMetricsAsJSON())
+  const app = await composeApp(config, core, logger, link)
   return {
     app,
     listNetworks: core.listNetworks,
@@ -60,6 +63,7 @@ export const composeApp = async (
   config: Config,
   core: Pick<Core, 'metrics' | 'useCases' | 'limiter' | 'tracer'>,
   logger: Logger,
+  link: WorkerLink | null = null,
 ) =>
   await buildApp({
     settings: {
@@ -75,6 +79,7 @@ export const composeApp = async (
     },
     logger,
     metrics: core.metrics,
+    ...(link === null ? {} : { readMetrics: link.readMetrics }),
     tracer: core.tracer,
     useCases: core.useCases,
     limits:

@@ -35,6 +35,8 @@ export interface Config {
     /** From SIGTERM until the drain begins; meanwhile `/ready` answers 503. */
     readonly shutdownDelayMs: number
   }
+  /** Processes that serve requests. */
+  readonly workers: number
   readonly sandbox: SandboxMode
   readonly operatorToken: Secret | null
   /** Null: /metrics is public. */
@@ -205,6 +207,7 @@ export const readConfig = (
       maxRequestsPerAddress: variables.MAX_REQUESTS_PER_ADDRESS,
       shutdownDelayMs: variables.SHUTDOWN_DELAY_SECONDS * 1_000,
     },
+    workers: variables.WORKERS,
     sandbox: isSandbox ? sandbox : 'off',
     operatorToken: variables.OPERATOR_TOKEN ?? null,
     metricsToken: variables.METRICS_TOKEN ?? null,

@@ -1,6 +1,8 @@
 #!/usr/bin/env -S node --max-semi-space-size=32
 // 32 MiB semi-space: objects of requests in flight are copied half as often by the scavenger.
+import cluster from 'node:cluster'
 import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import closeWithGrace from 'close-with-grace'
 import { UsageError, usage } from './cli/admin/command.js'
@@ -9,10 +11,13 @@ import { createPaint, createScreen } from './cli/screen.js'
 import { describeStartFailure, nameListenError } from './cli/startFailure.js'
 import { describeStart } from './cli/startSummary.js'
 import { type Config, ConfigError, readConfig } from './config.js'
+import { systemClock } from './platform/clock.js'
 import { createLogger } from './platform/logger.js'
 import { scrubText } from './platform/scrub.js'
 import { DeploymentError } from './platform/startError.js'
 import { version } from './platform/version.js'
+import type { Logger } from './ports/logger.js'
+import { connectToSupervisor } from './workers/link.js'
 
 // It is added to the longest settle, so that accepted requests complete.
 const drainMarginMs = 15_000
@@ -94,20 +99,18 @@ const serve = async (): Promise<void> => {
   try {
     const config = loadConfig()
     const logger = openLog(config.logLevel)
-    screen?.show(`Starting quittance ${version} …\n`)
+    if (config.workers > 1 && cluster.isPrimary) return await supervise(config, logger)
+    const link = await connectToSupervisor(systemClock)
+    const describesStart = link === null || link.isFirst
+    if (describesStart) screen?.show(`Starting quittance ${version} …\n`)
     screen?.hold()
     // Loaded lazily: the command line starts twice as fast without it.
     const { compose } = await import('./compose.js')
-    const { app, listNetworks, announceEnd, close } = await compose(config, logger)
+    const { app, listNetworks, announceEnd, close } = await compose(config, logger, link)
     const startedAt = performance.now()
-    const grace = {
-      delay: config.settleWaitMs + drainMarginMs,
-      logger: false as const,
-      skip: [...faults, 'SIGTERM' as const],
-    }
     let isEnding = false
     const skipped = new AbortController()
-    const ending = closeWithGrace(grace, async ({ err, signal = 'SIGTERM' }) => {
+    const ending = closeWithGrace(graceOf(config), async ({ err, signal = 'SIGTERM' }) => {
       isEnding = true
       skipped.abort()
       if (err === undefined) logger.info({ signal }, 'service.stopping')
@@ -115,7 +118,7 @@ const serve = async (): Promise<void> => {
       await close()
       logger.info({ ranSeconds: Math.round((performance.now() - startedAt) / 1_000) }, 'service.stopped')
     })
-    onTermination(skipped, {
+    const requestEnd = onTermination(skipped, {
       announce: async (signal) => {
         const { shutdownDelayMs } = config.server
         if (shutdownDelayMs === 0) return
@@ -125,6 +128,7 @@ const serve = async (): Promise<void> => {
       isBegun: () => isEnding,
       end: () => ending.close(),
     })
+    link?.onStop(requestEnd)
     await app.ready()
     const { host, port } = config.server
     const url = await app.listen({ host, port, backlog: connectionBacklog }).catch(async (error: unknown) => {
@@ -132,9 +136,12 @@ const serve = async (): Promise<void> => {
       throw nameListenError(error, config.server)
     })
     const bound = Number(new URL(url).port)
-    logger.info({ version, host, port: bound }, 'service.listening')
+    const worker = link === null ? {} : { worker: process.pid }
+    logger.info({ version, host, port: bound, ...worker }, 'service.listening')
     const started = { version, port: bound, config, networks: listNetworks() }
-    screen?.show(describeStart(started, createPaint(hasColours)), { covers: true })
+    link?.reportReady()
+    const summary = describesStart ? describeStart(started, createPaint(hasColours)) : ''
+    screen?.show(summary, { covers: describesStart })
   } catch (error) {
     screen?.show('')
     openLog('error').error(describeStartFailure(error), 'start.failed')
@@ -150,20 +157,57 @@ interface Ending {
 
 /**
  * SIGTERM comes from a supervisor, whose load balancer sends requests until a check of it fails: the end is announced first.
- * A second signal of any kind skips that, and a further one ends the process at once. SIGINT announces nothing.
+ * A second signal of any kind skips that, and a further one ends the process at once. SIGINT announces nothing. Returns what
+ * a supervisor of ours calls, which may do so beside a signal that all processes get.
  */
-const onTermination = (skipped: AbortController, { announce, isBegun, end }: Ending): void => {
+const onTermination = (
+  skipped: AbortController,
+  { announce, isBegun, end }: Ending,
+): ((options: { readonly announces: boolean }) => void) => {
   let isAnnounced = false
-  process.on('SIGTERM', () => {
-    if (isBegun()) process.exit(1)
-    if (isAnnounced) {
-      skipped.abort()
-      return
-    }
+  const begin = (): void => {
     isAnnounced = true
     void announce(skipped.signal).finally(() => {
       if (!isBegun()) end()
     })
+  }
+  process.on('SIGTERM', () => {
+    if (isBegun()) process.exit(1)
+    if (isAnnounced) skipped.abort()
+    else begin()
+  })
+  return ({ announces }) => {
+    if (!announces) skipped.abort()
+    if (!isAnnounced && !isBegun()) begin()
+  }
+}
+
+const graceOf = (config: Config, extraMs = 0) => ({
+  delay: config.settleWaitMs + drainMarginMs + extraMs,
+  logger: false as const,
+  skip: [...faults, 'SIGTERM' as const],
+})
+
+// Its workers end first, then the database.
+const supervisorMarginMs = 10_000
+
+const supervise = async (config: Config, logger: Logger): Promise<void> => {
+  const { superviseWorkers } = await import('./workers/supervise.js')
+  const program = fileURLToPath(import.meta.url)
+  const supervisor = await superviseWorkers({ config, program, logger, clock: systemClock })
+  // The worker has said why it did not start.
+  if (!supervisor.isStarted) process.exit(1)
+  const grace = graceOf(config, config.server.shutdownDelayMs + supervisorMarginMs)
+  const ending = closeWithGrace(grace, async ({ err, signal }) => {
+    if (err !== undefined) logger.error({ error: err }, 'process.failed')
+    await supervisor.close({ announces: err === undefined && signal === undefined })
+  })
+  let signals = 0
+  process.on('SIGTERM', () => {
+    signals += 1
+    if (signals === 1) ending.close()
+    else if (signals === 2) supervisor.stopWorkers({ announces: false })
+    else process.exit(1)
   })
 }
 

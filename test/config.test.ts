@@ -265,6 +265,8 @@ describe('a value', () => {
       'must be an e-mail address, or a name and one such as Payments <keys@example.com>',
     ]),
     ['DATABASE_POOL_SIZE', '1', 'must be between 2 and 500'],
+    ['WORKERS', '0', 'must be auto or between 1 and 64'],
+    ['WORKERS', 'all', 'must be auto or a whole number'],
     ['DATABASE_READ_POOL_SIZE', '0', 'must be between 1 and 100'],
     ['SIWX_CLOCK_TOLERANCE_SECONDS', '301', 'must be between 0 and 300'],
     ['SETTLE_WAIT_SECONDS', '0', 'must be between 1 and 120'],

@@ -21,6 +21,7 @@ import { createCheckReadiness } from '../usecases/core/describe/listSupported.js
 import type { StartSettleWait } from '../usecases/core/settle/settlementContext.js'
 import { canonicalMailbox } from '../usecases/dashboard/mails.js'
 import { createFindConfigured, type FindConfigured } from '../usecases/recipients/index.js'
+import type { WorkerLink } from '../workers/link.js'
 import { createPaymentTraces } from './tracePayments.js'
 
 export interface Environment {
@@ -31,13 +32,15 @@ export interface Environment {
   /** Default: connects to public addresses, and to those of `WEBHOOK_ALLOW`. */
   readonly webhookTransport?: WebhookTransport
   readonly startSettleWait?: StartSettleWait
+  /** Null or absent: this is the only process of the service. */
+  readonly link?: WorkerLink | null
 }
 
 export type Resources = Awaited<ReturnType<typeof openResources>>
 
 /** Opens what the nouns work on: secrets, stores, chains, metrics and what reaches other machines. */
 export const openResources = async (config: Config, environment: Environment) => {
-  const { clock, logger, measuresProcess = true, webhookTransport } = environment
+  const { clock, logger, measuresProcess = true, webhookTransport, link = null } = environment
   const sealers = await openSealers(
     {
       ...config.accounts,
@@ -55,6 +58,8 @@ export const openResources = async (config: Config, environment: Environment) =>
       readMailbox: canonicalMailbox,
       tiers: config.tiers,
       isTraced: tracer !== null,
+      ...(link === null ? {} : { limiter: link.limiter }),
+      ...(link === null || link.embeddedUrl === null ? {} : { embeddedUrl: link.embeddedUrl }),
     },
     clock,
     logger,

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { sponsoredRecipients } from '../chains/common/sponsoring.js'
 import {
@@ -52,6 +53,14 @@ const readRecipient = (entry: string): ConfiguredRecipient | null => {
   return { network, payTo, demands, accountId }
 }
 
+const maxWorkers = 64
+
+const workerCount = z
+  .string()
+  .regex(/^(auto|[0-9]{1,15})$/, 'must be auto or a whole number')
+  .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), maxWorkers) : Number(text)))
+  .refine((count) => count >= 1 && count <= maxWorkers, `must be auto or between 1 and ${maxWorkers}`)
+
 export const environmentShape = z.object({
   HOST: z.string().default('0.0.0.0'),
   PORT: wholeNumber(0, 65_535).default(8_080),
@@ -84,6 +93,7 @@ export const environmentShape = z.object({
   PUBLIC_MAIL_DOMAINS: domainNames.default([...defaultPublicMailDomains]),
   SMTP_URL: secretUrl('smtp:', 'smtps:').optional(),
   MAIL_FROM: mailSender.optional(),
+  WORKERS: workerCount.default(1),
   DATABASE_URL: secretUrl('postgres:', 'postgresql:').optional(),
   DATABASE_PASSWORD: oneLine.optional(),
   DATABASE_POOL_SIZE: wholeNumber(2, 500).default(20),

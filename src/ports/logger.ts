@@ -162,3 +162,5 @@ export type LogEvent =
   | 'webhook.failed'
   | 'webhook.waiting'
   | 'webhooks.private_targets_allowed'
+  | 'worker.ended'
+  | 'worker.unanswered'

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
+import { createMemoryRateLimiter } from './cache/rateLimiter.js'
 import { openAccounts } from './postgres/accounts/index.js'
 import { createCreditStore } from './postgres/credit/creditStore.js'
 import { createBackfills } from './postgres/database/backfills.js'
@@ -47,6 +48,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     const accounts = await openAccounts(database, settings, { logger, closers })
     const shared = await openSharedStores({
       url: settings.redisUrl,
+      limiter: settings.limiter ?? createMemoryRateLimiter({ clock }),
       isSandbox,
       record: createIdempotencyStore(pool, instance),
       countInstances: instance.countAlive,

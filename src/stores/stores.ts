@@ -39,6 +39,10 @@ export interface StoreSettings {
   readonly databaseReadUrl: Secret | null
   readonly databaseReadPoolSize: number
   readonly dataFolder: string
+  /** The embedded database, if another process of this service runs it. */
+  readonly embeddedUrl?: Secret
+  /** Counts for all processes of this service, unless they have Redis; default: this process counts. */
+  readonly limiter?: RateLimiter
   /** Default: the database is for real payments. */
   readonly isSandbox?: boolean
   /** Whether statements of traced requests get spans; default: false. */

@@ -1,6 +1,5 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import { AppError } from '../../errors.js'
-import type { Metrics } from '../../platform/metrics.js'
 import type { Secret } from '../../platform/secret.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Tiers } from '../../protocol/tiers.js'
@@ -24,7 +23,7 @@ import {
 
 interface ServiceRoutesDependencies {
   readonly useCases: CoreUseCases
-  readonly metrics: Metrics
+  readonly metrics: { readonly contentType: string; read(): Promise<string> }
   readonly tiers: Tiers
   readonly clock: Clock
   /** Null: /metrics is public. */
@@ -39,7 +38,7 @@ export const serviceRoutes: FastifyPluginCallbackZod<ServiceRoutesDependencies> 
   done,
 ) => {
   // A scrape costs milliseconds, and the route has no limits.
-  const readMetrics = cacheFor(clock, metricsMaxAgeMs, () => metrics.registry.metrics())
+  const readMetrics = cacheFor(clock, metricsMaxAgeMs, metrics.read)
   const carriesMetricsToken = metricsToken === null ? null : createTokenCheck(metricsToken)
 
   app.get('/health', { schema: healthSchema, config: { access: 'public' } }, async (_request, reply) => {
@@ -59,7 +58,7 @@ export const serviceRoutes: FastifyPluginCallbackZod<ServiceRoutesDependencies> 
     if (carriesMetricsToken !== null && !carriesMetricsToken(request)) {
       throw new AppError('UNAUTHORIZED', 'Send METRICS_TOKEN as Authorization: Bearer')
     }
-    reply.type(metrics.registry.contentType)
+    reply.type(metrics.contentType)
     return await readMetrics()
   })
 

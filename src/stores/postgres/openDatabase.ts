@@ -14,7 +14,7 @@ import { confirmSchema } from './database/migrate.js'
 import { openPool, type PoolOptions } from './database/pool.js'
 import { checkPurpose, findSandboxDatabase } from './database/purpose.js'
 import { NoBinariesError } from './embedded/chooseLaunch.js'
-import { startEmbeddedPostgres } from './embedded/startEmbeddedPostgres.js'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded/startEmbeddedPostgres.js'
 
 /** What is open so far. */
 export interface Closing {
@@ -96,7 +96,12 @@ export const openDatabase = async (
   const { applied, unknown, newest: newestMigration } = migrated
   if (applied.length > 0) logger.info({ applied }, 'database.migrated')
   if (unknown.length > 0) logger.warn({ unknown }, 'database.is_newer')
-  const instance = await announceInstance(pool, logger, { isOnly: isEmbedded, isSandbox, newestMigration })
+  const instance = await announceInstance(pool, logger, {
+    // Other workers may live already.
+    isOnly: isEmbedded && settings.embeddedUrl === undefined,
+    isSandbox,
+    newestMigration,
+  })
   closing.closers.push(() => instance.close())
   await confirmSchema(pool, migrationsFolder)
   const variable = isEmbedded ? 'DATA_FOLDER' : 'DATABASE_URL'
@@ -145,7 +150,7 @@ interface FoundDatabase {
 }
 
 const findDatabase = async (
-  { databaseUrl, databaseReadUrl, dataFolder, isSandbox = false }: StoreSettings,
+  { databaseUrl, databaseReadUrl, embeddedUrl, dataFolder, isSandbox = false }: StoreSettings,
   logger: Logger,
   { closers }: Closing,
 ): Promise<FoundDatabase> => {
@@ -153,14 +158,25 @@ const findDatabase = async (
     const own = { url: databaseUrl.reveal(), readUrl: databaseReadUrl?.reveal() ?? null, named: databaseUrl }
     return isSandbox ? await findBeside(own, logger) : own
   }
+  if (embeddedUrl !== undefined) return { url: embeddedUrl.reveal(), readUrl: null, named: null }
+  const embedded = await startEmbeddedDatabase(dataFolder, logger)
+  closers.push(() => embedded.stop())
+  return { url: embedded.url, readUrl: null, named: null }
+}
+
+export const startEmbeddedDatabase = async (
+  dataFolder: string,
+  logger: Logger,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> => {
   const embedded = await startEmbeddedPostgres({
     folder: join(dataFolder, 'postgres'),
+    settings,
     log: (line) => logger.debug({ line }, 'database.log'),
   }).catch(nameDataFolder)
-  closers.push(() => embedded.stop())
   embedded.onExit((reason) => logger.error({ reason }, 'database.ended'))
   logger.info({ folder: dataFolder }, 'database.embedded')
-  return { url: embedded.url, readUrl: null, named: null }
+  return embedded
 }
 
 const findBeside = async (

@@ -2,7 +2,8 @@ import type { Secret } from '../../platform/secret.js'
 import type { Clock } from '../../ports/clock.js'
 import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
 import type { Logger } from '../../ports/logger.js'
-import { createDividedRateLimiter, createMemoryRateLimiter } from '../cache/rateLimiter.js'
+import type { RateLimiter } from '../../ports/rateLimiter.js'
+import { createDividedRateLimiter } from '../cache/rateLimiter.js'
 import type { Stores } from '../stores.js'
 import { createCircuit, createRedisOutage, openRedis } from './client.js'
 import { createIdempotencyLease } from './idempotencyLease.js'
@@ -11,6 +12,8 @@ import { createRedisRateLimiter } from './rateLimiter.js'
 interface SharedStoresOptions {
   /** Null: limits are counted per process, and idempotency keys live in `record` only. */
   readonly url: Secret | null
+  /** Counts where there is no Redis, or while it does not answer. */
+  readonly limiter: RateLimiter
   /** Its answers and limits are kept apart from those of real payments, which may be on the same server. */
   readonly isSandbox: boolean
   /** Authoritative for idempotency keys. */
@@ -25,6 +28,7 @@ interface SharedStoresOptions {
 /** What instances share through Redis, if it is configured. */
 export const openSharedStores = async ({
   url,
+  limiter: inProcess,
   isSandbox,
   record,
   countInstances,
@@ -32,7 +36,6 @@ export const openSharedStores = async ({
   logger,
   closers,
 }: SharedStoresOptions): Promise<Pick<Stores, 'limiter' | 'idempotency' | 'pingLimiter'>> => {
-  const inProcess = createMemoryRateLimiter({ clock })
   if (url === null) {
     closers.push(() => inProcess.close())
     return { limiter: inProcess, idempotency: record, pingLimiter: async () => 'ok' }

@@ -1,0 +1,28 @@
+import { AggregatorRegistry } from 'prom-client'
+import { z } from 'zod'
+
+/** A metric as `Registry.getMetricsAsJSON` returns it. */
+const metrics = z.array(z.looseObject({ name: z.string(), type: z.string(), aggregator: z.string() }))
+
+// What is bad in one process is bad.
+const least = new Set([
+  'quittance_network_serving',
+  'quittance_ready',
+  'quittance_rpc_endpoint_up',
+  'quittance_signer_balance',
+  'quittance_signer_settles_left',
+])
+
+/**
+ * The metrics of processes that share a port, as text. Counts and histograms add up. A gauge of ours is a state that each
+ * process sees by itself: its worst value, or its newest.
+ */
+export const mergeMetrics = async (processes: readonly unknown[]): Promise<string> => {
+  const parts = processes.map((each) =>
+    metrics.parse(each).map((metric) => {
+      if (metric.type !== 'gauge' || !metric.name.startsWith('quittance_')) return metric
+      return { ...metric, aggregator: least.has(metric.name) ? 'min' : 'max' }
+    }),
+  )
+  return await AggregatorRegistry.aggregate(parts).metrics()
+}

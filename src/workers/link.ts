@@ -1,0 +1,158 @@
+import cluster from 'node:cluster'
+import { createMicroBatcher } from '../concurrency/microBatcher.js'
+import { Secret } from '../platform/secret.js'
+import type { Clock } from '../ports/clock.js'
+import type { LimitWindow, RateLimiter, RateLimitResult } from '../ports/rateLimiter.js'
+import {
+  checkWindows,
+  createDividedRateLimiter,
+  createMemoryRateLimiter,
+} from '../stores/cache/rateLimiter.js'
+import type { Start, ToSupervisor, ToWorker } from './messages.js'
+
+type StopListener = (options: { readonly announces: boolean }) => void
+
+/** What a worker shares with the others through their supervisor. */
+export interface WorkerLink {
+  /** The embedded database; null: `DATABASE_URL`. */
+  readonly embeddedUrl: Secret | null
+  /** Whether no worker was ready before it. */
+  readonly isFirst: boolean
+  /** Counts for all workers. While the supervisor does not answer, each counts its share of the limits. */
+  readonly limiter: RateLimiter
+  /** Those of all workers, as text. Rejects if the supervisor does not answer. */
+  readMetrics(): Promise<string>
+  /** Called for each scrape of any worker. */
+  answerMetrics(list: () => Promise<unknown>): void
+  reportReady(): void
+  /** Called once or more, also for what came before. */
+  onStop(listener: StopListener): void
+}
+
+const takeDeadlineMs = 1_000
+const metricsDeadlineMs = 5_000
+// As many windows as one message may have; a message costs more than what it carries.
+const maxTakes = 256
+
+/** Null in a process that no supervisor started. */
+export const connectToSupervisor = async (clock: Clock): Promise<WorkerLink | null> => {
+  if (!cluster.isWorker) return null
+  const takes = createCalls<readonly RateLimitResult[]>(takeDeadlineMs)
+  const scrapes = createCalls<string>(metricsDeadlineMs)
+  let listMetrics: (() => Promise<unknown>) | null = null
+  let stop: StopListener | null = null
+  let wanted: { readonly announces: boolean } | null = null
+  const start = await new Promise<Start>((resolve) => {
+    process.on('message', (message: ToWorker) => {
+      if (message.kind === 'start') resolve(message)
+      else if (message.kind === 'taken') takes.answer(message.id, message.results)
+      else if (message.kind === 'metrics') scrapes.answer(message.id, message.text)
+      else if (message.kind === 'stop') {
+        wanted = message
+        stop?.(message)
+      } else if (message.kind === 'metrics_wanted') {
+        const { id } = message
+        void listMetrics?.().then((metrics) => send({ kind: 'own_metrics', id, metrics }))
+      }
+    })
+    send({ kind: 'connected' })
+  })
+  return {
+    embeddedUrl: start.embeddedUrl === null ? null : new Secret(start.embeddedUrl),
+    isFirst: start.isFirst,
+    limiter: createLinkedLimiter(takes, clock, start.workerCount),
+    readMetrics: () => scrapes.call((id) => ({ kind: 'read_metrics', id })),
+    answerMetrics: (list) => {
+      listMetrics = list
+    },
+    reportReady: () => send({ kind: 'ready' }),
+    onStop: (listener) => {
+      stop = listener
+      // It was asked while it started.
+      if (wanted !== null) listener(wanted)
+    },
+  }
+}
+
+/** Without a supervisor this process ends at once, and nothing it says matters. */
+const send = (message: ToSupervisor): void => {
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
+}
+
+interface Calls<Answer> {
+  call(message: (id: number) => ToSupervisor): Promise<Answer>
+  answer(id: number, answer: Answer): void
+}
+
+const createCalls = <Answer>(deadlineMs: number): Calls<Answer> => {
+  const waiting = new Map<number, (answer: Answer) => void>()
+  let last = 0
+  return {
+    answer: (id, answer) => waiting.get(id)?.(answer),
+    call: (message) =>
+      new Promise((resolve, reject) => {
+        last += 1
+        const id = last
+        const timer = setTimeout(() => {
+          waiting.delete(id)
+          reject(new Error('The supervisor of the workers does not answer'))
+        }, deadlineMs)
+        waiting.set(id, (answer) => {
+          clearTimeout(timer)
+          waiting.delete(id)
+          resolve(answer)
+        })
+        send(message(id))
+      }),
+  }
+}
+
+interface Take {
+  readonly windows: readonly LimitWindow[]
+  resolve(result: RateLimitResult): void
+}
+
+const createLinkedLimiter = (
+  calls: Calls<readonly RateLimitResult[]>,
+  clock: Clock,
+  workerCount: number,
+): RateLimiter => {
+  const own = createDividedRateLimiter({
+    limiter: createMemoryRateLimiter({ clock }),
+    countInstances: () => workerCount,
+  })
+  const takenHere = new WeakSet<RateLimitResult>()
+  let isDegraded = false
+
+  const takeHere = async ({ windows, resolve }: Take): Promise<void> => {
+    const result = await own.take(windows)
+    takenHere.add(result)
+    resolve(result)
+  }
+  const batcher = createMicroBatcher<Take>({
+    maxItems: () => maxTakes,
+    run: async (takes) => {
+      try {
+        const windows = takes.map((take) => take.windows)
+        const results = await calls.call((id) => ({ kind: 'take', id, takes: windows }))
+        isDegraded = false
+        for (const [at, result] of results.entries()) takes[at]?.resolve(result)
+      } catch {
+        isDegraded = true
+        for (const take of takes) await takeHere(take)
+      }
+    },
+  })
+  return {
+    take: async (windows) => {
+      checkWindows(windows)
+      return await new Promise((resolve) => batcher.add({ windows, resolve }))
+    },
+    refund: async (windows, taken) => {
+      if (takenHere.has(taken)) await own.refund(windows, taken)
+      else send({ kind: 'refund', windows, taken })
+    },
+    isDegraded: () => isDegraded,
+    close: () => own.close(),
+  }
+}
