@@ -16,7 +16,7 @@ interface OutboxHarness {
 const url = 'https://a.example/hook'
 const sealedSecret = Buffer.from('sealed-1')
 const delivered = { state: 'delivered', status: 204, error: null } as const
-const leaseMs = 30_000
+const leaseMs = 60_000
 
 export const describeWebhookOutbox = (name: string, open: () => Promise<OutboxHarness>): void => {
   describe(name, () => {

@@ -13,7 +13,7 @@ import { createSettlePayment } from '../../src/usecases/core/settle/settlePaymen
 import { createMemoryJournal } from '../support/memoryJournal.js'
 import { createMemoryLogger } from '../support/memoryLogger.js'
 import { noSpendingLimits } from '../support/noSpendingLimits.js'
-import { pollUntil } from '../support/pollUntil.js'
+import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 import { createToyScheme, toyBody } from '../support/toyScheme.js'
 import { knownKey, type TestAppOptions, testApp } from './support/app.js'
 import { paymentBody, paymentBodyWith } from './support/payment.js'
@@ -243,7 +243,7 @@ const startSettling = (): Promise<number> => {
       concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
       clock: systemClock,
       logger,
-      waitMs: 5_000,
+      waitMs: waitLimitMs,
     }),
     logger,
   })
@@ -379,7 +379,7 @@ describe('an incomplete body', () => {
   })
 
   const heldBytes = 50_000
-  const fewBytes = { deadlineMs: 20_000, maxBufferedBytes: 2 * paymentBytes }
+  const fewBytes = { deadlineMs: waitLimitMs, maxBufferedBytes: 2 * paymentBytes }
 
   /** Sends a 50 kB body, which takes a 64 kB buffer, without its last byte. */
   const hold = async (port: number) => {

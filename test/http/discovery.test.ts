@@ -1,15 +1,20 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.js'
-import { createSchemaValidator } from '../../src/platform/schemaValidator.js'
 import type { SchemaValidator, ValidationTurn } from '../../src/ports/discovery.js'
 import type { DiscoveryUseCases } from '../../src/usecases/discovery/useCases.js'
 import { createValidateDeclaration } from '../../src/usecases/discovery/validateDeclaration.js'
 import { bazaarOf } from '../support/discovery.js'
 import { pollUntil } from '../support/pollUntil.js'
+import {
+  backtracking,
+  createPatientValidator,
+  useManualDeadlines,
+  victim,
+} from '../support/schemaValidator.js'
 import { keyOwner, knownKey, testApp } from './support/app.js'
 
-// Longer than a busy machine needs for a value that takes no time.
-const schemaValidator = createSchemaValidator({ deadlineMs: 2_000 })
+const schemaValidator = createPatientValidator()
+useManualDeadlines()
 afterAll(() => schemaValidator.close())
 
 const id = '7d0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7'
@@ -198,8 +203,8 @@ describe('POST /discovery/validate', () => {
   // Takes the validator as long as it may.
   const costly = {
     resource: url,
-    info: { input: { type: 'http', method: 'GET' }, text: `${'G'.repeat(60)}!` },
-    schema: { properties: { text: { pattern: '^(G+)+$' } } },
+    info: { input: { type: 'http', method: 'GET' }, text: victim },
+    schema: { properties: { text: backtracking } },
   }
 
   it('checks one declaration of an address, lets one wait, and lets other addresses take turns', async () => {

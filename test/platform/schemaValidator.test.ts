@@ -1,13 +1,15 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { createSchemaValidator } from '../../src/platform/schemaValidator.js'
 import { drainEventLoop } from '../support/manualClock.js'
+import {
+  backtracking,
+  createPatientValidator,
+  useManualDeadlines,
+  victim,
+} from '../support/schemaValidator.js'
 
-// Longer than a busy machine needs for a value that takes no time.
-const validator = createSchemaValidator({ deadlineMs: 2_000 })
+const validator = createPatientValidator()
 afterAll(() => validator.close())
 
-const backtracking = { pattern: '^(G+)+$' }
-const victim = `${'G'.repeat(60)}!`
 const turnOf = (owner: string, signal = new AbortController().signal) => ({ owner, signal })
 const good = turnOf('good')
 const text = { type: 'string' }
@@ -18,6 +20,8 @@ const messageOf = (work: Promise<unknown>) =>
   )
 
 describe('a schema validator', () => {
+  useManualDeadlines()
+
   it('judges values', async () => {
     const schema = { type: 'object', required: ['city'], properties: { city: { type: 'string' } } }
     expect(await validator.validate(schema, { city: 'Ljubljana' }, good)).toEqual({ kind: 'valid' })
@@ -46,11 +50,12 @@ describe('a schema validator', () => {
 
   it('judges the value of another owner before a second one of the same', async () => {
     const judged: string[] = []
-    const judge = async (owner: string, schema: unknown) => {
-      const { kind } = await validator.validate(schema, victim, turnOf(owner))
+    const judge = async (owner: string, schema: unknown, value: string) => {
+      const { kind } = await validator.validate(schema, value, turnOf(owner))
       judged.push(`${owner} ${kind}`)
     }
-    await Promise.all([judge('hostile', backtracking), judge('hostile', backtracking), judge('other', text)])
+    const judgeHostile = () => judge('hostile', backtracking, victim)
+    await Promise.all([judgeHostile(), judgeHostile(), judge('other', text, 'x')])
     expect(judged).toEqual(['hostile timeout', 'other valid', 'hostile timeout'])
   })
 
@@ -91,7 +96,7 @@ describe('a schema validator', () => {
 })
 
 it('a validator that is closed while it works ends', async () => {
-  const closing = createSchemaValidator()
+  const closing = createPatientValidator()
   await closing.validate(text, 'x', good)
   const cut = closing.validate(backtracking, victim, good)
   const waiting = messageOf(closing.validate(text, 'x', good))

@@ -9,6 +9,7 @@ import type { DirectChain } from '../../src/schemes/exactDirect/directChain.js'
 import type { Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
 import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'
 import { createMemoryLanes } from './memoryLanes.js'
+import { waitLimitMs } from './pollUntil.js'
 
 /** The parts of a family that it is opened with. */
 interface DirectFamilyModule<Settings> {
@@ -60,7 +61,7 @@ export const openDirectScheme = async <Settings>(
     chain,
     openRecorder: lanes.openRecorder,
     verify: (body) => scheme.verify(readDirectBody(body), { isAwaited }),
-    settle: async (body, waitMs = 5_000) => {
+    settle: async (body, waitMs = waitLimitMs) => {
       const verification = await scheme.verify(readDirectBody(body), { isAwaited, isForSettle: true })
       if (!verification.isValid) return { state: 'failed', reason: verification.reason }
       return await verification.settle(lanes.openRecorder(), { waitUntil: AbortSignal.timeout(waitMs) })

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { SettledPayment } from '../../src/extensions/extension.js'
 import { silentLogger } from '../../src/platform/logger.js'
-import { createSchemaValidator } from '../../src/platform/schemaValidator.js'
 import type { DiscoveryCatalogue } from '../../src/ports/discovery.js'
 import type { Requester } from '../../src/ports/rateLimiter.js'
 import type { Fields } from '../../src/protocol/fields.js'
 import { createDiscovery, type DiscoveryDependencies } from '../../src/usecases/discovery/index.js'
 import { createManualClock } from './manualClock.js'
 import { withoutExtensions } from './plainPayment.js'
+import { createPatientValidator } from './schemaValidator.js'
 
 export const bazaarOf = (input: Fields = { type: 'http', method: 'GET', queryParams: { city: 'x' } }) => ({
   info: { input },
@@ -95,7 +95,7 @@ export const createTestDiscovery = (
   given: Partial<DiscoveryDependencies> = {},
 ) => {
   const clock = createManualClock()
-  const validator = createSchemaValidator({ deadlineMs: 2_000 })
+  const validator = createPatientValidator()
   const discovery = createDiscovery({
     validators: { explained: validator, settled: validator },
     catalogue,

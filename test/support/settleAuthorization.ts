@@ -6,6 +6,7 @@ import {
   type SettleAuthorizationDependencies,
 } from '../../src/usecases/core/settle/settleAuthorization.js'
 import { noSpendingLimits } from './noSpendingLimits.js'
+import { waitLimitMs } from './pollUntil.js'
 
 /** Without budgets and limits. */
 export const createUnlimitedSettle = (
@@ -17,5 +18,5 @@ export const createUnlimitedSettle = (
     limits: noSpendingLimits,
     concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
     clock: systemClock,
-    waitMs: 5_000,
+    waitMs: waitLimitMs,
   })

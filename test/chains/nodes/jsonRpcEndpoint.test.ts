@@ -6,6 +6,7 @@ import { NoResponseError } from '../../../src/chains/nodes/httpClient.js'
 import { createJsonRpcEndpoint } from '../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { describeError } from '../../../src/platform/scrub.js'
 import { Secret } from '../../../src/platform/secret.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 
 interface Call {
   readonly id: number
@@ -65,7 +66,7 @@ const ask = (endpoint: Endpoint, word: string) => endpoint.request('echo', [word
 const askMany = (endpoint: Endpoint, count: number) =>
   Promise.all(Array.from({ length: count }, (_, index) => ask(endpoint, `word ${index}`)))
 const words = (count: number) => Array.from({ length: count }, (_, index) => `word ${index}`)
-const open = (host: string, timeoutMs = 5_000) =>
+const open = (host: string, timeoutMs = waitLimitMs) =>
   createJsonRpcEndpoint(new Secret(`http://${host}/`), timeoutMs)
 const errorOf = async (work: Promise<unknown>): Promise<Error> => {
   const thrown = await work.then(

@@ -5,6 +5,7 @@ import { MsgExec } from 'cosmjs-types/cosmos/authz/v1beta1/tx'
 import { MsgSend } from 'cosmjs-types/cosmos/bank/v1beta1/tx'
 import { TxRaw } from 'cosmjs-types/cosmos/tx/v1beta1/tx'
 import { writeDirectBody } from '../directBody.js'
+import { waitLimitMs } from '../pollUntil.js'
 import type { CosmosChain } from './cosmosChain.js'
 import { feeDenom } from './ledger.js'
 import { hashOf, messageUrls } from './transaction.js'
@@ -25,7 +26,7 @@ export const createWallet = async (chain: CosmosChain): Promise<CosmosWallet> =>
   if (account === undefined) throw new Error('The wallet has no account')
   const client = await SigningStargateClient.connectWithSigner(chain.url, signer, {
     broadcastPollIntervalMs: 20,
-    broadcastTimeoutMs: 10_000,
+    broadcastTimeoutMs: waitLimitMs,
   })
   client.registry.register(messageUrls.exec, MsgExec)
   return { address: account.address, privateKey, publicKey: account.pubkey, client }

@@ -8,12 +8,13 @@ import { createMemoryConfirmedBlocks } from '../../support/memoryConfirmedBlocks
 import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 type Judge = (block: BlockReference) => Promise<BlockStatus> | BlockStatus
 
 /** A journal with payments in blocks, and a network with configurable block status. */
-const setup = (getStatus: Judge = () => 'canonical', deadlineMs = 5_000) => {
+const setup = (getStatus: Judge = () => 'canonical', deadlineMs = waitLimitMs) => {
   const journal = createMemoryJournal()
   const logger = createMemoryLogger()
   const counter = createMemoryCounter()

@@ -22,6 +22,7 @@ import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { noSpendingLimits } from '../../support/noSpendingLimits.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createToyDirectChain } from '../../support/toyDirectChain.js'
 
@@ -90,7 +91,7 @@ const setup = (changes: Partial<DirectChain> = {}) => {
     quotaGate: async () => null,
     holdFunds: async (_payment, verdict) => verdict,
     logger,
-    deadlineMs: 5_000,
+    deadlineMs: waitLimitMs,
   })
   const completeAccepts = createCompleteAccepts(createFindTerms({ registry, isServing: () => true }))
   return {

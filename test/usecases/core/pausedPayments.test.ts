@@ -15,7 +15,7 @@ import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryHolds } from '../../support/memoryHolds.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
-import { pollUntil } from '../../support/pollUntil.js'
+import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createUnlimitedSettle } from '../../support/settleAuthorization.js'
 import { createToyDirectChain } from '../../support/toyDirectChain.js'
@@ -44,7 +44,11 @@ const setup = (scheme: Scheme, bodyOf: (name: string) => WirePaymentRequest) => 
     logger,
   }
   const settleAuthorization = createUnlimitedSettle(shared)
-  const verifyPayment = createVerifyPayment({ ...shared, quotaGate: async () => null, deadlineMs: 5_000 })
+  const verifyPayment = createVerifyPayment({
+    ...shared,
+    quotaGate: async () => null,
+    deadlineMs: waitLimitMs,
+  })
   return {
     journal,
     holds,

@@ -8,6 +8,7 @@ import { createVerifyPayment } from '../../../src/usecases/core/verify/verifyPay
 import { createMemoryIdempotency } from '../../support/memoryIdempotency.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createUnlimitedSettle } from '../../support/settleAuthorization.js'
 import { createToyScheme, type ToyScript, toyBody } from '../../support/toyScheme.js'
@@ -29,7 +30,11 @@ const setup = (others: readonly PaymentExtension[] = [], script: ToyScript = {})
     idempotency: createMemoryIdempotency(),
     settleAuthorization: createUnlimitedSettle(shared),
   })
-  const verifyPayment = createVerifyPayment({ ...shared, quotaGate: async () => null, deadlineMs: 5_000 })
+  const verifyPayment = createVerifyPayment({
+    ...shared,
+    quotaGate: async () => null,
+    deadlineMs: waitLimitMs,
+  })
   const request = { quota: null, isAwaited: () => true }
   return {
     logger,

@@ -8,6 +8,7 @@ import { createVerifyPayment } from '../../../src/usecases/core/verify/verifyPay
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { createToyScheme, toyAuthorized, toyBody } from '../../support/toyScheme.js'
 
 const free: QuotaClaim = { accountId: 'ada', tier: tiers.free }
@@ -42,7 +43,7 @@ const setup = (readUsed: (accountId: string) => Promise<number>) => {
     journal,
     quotaGate: gate,
     logger,
-    deadlineMs: 5_000,
+    deadlineMs: waitLimitMs,
   })
   const verifyAs = (quota: QuotaClaim | null = free) =>
     verify({ body: toyBody(), caller: quota?.accountId ?? 'anonymous', quota, isAwaited: () => true })

@@ -9,9 +9,10 @@ import { createMemoryCounter } from '../../support/memoryCounter.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { noSpendingLimits } from '../../support/noSpendingLimits.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
-const setup = (resolve?: Scheme['resolve'], deadlineMs = 5_000) => {
+const setup = (resolve?: Scheme['resolve'], deadlineMs = waitLimitMs) => {
   const journal = createMemoryJournal()
   const logger = createMemoryLogger()
   const counter = createMemoryCounter()
@@ -331,7 +332,7 @@ describe('reconcileSettlements', () => {
       limits: noSpendingLimits,
       clock: createManualClock(),
       logger,
-      deadlineMs: 1_000,
+      deadlineMs: waitLimitMs,
     })
     await expect(reconcile(new AbortController().signal)).rejects.toThrow('down')
   })

@@ -22,7 +22,7 @@ import { createMemoryHolds } from '../../support/memoryHolds.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { noSpendingLimits } from '../../support/noSpendingLimits.js'
-import { pollUntil } from '../../support/pollUntil.js'
+import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import {
   createToyScheme,
@@ -52,7 +52,7 @@ const setup = ({
   journal = () => ({}),
   spend = async () => () => undefined,
   holdFunds = async (_payment, verdict) => verdict,
-  waitMs = 5_000,
+  waitMs = waitLimitMs,
   atOnce = { settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 },
   onPause,
 }: World = {}) => {

@@ -15,6 +15,7 @@ import { createMemoryHolds } from '../../support/memoryHolds.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { noSpendingLimits } from '../../support/noSpendingLimits.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { createToyScheme, type ToySettle, toyAuthorized } from '../../support/toyScheme.js'
 
 const start = new Date('2026-01-01T00:00:00Z')
@@ -81,7 +82,7 @@ const setup = ({ hold, settle, expiresAt, onVerify }: World = {}) => {
     concurrency: createConcurrencyLimits({ settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 }),
     clock,
     logger,
-    waitMs: 5_000,
+    waitMs: waitLimitMs,
   })
   const answers = new Map<string, unknown>()
   const settlePayment = createSettlePayment({
@@ -105,7 +106,7 @@ const setup = ({ hold, settle, expiresAt, onVerify }: World = {}) => {
     quotaGate: async () => null,
     holdFunds,
     logger,
-    deadlineMs: 5_000,
+    deadlineMs: waitLimitMs,
   })
   return {
     journal,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Scheme } from '../../../src/schemes/scheme.js'
 import { createChainReadings } from '../../../src/usecases/intents/chainReadings.js'
 import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { createToyScheme } from '../../support/toyScheme.js'
 
 /** A network whose balances arrive on demand. */
@@ -32,7 +33,7 @@ const slowScheme = (network: string) => {
   return { scheme, answerAll, countMost: () => most }
 }
 
-const open = (readingsAtOnce: number, deadlineMs = 3_000) =>
+const open = (readingsAtOnce: number, deadlineMs = waitLimitMs) =>
   createChainReadings({ clock: createManualClock(), deadlineMs, readingsAtOnce })
 
 describe('readings of a chain', () => {

@@ -11,6 +11,7 @@ import { createPlanRoutes, rankRoutes } from '../../../src/usecases/intents/plan
 import { routeOf } from '../../support/intentOf.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { createToyScheme, type ToyScript } from '../../support/toyScheme.js'
 
@@ -48,7 +49,7 @@ interface Situation {
   readonly lifeSeconds?: number
 }
 
-const setup = ({ schemes, isServing = () => true, deadlineMs = 3_000 }: Situation) => {
+const setup = ({ schemes, isServing = () => true, deadlineMs = waitLimitMs }: Situation) => {
   const clock = createManualClock()
   const logger = createMemoryLogger()
   const planRoutes = createPlanRoutes({

@@ -4,6 +4,7 @@ import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createOpenStream } from '../../../src/usecases/streams/openStream.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryStreams } from '../../support/memoryStreams.js'
+import { waitLimitMs } from '../../support/pollUntil.js'
 import { createToyScheme, toyAuthorized } from '../../support/toyScheme.js'
 
 const start = new Date('2026-01-01T00:00:00Z')
@@ -40,7 +41,7 @@ const setup = (perSecond: number) => {
     quotaGate: async () => null,
     spendingLimits: { spend: async () => () => undefined, countFailure: async () => undefined },
     clock,
-    deadlineMs: 1_000,
+    deadlineMs: waitLimitMs,
   })
   let count = 0
   /** By one of five callers, unless it is named. */

@@ -330,7 +330,7 @@ describe('with thirty times as many rows', () => {
   })
 
   const lease = () =>
-    createWebhookOutbox(pool).leaseDue({ limit: 128, limitPerAccount: 4, except: [], leaseMs: 30_000 })
+    createWebhookOutbox(pool).leaseDue({ limit: 128, limitPerAccount: 4, except: [], leaseMs: 60_000 })
 
   it('the webhook poll reads as much, with more endpoints and with more deliveries for later', async () => {
     const fill = async (count: number) => {

@@ -10,6 +10,12 @@ import {
 } from '../../../support/discovery.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
+import {
+  backtracking,
+  createPatientValidator,
+  useManualDeadlines,
+  victim,
+} from '../../../support/schemaValidator.js'
 
 const queued = { status: 'processing', listing: 'pending', rule: 'listing_queued' }
 const honest: SettlementOptions = {
@@ -19,15 +25,31 @@ const honest: SettlementOptions = {
 const requester = (name: string) => ({ requester: { name, site: null } })
 /** Takes a validator as long as it may. */
 const costly = (seed: string) => ({
-  info: { input: { type: 'http', method: 'GET', queryParams: { seed, text: `${'G'.repeat(60)}!` } } },
+  info: { input: { type: 'http', method: 'GET', queryParams: { seed, text: victim } } },
   schema: {
     properties: {
-      input: { properties: { queryParams: { properties: { text: { pattern: '^(G+)+$' } } } } },
+      input: { properties: { queryParams: { properties: { text: backtracking } } } },
     },
   },
 })
 
+/** Notes what it judges, in this order. */
+const createNotingValidator = () => {
+  const validator = createPatientValidator()
+  const verdicts: string[] = []
+  const noting: typeof validator = {
+    ...validator,
+    validate: async (...given) => {
+      const verdict = await validator.validate(...given)
+      verdicts.push(verdict.kind)
+      return verdict
+    },
+  }
+  return { validator: noting, verdicts }
+}
+
 describe('a listing after a settlement', () => {
+  useManualDeadlines()
   const { pool } = useTestDatabase()
   beforeEach(() => clearDiscovery(pool))
   const opened: { close(): Promise<void> }[] = []
@@ -188,23 +210,18 @@ describe('a listing after a settlement', () => {
   })
 
   it('waits for at most one schema of a caller whose schemas are costly', async () => {
-    const { settle } = open()
-    const ended: string[] = []
-    const note = async (name: string, options: SettlementOptions) => {
-      const answer = await settle(options)
-      ended.push(`${name} ${answer?.rule ?? answer?.listing}`)
-    }
-    const hostile = ['1', '2', '3'].map((seed) =>
-      note('hostile', { ...requester('h'), bazaar: costly(seed) }),
-    )
-    await Promise.all([...hostile, note('honest', honest)])
-    expect(ended.indexOf('honest listed')).toBeLessThan(2)
-    expect(ended.filter((each) => each === 'hostile validation_time')).toHaveLength(3)
+    const { validator, verdicts } = createNotingValidator()
+    const { settle } = open(undefined, { validators: { explained: validator, settled: validator } })
+    const hostile = ['1', '2', '3'].map((seed) => settle({ ...requester('h'), bazaar: costly(seed) }))
+    const [listed, ...refused] = await Promise.all([settle(honest), ...hostile])
+    expect(listed).toMatchObject({ listing: 'listed' })
+    expect(refused.map((answer) => answer?.rule)).toEqual(hostile.map(() => 'validation_time'))
+    expect(verdicts).toEqual(['timeout', 'valid', 'timeout', 'timeout'])
   })
 
   it('does not wait for what POST /discovery/validate explains', async () => {
     const explained = createSchemaValidator({ deadlineMs: 600_000 })
-    const settled = createSchemaValidator({ deadlineMs: 2_000 })
+    const settled = createPatientValidator()
     const { settle, useCases } = open(undefined, { validators: { explained, settled } })
     const turn = { owner: 'h', signal: new AbortController().signal }
     const explaining = useCases.validateDeclaration({ ...costly('1'), resource: honest.url }, turn)
@@ -214,47 +231,33 @@ describe('a listing after a settlement', () => {
   })
 
   it('judges a declaration once, whether it is valid or not', async () => {
-    const validator = createSchemaValidator({ deadlineMs: 2_000 })
-    let judged = 0
-    const settled: typeof validator = {
-      ...validator,
-      validate: async (...given) => {
-        judged += 1
-        return await validator.validate(...given)
-      },
-    }
-    const { settle, answerSettle } = open(undefined, { validators: { explained: validator, settled } })
+    const { validator, verdicts } = createNotingValidator()
+    const { settle, answerSettle } = open(undefined, {
+      validators: { explained: validator, settled: validator },
+    })
     const mismatch = { bazaar: { ...bazaarOf(), schema: { required: ['none'] } } }
     for (let time = 0; time < 3; time += 1) {
       expect(await settle()).toMatchObject({ listing: 'listed' })
       expect(await settle(mismatch)).toMatchObject({ rule: 'info_matches_schema' })
     }
-    expect(judged).toBe(2)
+    expect(verdicts).toEqual(['valid', 'mismatch'])
     expect(await answerSettle(mismatch)).toMatchObject({ status: 'rejected', rule: 'info_matches_schema' })
   })
 
   it('whose schema is costly is judged again ten minutes later', async () => {
-    const validator = createSchemaValidator({ deadlineMs: 2_000 })
-    let judged = 0
-    const settled: typeof validator = {
-      ...validator,
-      validate: async (...given) => {
-        judged += 1
-        return await validator.validate(...given)
-      },
-    }
+    const { validator, verdicts } = createNotingValidator()
     const { settle, answerSettle, clock } = open(undefined, {
-      validators: { explained: validator, settled },
+      validators: { explained: validator, settled: validator },
     })
     const slow = { bazaar: costly('1') }
     for (let time = 0; time < 3; time += 1) {
       expect(await settle(slow)).toMatchObject({ rule: 'validation_time' })
     }
-    expect(judged).toBe(1)
+    expect(verdicts).toHaveLength(1)
     expect(await answerSettle(slow)).toMatchObject({ status: 'rejected', rule: 'validation_time' })
     await clock.advance(600_000)
     expect(await settle(slow)).toMatchObject({ rule: 'validation_time' })
-    expect(judged).toBe(2)
+    expect(verdicts).toHaveLength(2)
   })
 
   it('under way when the service ends is finished, and nothing is repeated or taken afterwards', async () => {

@@ -19,6 +19,7 @@ import { createVerifyPayment } from '../../../../src/usecases/core/verify/verify
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
 import { createManualClock } from '../../../support/manualClock.js'
+import { waitLimitMs } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { createUnlimitedSettle } from '../../../support/settleAuthorization.js'
 import { createToyScheme, toyAuthorized } from '../../../support/toyScheme.js'
@@ -61,7 +62,11 @@ const openInstance = async (
   const registry = createSchemeRegistry([scheme])
   const holdFunds = createHoldFunds({ holds: createHolds(pool), clock: systemClock })
   const shared = { registry, journal, holdFunds, logger: silentLogger }
-  const verifyPayment = createVerifyPayment({ ...shared, quotaGate: async () => null, deadlineMs: 5_000 })
+  const verifyPayment = createVerifyPayment({
+    ...shared,
+    quotaGate: async () => null,
+    deadlineMs: waitLimitMs,
+  })
   const settlePayment = createSettlePayment({
     idempotency: createIdempotencyStore(pool, instance),
     settleAuthorization: createUnlimitedSettle(shared),

@@ -44,7 +44,7 @@ describe('the webhook outbox', () => {
   })
 
   const take = (outbox = ours, limit = 100) =>
-    outbox.leaseDue({ limit, limitPerAccount: limit, except: [], leaseMs: 30_000 })
+    outbox.leaseDue({ limit, limitPerAccount: limit, except: [], leaseMs: 60_000 })
   const idsOf = (deliveries: readonly { readonly id: string }[]) => deliveries.map(({ id }) => id)
 
   it('leases each delivery once across instances', async () => {

@@ -18,6 +18,7 @@ import { createEoa } from '../../../support/evm/wallets.js'
 import { createMemoryHolds } from '../../../support/memoryHolds.js'
 import { createMemoryJournal } from '../../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
+import { waitLimitMs } from '../../../support/pollUntil.js'
 
 const token = {
   name: 'USDC',
@@ -36,7 +37,7 @@ const open = (schemes: readonly Scheme[] = scene.schemes) => {
   const journal = createMemoryJournal()
   const holds = createMemoryHolds()
   const { clock } = scene
-  const shared = { registry: createSchemeRegistry(schemes), journal, deadlineMs: 10_000 }
+  const shared = { registry: createSchemeRegistry(schemes), journal, deadlineMs: waitLimitMs }
   const verifyPayment = createVerifyPayment({
     ...shared,
     quotaGate: async () => null,
