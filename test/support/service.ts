@@ -13,12 +13,13 @@ export const startService = async (
   // Port 0: any that is free.
   {
     port = 0,
+    clock = systemClock,
     ...options
-  }: Pick<CoreOptions, 'chain' | 'databaseUrl' | 'environment'> & { readonly port?: number },
+  }: Pick<CoreOptions, 'chain' | 'databaseUrl' | 'environment' | 'clock'> & { readonly port?: number },
 ): Promise<TestService> => {
   const config = readConfig(environmentFor(options))
   const logger = silentLogger
-  const core = await composeCore(config, { clock: systemClock, logger, startSettleWait: startPatientWait })
+  const core = await composeCore(config, { clock, logger, startSettleWait: startPatientWait })
   const stopJobs = core.startJobs()
   const app = await composeApp(config, core, logger)
   const url = await app.listen({ host: '127.0.0.1', port })
