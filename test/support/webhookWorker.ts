@@ -4,6 +4,7 @@ import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { createWebhookOutbox } from '../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { createDeliverWebhooks } from '../../src/usecases/webhooks/deliverWebhooks.js'
 import { createSendWebhook } from '../../src/usecases/webhooks/endpoint.js'
+import { waitLimitMs } from './pollUntil.js'
 import { createLoopbackFetch } from './webhookReceiver.js'
 
 interface WebhookWorker {
@@ -17,10 +18,11 @@ export const plainSealer = {
   open: (bytes: Uint8Array) => Buffer.from(bytes).toString(),
 }
 
-export const openWebhookWorker = (databaseUrl: string, leaseMs: number): WebhookWorker => {
+/** A busy machine ends neither an attempt nor its lease. */
+export const openWebhookWorker = (databaseUrl: string): WebhookWorker => {
   const pool = openPool({ url: databaseUrl, maxConnections: 4, onError: () => undefined })
   const sendWebhook = createSendWebhook({
-    transport: createLoopbackFetch(),
+    transport: createLoopbackFetch({ deadlineMs: waitLimitMs }),
     sealer: plainSealer,
     clock: systemClock,
   })
@@ -31,17 +33,17 @@ export const openWebhookWorker = (databaseUrl: string, leaseMs: number): Webhook
       sendWebhook,
       counter: { countWebhook: () => undefined },
       logger: silentLogger,
-      leaseMs,
+      leaseMs: 2 * waitLimitMs,
       pollMs: 20,
     }),
     close: () => pool.end(),
   }
 }
 
-// As a separate process: `webhookWorker <database> <lease>` delivers until it is killed.
+// As a separate process: `webhookWorker <database>` delivers until it is killed.
 if (/webhookWorker\.[jt]s$/.test(process.argv[1] ?? '')) {
-  const [, , databaseUrl = '', leaseMs] = process.argv
-  const worker = openWebhookWorker(databaseUrl, Number(leaseMs))
+  const [, , databaseUrl = ''] = process.argv
+  const worker = openWebhookWorker(databaseUrl)
   for (;;) {
     await worker.deliver(new AbortController().signal)
     await systemClock.sleep(20)
