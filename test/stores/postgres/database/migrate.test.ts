@@ -2,9 +2,10 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Pool } from 'pg'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 
@@ -19,6 +20,7 @@ beforeEach(async () => {
   await pool.query('drop schema public cascade; create schema public')
 })
 afterEach(async () => {
+  vi.useRealTimers()
   await database.drop()
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true })
 })
@@ -52,30 +54,63 @@ test('accepts the folder as a URL, and ignores files that are not SQL', async ()
   expect(await migrate(pool, pathToFileURL(`${folder}/`))).toMatchObject({ applied: ['0001_make_a.sql'] })
 })
 
+/** A file that ends once the gate is open. */
+const gated = 'select pg_advisory_xact_lock(1)'
+
+const closeGate = async () => {
+  const gatekeeper = await pool.connect()
+  await gatekeeper.query('select pg_advisory_lock(1)')
+  return {
+    open: async () => {
+      await gatekeeper.query('select pg_advisory_unlock(1)')
+      gatekeeper.release()
+    },
+  }
+}
+
+const waitForLocked = (count: number) =>
+  pollUntil(async () => {
+    const { rowCount } = await pool.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )
+    return rowCount === count
+  }, `${count} instances to wait, one of them for the gate`)
+
 test('applies each file once when four instances start concurrently', async () => {
-  const slow = { ...two, '0003_wait.sql': 'select pg_sleep(0.3);' }
-  const folder = await folderWith(slow)
+  const files = { ...two, '0003_wait.sql': gated }
+  const folder = await folderWith(files)
   const pools = [1, 2, 3, 4].map(() =>
     openPool({ url: database.url, maxConnections: 1, onError: () => undefined }),
   )
+  const gate = await closeGate()
 
-  const outcomes = await Promise.all(pools.map((each) => migrate(each, folder)))
+  const migrating = Promise.all(pools.map((each) => migrate(each, folder)))
+  await waitForLocked(4)
+  await gate.open()
+  const outcomes = await migrating
 
   await Promise.all(pools.map((each) => each.end()))
-  expect(outcomes.flatMap(({ applied }) => applied).sort()).toEqual(Object.keys(slow))
+  expect(outcomes.flatMap(({ applied }) => applied).sort()).toEqual(Object.keys(files))
   expect((await pool.query('select n from a')).rows).toEqual([{ n: 1 }])
 })
 
-test('waits for another instance longer than the statement timeout', async () => {
-  const folder = await folderWith({ '0001_wait.sql': 'select pg_sleep(2.5);' })
-  const impatient = openPool({ url: database.url, maxConnections: 2, onError: () => undefined })
-  impatient.options.statement_timeout = 1_000
-  impatient.options.query_timeout = 1_500
+test('waits for another instance without a timeout of the client or the server', async () => {
+  const limits =
+    "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock"
+  const folder = await folderWith({ '0001_wait.sql': `create table limits as ${limits}; ${gated};` })
+  const shared = openPool({ url: database.url, maxConnections: 2, onError: () => undefined })
+  const gate = await closeGate()
 
-  const outcomes = await Promise.all([migrate(impatient, folder), migrate(impatient, folder)])
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const migrating = Promise.all([migrate(shared, folder), migrate(shared, folder)])
+  await waitForLocked(2)
+  vi.advanceTimersByTime(86_400_000)
+  await gate.open()
+  const outcomes = await migrating
 
-  await impatient.end()
+  await shared.end()
   expect(outcomes.flatMap(({ applied }) => applied)).toEqual(['0001_wait.sql'])
+  expect((await pool.query('select * from limits')).rows).toEqual([{ statement: '0', lock: '0' }])
 })
 
 test('does not change the timeouts of a pooled connection', async () => {
