@@ -15,7 +15,7 @@ interface StallDetectorOptions {
 }
 
 /** Notices a stopped process, a blocked event loop, a suspended machine: deadlines of clients passed without their fault. */
-const createStallDetector = ({
+export const createStallDetector = ({
   intervalMs = 250,
   stallMs = 1_000,
   now = () => performance.now(),
