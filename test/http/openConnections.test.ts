@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { afterEach, describe, expect, it } from 'vitest'
-import { pollUntil } from '../support/pollUntil.js'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 import { type TestAppOptions, testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 import { countConnections, deferred, listen, open } from './support/sockets.js'
@@ -33,10 +33,11 @@ const start = async (parts: TestAppOptions = {}, addressOf?: (connection: number
     }
     return sockets
   }
-  return { port, connect, countOpen: () => countConnections(own) }
+  return { port, accepted, connect, countOpen: () => countConnections(own) }
 }
 
 afterEach(async () => {
+  vi.useRealTimers()
   for (const socket of opened) socket.destroy()
   await app?.close()
   app = null
@@ -107,10 +108,13 @@ describe('silent connections', () => {
   })
 
   it('are closed when their first byte does not arrive; others are not', async () => {
-    const { connect } = await start({ firstByteTimeoutMs: 500 })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const { accepted, connect } = await start({ firstByteTimeoutMs: waitLimitMs })
     const [begun] = await connect(1)
     begun?.write('G')
+    await pollUntil(() => accepted[0]?.bytesRead === 1, 'the first byte')
     const [silent, later] = await connect(2)
+    vi.advanceTimersByTime(2 * waitLimitMs)
     await pollUntil(
       () => silent?.destroyed === true && later?.destroyed === true,
       'the end of the silent ones',

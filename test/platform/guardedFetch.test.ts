@@ -1,7 +1,9 @@
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Client } from 'undici'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createGuardedFetch } from '../../src/platform/guardedExchange.js'
+import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 import { testCertificate } from '../support/testCertificate.js'
 import {
   createLoopbackFetch,
@@ -26,7 +28,11 @@ describe('the guarded fetch', () => {
   beforeEach(async () => {
     receiver = await startWebhookReceiver()
   })
-  afterEach(() => receiver.close())
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+    return receiver.close()
+  })
 
   it('posts over TLS and returns the status', async () => {
     receiver.answer(() => ({ status: 202, body: 'thanks' }))
@@ -242,8 +248,12 @@ describe('the guarded fetch', () => {
 
   it('returns the status of a response whose body does not end in time', async () => {
     receiver.answer(() => ({ status: 200, body: 'x', isEndless: true }))
-    const answer = await createLoopbackFetch({ deadlineMs: 2_000 }).post(message(receiver.url), running)
-    expect(answer).toEqual({ status: 200, error: null })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { settledResults } = vi.spyOn(Client.prototype, 'request').mock
+    const answer = createLoopbackFetch({ deadlineMs: waitLimitMs }).post(message(receiver.url), running)
+    await pollUntil(() => settledResults[0]?.type === 'fulfilled', 'the headers of the response')
+    vi.advanceTimersByTime(waitLimitMs)
+    expect(await answer).toEqual({ status: 200, error: null })
   })
 
   it('rejects endless headers', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Redis } from 'ioredis'
 import { type UnpackedPackages, unpackDebianPackages } from './debianPackages.js'
 import { pollUntil } from './pollUntil.js'
 import { reservePort } from './reservePort.js'
@@ -152,4 +153,11 @@ const kill = async (child: ChildProcess): Promise<void> => {
   const gone = once(child, 'exit')
   child.kill('SIGKILL')
   await gone
+}
+
+export const shortTimeoutMs = 1_000
+
+/** For commands that a fault leaves without an answer: a test waits for their timeout. Other commands have the time of a wait. */
+export const shortenTimeout = (redis: Redis): void => {
+  redis.options.commandTimeout = shortTimeoutMs
 }

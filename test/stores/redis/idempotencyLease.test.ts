@@ -10,7 +10,7 @@ import { createIdempotencyLease } from '../../../src/stores/redis/idempotencyLea
 import { describeIdempotencyStore } from '../../contracts/idempotencyStoreContract.js'
 import { createManualClock, type ManualClock } from '../../support/manualClock.js'
 import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
-import { startTestRedis, type TestRedis } from '../../support/redis.js'
+import { shortenTimeout, startTestRedis, type TestRedis } from '../../support/redis.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
 const startedServer = await startTestRedis()
@@ -27,8 +27,7 @@ const openLease = async (url: string, clock: Clock = systemClock) => {
   const redis = await openRedis(url, {
     logger: silentLogger,
     readyDeadlineMs: waitLimitMs,
-    // Longer than a busy machine needs for an answer.
-    commandTimeoutMs: 1_000,
+    commandTimeoutMs: waitLimitMs,
     socketTimeoutMs: waitLimitMs,
   })
   const commands = vi.spyOn(redis, 'eval')
@@ -37,6 +36,7 @@ const openLease = async (url: string, clock: Clock = systemClock) => {
   const own = new Redis(getServer().url)
   return {
     circuit,
+    shortenTimeout: () => shortenTimeout(redis),
     wrap: (record: IdempotencyStore) =>
       createIdempotencyLease({ redis, circuit, record, keyPrefix, leaseMs }),
     countCommands: () => commands.mock.calls.length,
@@ -132,6 +132,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the lease', () => {
     expect(await theirs.begin(request)).toEqual({ state: 'running' })
     expect(counted.begins).toBe(2)
 
+    lease.shortenTimeout()
     await proxy.hang()
     await ours.answer(request, response)
     await proxy.reset()
@@ -189,6 +190,7 @@ describe.skipIf(startedServer?.isOwn !== true)('the lease', () => {
     async (_, fault) => {
       const { record, counted } = createCountedRecord()
       const store = lease.wrap(record)
+      lease.shortenTimeout()
       await fault()
       expect(await store.begin(request)).toEqual({ state: 'started' })
       expect(await store.begin(request)).toEqual({ state: 'running' })

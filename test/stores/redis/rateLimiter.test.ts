@@ -20,7 +20,7 @@ import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js
 import { bucket, describeRateLimiter } from '../../contracts/rateLimiterContract.js'
 import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
 import { findProgram } from '../../support/program.js'
-import { startTestRedis, type TestRedis } from '../../support/redis.js'
+import { shortenTimeout, shortTimeoutMs, startTestRedis, type TestRedis } from '../../support/redis.js'
 import { spawnChild } from '../../support/spawnChild.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
@@ -159,7 +159,10 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
   const faults: readonly Fault[] = [
     {
       fault: 'the network hangs',
-      break: () => stage.proxy.hang(),
+      break: () => {
+        shortenTimeout(stage.redis)
+        stage.proxy.hang()
+      },
       heal: () => stage.proxy.pass(),
       remaining: 8,
     },
@@ -178,13 +181,19 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     },
     {
       fault: 'responses are too late',
-      break: () => stage.proxy.delay(1.5 * commandTimeoutMs),
+      break: () => {
+        shortenTimeout(stage.redis)
+        stage.proxy.delay(1.5 * shortTimeoutMs)
+      },
       heal: () => stage.proxy.pass(),
       remaining: 8,
     },
     {
       fault: 'the server hangs',
-      break: () => getServer().hang(),
+      break: () => {
+        shortenTimeout(stage.redis)
+        return getServer().hang()
+      },
       heal: () => getServer().resume(),
       remaining: 8,
     },
@@ -219,6 +228,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
       expect(messages()).toContain('redis.degraded')
 
       await fault.heal?.()
+      stage.redis.options.commandTimeout = waitLimitMs
       await pollUntil(() => !limiter.isDegraded(), 'the recovery')
       const back = await limiter.take([bucket({ limit: 10, cost: 0 })])
       // Commands that hung are applied when they arrive; draws in memory stay there.
@@ -229,6 +239,7 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
   )
 
   it('concurrent requests wait for Redis together, not one after another', async () => {
+    shortenTimeout(stage.redis)
     stage.proxy.hang()
     const draws = stage.countDraws()
     const answers = Array.from({ length: 30 }, () => stage.limiter.take([bucket({ limit: 10 })]))
@@ -246,7 +257,8 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
       return 10 - (answer.windows[0]?.remaining ?? 10)
     }
     // The draw arrives after the timeout; its response is held back as long again.
-    stage.proxy.delay(1.5 * commandTimeoutMs)
+    shortenTimeout(stage.redis)
+    stage.proxy.delay(1.5 * shortTimeoutMs)
     expect((await stage.limiter.take([bucket({ limit: 10 })])).isAllowed).toBe(true)
     await pollUntil(async () => (await countDrawn()) === 1, 'the draw')
     await stage.proxy.reset()
@@ -310,10 +322,12 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     'a circuit closed %s does not log anymore',
     async (moment) => {
       stage.clock.isManual = true
+      shortenTimeout(stage.redis)
       stage.proxy.hang()
       await stage.limiter.take([bucket({})])
       if (moment === 'during a probe') stage.clock.endSleep()
       stage.circuit.close()
+      stage.redis.options.commandTimeout = waitLimitMs
       // An unfinished sleep would keep the process alive.
       expect(stage.clock.isSleeping).toBe(false)
       await stage.proxy.pass()
@@ -373,9 +387,6 @@ describe.skipIf(startedServer?.isOwn !== true)('openRedis', () => {
   )
 })
 
-/** So long that a busy machine answers in time, and so short that tests can wait for it. */
-const commandTimeoutMs = 1_000
-
 interface TestSetup {
   readonly proxy: TcpProxy
   readonly redis: Redis
@@ -398,7 +409,7 @@ const openTestSetup = async (): Promise<TestSetup> => {
     logger: log.logger,
     outage,
     readyDeadlineMs: waitLimitMs,
-    commandTimeoutMs,
+    commandTimeoutMs: waitLimitMs,
     // No fault of these tests is long enough for a new connection.
     socketTimeoutMs: waitLimitMs,
   })
