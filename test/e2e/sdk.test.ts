@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { renderTypes } from '../../sdk/generate.js'
 import { createClient, facilitatorFor, QuittanceError, verifyWebhook } from '../../sdk/src/index.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
+import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -135,13 +136,37 @@ describe('the client library', () => {
 
   describe('while money is in flight', () => {
     let slow: TestService
+    let deadlines: { readonly endsAt: number; readonly ended: AbortController }[] = []
 
     beforeAll(async () => {
       slow = await startService({ chain, databaseUrl: database.url })
     })
+    // Deadlines of the client, of 85 s and 5 s for the last request, pass only by `passDeadline`.
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['Date'] })
+      deadlines = []
+      const startTimeout = AbortSignal.timeout.bind(AbortSignal)
+      vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+        if (ms <= waitLimitMs && ms !== 5_000) return startTimeout(ms)
+        const ended = new AbortController()
+        deadlines.push({ endsAt: Date.now() + ms, ended })
+        return ended.signal
+      })
+    })
+    afterEach(() => {
+      vi.useRealTimers()
+      vi.restoreAllMocks()
+    })
     afterAll(() => slow.close())
 
-    /** Forwards every request; from the first on that `isLost` names, no response arrives. */
+    const passDeadline = () => {
+      vi.setSystemTime(Math.max(...deadlines.map(({ endsAt }) => endsAt)))
+      // Those of 5 s may be of the service, and of work that ended.
+      for (const { ended } of deadlines) ended.abort(new DOMException('The deadline passed', 'TimeoutError'))
+      deadlines = []
+    }
+
+    /** Forwards every request; from the first on that `isLost` names, the deadline passes without a response. */
     const fetchThatHangs = (isLost: (response: Response) => boolean | Promise<boolean>, count = 100) => {
       let lost = 0
       const fetchHanging: typeof fetch = async (input, init) => {
@@ -152,6 +177,7 @@ describe('the client library', () => {
         await response.arrayBuffer()
         return new Promise((_resolve, reject) => {
           request.signal.addEventListener('abort', () => reject(request.signal.reason))
+          passDeadline()
         })
       }
       return fetchHanging
@@ -163,7 +189,7 @@ describe('the client library', () => {
       const client = createClient({ url: service.url, fetch: fetchHanging })
       const { payment } = await sign()
       await chain.control.setAutomine(false)
-      const result = await client.settle(payment, { timeoutMs: 8_000, idempotencyKey: 'order-2' })
+      const result = await client.settle(payment, { idempotencyKey: 'order-2' })
       expect(result).toMatchObject({ status: 'pending', idempotencyKey: 'order-2', settlementId: isText })
       expect(answers).toBe(2)
     })
@@ -208,7 +234,14 @@ describe('the client library', () => {
       const client = createClient({ url: slow.url })
       const { payment, payTo } = await sign()
       await chain.control.setAutomine(false)
-      const { idempotencyKey, ...result } = await client.settle(payment, { timeoutMs: 8_000 })
+      const settling = client.settle(payment)
+      const isPending = async () => {
+        const query = "select from settlements where state = 'pending' and lower(pay_to) = lower($1)"
+        return (await database.pool.query(query, [payTo])).rowCount === 1
+      }
+      await pollUntil(isPending, 'a payment to be recorded')
+      passDeadline()
+      const { idempotencyKey, ...result } = await settling
       expect(result).toEqual({
         success: false,
         status: 'pending',
@@ -230,7 +263,7 @@ describe('the client library', () => {
     it('asks for the outcome once more when no response has arrived until the deadline', async () => {
       const client = createClient({ url: service.url, fetch: fetchThatHangs(() => true, 1) })
       const { payment, payTo } = await sign()
-      expect(await client.settle(payment, { timeoutMs: 8_000 })).toMatchObject({ success: true })
+      expect(await client.settle(payment)).toMatchObject({ success: true })
       expect(await chain.balanceOf(payTo)).toBe(amount)
     })
 
