@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Client } from 'undici'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createResourceProbe } from '../../src/platform/resourceProbe.js'
+import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 import { testCertificate } from '../support/testCertificate.js'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhookReceiver.js'
 
@@ -11,7 +13,11 @@ describe('the probe of a resource', () => {
   beforeEach(async () => {
     receiver = await startWebhookReceiver()
   })
-  afterEach(() => receiver.close())
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+    return receiver.close()
+  })
 
   const createProbe = (given: Parameters<typeof createResourceProbe>[0] = {}) =>
     createResourceProbe({
@@ -75,7 +81,12 @@ describe('the probe of a resource', () => {
 
   it('cuts a body that does not end', async () => {
     receiver.answer(() => ({ status: 402, body: '{"accepts":[', isEndless: true }))
-    expect(await get({ deadlineMs: 2_000 })).toMatchObject({ status: 402, body: null })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { settledResults } = vi.spyOn(Client.prototype, 'request').mock
+    const answer = get({ deadlineMs: waitLimitMs })
+    await pollUntil(() => settledResults[0]?.type === 'fulfilled', 'the headers of the response')
+    vi.advanceTimersByTime(waitLimitMs)
+    expect(await answer).toMatchObject({ status: 402, body: null })
   })
 
   it.each([

@@ -125,10 +125,10 @@ describe('the RPC proxy', () => {
   })
 
   it('delays a call', async () => {
-    proxy.setFault('eth_call', { kind: 'delay', milliseconds: 1_000 })
-    const call = callRpc(proxy.url, 'eth_call')
-    expect(await isAnswered(call)).toBe(false)
-    expect(await call).toBe('eth_call')
+    proxy.setFault('eth_call', { kind: 'delay', milliseconds: 3_600_000 })
+    expect(await isAnswered(callRpc(proxy.url, 'eth_call'))).toBe(false)
+    proxy.setFault('eth_call', { kind: 'delay', milliseconds: 1 })
+    expect(await callRpc(proxy.url, 'eth_call')).toBe('eth_call')
     expect(asked).toEqual(['eth_chainId', 'eth_call'])
   })
 
