@@ -20,6 +20,7 @@ export interface CoreOptions {
   readonly clock?: Clock
   readonly logger?: Logger
   readonly webhookTransport?: WebhookTransport
+  readonly startSettleWait?: StartSettleWait
   /** Default: no metrics of the process. */
   readonly measuresProcess?: boolean
 }
@@ -65,12 +66,27 @@ export const startPatientWait: StartSettleWait = (milliseconds) => {
   return { signal: ended.signal, onOpened: () => endAfter(milliseconds) }
 }
 
+/** Settle waits that end when the test says so. */
+export const createManualWait = () => {
+  const started = new Set<AbortController>()
+  const startSettleWait: StartSettleWait = () => {
+    const ended = new AbortController()
+    started.add(ended)
+    return { signal: ended.signal, onOpened: () => undefined }
+  }
+  const end = () => {
+    for (const ended of started) ended.abort(new Error('The wait ended'))
+    started.clear()
+  }
+  return { startSettleWait, end }
+}
+
 /** The service without HTTP, on a real chain and database. */
 export const openCore = (options: CoreOptions): Promise<Core> =>
   composeCore(readConfig(environmentFor(options)), {
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
     measuresProcess: options.measuresProcess ?? false,
-    startSettleWait: startPatientWait,
+    startSettleWait: options.startSettleWait ?? startPatientWait,
     ...(options.webhookTransport === undefined ? {} : { webhookTransport: options.webhookTransport }),
   })

@@ -44,7 +44,6 @@ const open = async ({
     rpcUrls,
     ...(hasRouter ? {} : { prepare: async () => undefined }),
     environment: {
-      SETTLE_WAIT_SECONDS: '10',
       ...environment,
       [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: String(finalityDepth),
     },

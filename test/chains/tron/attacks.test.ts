@@ -52,7 +52,7 @@ describe('A41: a failure that one endpoint reports', () => {
     scene.chain.resume()
     const result = await settling
     expect(result).toMatchObject({ success: false, errorReason: 'settlement_pending' })
-    expect(await balanceOf(payTo)).toBe(10_000n)
+    await pollUntil(async () => (await balanceOf(payTo)) === 10_000n, 'the payment to arrive')
     await service.reconcile()
     expect(await statusOf(service, result)).toBe('pending')
     liar.clearFaults()

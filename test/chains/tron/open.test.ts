@@ -60,7 +60,10 @@ describe('a TRON network', () => {
     const { body, payTo } = await scene.plan()
     const result = await service.settle(body)
     expect(result).toMatchObject({ success: false, errorReason: 'settlement_pending' })
-    expect(await scene.chain.balanceOf(scene.token, payTo)).toBe(10_000n)
+    await pollUntil(
+      async () => (await scene.chain.balanceOf(scene.token, payTo)) === 10_000n,
+      'the payment to arrive',
+    )
     proxy.clearFaults()
     await service.reconcile()
     const view = await service.core.useCases.core.getSettlement(result.settlementId ?? '')
@@ -81,7 +84,10 @@ describe('a TRON network', () => {
     const { body, payTo } = await scene.plan()
     const result = await service.settle(body)
     expect(result).toMatchObject({ success: false, errorReason: 'settlement_pending' })
-    expect(await scene.chain.balanceOf(scene.token, payTo)).toBe(10_000n)
+    await pollUntil(
+      async () => (await scene.chain.balanceOf(scene.token, payTo)) === 10_000n,
+      'the payment to arrive',
+    )
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     proxy.clearFaults()

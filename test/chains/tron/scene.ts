@@ -1,6 +1,4 @@
-import type { Clock } from '../../../src/ports/clock.js'
-import type { Logger } from '../../../src/ports/logger.js'
-import { openCore } from '../../support/core.js'
+import { type CoreOptions, openCore } from '../../support/core.js'
 import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
@@ -9,11 +7,8 @@ import { type SignedFields, type TronPaymentBody, tronPayment } from '../../supp
 import { startTronChain, type TronChain, type TronChainOptions } from '../../support/tron/tronChain.js'
 import { nileEnvironment } from './openScheme.js'
 
-interface ServiceOptions {
+interface ServiceOptions extends Pick<CoreOptions, 'environment' | 'clock' | 'logger' | 'startSettleWait'> {
   readonly url?: string
-  readonly environment?: Readonly<Record<string, string>>
-  readonly clock?: Clock
-  readonly logger?: Logger
 }
 
 export interface PlannedPayment {

@@ -248,7 +248,8 @@ describe('the wallet of a payment', () => {
     expect(service.core.listNetworks()[0]?.endpoints).toMatchObject([{ isUp: true }])
     expect(await verify(service, (await scene.plan()).body, other)).toMatchObject({ isValid: true })
     proxy.clearFaults()
-    expect(await settle(service, payment.body, attacker)).toMatchObject({ success: true })
+    const { service: patient } = await open()
+    expect(await settle(patient, payment.body, attacker)).toMatchObject({ success: true })
   })
 
   it('uses the gas of its address; what was verified before is still settled', async () => {

@@ -85,7 +85,7 @@ describe('with several endpoints', () => {
     const payTo = randomAddress()
     const large = await clientPaidPayment({ chain, wallet, payTo })
     expect(await service.settle(large)).toMatchObject({ success: false, errorReason: 'settlement_pending' })
-    expect(await chain.token.balanceOf(payTo)).toBe(1_000_000n)
+    await pollUntil(async () => (await chain.token.balanceOf(payTo)) === 1_000_000n, 'the payment to arrive')
     const small = await clientPaidPayment({ chain, wallet, payTo, amount: 999_999n })
     await pollUntil(async () => (await service.settle(small)).success, 'success of the small payment')
     behind.clearFaults()

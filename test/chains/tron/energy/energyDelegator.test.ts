@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createManualWait } from '../../../support/core.js'
 import type { CoreClient } from '../../../support/coreClient.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
@@ -19,8 +20,9 @@ const createSponsorAccount = (staked = stakedSun): TronKey => {
   return sponsor
 }
 
-const openSponsor = (sponsor: TronKey, environment: Readonly<Record<string, string>> = {}) =>
+const openSponsor = (sponsor: TronKey, { environment = {}, ...options }: Parameters<Scene['open']>[0] = {}) =>
   scene.open({
+    ...options,
     environment: { TRON_PRIVATE_KEY: sponsor.privateKey, TRON_SPONSOR_ENERGY: 'true', ...environment },
   })
 
@@ -100,7 +102,9 @@ describe('energy delegation', () => {
   })
 
   it('stays within the hourly budget, and records nothing beyond it', async () => {
-    const service = await openSponsor(createSponsorAccount(), { TRON_SPONSOR_ENERGY_PER_HOUR: '1000' })
+    const service = await openSponsor(createSponsorAccount(), {
+      environment: { TRON_SPONSOR_ENERGY_PER_HOUR: '1000' },
+    })
     const { body, payer } = await planWithoutTrx()
     expect(await rejectionOf(service.settle(body))).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(delegatedTo(payer)).toBe(0)
@@ -118,7 +122,8 @@ describe('energy delegation', () => {
 
   it('is revoked by a later process after the delegating one ended', async () => {
     const sponsor = createSponsorAccount()
-    const service = await openSponsor(sponsor, { SETTLE_WAIT_SECONDS: '8' })
+    const wait = createManualWait()
+    const service = await openSponsor(sponsor, { startSettleWait: wait.startSettleWait })
     const { body, payer } = await planWithoutTrx()
     scene.chain.pause()
     const settling = service.settle(body)
@@ -127,6 +132,7 @@ describe('energy delegation', () => {
     expect(delegatedTo(payer)).toBeGreaterThan(0)
     await pollUntil(() => scene.chain.ledger.countWaiting() > 0, 'the payment to be pending')
     scene.chain.ledger.dropWaiting()
+    wait.end()
     // A pending transaction keeps its energy when the process ends.
     expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
     await scene.reset()
@@ -165,16 +171,17 @@ describe('a payer that spends the energy on a transfer of its own', () => {
   })
   afterAll(() => slow.close())
 
+  const wait = createManualWait()
   const openSlow = async (options: Parameters<Scene['open']>[0] = {}) => {
     const sponsor = createTronKey()
     slow.chain.fund(sponsor.address, 100_000_000)
     slow.chain.stake(sponsor.address, stakedSun)
     return await slow.open({
       ...options,
+      startSettleWait: wait.startSettleWait,
       environment: {
         TRON_PRIVATE_KEY: sponsor.privateKey,
         TRON_SPONSOR_ENERGY: 'true',
-        SETTLE_WAIT_SECONDS: '4',
         ...options.environment,
       },
     })
@@ -187,7 +194,7 @@ describe('a payer that spends the energy on a transfer of its own', () => {
   const countWaiting = () => slow.chain.ledger.countWaiting()
 
   it('loses it as soon as our transfer has a receipt, although its failure is not final', async () => {
-    const service = await openSlow({ environment: { SETTLE_WAIT_SECONDS: '8' } })
+    const service = await openSlow()
     const payer = createTronKey()
     const [ours, own] = [await planAs(payer), await planAs(payer)]
     slow.chain.pause()
@@ -203,22 +210,35 @@ describe('a payer that spends the energy on a transfer of its own', () => {
       await slow.chain.mine(1)
       return delegatedTo(payer, slow) === 0
     }, 'the energy to be undelegated')
+    wait.end()
     expect(await settling).toMatchObject({ success: false, errorReason: 'settlement_pending' })
   })
 
-  /** A settlement whose transfer no node takes, while the payer uses its energy. */
-  const spendEnergy = async (service: CoreClient, proxy: RpcProxy, payer: TronKey, lifetimeMs?: number) => {
-    const [ours, own] = [await planAs(payer, lifetimeMs), await planAs(payer)]
+  /** A settlement whose transfer no node takes; its wait ends after an attempt. */
+  const settleUntaken = async (service: CoreClient, proxy: RpcProxy, { body }: PlannedPayment) => {
+    let isTried = false
     proxy.setFault('/wallet/broadcasthex', {
       kind: 'errorFor',
-      findError: ([sent]) => (Object(sent).transaction === hexOf(ours) ? 'busy' : null),
+      findError: ([sent]) => {
+        if (Object(sent).transaction !== body.paymentPayload.payload.signedTransaction) return null
+        isTried = true
+        return 'busy'
+      },
     })
+    const settling = service.settle(body)
+    await pollUntil(() => isTried, 'an attempt to send the transfer')
+    wait.end()
+    expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
+  }
+
+  /** The payer uses the energy of a settlement whose transfer no node takes. */
+  const spendEnergy = async (service: CoreClient, proxy: RpcProxy, payer: TronKey, lifetimeMs?: number) => {
+    const [ours, own] = [await planAs(payer, lifetimeMs), await planAs(payer)]
     // Each transfer takes most of what an account has per day.
     const account = slow.chain.ledger.accounts().get(payer.hexAddress)
     if (account !== undefined) account.bandwidthUsed = 0
     const before = delegatedTo(payer, slow)
-    const result = await service.settle(ours.body)
-    expect(result).toMatchObject({ errorReason: 'settlement_pending' })
+    await settleUntaken(service, proxy, ours)
     const delegated = delegatedTo(payer, slow) - before
     expect(delegated).toBeGreaterThan(0)
     expect(slow.chain.ledger.submit(hexOf(own)).refusal).toBeNull()
@@ -264,19 +284,14 @@ describe('a payer that spends the energy on a transfer of its own', () => {
     const proxy = await slow.openProxy()
     const service = await openSlow({ url: proxy.url })
     const payer = createTronKey()
-    const { body, payTo } = await planAs(payer)
-    const { signedTransaction } = body.paymentPayload.payload
-    proxy.setFault('/wallet/broadcasthex', {
-      kind: 'errorFor',
-      findError: ([sent]) => (Object(sent).transaction === signedTransaction ? 'busy' : null),
-    })
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const ours = await planAs(payer)
+    await settleUntaken(service, proxy, ours)
     expect(delegatedTo(payer, slow)).toBeGreaterThan(0)
     proxy.clearFaults()
     await pollUntil(async () => {
       await service.reconcile()
       return delegatedTo(payer, slow) === 0
     }, 'the energy to be undelegated')
-    expect(await slow.chain.balanceOf(slow.token, payTo)).toBe(10_000n)
+    expect(await slow.chain.balanceOf(slow.token, ours.payTo)).toBe(10_000n)
   })
 })
