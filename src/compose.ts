@@ -118,7 +118,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     listNetworks: chains.health,
     reconcileSettlements: nouns.reconcileSettlements,
     detectReorgs: nouns.detectReorgs,
-    startJobs: () => startJobs(shareJobs(nouns.jobs, stores.jobLeases), clock, logger),
+    startJobs: () => startJobs(shareJobs(nouns.jobs, stores.jobLeases, nouns.sharing), clock, logger),
     close,
   }
 }

@@ -14,15 +14,35 @@ export const listJobs = (
 ): readonly NamedJob[] =>
   nouns.flatMap(({ jobs }) => Object.entries(jobs).map(([name, job]) => ({ ...job, name })))
 
+interface ObservedJobs {
+  readonly jobs: readonly NamedJob[]
+  listStates(): readonly JobState[]
+  readonly sharing: SharingObserver
+}
+
+/** What happens to a round of a shared job that does not run here. */
+interface SharingObserver {
+  /** Another instance does the job. */
+  onLeft(name: string): void
+  /** It could not be read which instance does it. */
+  onUnknown(name: string): void
+}
+
 /** Remembers how the runs of this process go. A shared job that another instance does is not run here. */
-export const observeJobs = (
-  jobs: readonly NamedJob[],
-  clock: Pick<Clock, 'now'>,
-): { readonly jobs: readonly NamedJob[]; listStates(): readonly JobState[] } => {
+export const observeJobs = (jobs: readonly NamedJob[], clock: Pick<Clock, 'now'>): ObservedJobs => {
   const states = new Map<string, JobState>()
+  const startedAt = clock.now()
+  const changeState = (name: string, changed: Partial<JobState>): void => {
+    const state = states.get(name)
+    if (state !== undefined) states.set(name, { ...state, ...changed })
+  }
+  const countFailure = (name: string) => {
+    const { failures = 0, failuresInAll = 0 } = states.get(name) ?? {}
+    return { failures: failures + 1, failuresInAll: failuresInAll + 1 }
+  }
   const observe = ({ run, ...job }: NamedJob): NamedJob => {
     const { name, everyMs, isShared = false } = job
-    let state: JobState = {
+    const initial: JobState = {
       name,
       everyMs,
       isShared,
@@ -30,29 +50,40 @@ export const observeJobs = (
       failedAt: null,
       failures: 0,
       runningSince: null,
+      doneAt: startedAt,
+      lastDurationMs: null,
+      failuresInAll: 0,
     }
-    const change = (changed: Partial<JobState>): void => {
-      state = { ...state, ...changed }
-      states.set(name, state)
-    }
-    change({})
+    states.set(name, initial)
+    const change = (changed: Partial<JobState>): void => changeState(name, changed)
     return {
       ...job,
       run: async (stopped) => {
         change({ runningSince: clock.now() })
+        const startedAtMs = performance.now()
         try {
           await run(stopped)
-          change({ succeededAt: clock.now(), failures: 0 })
+          change({ succeededAt: clock.now(), doneAt: clock.now(), failures: 0 })
         } catch (error) {
-          change({ failedAt: clock.now(), failures: state.failures + 1 })
+          change({
+            failedAt: clock.now(),
+            ...countFailure(name),
+          })
           throw error
         } finally {
-          change({ runningSince: null })
+          change({ runningSince: null, lastDurationMs: performance.now() - startedAtMs })
         }
       },
     }
   }
-  return { jobs: jobs.map(observe), listStates: () => [...states.values()] }
+  return {
+    jobs: jobs.map(observe),
+    listStates: () => [...states.values()],
+    sharing: {
+      onLeft: (name) => changeState(name, { doneAt: clock.now() }),
+      onUnknown: (name) => changeState(name, { failuresInAll: (states.get(name)?.failuresInAll ?? 0) + 1 }),
+    },
+  }
 }
 
 // Longer than the pause between the rounds of a job that may be taken over soon, and than its renewals.
@@ -63,14 +94,22 @@ const renewalMs = 5_000
 const maxRoundMs = 300_000
 
 /** A shared job runs only where its lease is held; a lease that cannot be read skips the round. */
-export const shareJobs = (jobs: readonly NamedJob[], leases: JobLeases): readonly NamedJob[] =>
-  jobs.map((job) => (job.isShared === true ? { ...job, run: shareRun(job, leases) } : job))
+export const shareJobs = (
+  jobs: readonly NamedJob[],
+  leases: JobLeases,
+  observer?: SharingObserver,
+): readonly NamedJob[] =>
+  jobs.map((job) => (job.isShared === true ? { ...job, run: shareRun(job, leases, observer) } : job))
 
 const shareRun =
-  ({ name, everyMs, run }: NamedJob, leases: JobLeases): Job['run'] =>
+  ({ name, everyMs, run }: NamedJob, leases: JobLeases, observer?: SharingObserver): Job['run'] =>
   async (stopped) => {
     const take = (): Promise<boolean> => leases.take(name, everyMs + leaseMs)
-    if (!(await take())) return
+    const isOurs = await take().catch((error: unknown) => {
+      observer?.onUnknown(name)
+      throw error
+    })
+    if (!isOurs) return observer?.onLeft(name)
     const givesUpAt = performance.now() + maxRoundMs
     const renewal = setInterval(() => {
       // A failed renewal is repeated before the lease expires.

@@ -24,6 +24,7 @@ describe('a composed service', () => {
       purgeIntents: 3_600_000,
       refreshPauses: 1_000,
       purgeOperatorActions: 3_600_000,
+      measureQueues: 15_000,
       updateCreditScores: 1_000,
       recordKeyUses: 30_000,
       purgeAuditLog: 3_600_000,

@@ -263,7 +263,8 @@ describe('observeJobs', () => {
       ],
       clock,
     )
-    const idle = { succeededAt: null, failedAt: null, failures: 0, runningSince: null }
+    const unknown = { succeededAt: null, failedAt: null, runningSince: null, lastDurationMs: null }
+    const idle = { ...unknown, failures: 0, failuresInAll: 0, doneAt: begun }
     expect(observed.listStates()).toEqual([
       { name: 'slow', everyMs: 500, isShared: true, ...idle },
       { name: 'broken', everyMs: 1_000, isShared: false, ...idle },

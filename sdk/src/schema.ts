@@ -3150,10 +3150,10 @@ export interface components {
             /** @description Results by check. Per network there are also `gas:<network>`, like `gas`; `clock:<network>`, `ok` or `behind`; and `lanes:<network>`, `ok` or `stuck`. None of these makes the service unready */
             checks: {
                 /**
-                 * @description Other results than `ok` make it unready
+                 * @description `slow`: statements time out; still ready, because all instances share the database. `read_only` and `unreachable` make it unready
                  * @enum {string}
                  */
-                database?: "ok" | "read_only" | "unreachable";
+                database?: "ok" | "slow" | "read_only" | "unreachable";
                 /**
                  * @description `degraded`: Redis does not respond, so that each instance counts limits for itself; still ready
                  * @enum {string}

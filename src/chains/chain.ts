@@ -26,6 +26,8 @@ export interface NetworkHealth {
   readonly clockLagMs?: number
   /** Signers that wait for too long for their next transaction; only where signers send one at a time. */
   readonly stuckLanes?: readonly string[]
+  /** Payments that wait in this process for a place in a transaction; only where signers have lanes. */
+  readonly queued?: number
   /** What the network could settle and does not, as sentences. Public. Absent: nothing. */
   readonly limitations?: readonly string[]
 }

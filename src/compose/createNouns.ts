@@ -28,6 +28,7 @@ import type { Environment, Resources } from './openResources.js'
 export interface Nouns {
   readonly useCases: UseCases
   readonly jobs: readonly NamedJob[]
+  readonly sharing: ReturnType<typeof observeJobs>['sharing']
   reconcileSettlements(stopped?: AbortSignal): Promise<void>
   detectReorgs(stopped?: AbortSignal): Promise<void>
   /** Reads what must be known before the first request. */
@@ -200,6 +201,7 @@ export const createNouns = (
     accounts: stores.accounts,
     records: stores.operator.records,
     overview: stores.operator.overview,
+    gauges: metrics,
     pingDatabase: stores.pingDatabase,
     report: {
       version,
@@ -235,6 +237,7 @@ export const createNouns = (
     ]),
     clock,
   )
+  metrics.measureJobs(observed.listStates)
 
   return {
     useCases: {
@@ -253,6 +256,7 @@ export const createNouns = (
       discovery: discovery?.useCases ?? null,
     },
     jobs: observed.jobs,
+    sharing: observed.sharing,
     prepare: () => runOnce(operator.jobs.refreshPauses),
     reconcileSettlements: (stopped) => runOnce(core.jobs.reconcileSettlements, stopped),
     detectReorgs: (stopped) => runOnce(core.jobs.detectReorgs, stopped),

@@ -4,6 +4,7 @@ import { signInFamilies } from '../chains/index.js'
 import { openChains } from '../chains/openChains.js'
 import { createWalletSignatures } from '../chains/walletSignatures.js'
 import type { Config } from '../config.js'
+import { createDatabaseMetrics } from '../platform/databaseMetrics.js'
 import { createGuardedFetch } from '../platform/guardedExchange.js'
 import { openRegistration } from '../platform/mailer.js'
 import { createMetrics } from '../platform/metrics.js'
@@ -51,6 +52,7 @@ export const openResources = async (config: Config, environment: Environment) =>
   )
   const tracer = await openTracer(config, logger)
   const traces = tracer === null ? null : createPaymentTraces(tracer)
+  const database = createDatabaseMetrics()
   const opened = await openStores(
     {
       ...config.stores,
@@ -60,6 +62,7 @@ export const openResources = async (config: Config, environment: Environment) =>
       isTraced: tracer !== null,
       ...(link === null ? {} : { limiter: link.limiter }),
       ...(link === null || link.embeddedUrl === null ? {} : { embeddedUrl: link.embeddedUrl }),
+      observer: database.observer,
     },
     clock,
     logger,
@@ -104,6 +107,7 @@ export const openResources = async (config: Config, environment: Environment) =>
     isReady: async () => (await checkReadiness()).status === 'ready',
     measuresProcess,
   })
+  database.register(metrics.registry, stores.operator.listPools)
   if (config.webhooks.allow.length > 0) logger.warn(config.webhooks, 'webhooks.private_targets_allowed')
   if (config.sandbox !== 'off') {
     logger.warn({ sandbox: config.sandbox, hint: 'no payment of this instance is real' }, 'sandbox.enabled')

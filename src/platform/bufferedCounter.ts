@@ -3,7 +3,7 @@ import { Counter, type CounterConfiguration } from 'prom-client'
 /** Buffers counts until the next scrape: each prom-client call validates and hashes labels (microseconds). */
 export const createBufferedCounter = <Label extends string>(configuration: CounterConfiguration<Label>) => {
   const counts = new Map<string, { readonly labels: Readonly<Record<Label, string>>; count: number }>()
-  new Counter({
+  const metric = new Counter({
     ...configuration,
     collect() {
       for (const entry of counts.values()) {
@@ -13,6 +13,7 @@ export const createBufferedCounter = <Label extends string>(configuration: Count
     },
   })
   return {
+    metric,
     count: (labels: Readonly<Record<Label, string>>): void => {
       let key = ''
       for (const name in labels) key += `${labels[name]}\n`

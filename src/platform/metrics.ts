@@ -5,6 +5,7 @@ import type { WebhookCounter } from '../ports/webhookOutbox.js'
 import { differenceKinds, type KindCount } from '../protocol/reconciliation.js'
 import { createBufferedCounter } from './bufferedCounter.js'
 import { type MeasuredNetwork, registerNetworkGauges } from './networkGauges.js'
+import { createWorkMetrics, type WorkMetrics } from './workMetrics.js'
 
 export interface MeasuredKind {
   readonly scheme: string
@@ -37,7 +38,7 @@ interface MeasuredReconciliation {
   readonly finishedAt: string
 }
 
-export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounter {
+export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounter, WorkMetrics {
   readonly registry: Registry
   countRequestStarted(): void
   countRequestEnded(request: MeasuredRequest): void
@@ -244,6 +245,7 @@ export const createMetrics = ({
   }
 
   return {
+    ...createWorkMetrics(registry, listNetworks),
     registry,
     countRequestStarted: () => {
       activeRequests += 1

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { NetworkState } from '../ports/operatorOverview.js'
 
-export type MeasuredNetwork = Pick<NetworkState, 'network' | 'isServing' | 'signers' | 'endpoints'>
+export type MeasuredNetwork = Pick<NetworkState, 'network' | 'isServing' | 'signers' | 'endpoints' | 'queued'>
 
 interface Sample {
   readonly labels: Readonly<Record<string, string>>
@@ -59,6 +59,10 @@ export const registerNetworkGauges = (
   gauge('quittance_network_serving', 'Whether the network is offered: 1 or 0', {
     labelNames: ['network'],
     sample: ({ network, isServing }) => [{ labels: { network }, value: Number(isServing) }],
+  })
+  gauge('quittance_lane_queue', 'Payments of this instance that wait for a place in a transaction', {
+    labelNames: ['network'],
+    sample: ({ network, queued = null }) => [{ labels: { network }, value: queued }],
   })
   gauge(
     'quittance_signer_settles_left',

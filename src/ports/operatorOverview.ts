@@ -2,7 +2,7 @@ import type { NightlyRun } from '../protocol/reconciliation.js'
 import type { OpenCount } from './settlementOverview.js'
 import type { OpenStreamCount } from './streamStore.js'
 
-interface LaneState {
+export interface LaneState {
   readonly network: string
   readonly signer: string
   readonly nextNonce: string
@@ -30,6 +30,15 @@ interface WebhookBacklog {
   readonly oldestSeconds: number | null
 }
 
+/** Each count ends at 10,000. */
+export interface WaitingWebhooks {
+  readonly due: number
+  /** Tried again later, or being sent. */
+  readonly later: number
+  /** Since the delivery was due that has waited longest; 0 if none is due. */
+  readonly oldestDueSeconds: number
+}
+
 interface LeasedJob {
   readonly job: string
   /** Instance that does it; null: none at the moment. */
@@ -50,6 +59,7 @@ export interface OverviewStore {
   /** Reads an index entry for each settlement of a day. */
   countDay(networks: readonly string[]): Promise<readonly DayCount[]>
   measureWebhooks(): Promise<WebhookBacklog>
+  measureWaitingWebhooks(): Promise<WaitingWebhooks>
   findLastNightly(): Promise<NightlyRun | null>
   listJobs(): Promise<readonly LeasedJob[]>
   /** Newest heartbeat first; at most 50. */
@@ -77,6 +87,12 @@ export interface JobState {
   /** Since the last success. */
   readonly failures: number
   readonly runningSince: Date | null
+  /** When it last succeeded here, or was left to the instance that does it; before, when this process started. */
+  readonly doneAt: Date
+  /** Of the last round that ended here, however it ended. */
+  readonly lastDurationMs: number | null
+  /** Since this process started. */
+  readonly failuresInAll: number
 }
 
 /** What this process knows of a network. */
@@ -104,5 +120,6 @@ export interface NetworkState {
   }[]
   readonly clockLagMs?: number
   readonly stuckLanes?: readonly string[]
+  readonly queued?: number
   readonly limitations?: readonly string[]
 }

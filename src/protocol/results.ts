@@ -244,7 +244,11 @@ export const readiness = z
       .meta({ description: '`stopping`: the instance ends soon, and serves all requests until then' }),
     checks: z
       .object({
-        database: checkResult(['ok', 'read_only', 'unreachable'], 'Other results than `ok` make it unready'),
+        database: checkResult(
+          ['ok', 'slow', 'read_only', 'unreachable'],
+          '`slow`: statements time out; still ready, because all instances share the database. `read_only` and ' +
+            '`unreachable` make it unready',
+        ),
         store: checkResult(
           ['ok', 'degraded', 'unreachable'],
           '`degraded`: Redis does not respond, so that each instance counts limits for itself; still ready',

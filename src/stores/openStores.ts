@@ -93,6 +93,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
         listPools: database.listPools,
       },
       pingDatabase: () => pingDatabase(pool),
+      isDatabaseSlow: database.isSlow,
       close,
     }
   } catch (error) {

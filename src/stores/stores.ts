@@ -2,6 +2,7 @@ import type { Secret } from '../platform/secret.js'
 import type { AccountStore, AuditLog, Mailbox } from '../ports/accountStore.js'
 import type { Backfills } from '../ports/backfills.js'
 import type { CreditStore } from '../ports/creditStore.js'
+import type { DatabaseObserver } from '../ports/databaseObserver.js'
 import type { DiscoveryCatalogue, OwnerChallenges } from '../ports/discovery.js'
 import type { Holds } from '../ports/holds.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
@@ -47,6 +48,8 @@ export interface StoreSettings {
   readonly isSandbox?: boolean
   /** Whether statements of traced requests get spans; default: false. */
   readonly isTraced?: boolean
+  /** Default: nothing is measured. */
+  readonly observer?: DatabaseObserver
   /** Null: limits are counted per process, and idempotency keys live in Postgres only. */
   readonly redisUrl: Secret | null
   /** Identifies the secret that this instance encrypts API keys with. */
@@ -104,6 +107,8 @@ export interface Stores {
   }
   /** Rejects when the database does not answer. */
   pingDatabase(): Promise<DatabaseState>
+  /** Statements of payments time out, although the database may answer a ping. */
+  isDatabaseSlow(): boolean
   /** `degraded`: Redis does not answer. Without Redis always `ok`. */
   pingLimiter(): Promise<'ok' | 'degraded'>
   close(): Promise<void>
@@ -111,12 +116,17 @@ export interface Stores {
 
 export const listStoreChecks = ({
   pingDatabase,
+  isDatabaseSlow,
   pingLimiter,
-}: Pick<Stores, 'pingDatabase' | 'pingLimiter'>): readonly ReadinessCheck[] => [
+}: Pick<Stores, 'pingDatabase' | 'isDatabaseSlow' | 'pingLimiter'>): readonly ReadinessCheck[] => [
   {
+    // All instances share the database: without this one, the others would be as slow.
     name: 'database',
-    accepts: ['ok'],
-    probe: pingDatabase,
+    accepts: ['ok', 'slow'],
+    probe: async () => {
+      const state = await pingDatabase()
+      return state === 'ok' && isDatabaseSlow() ? 'slow' : state
+    },
   },
   {
     // Without Redis each process counts limits itself: no reason to stop routing to it.

@@ -53,7 +53,8 @@ describe('deploy/prometheus/alerts.yml', () => {
         .join(' ')
         .matchAll(/\$labels\.(\w+)/g),
     ].map(([, label = '']) => label)
-    const [metric = ''] = rule.expr.match(/\b(?:quittance|facilitator)_\w+/) ?? []
+    const [series = ''] = rule.expr.match(/\b(?:quittance|facilitator)_\w+/) ?? []
+    const metric = series.replace(/_bucket$/, '')
     const isPerInstance = !rule.expr.includes('without (instance)')
     const known = [...(labelsOf.get(metric) ?? []), ...(isPerInstance ? ['instance'] : [])]
     expect(labelsOf.has(metric)).toBe(true)

@@ -97,6 +97,7 @@ describe('the labels of metrics', () => {
       network: [...kinds.map(({ network }) => canonicalNetwork(network)), 'other'],
       scheme: [...kinds.map(({ scheme }) => scheme), 'other'],
       kind: differenceKinds,
+      background_job: core.jobs.map(({ name }) => name),
       signer: networks.flatMap(({ signers }) => signers.map(({ signer }) => signer)),
       host: networks.flatMap(({ endpoints }) => endpoints.map(({ host }) => host)),
       // RFC 9110: three digits, of which the first is 1 to 5.

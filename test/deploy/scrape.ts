@@ -1,4 +1,4 @@
-/** Values of a page of `/metrics` by series, as text; without buckets, which no alert reads. */
+/** Values of a page of `/metrics` by series, as text. */
 export type Scrape = ReadonlyMap<string, string>
 
 interface Sample {
@@ -26,7 +26,7 @@ export const readSamples = (page: string): readonly Sample[] =>
 export const readScrape = (page: string): Scrape =>
   new Map(
     readSamples(page)
-      .filter(({ name }) => /^(?:quittance|facilitator)_/.test(name) && !name.endsWith('_bucket'))
+      .filter(({ name }) => /^(?:quittance|facilitator)_/.test(name))
       .map(({ name, labels, value }) => [nameSeries(name, labels), value]),
   )
 

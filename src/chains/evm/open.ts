@@ -82,6 +82,7 @@ const reportHealth = ({
   maintenance,
   chainClock,
   offer,
+  engine,
 }: Awaited<ReturnType<typeof openNetwork>>): NetworkHealth => {
   const health = monitor.health()
   const signers = health.signers.map((signer) => ({
@@ -92,6 +93,7 @@ const reportHealth = ({
     ...health,
     signers,
     clockLagMs: chainClock.getLagMs() ?? 0,
+    queued: engine.countQueued(),
     limitations: offer.listLimitations(),
   }
 }
@@ -253,6 +255,7 @@ const openNetwork = async ({
     maintenance,
     chainClock,
     offer,
+    engine,
   }
 }
 

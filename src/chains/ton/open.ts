@@ -124,6 +124,7 @@ const prepareNetwork = (
             laneRepairs: maintenance.countRepairs(each.signer),
           })),
           stuckLanes: maintenance.listStuck(),
+          queued: queue.countQueued(),
         }),
         close: async () => {
           await Promise.all([maintenance.close(), queue.close()])

@@ -5,11 +5,13 @@ import { withSignal } from '../../concurrency/deadline.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { Secret } from '../../platform/secret.js'
 import { StartError } from '../../platform/startError.js'
+import type { PoolName } from '../../ports/databaseObserver.js'
 import type { Logger } from '../../ports/logger.js'
 import type { PoolState } from '../../ports/operatorOverview.js'
 import { migrationsFolder, type StoreSettings } from '../stores.js'
 import { migrateNamed } from './database/connectionProblem.js'
 import { type AnnouncedInstance, announceInstance } from './database/instance.js'
+import { createTimeoutWatch } from './database/measuredPool.js'
 import { confirmSchema } from './database/migrate.js'
 import { openPool, type PoolOptions } from './database/pool.js'
 import { checkPurpose, findSandboxDatabase } from './database/purpose.js'
@@ -38,6 +40,8 @@ export interface Database {
   /** This process, announced and admitted. */
   readonly instance: AnnouncedInstance
   listPools(): readonly PoolState[]
+  /** Whether it has answered too late several times in the last seconds, although it may answer a ping. */
+  isSlow(): boolean
 }
 
 const readTimeoutMs = 2_000
@@ -58,9 +62,21 @@ export const openDatabase = async (
     event: 'database.connection_lost',
     recovered: 'database.connection_restored',
   })
-  const open = (name: string, options: Omit<PoolOptions, 'onError'>): Pool => {
+  const { onTimeout, isSlow } = createTimeoutWatch()
+  const open = (poolName: PoolName, name: string, options: Omit<PoolOptions, 'onError'>): Pool => {
+    const { observer } = settings
     const pool = openPool({
       ...options,
+      // Pages and audits that are too slow say nothing about payments.
+      ...(observer === undefined
+        ? {}
+        : {
+            measurement: {
+              name: poolName,
+              observer,
+              onTimeout: poolName === 'payments' ? onTimeout : () => undefined,
+            },
+          }),
       isTraced: settings.isTraced === true,
       onError: (error) => {
         if (!closing.isClosing) losses.failed(name, { error })
@@ -69,23 +85,23 @@ export const openDatabase = async (
     closing.closers.push(() => pool.end())
     return pool
   }
-  const pool = open('database', { url, maxConnections: settings.databasePoolSize })
+  const pool = open('payments', 'database', { url, maxConnections: settings.databasePoolSize })
   pool.on('connect', () => losses.succeeded('database'))
   const readsName = settings.databaseReadUrl === null ? 'database' : 'reads'
-  const reads = open(readsName, {
+  const reads = open('reads', readsName, {
     url: readUrl ?? url,
     maxConnections: settings.databaseReadPoolSize,
     statementTimeoutMs: readTimeoutMs,
   })
   reads.on('connect', () => losses.succeeded(readsName))
-  const audits = open('audits', {
+  const audits = open('audits', 'audits', {
     url: readUrl ?? url,
     maxConnections: 1,
     statementTimeoutMs: auditTimeoutMs,
     connectionTimeoutMs: auditQueueMs,
   })
   // One connection reads; the other one cancels its statement when the service stops.
-  const nightlyAudits = open('audits', {
+  const nightlyAudits = open('nightlyAudits', 'audits', {
     url: readUrl ?? url,
     maxConnections: 2,
     statementTimeoutMs: nightlyTimeoutMs,
@@ -107,7 +123,7 @@ export const openDatabase = async (
   const variable = isEmbedded ? 'DATA_FOLDER' : 'DATABASE_URL'
   await checkPurpose(pool, { instanceId: instance.id, isSandbox, variable })
   await instance.admit()
-  const pools = { payments: pool, reads, audits, nightlyAudits }
+  const pools: Readonly<Record<PoolName, Pool>> = { payments: pool, reads, audits, nightlyAudits }
   const listPools = () => Object.entries(pools).map(([name, each]) => readPoolState(name, each))
   return {
     pool,
@@ -117,6 +133,7 @@ export const openDatabase = async (
     nightlyAudits,
     instance,
     listPools,
+    isSlow,
   }
 }
 

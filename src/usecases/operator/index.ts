@@ -1,7 +1,7 @@
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
-import type { OverviewStore } from '../../ports/operatorOverview.js'
+import type { LaneState, OverviewStore, WaitingWebhooks } from '../../ports/operatorOverview.js'
 import type { OperatorRecords } from '../../ports/operatorRecords.js'
 import type { Tiers } from '../../protocol/tiers.js'
 import type { WebhookUseCases } from '../useCases.js'
@@ -21,6 +21,10 @@ interface OperatorDependencies {
   readonly overview: OverviewStore
   readonly pingDatabase: () => Promise<'ok' | 'read_only'>
   readonly report: InstanceReport
+  readonly gauges: {
+    setLanes(lanes: readonly LaneState[]): void
+    setWaitingWebhooks(waiting: WaitingWebhooks): void
+  }
   readonly redeliver: WebhookUseCases['redeliver']
   readonly tiers: Tiers
   readonly clock: Clock
@@ -28,11 +32,11 @@ interface OperatorDependencies {
 
 interface Operator {
   readonly useCases: OperatorUseCases
-  readonly jobs: Readonly<Record<'refreshPauses' | 'purgeOperatorActions', Job>>
+  readonly jobs: Readonly<Record<'refreshPauses' | 'purgeOperatorActions' | 'measureQueues', Job>>
 }
 
 export const createOperator = (dependencies: OperatorDependencies): Operator => {
-  const { pauses, reorgs, records, overview, clock } = dependencies
+  const { pauses, reorgs, records, overview, gauges, clock } = dependencies
   return {
     useCases: {
       ...createCallerCounts(clock),
@@ -51,6 +55,13 @@ export const createOperator = (dependencies: OperatorDependencies): Operator => 
       // Polled: behind a pooler in transaction mode no notification arrives, and a pause must reach every instance.
       refreshPauses: { everyMs: 1_000, run: pauses.refresh },
       purgeOperatorActions: { everyMs: 3_600_000, isShared: true, run: records.purgeActions },
+      measureQueues: {
+        everyMs: 15_000,
+        run: async () => {
+          gauges.setLanes(await overview.listLanes())
+          gauges.setWaitingWebhooks(await overview.measureWaitingWebhooks())
+        },
+      },
     },
   }
 }

@@ -179,8 +179,11 @@ const viewNetwork = (
 
 const byHeight = (left: bigint, right: bigint): number => (left < right ? 1 : -1)
 
-const viewJob = ({ succeededAt, failedAt, runningSince, ...job }: JobState) => ({
-  ...job,
+const viewJob = ({ name, everyMs, isShared, failures, succeededAt, failedAt, runningSince }: JobState) => ({
+  name,
+  everyMs,
+  isShared,
+  failures,
   succeededAt: succeededAt?.toISOString() ?? null,
   failedAt: failedAt?.toISOString() ?? null,
   runningSince: runningSince?.toISOString() ?? null,

@@ -48,6 +48,8 @@ export interface TransactionEngine {
     options?: ResolveOptions,
   ): Promise<Outcome>
   getBlockStatus(block: BlockReference, signal: AbortSignal): Promise<BlockStatus>
+  /** Calls that wait for a place in a transaction. */
+  countQueued(): number
 }
 
 interface EngineDependencies extends SendingDependencies {
@@ -120,5 +122,6 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
     },
     getBlockStatus: (block, signal) =>
       withSignal(getBlockStatus(rpc.endpoints, block, network.finalityDepth), signal),
+    countQueued: submit.countQueued,
   }
 }

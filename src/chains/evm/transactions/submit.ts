@@ -17,7 +17,11 @@ import { maxInFlight } from './lanes/noncePool.js'
 import { canShare, type RevertReason, type SettlementCall } from './settlementCall.js'
 
 /** Records, then sends. Throws only when nothing was recorded; `RevertReason`: why the simulation failed. */
-export type Submit = (submission: Submission) => Promise<Submitted | RevertReason>
+export interface Submit {
+  (submission: Submission): Promise<Submitted | RevertReason>
+  /** Calls that wait for a place in a transaction. */
+  countQueued(): number
+}
 
 // Larger batches save little: 51.1k gas per payment at 50, 50.7k at 100 (Circle's USDC).
 const maxCallsPerTransaction = 50
@@ -60,7 +64,7 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
     throw settlementTooLate(network.network, waitMs)
   }
 
-  return async (submission) => {
+  const submit = async (submission: Submission): Promise<Submitted | RevertReason> => {
     const { call, waitUntil } = submission
     if (waitUntil.aborted) throw networkUnavailable(network.network)
     refuseHopeless(call.deadline)
@@ -84,6 +88,7 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
       queue.add(outgoing)
     })
   }
+  return Object.assign(submit, { countQueued: () => queue.length })
 }
 
 // Delay before a call is retried that fails beside another one of the same payer.

@@ -31,6 +31,7 @@ interface PendingRequests {
   /** Takes one batch; rejects requests that expire before `latestExpiry`. */
   take(limits: { readonly balance: bigint; readonly latestExpiry: number }): readonly PendingRequest[]
   whenNotEmpty(): Promise<void>
+  count(): number
   /** Rejects all, and wakes `whenNotEmpty`. */
   close(): void
 }
@@ -98,6 +99,7 @@ export const createPendingRequests = (network: string): PendingRequests => {
     whenNotEmpty: async () => {
       if (pending.length === 0) await arrival
     },
+    count: () => pending.length,
     close: () => {
       for (const request of pending.splice(0)) request.reject(networkUnavailable(network))
       notify()

@@ -18,6 +18,8 @@ import { countRelayCost, type RelayWallet, signRelayMessage } from './relayWalle
 export interface RelayQueue {
   /** Records, then sends. Rejects only if nothing was recorded. */
   submit(request: RelayRequest): Promise<Relayed>
+  /** Payments that wait for a place in a message. */
+  countQueued(): number
   close(): Promise<void>
 }
 
@@ -152,6 +154,7 @@ export const createRelayQueue = (dependencies: RelayDependencies): RelayQueue =>
       if (isOpen && wallets.some(({ signer }) => canPay(signer))) return await pending.add(request)
       throw networkUnavailable(network.network)
     },
+    countQueued: pending.count,
     close: async () => {
       stopped.abort()
       pending.close()

@@ -69,7 +69,7 @@ const lockMailbox = async (client: PoolClient, { email, identity }: Registrant):
   const { rows: known } = await client.query(lock, [mailbox])
   if (known[0] !== undefined) return mailboxRow.parse(known[0]).id
   if (maxMailboxes !== null) {
-    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 7140402))', [domain])
+    await client.query('/* account */ select pg_advisory_xact_lock(hashtextextended($1, 7140402))', [domain])
     const { rows } = await client.query('select count(*) from mailboxes where domain = $1', [domain])
     if (counted.parse(rows[0]).count >= maxMailboxes) {
       throw new AppError('FORBIDDEN', 'Too many addresses of this e-mail domain are registered')

@@ -179,7 +179,7 @@ const findFirstOfWallets = `
  */
 const findLostDates = (pool: Pool): Promise<boolean> =>
   inTransaction(pool, async (client) => {
-    await client.query(`select pg_advisory_xact_lock(${lockKey})`)
+    await client.query(`/* credit */ select pg_advisory_xact_lock(${lockKey})`)
     const { rows } = await client.query(
       `delete from credit_pairs where id = any(array(select id from credit_pairs order by id limit ${pairsAtOnce}))
        returning payer, payee, is_first_lost`,

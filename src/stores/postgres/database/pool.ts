@@ -1,4 +1,5 @@
 import { Pool } from 'pg'
+import { type Measurement, measurePool } from './measuredPool.js'
 import { tracePool } from './tracedPool.js'
 
 export interface PoolOptions {
@@ -12,6 +13,8 @@ export interface PoolOptions {
   readonly connectionTimeoutMs?: number
   /** Whether statements of traced requests get spans; default: false. */
   readonly isTraced?: boolean
+  /** Default: nothing is measured. */
+  readonly measurement?: Measurement | undefined
 }
 
 // Longer than a vanished process can hold a lane's row lock, so that waiters acquire it.
@@ -25,7 +28,14 @@ const silenceMs = 2_000
 export const maxCallMs = defaultStatementTimeoutMs + silenceMs
 
 /** Every wait has a deadline. int8 and numeric arrive as strings: amounts exceed a JavaScript number. */
-export function openPool({ url, maxConnections, onError, isTraced, ...timeouts }: PoolOptions): Pool {
+export function openPool({
+  url,
+  maxConnections,
+  onError,
+  isTraced,
+  measurement,
+  ...timeouts
+}: PoolOptions): Pool {
   const timeoutMs = timeouts.statementTimeoutMs ?? defaultStatementTimeoutMs
   const connectionTimeoutMs = timeouts.connectionTimeoutMs ?? defaultConnectionTimeoutMs
   const pool = new Pool({
@@ -47,5 +57,6 @@ export function openPool({ url, maxConnections, onError, isTraced, ...timeouts }
   // The pool itself listens for errors only while a connection is idle; unhandled, they would crash the
   // process.
   pool.on('connect', (client) => void client.on('error', () => undefined))
+  if (measurement !== undefined) measurePool(pool, measurement)
   return isTraced === true ? tracePool(pool) : pool
 }

@@ -18,7 +18,7 @@ const traceQuery =
     const run = (): unknown => Reflect.apply(query, target, given)
     const parent = findCurrentSpan()
     if (parent === undefined || typeof given.at(-1) === 'function') return run()
-    const { name, table } = describeStatement(readText(given[0]))
+    const { name, table } = describeStatement(readStatementText(given[0]))
     const attributes = {
       'db.system.name': 'postgresql',
       'db.operation.name': name,
@@ -32,7 +32,8 @@ const traceQuery =
     return span === null ? run() : completeSpan(span, async () => await run())
   }
 
-const readText = (given: unknown): string => {
+/** Of what is given to `query`: a text, or an object that has one. */
+export const readStatementText = (given: unknown): string => {
   if (typeof given === 'string') return given
   return typeof given === 'object' && given !== null && 'text' in given && typeof given.text === 'string'
     ? given.text
@@ -47,6 +48,7 @@ interface Operation {
 const described = new Map<string, Operation>()
 const maxDescribed = 1_000
 
+const leadingComment = /^\s*\/\* \w+ \*\//
 // After `from`, a name before a parenthesis is a function.
 const firstTable = /\b(?:into|update)\s+([a-z_]+)|\b(?:from|join)\s+([a-z_]+)\b(?!\s*\()/i
 
@@ -54,8 +56,9 @@ const firstTable = /\b(?:into|update)\s+([a-z_]+)|\b(?:from|join)\s+([a-z_]+)\b(
 export const describeStatement = (text: string): Operation => {
   const known = described.get(text)
   if (known !== undefined) return known
-  const [name = 'unknown'] = /[a-z]+/i.exec(text) ?? []
-  const [, written, read = ''] = firstTable.exec(text) ?? []
+  const statement = text.replace(leadingComment, '')
+  const [name = 'unknown'] = /[a-z]+/i.exec(statement) ?? []
+  const [, written, read = ''] = firstTable.exec(statement) ?? []
   const operation = { name: name.toUpperCase(), table: (written ?? read).toLowerCase() }
   setNewest(described, text, operation, maxDescribed)
   return operation

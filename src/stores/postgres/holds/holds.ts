@@ -37,7 +37,7 @@ const isOwn = '(r.account is null or r.account = excluded.account)'
 // `find_holds` locks authorizations alone, so that neither waits for the other in a circle.
 // It is sent with `begin`; the statements after it see what was committed before the lock was granted.
 const writeLock = ({ network, asset, payer, authorizationId }: FundsHold): string =>
-  `select pg_advisory_xact_lock(hashtextextended(${toHexLiteral(`${network} ${asset} ${payer}`)}, 12)),
+  `/* hold */ select pg_advisory_xact_lock(hashtextextended(${toHexLiteral(`${network} ${asset} ${payer}`)}, 12)),
     pg_advisory_xact_lock(hashtextextended(${toHexLiteral(authorizationId)}, 13))`
 
 /**
@@ -251,7 +251,9 @@ export const createHolds = (pool: Pool): Holds => {
     releaseUnclaimed: ({ authorizationId, heldAt }) =>
       inTransaction(pool, async (client) => {
         // As a claim does: its settlement is seen, or it comes after.
-        await client.query('select pg_advisory_xact_lock(hashtextextended($1, 13))', [authorizationId])
+        await client.query('/* hold */ select pg_advisory_xact_lock(hashtextextended($1, 13))', [
+          authorizationId,
+        ])
         await client.query(deleteUnclaimed, [authorizationId, heldAt])
         await client.query(restoreVerified, [authorizationId, heldAt])
       }),

@@ -60,7 +60,7 @@ export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
     })
     const ofStatus = `s.state in (${states.map((state) => `'${state}'`).join()})`
     const { rows } = await pool.query(
-      `with recursive ${page}${isSearch ? found(`${bounds} and ${ofStatus}`) : ''}
+      `/* find */ with recursive ${page}${isSearch ? found(`${bounds} and ${ofStatus}`) : ''}
        select ${settlementColumns}, coalesce(
            (select ceil(f.fee) from fee_ledger f where f.settlement_id = s.id), 0)::text as fee
        from ${isSearch ? 'found' : 'page'} as listed join settlements s on s.id = listed.id
@@ -78,7 +78,7 @@ export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
       bounds: 's.created_at >= $2',
       limit: '$3',
     })
-    const { rows } = await pool.query(`with recursive ${page} ${summary}`, [
+    const { rows } = await pool.query(`/* find */ with recursive ${page} ${summary}`, [
       accountId,
       since,
       limit + 1,

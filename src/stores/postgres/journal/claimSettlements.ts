@@ -185,14 +185,14 @@ const opened = (source: string): string => `opened as (
 )`
 
 /** Returns a result per claim. */
-const claimWithoutQuota = `
+const claimWithoutQuota = `/* claim */
   with ${claims}, ${opened(`claims a where ${isFree}`)}
   select a.id as claim_id, o.id is not null as is_opened, false as is_uncounted, a.id in (select id from held) as is_held,
     null as is_granted, null as has_quota_left, o.*
   from claims a left join opened o on o.id = a.id`
 
 /** Returns a result per claim. Locks authorizations, then quota rows, then settlements, as closing does (no deadlocks). */
-const claimWithQuota = `
+const claimWithQuota = `/* claim */
   with ${claims}, quotas as (
     select q.account_id, q.month, q.used from quota_uses q
     where (q.account_id, q.month) in (select quota_holder, quota_month from claims where quota_month is not null)

@@ -128,7 +128,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
       releaseOnFailure(
         id,
         update(
-          `with ${lockQuotas('$1')}, open as (
+          `/* close */ with ${lockQuotas('$1')}, open as (
              select id from settlements
              where id = $1 and state = 'claimed' and ${quotasAreLocked}
                and (owner is null or owner = $2 or not ${isOwned('owner', 'created_at')}) for update
@@ -202,7 +202,7 @@ const close = ({
   quotaLock,
   isLocked,
   after,
-}: Record<'quotaLock' | 'isLocked' | 'after', string>): string => `
+}: Record<'quotaLock' | 'isLocked' | 'after', string>): string => `/* close */
   with closing as (
     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[],
       $8::numeric[], $9::numeric[], $10::text[])

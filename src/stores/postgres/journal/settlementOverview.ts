@@ -36,7 +36,7 @@ export const createSettlementOverview = (pool: Pool): SettlementOverview => ({
   list: async ({ status, network, since, after, limit }) => {
     const page = status === 'pending' ? openPage : closedPage(status, network !== undefined)
     const { rows } = await pool.query(
-      `with recursive ${page}
+      `/* find */ with recursive ${page}
        select ${settlementColumns} from page join settlements s on s.id = page.id
        order by page.created_at desc, page.id desc`,
       [network ?? null, since ?? null, after ?? null, limit],

@@ -21,7 +21,7 @@ export const storeBroadcast = async (
 ): Promise<readonly string[]> => {
   const { rows } = await client.query<{ id: string }>(
     // Row locks in id order prevent deadlocks. Postgres checks the condition again after waiting for a lock.
-    `with open as (
+    `/* record */ with open as (
        select id from settlements
        where id = any($1) and owner = $2 and state in ('claimed', 'pending') order by id for update
      ), held as (

@@ -110,7 +110,7 @@ export const replaceBroadcast = async (
 
   const signed = await signWithDeadline(sign, replaced.nonce)
   await client.query(
-    `with stored as (
+    `/* record */ with stored as (
        insert into broadcasts (network, transaction, bytes, signer, nonce, replaces, recorded_at)
        values ($1, $2, $3, $4, $5, $6, clock_timestamp())
      ), carried as (

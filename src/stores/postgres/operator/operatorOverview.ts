@@ -5,6 +5,7 @@ import { isAlive } from '../database/instance.js'
 import { createSettlementOverview } from '../journal/settlementOverview.js'
 import { createReconciliationStore } from '../reconciliation/reconciliationStore.js'
 import { createStreamStore } from '../streams/streamStore.js'
+import { measureWaitingWebhooks } from '../webhooks/waitingWebhooks.js'
 
 const lane = z.object({
   network: z.string(),
@@ -88,6 +89,8 @@ export const createOverviewStore = (reads: Pool): OverviewStore => ({
     const [{ count, oldest_seconds: oldestSeconds }] = backlog.parse(rows)
     return { waiting: Math.min(count, maxCounted), isCountLimited: count > maxCounted, oldestSeconds }
   },
+
+  measureWaitingWebhooks: () => measureWaitingWebhooks(reads),
 
   listJobs: async () => {
     const { rows } = await reads.query(listJobs)

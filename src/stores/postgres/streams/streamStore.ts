@@ -139,7 +139,7 @@ const insert = `
   ${insertEvents('select $3::text as account_id, $24::text as type, null::uuid as settlement_id, $25::json as data')}`
 
 // Class 18 keeps it apart from other advisory locks. Streams of one holder are counted one after the other.
-const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 18))'
+const lock = '/* stream */ select pg_advisory_xact_lock(hashtextextended($1, 18))'
 
 const count = `
   select (select count(*) from streams where quota_holder = $1 and state in ('active', 'paused', 'closing')) as open,

@@ -15,7 +15,7 @@ const retention = "interval '30 days'"
 const maxReadied = 5_000
 
 /** Makes ready what has become due, also what a dead instance had leased. */
-const makeReady = `
+const makeReady = `/* webhook_claim */
   with due as (
     select id from webhook_deliveries where state = 'waiting' and not is_ready and due_at <= now()
     order by due_at limit $1 for update skip locked
@@ -50,7 +50,7 @@ const someAccounts = `
     select 1 from webhook_deliveries d where ${isReady} and d.account_id = a.account_id and d.due_at <= now())
   order by account_id <= $5, account_id limit $1`
 
-const leaseFrom = (accounts: string): string => `
+const leaseFrom = (accounts: string): string => `/* webhook_claim */
   with accounts as (
     select account_id, row_number() over () as turn from (${accounts}) a
   ), heads as (
