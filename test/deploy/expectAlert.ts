@@ -8,7 +8,7 @@ import type { Scrape } from './scrape.js'
 interface Timeline {
   /** Pages of the service, one a step: without the fault. */
   readonly before: readonly [Scrape, ...Scrape[]]
-  /** And with it. The last one is repeated for as long as the alert waits. */
+  /** And with it. The last one is repeated until the alert has waited. */
   readonly during: readonly [Scrape, ...Scrape[]]
   /** Time of the first page, in steps since 1970; default: 0. */
   readonly startsAt?: number
@@ -22,7 +22,8 @@ export const expectAlert = async (promtool: string, alert: string, timeline: Tim
   if (rule === undefined) throw new Error(`There is no alert ${alert}`)
   const { before, during, startsAt = 0, step = '1m' } = timeline
   const [last = during[0]] = during.slice(-1)
-  const waits = step === '1m' ? minutesOf(rule) : 1
+  const isDelayed = step === '1d' || minutesOf(rule) > 0
+  const waits = step === '1m' ? Math.max(0, minutesOf(rule) + 1 - during.length) : 1
   const pages = [...before, ...during, ...Array.from({ length: waits }, () => last)]
   const at = (page: number): string => `${startsAt + page}${step.slice(1)}`
   const firing = (labels: string): string => `count(ALERTS{alertstate="firing"${labels}}) > bool 0`
@@ -33,7 +34,7 @@ export const expectAlert = async (promtool: string, alert: string, timeline: Tim
     input_series: listSeries(pages, startsAt),
     promql_expr_test: [
       { expr: firing(''), eval_time: at(faultAt - 1), exp_samples: [] },
-      ...(waits === 0 ? [] : [{ expr: firing(ours), eval_time: at(faultAt), exp_samples: [] }]),
+      ...(!isDelayed ? [] : [{ expr: firing(ours), eval_time: at(faultAt), exp_samples: [] }]),
       { expr: firing(ours), eval_time: at(pages.length - 1), exp_samples: [{ labels: '{}', value: 1 }] },
     ],
   }

@@ -12,6 +12,7 @@ import { createLoopbackFetch, startWebhookReceiver } from '../../support/webhook
 import { accountOf } from '../../usecases/webhooks/support.js'
 import { expectAlert } from '../expectAlert.js'
 import { type Observed, observe } from '../observe.js'
+import { nameSeries } from '../scrape.js'
 
 /* What happens to payments on a real chain. */
 
@@ -66,6 +67,44 @@ describe.skipIf(promtool === '')('the alert', () => {
     await service.run('measureOpenSettlements')
     const during = await service.scrapeUntil([age, labels], (seconds) => seconds > 600)
     await expectAlert(promtool, 'QuittanceSettlementStuck', { before: [before], during: [during] })
+  })
+
+  it('QuittanceLaneStuck fires when a transaction stays out of every block', async () => {
+    const service = await open({ environment: { SETTLE_WAIT_SECONDS: '1' } })
+    const [signer] = service.signers
+    const labels = { ...ofNetwork(), signer: signer?.address ?? '' }
+    const age = 'quittance_lane_oldest_seconds'
+    await scene.chain.control.setAutomine(false)
+    const { body } = await scene.plan()
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    await service.run('measureQueues')
+    const before = await service.scrapeUntil([age, labels], (seconds) => seconds > 0 && seconds < 300)
+    expect(before.get(nameSeries('quittance_lane_in_flight', labels))).toBe('1')
+    await scene.database
+      .pool()
+      .query("update broadcasts set recorded_at = recorded_at - interval '5 minutes'")
+    await service.run('measureQueues')
+    const during = await service.scrapeUntil([age, labels], (seconds) => seconds > 300)
+    await expectAlert(promtool, 'QuittanceLaneStuck', { before: [before], during: [during] })
+  })
+
+  it('QuittanceWebhooksLate fires when no instance delivers', async () => {
+    const receiver = await startWebhookReceiver()
+    const service = await open({ webhookTransport: createLoopbackFetch() })
+    await service.core.useCases.webhooks.setWebhook(accountOf('shop'), receiver.url)
+    const { body } = await scene.plan()
+    expect(await service.settle(body, 'shop')).toMatchObject({ success: true })
+    await service.run('measureQueues')
+    const before = await service.scrapeUntil(['quittance_webhooks_waiting', { due: 'now' }], 1)
+    await scene.database.pool().query("update webhook_deliveries set due_at = due_at - interval '15 minutes'")
+    await service.run('measureQueues')
+    const age = 'quittance_webhooks_oldest_due_seconds'
+    const during = await service.scrapeUntil([age], (seconds) => seconds > 900)
+    await expectAlert(promtool, 'QuittanceWebhooksLate', { before: [before], during: [during] })
+    await service.run('deliverWebhooks')
+    await service.run('measureQueues')
+    await service.scrapeUntil(['quittance_webhooks_waiting', { due: 'now' }], 0)
+    await receiver.close()
   })
 
   it('QuittanceStreamNotClosed fires when no node lets a stream settle', async () => {
