@@ -21,6 +21,8 @@ export interface SettledPayment {
   readonly caller: string
   /** Whose share of limited work its listing uses; absent: that of the caller. */
   readonly requester?: Requester
+  /** As in the log line of the request that settled. */
+  readonly requestId?: string
 }
 
 /** One protocol extension that asks something of a facilitator. Keys of no extension pass untouched. */

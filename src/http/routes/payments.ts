@@ -94,6 +94,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
           requester: readRequester(request),
           quota: readQuotaClaim(request, tiers),
           idempotencyKey: readIdempotencyKey(request),
+          requestId: request.id,
           isAwaited: () => !isClientGone(reply),
         })
         metrics.countSettle(kind, describeOutcome(response))

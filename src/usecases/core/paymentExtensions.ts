@@ -56,7 +56,10 @@ export const createPaymentExtensions = (
         const answer = await withSignal(onSettled(settled), AbortSignal.timeout(deadlineMs))
         if (answer !== null) answers[answer.key] = answer.answer
       } catch (error) {
-        logger.error({ error, extension: keys[0], settlementId: result.settlementId }, 'extension.failed')
+        const { caller: account, requestId } = settled
+        const { settlementId } = result
+        const named = { settlementId, account, ...(requestId === undefined ? {} : { requestId }) }
+        logger.error({ error, extension: keys[0], ...named }, 'extension.failed')
       }
     }
     return Object.keys(answers).length === 0 ? result : { ...result, extensions: answers }

@@ -44,6 +44,8 @@ export interface SettleRequest {
   readonly requester?: Requester
   readonly quota: QuotaClaim | null
   readonly idempotencyKey: string | null
+  /** As in the log line of the request; absent where no request asks. */
+  readonly requestId?: string
   /** False once the client disconnected. Default: always awaited. */
   readonly isAwaited?: () => boolean
 }

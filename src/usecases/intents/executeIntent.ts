@@ -207,16 +207,17 @@ export const createFinishIntent =
     if (intent.status !== 'executing' || intent.payment === null) return intent
     const settlement = await journal.find(intent.payment.settlementId)
     if (settlement === null || settlement.state === 'claimed' || settlement.state === 'pending') return intent
+    const logFields = { intentId: intent.id, settlementId: settlement.id, account: settlement.caller }
     // The one success of the authorization is the intent's, also if its block is orphaned and another one confirms it.
     if (settlement.state === 'confirmed' && !(await journal.consume(settlement.id, consumerOf(intent)))) {
-      logger.error({ intentId: intent.id, settlementId: settlement.id }, 'intent.success_taken')
+      logger.error(logFields, 'intent.success_taken')
       return intent
     }
     const command = { type: 'finish', settlement } as const
     const finished = await changeIntent(store, intent.id, { command, now: clock.now() })
     if (finished.status !== intent.status) {
       const { status } = finished
-      logger.info({ intentId: intent.id, settlementId: settlement.id, status }, 'intent.finished')
+      logger.info({ ...logFields, status }, 'intent.finished')
     }
     return finished
   }

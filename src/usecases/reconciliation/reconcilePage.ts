@@ -49,8 +49,8 @@ export const createReconcilePage =
       keyOf: ({ settlement }) => settlement.network,
       maxFailuresPerKey: maxFailuresPerNetwork,
       stopped,
-      onFailure: ({ settlement: { id, network } }, error) =>
-        logger.warn({ settlementId: id, network, error }, 'reconciliation.chain_unavailable'),
+      onFailure: ({ settlement: { id, caller: account, network } }, error) =>
+        logger.warn({ settlementId: id, account, network, error }, 'reconciliation.chain_unavailable'),
     }).run(records, async (record) => {
       comparisons.set(record, await compareWithChain(record.settlement, stopped))
     })

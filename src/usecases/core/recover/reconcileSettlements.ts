@@ -19,6 +19,12 @@ interface ReconcileDependencies {
   readonly deadlineMs: number
 }
 
+const nameSettlement = ({ id, caller, network }: Settlement) => ({
+  settlementId: id,
+  account: caller,
+  network,
+})
+
 const rowsPerRound = 200
 const concurrency = 8
 const maxFailuresPerKey = 3
@@ -44,12 +50,13 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
     now: () => clock.now().getTime(),
   })
 
-  const abandon = async ({ id, network }: Settlement): Promise<void> => {
-    if (await journal.abandon(id)) logger.warn({ settlementId: id, network }, 'settlement.abandoned')
+  const abandon = async (settlement: Settlement): Promise<void> => {
+    if (!(await journal.abandon(settlement.id))) return
+    logger.warn(nameSettlement(settlement), 'settlement.abandoned')
   }
 
   const resolve = async (settlement: Settlement, stopped: AbortSignal): Promise<void> => {
-    const logFields = { settlementId: settlement.id, network: settlement.network }
+    const logFields = nameSettlement(settlement)
     const scheme = registry.find(settlement.scheme, settlement.network)
     if (scheme === null) {
       logger.error(
@@ -118,9 +125,9 @@ export const createReconcileSettlements = (dependencies: ReconcileDependencies) 
       keyOf: ({ network }) => network,
       maxFailuresPerKey,
       stopped,
-      onFailure: ({ id, network }, error) => {
-        countFailure(id)
-        unresolved.failed(network, { settlementId: id, network, error })
+      onFailure: (settlement, error) => {
+        countFailure(settlement.id)
+        unresolved.failed(settlement.network, { ...nameSettlement(settlement), error })
       },
     }).run(rows, (settlement) => work(settlement, stopped))
 

@@ -49,7 +49,7 @@ export const createExecuteSettlement = ({
     context: SettlementContext,
   ): Promise<SettleResult> => {
     const { callerNetwork } = context.payment
-    const logFields = { ...describeSettlement(settlement), ...describeOutcome(outcome) }
+    const logFields = { ...describeAttempt(settlement, context), ...describeOutcome(outcome) }
     if (outcome.state === 'pending') {
       await withShortDeadline(journal.release(settlement.id))
       logger.warn(logFields, 'settlement.pending')
@@ -103,21 +103,22 @@ export const createExecuteSettlement = ({
   /** A recording can have succeeded although its response was lost; then the bytes will be sent. */
   const abandonUnrecorded = async (
     settlement: Settlement,
-    { payment }: SettlementContext,
+    context: SettlementContext,
   ): Promise<SettleResult | null> => {
+    const logFields = describeAttempt(settlement, context)
     try {
       const found = await withShortDeadline(abandonClaim(settlement))
       if (found === null || found.state !== 'pending') return null
-      logger.warn({ ...describeSettlement(settlement), transaction: found.transaction }, 'settlement.pending')
-      return answerPending(found, found.transaction, payment.callerNetwork)
+      logger.warn({ ...logFields, transaction: found.transaction }, 'settlement.pending')
+      return answerPending(found, found.transaction, context.payment.callerNetwork)
     } catch (error) {
-      logger.error({ ...describeSettlement(settlement), error }, 'settlement.abandon_failed')
+      logger.error({ ...logFields, error }, 'settlement.abandon_failed')
       return null
     }
   }
 
   return async (settlement, authorized, { onSent, ...context }) => {
-    const logFields = describeSettlement(settlement)
+    const logFields = describeAttempt(settlement, context)
     logger.info(logFields, 'settlement.opened')
     let recorded: string | null = null
     const recorder = notifyOnRecord(journal.recorderFor(settlement.id), (transaction) => {
@@ -157,6 +158,11 @@ export const createExecuteSettlement = ({
     }
   }
 }
+
+const describeAttempt = (settlement: Settlement, { requestId }: SettlementContext) => ({
+  ...describeSettlement(settlement),
+  ...(requestId === undefined ? {} : { requestId }),
+})
 
 const notifyOnRecord = (recorder: Recorder, onRecorded: (transaction: string) => void): Recorder => ({
   settlementId: recorder.settlementId,

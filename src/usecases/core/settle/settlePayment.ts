@@ -44,7 +44,8 @@ export const createSettlePayment = ({
     identity: Identity,
     keyed: Pick<IdempotentRequest, 'key' | 'fingerprint'> | null,
   ): Promise<SettleResponse> => {
-    const { body, caller, requester, quota } = request
+    const { body, caller, requester, quota, requestId } = request
+    const ofRequest = requestId === undefined ? {} : { requestId }
     const payment = readPayment(body, { isForSettle: true })
     if (isRefused(payment)) {
       const { callerNetwork, reason, message } = payment
@@ -65,10 +66,11 @@ export const createSettlePayment = ({
           caller,
           ...(requester === undefined ? {} : { requester }),
           quota,
+          ...ofRequest,
           ...settlesAs,
           ...hooks,
         })
-        const settled = { payment, result, caller }
+        const settled = { payment, result, caller, ...ofRequest }
         return await extensions.describe(requester === undefined ? settled : { ...settled, requester })
       }
       if (identifier === null) return answer(await settleAs(identity))

@@ -8,7 +8,7 @@ import type { Authorized, Outcome, Refusal, Scheme } from '../../../schemes/sche
 import { fingerprintJson } from '../idempotency/fingerprint.js'
 import type { SettleRequest } from '../useCases.js'
 
-export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester' | 'quota'> {
+export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester' | 'quota' | 'requestId'> {
   readonly payment: Payment
   /** SHA-256 of the canonical body. Lazy, so that payments without a scheme do not pay for hashing. */
   readonly fingerprint: string | (() => string)
@@ -127,8 +127,17 @@ export const canReceive = ({ isAwaited }: Pick<SettleAttempt, 'isAwaited'>): boo
   isAwaited === undefined || isAwaited()
 
 /** Log fields of a settlement; never the payload. */
-export const describeSettlement = ({ id, authorizationId, network, scheme, payer, amount }: Settlement) => ({
+export const describeSettlement = ({
+  id,
+  caller,
+  authorizationId,
+  network,
+  scheme,
+  payer,
+  amount,
+}: Settlement) => ({
   settlementId: id,
+  account: caller,
   authorizationId,
   network,
   scheme,
