@@ -13,6 +13,7 @@ export type Command =
   | { readonly verb: 'show-settlement'; readonly id: string; readonly isJson: boolean }
   | { readonly verb: 'check'; readonly isJson: boolean }
   | { readonly verb: 'config'; readonly isJson: boolean }
+  | { readonly verb: 'callers'; readonly url: string | null; readonly isJson: boolean }
   | { readonly verb: 'backup'; readonly file: string; readonly isJson: boolean }
   | { readonly verb: 'restore'; readonly file: string; readonly isJson: boolean }
   | {
@@ -39,6 +40,7 @@ export const usage = (
 
   check [--json]                              configuration, database, keys, nodes, balances, clock; exit code 1 on an error
   config [--json]                             the effective configuration, without secrets
+  callers [--url <url>] [--json]              who asks, is refused and occupies a running instance most; needs OPERATOR_TOKEN
   settlements list [--status <status>] [--network <network>] [--payer <address>] [--limit <n>] [--json]
                                               newest first, 50 unless --limit; ${settlementStates.join(', ')}
   settlements show <settlement> [--json]      one settlement with its transactions
@@ -75,7 +77,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const readCommand = (args: readonly string[], listTiers: () => readonly TierName[]): Command => {
   const { values, positionals } = parseOptions(args)
   const [noun, ...rest] = positionals
-  const { json: isJson, yes: isConfirmed, ...filters } = values
+  const { json: isJson, yes: isConfirmed, url, ...filters } = values
+  if (url !== undefined && noun !== 'callers') throw new UsageError('Only `callers` takes --url.')
   const isFiltered = Object.values(filters).some((value) => value !== undefined)
   if (isFiltered && !(noun === 'settlements' && rest[0] === 'list')) {
     throw new UsageError('Only `settlements list` takes filters.')
@@ -85,6 +88,9 @@ export const readCommand = (args: readonly string[], listTiers: () => readonly T
       return readKeysCommand(rest, { isJson, isConfirmed, listTiers })
     case 'settlements':
       return readSettlementsCommand(rest, { ...filters, isJson })
+    case 'callers':
+      expectCount(rest, 0)
+      return { verb: noun, url: readUrl(url), isJson }
     case 'check':
     case 'config':
       expectCount(rest, 0)
@@ -98,7 +104,7 @@ export const readCommand = (args: readonly string[], listTiers: () => readonly T
       return readConsumedCommand(rest, isJson)
     default:
       throw new UsageError(
-        'Unknown command: the first word must be keys, settlements, check, config, backup, restore or consumed.',
+        'Unknown command: the first word must be keys, settlements, callers, check, config, backup, restore or consumed.',
       )
   }
 }
@@ -181,7 +187,7 @@ const readKeysCommand = (
   }
 }
 
-const flags = ['--json', '--yes', '--status', '--network', '--payer', '--limit']
+const flags = ['--json', '--yes', '--status', '--network', '--payer', '--limit', '--url']
 
 const parseOptions = (args: readonly string[]) => {
   const unknown = args.find((word) => word.startsWith('-') && !flags.includes(word.split('=')[0] ?? ''))
@@ -200,11 +206,19 @@ const parseOptions = (args: readonly string[]) => {
         network: { type: 'string' },
         payer: { type: 'string' },
         limit: { type: 'string' },
+        url: { type: 'string' },
       },
     })
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'The options cannot be parsed.')
   }
+}
+
+const readUrl = (text: string | undefined): string | null => {
+  if (text === undefined) return null
+  const protocol = URL.canParse(text) ? new URL(text).protocol : ''
+  if (protocol === 'http:' || protocol === 'https:') return text
+  throw new UsageError('--url must be the address of an instance, such as http://localhost:8080.')
 }
 
 const expectCount = (args: readonly string[], count: number): void => {

@@ -1,5 +1,6 @@
 import { type Config, readConfig } from '../../config.js'
 import { version } from '../../platform/version.js'
+import { type CallerReport, callerReport } from '../../protocol/operatorOverview.js'
 import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealing.js'
 import {
   checkBackup,
@@ -47,6 +48,7 @@ export const createInstallation = (given: GivenVariables): Installation => {
       readGiven(given)
       return listSettings(given.environment)
     },
+    readCallers: (url) => readCallers(readGiven(given), url),
     backUp: async (file) => backUp(await read(), file),
     restore: (file) => restore(readFilledConfig(given), file),
     exportConsumed: async (file) => exportConsumed(await read(), file),
@@ -86,6 +88,35 @@ const describePlace = ({ stores }: Config): string =>
 
 /** Operator-facing: the command could be for either of two databases. */
 class AmbiguousDataError extends Error {}
+
+const callersTimeoutMs = 5_000
+const callersShown = 10
+
+/** Counts of callers are in the memory of the instance that serves them. Throws operator-facing errors. */
+const readCallers = async (
+  { operatorToken, server }: Pick<Config, 'operatorToken' | 'server'>,
+  url: string | null,
+): Promise<CallerReport> => {
+  if (operatorToken === null) throw new Error('OPERATOR_TOKEN: is required; it must be that of the service')
+  const base = url ?? `http://localhost:${server.port}`
+  const { host } = new URL(base)
+  const address = new URL(`v1/operator/callers?limit=${callersShown}`, base.endsWith('/') ? base : `${base}/`)
+  const answer = await fetch(address, {
+    headers: { authorization: `Bearer ${operatorToken.reveal()}` },
+    // The token is for this address alone.
+    redirect: 'error',
+    signal: AbortSignal.timeout(callersTimeoutMs),
+  }).catch((cause: unknown) => {
+    throw new Error(`No instance answers at ${host}: name one with --url`, { cause })
+  })
+  if (answer.status === 401 || answer.status === 403) {
+    throw new Error(`The instance at ${host} refuses OPERATOR_TOKEN: it has another one, or none`)
+  }
+  const report = callerReport.safeParse(await answer.json().catch(() => null))
+  if (!answer.ok || !report.success)
+    throw new Error(`${host} answers ${answer.status}, and no list of callers`)
+  return report.data
+}
 
 const nameSealingKey = (config: Config): string =>
   config.accounts.keyEncryptionSecret === null

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
 import type { Account, AccountStore, AuditLog } from '../../ports/accountStore.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
+import type { CallerReport } from '../../protocol/operatorOverview.js'
 import type { TierName } from '../../protocol/tiers.js'
 import { createChangeAccount, operatorActor } from '../../usecases/operator/changeAccount.js'
 import { type Command, readCommand, type SettlementListing } from './command.js'
@@ -13,6 +14,7 @@ import {
   type Setting,
   showAccounts,
   showAudit,
+  showCallers,
   showImported,
   showSettings,
   showSettlement,
@@ -47,6 +49,8 @@ export interface Installation {
   openStores(): Promise<OpenStores>
   check(): Promise<readonly Finding[]>
   listSettings(): readonly Setting[]
+  /** Asks a running instance; null: the one of this configuration, on this machine. */
+  readCallers(url: string | null): Promise<CallerReport>
   backUp(file: string): Promise<Transfer>
   restore(file: string): Promise<Transfer>
   /** Returns how many were written. */
@@ -80,6 +84,8 @@ const run = async (command: Command, installation: Installation, terminal: Termi
     }
     case 'config':
       return showSettings(installation.listSettings())
+    case 'callers':
+      return showCallers(await installation.readCallers(command.url))
     case 'backup':
       return showTransfer('Wrote', await installation.backUp(command.file))
     case 'restore':
@@ -107,7 +113,16 @@ const run = async (command: Command, installation: Installation, terminal: Termi
 
 type StoreCommand = Exclude<
   Command,
-  { readonly verb: 'check' | 'config' | 'backup' | 'restore' | 'export-consumed' | 'import-consumed' }
+  {
+    readonly verb:
+      | 'check'
+      | 'config'
+      | 'callers'
+      | 'backup'
+      | 'restore'
+      | 'export-consumed'
+      | 'import-consumed'
+  }
 >
 
 const runOnStores = async (

@@ -1,5 +1,6 @@
 import type { Account, AuditEntry } from '../../ports/accountStore.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
+import type { CallerReport } from '../../protocol/operatorOverview.js'
 
 /** One line of `admin check`. Holds no secrets. */
 export interface Finding {
@@ -132,6 +133,36 @@ export const showSettings = (settings: readonly Setting[]): Found => ({
   ]),
 })
 
+const callersHead = ['CALLER', 'REQUESTS', 'REFUSED', 'SETTLES', 'BUSY S', 'REASONS']
+
+/** One table for each measure. */
+export const showCallers = (report: CallerReport): Found => {
+  const { from, to, mostRequests, mostRefused, mostBusy, isComplete } = report
+  const rank = (title: string, callers: CallerReport['mostBusy']): string => {
+    const rows = callers.map(({ accountId, network, requests, refused, settles, busyMs, reasons }) => [
+      withoutControls(accountId ?? network ?? '-'),
+      String(requests),
+      String(refused),
+      String(settles),
+      (busyMs / 1_000).toFixed(1),
+      reasons.map(({ reason, count }) => `${withoutControls(reason)} ${count}`).join(', ') || '-',
+    ])
+    return `${title}\n${rows.length === 0 ? 'none' : writeTable([callersHead, ...rows])}`
+  }
+  return {
+    found: report,
+    table: [
+      `${from} to ${to}, of the instance that answered`,
+      rank('Most requests', mostRequests),
+      rank('Most refused', mostRefused),
+      rank('Most time of the instance', mostBusy),
+      ...(isComplete ? [] : ['There were more callers than are kept: counts may be a little low.']),
+    ].join('\n\n'),
+  }
+}
+
+const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '')
+
 export const showTransfer = (verb: string, { file, rows, advice }: Transfer): Found => {
   const counts = ['settlements', 'accounts', 'api_keys', 'webhook_endpoints']
     .map((name) => `${rows[name] ?? 0} ${name.replace('_', ' ')}`)
@@ -179,7 +210,7 @@ export const showAudit = (entries: readonly AuditEntry[]): Found => ({
       createdAt.toISOString(),
       action,
       // Key names are user input, which must not control the terminal.
-      actor.replaceAll(/\p{C}/gu, ''),
+      withoutControls(actor),
       address ?? '-',
       JSON.stringify(details),
     ]),

@@ -78,6 +78,7 @@ describe('npm run admin -- keys', () => {
     },
     check: unused,
     listSettings: () => [],
+    readCallers: unused,
     backUp: unused,
     restore: unused,
     exportConsumed: unused,

@@ -30,13 +30,13 @@ describe.skipIf(promtool === '')('the alert', () => {
   })
   afterAll(() => core.close())
 
-  /** Runs a job that counts settlements while their table is locked, until `work` has ended. */
+  /** Runs a job that looks for open settlements while their table is locked, until `work` has ended. */
   const whileLocked = async (runs: number, work: (waiting: string) => Promise<void>): Promise<void> => {
     const holder = await database.pool.connect()
     try {
       await holder.query('begin; lock table open_settlements in access exclusive mode')
       const running = Array.from({ length: runs }, () =>
-        service.run('measureOpenSettlements').catch(() => undefined),
+        service.run('reconcileSettlements').catch(() => undefined),
       )
       await work(
         "datname = current_database() and wait_event_type = 'Lock' and query like '%open_settlements%'",
