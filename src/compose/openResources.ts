@@ -103,11 +103,12 @@ export const openResources = async (config: Config, environment: Environment) =>
   const metrics = createMetrics({
     kinds: registry.list().map(({ kind }) => kind),
     listNetworks: chains.health,
+    database,
+    listPools: stores.operator.listPools,
     isLimiterDegraded: limiter.isDegraded,
     isReady: async () => (await checkReadiness()).status === 'ready',
     measuresProcess,
   })
-  database.register(metrics.registry, stores.operator.listPools)
   if (config.webhooks.allow.length > 0) logger.warn(config.webhooks, 'webhooks.private_targets_allowed')
   if (config.sandbox !== 'off') {
     logger.warn({ sandbox: config.sandbox, hint: 'no payment of this instance is real' }, 'sandbox.enabled')

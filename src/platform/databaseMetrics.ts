@@ -1,14 +1,10 @@
 import { Gauge, Histogram, type Registry } from 'prom-client'
-import {
-  type DatabaseObserver,
-  poolNames,
-  statementFailures,
-  statementGroups,
-} from '../ports/databaseObserver.js'
+import type { DatabaseObserver } from '../ports/databaseObserver.js'
 import type { PoolState } from '../ports/operatorOverview.js'
+import { poolNames, statementFailures, statementGroups } from '../protocol/databaseWork.js'
 import { createBufferedCounter } from './bufferedCounter.js'
 
-interface DatabaseMetrics {
+export interface DatabaseMetrics {
   /** Works before the metrics are registered: stores open first. */
   readonly observer: DatabaseObserver
   register(registry: Registry, listPools: () => readonly PoolState[]): void

@@ -1,9 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { CreditCounter } from '../ports/creditStore.js'
+import type { PoolState } from '../ports/operatorOverview.js'
 import type { SettlementCounter } from '../ports/settlementOverview.js'
 import type { WebhookCounter } from '../ports/webhookOutbox.js'
 import { differenceKinds, type KindCount } from '../protocol/reconciliation.js'
 import { createBufferedCounter } from './bufferedCounter.js'
+import { createDatabaseMetrics, type DatabaseMetrics } from './databaseMetrics.js'
 import { type MeasuredNetwork, registerNetworkGauges } from './networkGauges.js'
 import { createWorkMetrics, type WorkMetrics } from './workMetrics.js'
 
@@ -59,6 +61,10 @@ interface MetricsSettings {
   readonly measuresProcess?: boolean
   /** Called on every scrape. Names come from the configuration, never from callers. */
   readonly listNetworks?: () => readonly MeasuredNetwork[]
+  /** What the stores have measured since they were opened; default: nothing. */
+  readonly database?: DatabaseMetrics
+  /** Called on every scrape. */
+  readonly listPools?: () => readonly PoolState[]
   /** Called on every scrape: whether this instance limits on its own because Redis is down. */
   readonly isLimiterDegraded?: () => boolean
   /** Called on every scrape: whether `/ready` answers 200. It has its own deadline. */
@@ -78,12 +84,15 @@ export const createMetrics = ({
   kinds,
   measuresProcess = true,
   listNetworks = () => [],
+  database = createDatabaseMetrics(),
+  listPools = () => [],
   isLimiterDegraded = () => false,
   isReady = async () => true,
 }: MetricsSettings): Metrics => {
   const registry = new Registry()
   const registers = [registry]
   registerNetworkGauges(registry, listNetworks)
+  database.register(registry, listPools)
   if (measuresProcess) collectDefaultMetrics({ register: registry })
 
   const requests = createBufferedCounter({

@@ -81,7 +81,7 @@ describe('the log of a settlement', () => {
     const second = await open()
     await scene.chain.control.mine()
     await second.reconcile()
-    await scene.chain.control.reorg(1)
+    await scene.chain.control.reorg(2)
     await scene.chain.control.mine()
     await second.core.detectReorgs()
     await second.core.detectReorgs()

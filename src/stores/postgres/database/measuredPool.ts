@@ -1,12 +1,12 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { setNewest } from '../../../concurrency/boundedMap.js'
+import type { DatabaseObserver } from '../../../ports/databaseObserver.js'
 import {
-  type DatabaseObserver,
   type PoolName,
   type StatementFailure,
   type StatementGroup,
   statementGroups,
-} from '../../../ports/databaseObserver.js'
+} from '../../../protocol/databaseWork.js'
 import { describeStatement, readStatementText } from './tracedPool.js'
 
 export interface Measurement {
