@@ -38,9 +38,8 @@ describe.skipIf(promtool === '')('the alert', () => {
       const running = Array.from({ length: runs }, () =>
         service.run('reconcileSettlements').catch(() => undefined),
       )
-      await work(
-        "datname = current_database() and wait_event_type = 'Lock' and query like '%open_settlements%'",
-      )
+      // The text of a statement is cut there, before it names the table.
+      await work("datname = current_database() and wait_event_type = 'Lock'")
       await holder.query('rollback')
       await Promise.all(running)
     } finally {
@@ -130,8 +129,10 @@ describe.skipIf(promtool === '')('the alert of background jobs', () => {
       for (let minute = 0; minute < minutes; minute += 1) {
         expected(await runAll())
         const done = clock.now().getTime() / 1_000
-        const never = ['quittance_job_done_timestamp_seconds', { background_job: 'purgeHolds' }] as const
-        pages.push(await service.scrapeUntil(never, done))
+        const late = ['quittance_job_done_timestamp_seconds', { background_job: 'purgeHolds' }] as const
+        const page = await service.scrapeUntil(late, done)
+        // A busy machine may be slow in other ways.
+        pages.push(new Map([...page].filter(([series]) => series.startsWith('quittance_job_'))))
         await clock.advance(60_000)
       }
       return pages
