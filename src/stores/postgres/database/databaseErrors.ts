@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg'
 import { AppError } from '../../../errors.js'
+import type { StatementFailure } from '../../../protocol/databaseWork.js'
 
 /**
  * `conflict`: the server rolled back one of several transactions; the same statement may succeed at once.
@@ -47,6 +48,25 @@ const driverErrorTexts = [
   'timeout exceeded when trying to connect',
   'timeout expired',
   'Cannot use a pool',
+]
+
+/** For counters. */
+export const nameFailure = (error: unknown): StatementFailure => {
+  if (error instanceof DatabaseError) {
+    const { code = '' } = error
+    return failureOfState.find(({ pattern }) => pattern.test(code))?.failure ?? 'other'
+  }
+  const message = error instanceof Error ? error.message : ''
+  return /timeout/i.test(message) && !message.startsWith('Connection terminated') ? 'timeout' : 'connection'
+}
+
+// 57014: canceled, mostly by `statement_timeout`. 40001 and 40P01: another transaction was in the way.
+const failureOfState: readonly { readonly pattern: RegExp; readonly failure: StatementFailure }[] = [
+  { pattern: /^57014/, failure: 'timeout' },
+  { pattern: /^55P03/, failure: 'lock' },
+  { pattern: /^40(001|P01)/, failure: 'deadlock' },
+  { pattern: /^(08|28|3D|53|57|58|25P03|25006)/, failure: 'connection' },
+  { pattern: /^(22|23)/, failure: 'data' },
 ]
 
 /** Whether it is certain that nothing of the statement, or of its transaction, was committed. */

@@ -1,4 +1,4 @@
-import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { setNewest } from '../../../concurrency/boundedMap.js'
 import type { DatabaseObserver } from '../../../ports/databaseObserver.js'
 import {
@@ -7,6 +7,7 @@ import {
   type StatementGroup,
   statementGroups,
 } from '../../../protocol/databaseWork.js'
+import { nameFailure } from './databaseErrors.js'
 import { describeStatement, readStatementText } from './tracedPool.js'
 
 export interface Measurement {
@@ -59,7 +60,7 @@ const watch = (
 ): unknown => {
   const startedAt = performance.now()
   const end = (error: unknown): void =>
-    onEnd((performance.now() - startedAt) / 1_000, error == null ? null : classifyFailure(error))
+    onEnd((performance.now() - startedAt) / 1_000, error == null ? null : nameFailure(error))
   const last = given.at(-1)
   if (typeof last === 'function') {
     const callback = (...outcome: readonly unknown[]): unknown => {
@@ -80,6 +81,8 @@ const maxGroups = 1_000
 
 // A comment before the statement names it, also in the views and logs of Postgres; otherwise its first table does.
 export const findGroup = (text: string): StatementGroup => {
+  // Such a text has values in it, and does not recur.
+  if (text.startsWith('begin; ')) return nameGroup(text)
   const known = groups.get(text)
   if (known !== undefined) return known
   const group = nameGroup(text)
@@ -88,7 +91,7 @@ export const findGroup = (text: string): StatementGroup => {
 }
 
 const nameGroup = (text: string): StatementGroup => {
-  const [, named = ''] = /^\s*\/\* (\w+) \*\//.exec(text) ?? []
+  const [, named = ''] = /^(?:begin; .*?|\s*)\/\* (\w+) \*\//.exec(text) ?? []
   if (isGroup(named)) return named
   const { name, table } = describeStatement(text)
   if (transactional.has(name)) return 'transaction'
@@ -129,25 +132,6 @@ const groupOfTable = new Map(
     isGroup(group) ? tables.map((table) => [table, group] as const) : [],
   ),
 )
-
-/** By SQLSTATE; the driver's own errors have none. */
-export const classifyFailure = (error: unknown): StatementFailure => {
-  if (error instanceof DatabaseError) {
-    const { code = '' } = error
-    return failureOfState.find(({ pattern }) => pattern.test(code))?.failure ?? 'other'
-  }
-  const message = error instanceof Error ? error.message : ''
-  return /timeout/i.test(message) && !message.startsWith('Connection terminated') ? 'timeout' : 'connection'
-}
-
-// 57014: canceled, mostly by `statement_timeout`. 40001 and 40P01: another transaction was in the way.
-const failureOfState: readonly { readonly pattern: RegExp; readonly failure: StatementFailure }[] = [
-  { pattern: /^57014/, failure: 'timeout' },
-  { pattern: /^55P03/, failure: 'lock' },
-  { pattern: /^40(001|P01)/, failure: 'deadlock' },
-  { pattern: /^(08|28|3D|53|57|58|25P03|25006)/, failure: 'connection' },
-  { pattern: /^(22|23)/, failure: 'data' },
-]
 
 const slowWindowMs = 30_000
 const toleratedTimeouts = 5
