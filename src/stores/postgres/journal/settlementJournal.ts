@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { AppError } from '../../../errors.js'
 import type { Closing, Recorder, Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
@@ -7,7 +6,7 @@ import { coalesce, type RunBatch } from '../database/coalesce.js'
 import { databaseUnavailable, mapDatabaseErrors } from '../database/databaseErrors.js'
 import { type Instance, isOwned } from '../database/instance.js'
 import { maxCallMs } from '../database/pool.js'
-import { createBackgroundRetries, hasNul, uuidForm } from '../database/statements.js'
+import { createBackgroundRetries, hasNul, timeOrderedUuid, uuidForm } from '../database/statements.js'
 import { ensureQuotaRow, lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotas.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 import { claimSettlements } from './claimSettlements.js'
@@ -77,7 +76,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
     claim: async (claim, quota = null, hold = null) => {
       const endsAt = performance.now() + maxCallMs
       do {
-        const id = randomUUID()
+        const id = timeOrderedUuid()
         const answer = await claimBatched({ id, claim, quota, hold })
         switch (answer.state) {
           case 'opened':
