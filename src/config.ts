@@ -97,6 +97,8 @@ export interface Config {
     readonly probe: { readonly allow: readonly string[] } | null
   } | null
   readonly settleWaitMs: number
+  /** Null: signed transactions are kept for ever. */
+  readonly keepBroadcastsMs: number | null
   readonly verifyDeadlineMs: number
   readonly spending: {
     readonly settlesPerPayerPerHour: number
@@ -264,6 +266,8 @@ export const readConfig = (
                   },
           },
     settleWaitMs: variables.SETTLE_WAIT_SECONDS * 1_000,
+    keepBroadcastsMs:
+      variables.RETENTION_BROADCASTS_DAYS === 0 ? null : variables.RETENTION_BROADCASTS_DAYS * 86_400_000,
     verifyDeadlineMs: variables.VERIFY_DEADLINE_SECONDS * 1_000,
     // The fixed payers of a sandbox, and their recipients, are shared by all callers.
     spending: {

@@ -61,6 +61,9 @@ const workerCount = z
   .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), maxWorkers) : Number(text)))
   .refine((count) => count >= 1 && count <= maxWorkers, `must be auto or between 1 and ${maxWorkers}`)
 
+// The nightly reconciliation compares what is up to nine days old with the chain.
+const minBroadcastDays = 14
+
 export const environmentShape = z.object({
   HOST: z.string().default('0.0.0.0'),
   PORT: wholeNumber(0, 65_535).default(8_080),
@@ -100,6 +103,9 @@ export const environmentShape = z.object({
   DATABASE_READ_URL: secretUrl('postgres:', 'postgresql:').optional(),
   DATABASE_READ_PASSWORD: oneLine.optional(),
   DATABASE_READ_POOL_SIZE: wholeNumber(1, 100).default(5),
+  RETENTION_BROADCASTS_DAYS: wholeNumber(0, 36_500)
+    .refine((days) => days === 0 || days >= minBroadcastDays, `must be 0 or at least ${minBroadcastDays}`)
+    .default(90),
   DATA_FOLDER: z.string().default('./data'),
   REDIS_URL: secretUrl('redis:', 'rediss:').optional(),
   REDIS_PASSWORD: oneLine.optional(),

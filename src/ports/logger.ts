@@ -41,6 +41,7 @@ export type LogEvent =
   | 'exact_direct.claims_open'
   | 'exact_direct.recipient_of_unserved_network'
   | 'extension.failed'
+  | 'broadcasts.dropped'
   | 'hold.release_failed'
   | 'idempotency.write_failed'
   | 'instance.connection_lost'

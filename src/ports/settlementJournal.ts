@@ -73,6 +73,7 @@ export interface BlockReference {
 
 export interface SignedTransaction {
   readonly transaction: string
+  /** Empty once they are dropped, long after the settlement is final. */
   readonly bytes: string
 }
 
@@ -178,4 +179,16 @@ export interface ConfirmedBlocks {
    * `consumedBy` is kept. Idempotent: a second call changes nothing and returns nothing.
    */
   reopen(block: ConfirmedBlock): Promise<readonly Settlement[]>
+}
+
+/** What only an open settlement needs, and what is kept of it for a while. */
+export interface BroadcastRetention {
+  /**
+   * Deletes signed bytes whose settlements were all closed before that time, and cannot be opened again: a reorg or a resend
+   * never misses them. Batches with pauses; `isDone` is false if a next call has more to do.
+   */
+  dropClosedBefore(
+    before: Date,
+    stopped: AbortSignal,
+  ): Promise<{ readonly dropped: number; readonly isDone: boolean }>
 }

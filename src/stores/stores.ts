@@ -16,7 +16,7 @@ import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { RecipientStatements, UniqueAmounts } from '../ports/recipients.js'
 import type { ReconciliationStore } from '../ports/reconciliation.js'
 import type { SandboxInboxes, SandboxScenarioStore } from '../ports/sandbox.js'
-import type { ConfirmedBlocks, SettlementJournal } from '../ports/settlementJournal.js'
+import type { BroadcastRetention, ConfirmedBlocks, SettlementJournal } from '../ports/settlementJournal.js'
 import type {
   AccountSettlements,
   SettlementOverview,
@@ -70,6 +70,7 @@ export interface Stores {
   readonly audit: AuditLog
   readonly journal: SettlementJournal
   readonly confirmedBlocks: ConfirmedBlocks
+  readonly broadcastRetention: BroadcastRetention
   readonly overview: SettlementOverview
   readonly lanes: SignerLanes
   readonly idempotency: IdempotencyStore

@@ -9,7 +9,7 @@ import type { FindPause } from '../../ports/operatorPauses.js'
 import type { Quotas } from '../../ports/quotas.js'
 import type { RateLimiter } from '../../ports/rateLimiter.js'
 import type { UniqueAmounts } from '../../ports/recipients.js'
-import type { ConfirmedBlocks, SettlementJournal } from '../../ports/settlementJournal.js'
+import type { BroadcastRetention, ConfirmedBlocks, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { OpenCount, SettlementCounter, SettlementOverview } from '../../ports/settlementOverview.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { createCompleteAccepts, createPriceAccepts } from './describe/accepts.js'
@@ -51,6 +51,8 @@ interface CoreSettings {
   readonly verifyDeadlineMs: number
   readonly spending: SpendingLimitSettings
   readonly concurrency: ConcurrencyLimitSettings
+  /** How long the signed transactions of final settlements are kept; null: for ever. */
+  readonly keepBroadcastsMs: number | null
 }
 
 interface CoreDependencies {
@@ -64,6 +66,7 @@ interface CoreDependencies {
   readonly extensions: readonly PaymentExtension[]
   readonly journal: SettlementJournal
   readonly confirmedBlocks: ConfirmedBlocks
+  readonly broadcastRetention: BroadcastRetention
   readonly overview: SettlementOverview
   readonly idempotency: IdempotencyStore
   readonly quotas: Quotas
@@ -88,7 +91,8 @@ export interface Core {
       | 'measureOpenSettlements'
       | 'purgeIdempotencyKeys'
       | 'purgeHolds'
-      | 'purgeUniqueAmounts',
+      | 'purgeUniqueAmounts'
+      | 'dropBroadcasts',
       Job
     >
   >
@@ -188,6 +192,22 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       purgeIdempotencyKeys: { everyMs: 3_600_000, isShared: true, run: idempotency.purge },
       purgeUniqueAmounts: { everyMs: 600_000, isShared: true, run: dependencies.uniqueAmounts.purge },
       purgeHolds: { everyMs: 600_000, isShared: true, run: holds.purge },
+      dropBroadcasts: {
+        everyMs: 600_000,
+        isShared: true,
+        run: (stopped) => dropBroadcasts(dependencies, stopped),
+      },
     },
   }
+}
+
+/** Drops signed transactions that no reorg and no resend can need any more; one bounded round. */
+const dropBroadcasts = async (
+  { broadcastRetention, settings, clock, logger }: CoreDependencies,
+  stopped: AbortSignal,
+): Promise<void> => {
+  if (settings.keepBroadcastsMs === null) return
+  const before = new Date(clock.now().getTime() - settings.keepBroadcastsMs)
+  const { dropped, isDone } = await broadcastRetention.dropClosedBefore(before, stopped)
+  if (dropped > 0) logger.info({ dropped, before: before.toISOString(), isDone }, 'broadcasts.dropped')
 }

@@ -44,9 +44,11 @@ export const settlementColumns = selectColumns('s', row.shape, {
   settledAmount: "case s.state when 'confirmed' then coalesce(s.settled_amount, s.amount) end",
   isOwned: isOwned('s.owner', 's.created_at'),
   broadcasts: `(select coalesce(
-      json_agg(json_build_object('transaction', b.transaction, 'bytes', b.bytes) order by t.position), '[]')
+      json_agg(json_build_object('transaction', t.transaction, 'bytes', coalesce(b.bytes, '')) order by t.position), '[]')
     from unnest(s.transactions) with ordinality as t (transaction, position)
-    join broadcasts b on b.network = s.network and b.transaction = t.transaction)`,
+    left join broadcasts b on b.network = s.network and b.transaction = t.transaction
+    where b.transaction is not null
+      or s.closed_at < (select d.closed_before from dropped_broadcasts d where d.network = s.network))`,
 })
 
 export const readSettlement = (value: unknown): Settlement => {

@@ -58,9 +58,12 @@ const differences = `
     select distinct network, signer, nonce from broadcasts
     where signer is not null and recorded_at >= $1 and recorded_at < $2 and recorded_at < now() - ${fillTime}) b,
     lateral (
-      select max(nonce) as nonce from broadcasts
-      where network = b.network and signer = b.signer and nonce < b.nonce) p
-  where p.nonce < b.nonce - 1)`
+      select o.nonce, o.recorded_at from broadcasts o
+      where o.network = b.network and o.signer = b.signer and o.nonce < b.nonce order by o.nonce desc limit 1) p
+  where p.nonce < b.nonce - 1
+    -- What final settlements had recorded by then is dropped. A day, because a replacement has the time of its own.
+    and p.recorded_at > coalesce((select d.closed_before + interval '1 day' from dropped_broadcasts d
+      where d.network = b.network), '-infinity'))`
 
 /**
  * What the journal should have by other records: settlements by their events and by the authorizations that they consumed,
