@@ -38,7 +38,7 @@ let chain: Map<string, Outcome>
 
 beforeEach(async () => {
   await pool.query(
-    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries, quota_uses, nightly_reconciliations, intents, stream_payments, streams`,
+    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries, quota_uses, nightly_reconciliations, intents, stream_payments, streams, dropped_broadcasts`,
   )
   journal = createSettlementJournal(pool, await addInstance(pool))
   chain = new Map()
@@ -578,6 +578,16 @@ describe('a reconciliation', () => {
       differences: [],
       checked: { onChain: 0, unavailable: 4 },
     })
+  })
+
+  it('proves no payment whose signed transaction was dropped, and takes it for no lost one', async () => {
+    const { paid } = await fill()
+    await deleteTransactions(paid)
+    await pool.query(
+      `insert into dropped_broadcasts values ('toy:1', now(), gen_random_uuid(), now() + interval '1 minute')`,
+    )
+    const page = await open().reconcile()
+    expect(page).toMatchObject({ differences: [], checked: { onChain: 3, unproven: 1 } })
   })
 
   it('of a failed settlement whose authorization was settled later finds no difference', async () => {
