@@ -16,6 +16,7 @@ export type Command =
   | { readonly verb: 'callers'; readonly url: string | null; readonly isJson: boolean }
   | { readonly verb: 'backup'; readonly file: string; readonly isJson: boolean }
   | { readonly verb: 'restore'; readonly file: string; readonly isJson: boolean }
+  | { readonly verb: 'archive'; readonly before: Date; readonly file: string; readonly isJson: boolean }
   | {
       readonly verb: 'export-consumed' | 'import-consumed'
       readonly file: string
@@ -46,6 +47,8 @@ export const usage = (
   settlements show <settlement> [--json]      one settlement with its transactions
   backup <file>                               every table at one moment, compressed; the service may run
   restore <file>                              fills an empty database from a backup of the same version
+  archive --before <date> --to <file> [--json]
+                                              moves final settlements before that day (UTC) to a compressed CSV
   consumed export <file>                      digests of the authorizations that have earned their success; often
   consumed import <file>                      adds those that a restored database lacks, so that they settle nothing again
 
@@ -77,11 +80,14 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const readCommand = (args: readonly string[], listTiers: () => readonly TierName[]): Command => {
   const { values, positionals } = parseOptions(args)
   const [noun, ...rest] = positionals
-  const { json: isJson, yes: isConfirmed, url, ...filters } = values
+  const { json: isJson, yes: isConfirmed, url, before, to, ...filters } = values
   if (url !== undefined && noun !== 'callers') throw new UsageError('Only `callers` takes --url.')
   const isFiltered = Object.values(filters).some((value) => value !== undefined)
   if (isFiltered && !(noun === 'settlements' && rest[0] === 'list')) {
     throw new UsageError('Only `settlements list` takes filters.')
+  }
+  if ((before !== undefined || to !== undefined) && noun !== 'archive') {
+    throw new UsageError('Only `archive` takes --before and --to.')
   }
   switch (noun) {
     case 'keys':
@@ -100,11 +106,14 @@ export const readCommand = (args: readonly string[], listTiers: () => readonly T
       expectCount(rest, 1)
       return { verb: noun, file: rest[0] ?? '', isJson }
     }
+    case 'archive':
+      expectCount(rest, 0)
+      return { verb: noun, before: readDay(before), file: readFile(to), isJson }
     case 'consumed':
       return readConsumedCommand(rest, isJson)
     default:
       throw new UsageError(
-        'Unknown command: the first word must be keys, settlements, callers, check, config, backup, restore or consumed.',
+        'Unknown command: the first word must be keys, settlements, callers, check, config, backup, restore, archive or consumed.',
       )
   }
 }
@@ -187,7 +196,10 @@ const readKeysCommand = (
   }
 }
 
-const flags = ['--json', '--yes', '--status', '--network', '--payer', '--limit', '--url']
+const flags = [
+  ...['--json', '--yes', '--status', '--network', '--payer', '--limit', '--url'],
+  ...['--before', '--to'],
+]
 
 const parseOptions = (args: readonly string[]) => {
   const unknown = args.find((word) => word.startsWith('-') && !flags.includes(word.split('=')[0] ?? ''))
@@ -207,6 +219,8 @@ const parseOptions = (args: readonly string[]) => {
         payer: { type: 'string' },
         limit: { type: 'string' },
         url: { type: 'string' },
+        before: { type: 'string' },
+        to: { type: 'string' },
       },
     })
   } catch (error) {
@@ -219,6 +233,20 @@ const readUrl = (text: string | undefined): string | null => {
   const protocol = URL.canParse(text) ? new URL(text).protocol : ''
   if (protocol === 'http:' || protocol === 'https:') return text
   throw new UsageError('--url must be the address of an instance, such as http://localhost:8080.')
+}
+
+const readDay = (text = ''): Date => {
+  const day = new Date(`${text}T00:00:00Z`)
+  // `2026-02-31` would be a day of March.
+  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text) {
+    throw new UsageError('--before must be a day, such as 2026-01-31.')
+  }
+  return day
+}
+
+const readFile = (text = ''): string => {
+  if (text === '') throw new UsageError('--to must name a file, such as settlements-2026-01-31.csv.gz.')
+  return text
 }
 
 const expectCount = (args: readonly string[], count: number): void => {

@@ -9,8 +9,10 @@ import {
   restoreBackup,
 } from '../../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../../stores/postgres/backup/writeBackup.js'
+import { migrateNamed } from '../../stores/postgres/database/connectionProblem.js'
 import { migrate } from '../../stores/postgres/database/migrate.js'
 import { refuseLaterSchema } from '../../stores/postgres/database/schemaHistory.js'
+import { archiveSettlements } from '../../stores/postgres/journal/archiveSettlements.js'
 import {
   hasData,
   NoDataError,
@@ -22,7 +24,7 @@ import { checkInstallation } from './checkInstallation.js'
 import { findSealers, openConfiguredSealers, sealingKeyFile } from './checkStores.js'
 import { listSettings } from './listSettings.js'
 import { createTerminal, type Installation, runAdmin, type Streams } from './runAdmin.js'
-import type { ImportedConsumed, Transfer } from './tables.js'
+import type { Archived, ImportedConsumed, Transfer } from './tables.js'
 
 interface GivenVariables {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -51,6 +53,7 @@ export const createInstallation = (given: GivenVariables): Installation => {
     readCallers: (url) => readCallers(readGiven(given), url),
     backUp: async (file) => backUp(await read(), file),
     restore: (file) => restore(readFilledConfig(given), file),
+    archive: async (file, before) => archive(await read(), { file, before }),
     exportConsumed: async (file) => exportConsumed(await read(), file),
     importConsumed: (file) => importInto(readFilledConfig(given), file),
   }
@@ -140,6 +143,20 @@ const backUp = async (config: Config, file: string): Promise<Transfer> => {
         `Keep ${nameSealingKey(config)} separately: without it the API keys and webhook secrets in this backup cannot be used.`,
       ],
     }
+  } finally {
+    await close()
+  }
+}
+
+const archive = async (
+  config: Config,
+  options: { readonly file: string; readonly before: Date },
+): Promise<Archived> => {
+  const { pool, close } = await openAdminDatabase(config.stores, { creates: false })
+  try {
+    // A later version may need what this one deletes, and an earlier schema counts none of it.
+    await migrateNamed(pool, migrationsFolder, config.stores.databaseUrl)
+    return await archiveSettlements(pool, options)
   } finally {
     await close()
   }

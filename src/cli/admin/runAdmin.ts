@@ -7,12 +7,14 @@ import type { TierName } from '../../protocol/tiers.js'
 import { createChangeAccount, operatorActor } from '../../usecases/operator/changeAccount.js'
 import { type Command, readCommand, type SettlementListing } from './command.js'
 import {
+  type Archived,
   describeFindings,
   type Finding,
   type Found,
   type ImportedConsumed,
   type Setting,
   showAccounts,
+  showArchived,
   showAudit,
   showCallers,
   showImported,
@@ -53,6 +55,7 @@ export interface Installation {
   readCallers(url: string | null): Promise<CallerReport>
   backUp(file: string): Promise<Transfer>
   restore(file: string): Promise<Transfer>
+  archive(file: string, before: Date): Promise<Archived>
   /** Returns how many were written. */
   exportConsumed(file: string): Promise<number>
   importConsumed(file: string): Promise<ImportedConsumed>
@@ -90,6 +93,8 @@ const run = async (command: Command, installation: Installation, terminal: Termi
       return showTransfer('Wrote', await installation.backUp(command.file))
     case 'restore':
       return showTransfer('Restored', await installation.restore(command.file))
+    case 'archive':
+      return showArchived(command.file, await installation.archive(command.file, command.before))
     case 'export-consumed': {
       const count = await installation.exportConsumed(command.file)
       return {
@@ -120,6 +125,7 @@ type StoreCommand = Exclude<
       | 'callers'
       | 'backup'
       | 'restore'
+      | 'archive'
       | 'export-consumed'
       | 'import-consumed'
   }

@@ -170,6 +170,21 @@ export const showTransfer = (verb: string, { file, rows, advice }: Transfer): Fo
   return { found: { file, rows, advice }, table: [`${verb} ${file}: ${counts}.`, ...advice].join('\n') }
 }
 
+export interface Archived {
+  /** Settlements in the file. */
+  readonly listed: number
+  readonly deleted: number
+  readonly sha256: string
+}
+
+export const showArchived = (file: string, found: Archived): Found => ({
+  found: { file, ...found },
+  table:
+    found.listed === 0
+      ? 'No settlement can be archived: no file was written.'
+      : `Wrote ${file}: ${found.listed} settlements, of which this run deleted ${found.deleted}. SHA-256: ${found.sha256}.`,
+})
+
 export const showImported = (file: string, found: ImportedConsumed): Found => {
   const { listed, added, contradicted, withoutSettlement } = found
   return {

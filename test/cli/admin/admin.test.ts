@@ -81,6 +81,7 @@ describe('npm run admin -- keys', () => {
     readCallers: unused,
     backUp: unused,
     restore: unused,
+    archive: unused,
     exportConsumed: unused,
     importConsumed: unused,
   })

@@ -251,7 +251,8 @@ export const importConsumed = async (
         `select (select count(*) from listed_authorizations l join ${consumedTable} c using (digest)
              where (l.settlement_id, l.terms) <> (c.settlement_id, c.terms)) as contradicted,
            (select count(*) from ${consumedTable} c
-             where not exists (select 1 from settlements s where s.id = c.settlement_id)) as without_settlement`,
+             where c.consumed_at >= archived_before()
+               and not exists (select 1 from settlements s where s.id = c.settlement_id)) as without_settlement`,
       ),
     )
     const [{ contradicted, without_settlement: withoutSettlement }] = counted.parse(rows)

@@ -72,8 +72,8 @@ export const writeBackup = async (
     await syncAndRename(partial, file)
   } catch (error) {
     // Another backup may be writing it.
-    if (!isCode(error, 'EEXIST')) await rm(partial, { force: true })
-    throw describeFailure(error, file)
+    if (!isFileError(error, 'EEXIST')) await rm(partial, { force: true })
+    throw describeFileFailure(error, file)
   }
   return { rows: counts, bytes: (await stat(file)).size }
 }
@@ -141,13 +141,13 @@ const syncAndRename = async (partial: string, file: string): Promise<void> => {
   }
 }
 
-const isCode = (error: unknown, ...codes: readonly string[]): boolean =>
+export const isFileError = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code))
 
-const describeFailure = (error: unknown, file: string): unknown => {
-  if (isCode(error, 'EEXIST'))
+export const describeFileFailure = (error: unknown, file: string): unknown => {
+  if (isFileError(error, 'EEXIST'))
     return new Error(`${file}.part exists: another backup writes it, or one was ended by force. Remove it.`)
-  if (isCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EISDIR')) {
+  if (isFileError(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EISDIR')) {
     return new Error(
       `${file} cannot be written: ${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}.`,
     )

@@ -156,13 +156,14 @@ const lockEdges = `
   order by e.payer, e.payee for update of e`
 
 const findFirstOfEdges = `
-  update credit_edges e set first_at = (
+  update credit_edges e set first_at = least((
+    select a.first_at from archived_credit a where a.payer = e.payer and a.payee = e.payee), (
     select min(s.created_at) from settlements s
     where s.payer_wallet = substr(e.payer, strpos(e.payer, ':') + 1) and s.state = 'confirmed'
       and s.dollar_decimals is not null and credit_wallet(s.network, s.payer_wallet) = e.payer
       and credit_wallet(s.network, s.payee_wallet) = e.payee
       and credit_counts(s.payer_wallet, s.payee_wallet,
-        credit_worth(coalesce(s.settled_amount, s.amount), s.dollar_decimals)))
+        credit_worth(coalesce(s.settled_amount, s.amount), s.dollar_decimals))))
   from unnest($1::text[], $2::text[]) as p (payer, payee)
   where e.payer = p.payer collate "C" and e.payee = p.payee collate "C"`
 

@@ -17,12 +17,15 @@ const compare = `
   with waiting as (
     select exists (select 1 from credit_pairs where payer = $1) as are_dates_late
   ), actual as (
-    select credit_wallet(network, payee_wallet) collate "C" as payee, count(*) as payments, sum(worth) as volume,
-      min(created_at) as first_at
-    from settlements,
-      lateral (select credit_worth(coalesce(settled_amount, amount), dollar_decimals) as worth) w
-    where payer_wallet = $2 and state = 'confirmed' and dollar_decimals is not null
-      and credit_wallet(network, payer_wallet) = $1 and credit_counts(payer_wallet, payee_wallet, worth)
+    select payee, sum(payments)::bigint as payments, sum(volume) as volume, min(first_at) as first_at from (
+      select credit_wallet(network, payee_wallet) collate "C" as payee, 1 as payments, worth as volume,
+        created_at as first_at
+      from settlements,
+        lateral (select credit_worth(coalesce(settled_amount, amount), dollar_decimals) as worth) w
+      where payer_wallet = $2 and state = 'confirmed' and dollar_decimals is not null
+        and credit_wallet(network, payer_wallet) = $1 and credit_counts(payer_wallet, payee_wallet, worth)
+      union all
+      select payee, payments, volume, first_at from archived_credit where payer = $1) c
     group by 1
   ), compared as (
     select coalesce(a.payee, e.payee) as payee, coalesce(a.payments, 0) as payments, coalesce(a.volume, 0) as volume,

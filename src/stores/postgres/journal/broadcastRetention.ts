@@ -12,7 +12,7 @@ const networkRow = z.object({ network: z.string() })
 const batchRow = z.tuple([z.object({ settlements: z.coerce.number(), dropped: z.coerce.number() })])
 
 /** One index entry for each network. */
-const listNetworks = `
+export const listNetworks = `
   with recursive networks (network) as (
     (select network from settlements where state = 'confirmed' order by network limit 1)
     union all

@@ -28,6 +28,10 @@ const totals = (columns: string, from: string): string => `
   select v.* from (select ${columns} from ${from}) t,
     lateral (values ('opened', opened), ('confirmed', confirmed), ('failed', failed)) v (key, value)`
 
+// Days and months of archived settlements are not compared: the file has them.
+const archived = '(select coalesce(sum(deleted), 0)::bigint from settlement_archives)'
+const firstDay = `(archived_before() at time zone 'utc')::date`
+
 const unfinal = `concat_ws(' ', network, block_number, block_hash, scheme)`
 
 // Until then, counters of mailboxes may count settlements twice: `0041_quota_holders.backfill.sql`.
@@ -52,7 +56,7 @@ const comparisons: Readonly<Record<Counter, Comparison>> = {
     kind: 'totals_differ',
     subject: 'Total of',
     recount: totals(
-      `count(*) as opened, count(*) filter (where state = 'confirmed') as confirmed,
+      `count(*) + ${archived} as opened, count(*) filter (where state = 'confirmed') + ${archived} as confirmed,
        count(*) filter (where state = 'failed') as failed`,
       'settlements',
     ),
@@ -69,11 +73,12 @@ const comparisons: Readonly<Record<Counter, Comparison>> = {
       from settlements where caller <> 'anonymous' and state <> 'failed'
         and created_at >= date_trunc('day', $1::timestamptz, 'utc')
         and created_at < date_trunc('day', $2::timestamptz, 'utc') + interval '1 day'
+        and created_at >= archived_before()
       group by caller, (created_at at time zone 'utc')::date`,
     counters: `
       select concat_ws(' ', account_id, day) as key, account_id, count as value from account_days
       where count <> 0 and day between ($1::timestamptz at time zone 'utc')::date
-        and ($2::timestamptz at time zone 'utc')::date`,
+        and ($2::timestamptz at time zone 'utc')::date and day >= ${firstDay}`,
     names: 'account',
     isOfPeriod: true,
   },
@@ -85,11 +90,12 @@ const comparisons: Readonly<Record<Counter, Comparison>> = {
         coalesce(quota_holder, caller) as account_id, count(*) as value
       from settlements where ${areHoldersNamed} and quota_month between date_trunc('month', $1::timestamptz at time zone 'utc')::date
         and ($2::timestamptz at time zone 'utc')::date and (state <> 'failed' or transaction is not null)
+        and quota_month >= ${firstDay}
       group by coalesce(quota_holder, caller), quota_month`,
     counters: `
       select concat_ws(' ', account_id, to_char(month, 'YYYY-MM')) as key, account_id, used as value
       from quota_uses where ${areHoldersNamed} and used <> 0 and month between date_trunc('month', $1::timestamptz at time zone 'utc')::date
-        and ($2::timestamptz at time zone 'utc')::date`,
+        and ($2::timestamptz at time zone 'utc')::date and month >= ${firstDay}`,
     names: 'account',
     isOfPeriod: true,
   },
@@ -97,13 +103,16 @@ const comparisons: Readonly<Record<Counter, Comparison>> = {
     kind: 'credit_differs',
     subject: 'Payments and millionths of a dollar of payer and payee',
     recount: `
-      select concat_ws(' ', payer, payee) as key, concat_ws(' ', count(*), sum(worth)) as value
+      select concat_ws(' ', payer, payee) as key, concat_ws(' ', sum(payments), sum(worth)) as value
       from (
-        select credit_wallet(network, payer_wallet) as payer, credit_wallet(network, payee_wallet) as payee, worth
+        select credit_wallet(network, payer_wallet) as payer, credit_wallet(network, payee_wallet) as payee,
+          1 as payments, worth
         from settlements, lateral (
           select credit_worth(coalesce(settled_amount, amount), dollar_decimals) as worth) w
         where state = 'confirmed' and dollar_decimals is not null
-          and credit_counts(payer_wallet, payee_wallet, worth)) p
+          and credit_counts(payer_wallet, payee_wallet, worth)
+        union all
+        select payer, payee, payments, volume from archived_credit) p
       group by payer, payee`,
     counters: `
       select concat_ws(' ', payer, payee) as key, concat_ws(' ', payments, volume) as value

@@ -20,7 +20,7 @@ const differences = `
   -- What was consumed in the period, and has no settlement. What has an event is listed above.
   (select 'settlement_missing', c.settlement_id::text, null, null, c.settlement_id::text, 'none', 'consumed authorization'
   from consumed_authorizations c
-  where c.consumed_at >= $1 and c.consumed_at < $2
+  where c.consumed_at >= $1 and c.consumed_at < $2 and c.consumed_at >= archived_before()
     and not exists (select 1 from settlements s where s.id = c.settlement_id)
     and not exists (select 1 from webhook_deliveries d
       where d.settlement_id = c.settlement_id and d.created_at >= $1 and d.created_at < $2))
