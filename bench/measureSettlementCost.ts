@@ -23,10 +23,10 @@ const vacuumEvery = 1_000
 // A raw transaction that carries one `transferWithAuthorization`, in hexadecimal digits.
 const transactionDigits = 2 * 460
 
-const forEver = ['settlements', 'consumed_authorizations'] as const
+const keptTables = ['settlements', 'consumed_authorizations'] as const
 const broadcastTables = ['broadcasts', 'broadcast_settlements'] as const
 const purgedTables = ['webhook_deliveries', 'idempotent_requests'] as const
-const tables = [...forEver, ...broadcastTables, ...purgedTables]
+const tables = [...keptTables, ...broadcastTables, ...purgedTables]
 
 const steps = ['begin', 'claim', 'record', 'close', 'answer', 'final', 'deliver'] as const
 type Step = (typeof steps)[number]
@@ -86,8 +86,8 @@ export const measureSettlementCost = async (pool: Pool, count: number): Promise<
   for (const { name, bytes } of grown) disk.row(name, figure(bytes))
   const sumOf = (names: readonly string[]): number =>
     grown.filter(({ of }) => names.includes(of)).reduce((sum, { bytes }) => sum + bytes, 0)
-  const [kept, dropped, purged] = [sumOf(forEver), sumOf(broadcastTables), sumOf(purgedTables)]
-  disk.row('kept for ever, or until it is archived', figure(kept))
+  const [kept, dropped, purged] = [sumOf(keptTables), sumOf(broadcastTables), sumOf(purgedTables)]
+  disk.row('kept until it is archived', figure(kept))
   disk.row('dropped after RETENTION_BROADCASTS_DAYS', figure(dropped))
   disk.row('purged after 24 hours and 30 days', figure(purged))
 

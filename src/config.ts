@@ -97,7 +97,7 @@ export interface Config {
     readonly probe: { readonly allow: readonly string[] } | null
   } | null
   readonly settleWaitMs: number
-  /** Null: signed transactions are kept for ever. */
+  /** Null: signed transactions are never deleted. */
   readonly keepBroadcastsMs: number | null
   readonly verifyDeadlineMs: number
   readonly spending: {

@@ -5,7 +5,7 @@ import type { Actor } from './accountStore.js'
 export interface OperatorAction {
   readonly id: string
   readonly createdAt: Date
-  /** `pause.set`, `pause.cleared`, `delivery.redelivered`, or an action on an account, such as `tier.changed`. */
+  /** `pause.set`, `pause.cleared`, `delivery.redelivered`, `settlements.archived`, or an action on an account, such as `tier.changed`. */
   readonly action: string
   readonly target: JsonObject
   /** Name that the operator gave; null: none. */

@@ -51,7 +51,7 @@ interface CoreSettings {
   readonly verifyDeadlineMs: number
   readonly spending: SpendingLimitSettings
   readonly concurrency: ConcurrencyLimitSettings
-  /** How long the signed transactions of final settlements are kept; null: for ever. */
+  /** How long the signed transactions of final settlements are kept; null: never deleted. */
   readonly keepBroadcastsMs: number | null
 }
 

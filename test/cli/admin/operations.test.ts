@@ -11,6 +11,7 @@ import { claimOf } from '../../support/claimOf.js'
 import { environmentFor } from '../../support/core.js'
 import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
 import { addInstance } from '../../support/instances.js'
+import { insertJournalRows } from '../../support/journalRows.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { reservePort } from '../../support/reservePort.js'
 import { makeTemporaryFolder } from '../../support/temporaryFolder.js'
@@ -263,5 +264,51 @@ describe('admin config', () => {
     expect(output).toMatch(/^EVM_PRIVATE_KEY +environment +\[secret\]$/m)
     const json = await admin(['config', '--json'], environment)
     expect(json.output).not.toContain(secret)
+  })
+})
+
+describe('admin archive', () => {
+  let database: TestDatabase
+  let folder: string
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    folder = await makeTemporaryFolder('quittance-archive-')
+    const pool = database.pool()
+    const old = "now() - interval '400 days'"
+    await insertJournalRows(pool, { count: 2, columns: { created_at: old, closed_at: old } })
+    await pool.query(`alter table consumed_authorizations disable trigger user;
+      update consumed_authorizations set consumed_at = ${old};
+      alter table consumed_authorizations enable trigger user`)
+  })
+  afterAll(async () => {
+    await database.drop()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const run = (...words: readonly string[]) => admin(['archive', ...words], { DATABASE_URL: database.url })
+  const before = new Date(Date.now() - 200 * 86_400_000).toISOString().slice(0, 10)
+
+  it('moves settlements to a file, and says how many', async () => {
+    const file = join(folder, 'settlements.csv.gz')
+    const { code, output } = await run('--before', before, '--to', file)
+    expect(output).toMatch(
+      /settlements\.csv\.gz: 2 settlements, of which this run deleted 2\. SHA-256: [0-9a-f]{64}\./,
+    )
+    expect(code).toBe(0)
+    expect(existsSync(file)).toBe(true)
+    expect((await database.pool().query('select from settlements')).rowCount).toBe(0)
+
+    const again = await run('--before', before, '--to', join(folder, 'more.csv.gz'))
+    expect(again).toEqual({ code: 0, output: 'No settlement can be archived: no file was written.\n' })
+  })
+
+  it.each([
+    [['--to', 'file'], /--before must be a day/],
+    [['--before', '2026-02-31', '--to', 'file'], /--before must be a day/],
+    [['--before', '2026-01-31'], /--to must name a file/],
+    [['--before', '2026-01-31', '--to', 'file', '--limit', '5'], /Only `settlements list` takes filters/],
+  ])('refuses %j', async (words, message) => {
+    const { code, output } = await run(...words)
+    expect(code).toBe(1)
+    expect(output).toMatch(message)
   })
 })

@@ -330,7 +330,7 @@ describe('the credit store', () => {
         (
           await pool.query(
             `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-               and query like '%credit_edges%'`,
+               and query like '%credit_pairs%'`,
           )
         ).rowCount
       await whileHolding('select 1 from credit_edges for update', async (holder) => {
