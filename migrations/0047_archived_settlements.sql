@@ -1,3 +1,4 @@
+-- quittance: runs beside 0039
 -- Final settlements that were written to a file, and are deleted here. What is counted from the journal counts them too.
 create table if not exists settlement_archives (
   id uuid primary key default gen_random_uuid(),

@@ -1,3 +1,4 @@
+-- quittance: runs beside 0039
 -- How far the recorded transactions of final settlements are dropped, for each network. Settlements up to the cursor are not
 -- looked at again.
 create table if not exists dropped_broadcasts (

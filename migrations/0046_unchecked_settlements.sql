@@ -1,6 +1,4 @@
--- What deletes a transaction looks for one that replaces it. Few are replaced.
-create index if not exists broadcasts_replaced on broadcasts (network, replaces) where replaces is not null;
-
+-- quittance: runs beside 0039
 -- It is the other way round for settlements: a transaction carries those that the same statement has locked, and before a
 -- settlement is deleted its transactions are. A check would read the whole table, or need another index.
 alter table broadcast_settlements drop constraint if exists broadcast_settlements_settlement_id_fkey;
