@@ -66,6 +66,8 @@ const startBalancer = async () => {
   const server = createServer((request, response) => {
     forward(request, response).catch((error: unknown) => response.writeHead(502).end(String(error)))
   })
+  // Idle connections of clients are not what is tested.
+  server.keepAliveTimeout = 0
   const { url, stop } = await listenOnLoopback(server)
   return {
     url,
@@ -118,6 +120,7 @@ describe('two instances behind a load balancer', () => {
         DATABASE_URL: database.url,
         KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
         RATE_LIMITS: 'off',
+        SETTLES_PER_PAYER_PER_HOUR: '0',
         // Longer than a busy machine takes to answer a check.
         SHUTDOWN_DELAY_SECONDS: '10',
       },
