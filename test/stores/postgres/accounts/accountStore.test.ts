@@ -242,7 +242,10 @@ describe('accounts in Postgres', () => {
     try {
       await distant.query('select 1')
       network.hang()
-      await expect(createAccountStore(distant).findByKey(randomBytes(32))).rejects.toThrow(/timeout/i)
+      await expect(createAccountStore(distant).findByKey(randomBytes(32))).rejects.toMatchObject({
+        code: 'SERVICE_UNAVAILABLE',
+        cause: { message: expect.stringMatching(/timeout/i) },
+      })
     } finally {
       await network.close()
       await distant.end()
