@@ -231,6 +231,9 @@ export interface WebhookUseCases {
     query: EventsQuery,
     waiter: EventsWaiter,
   ): Promise<EventPage>
-  /** Throws NOT_FOUND, or INVALID_REQUEST if no webhook is set. */
-  redeliver(account: Account, deliveryId: string): Promise<DeliveryView>
+  /**
+   * Throws NOT_FOUND, or INVALID_REQUEST if no webhook is set. `recordBefore` runs once nothing else refuses it; if it
+   * fails, nothing is sent.
+   */
+  redeliver(account: Account, deliveryId: string, recordBefore?: () => Promise<void>): Promise<DeliveryView>
 }

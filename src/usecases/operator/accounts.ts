@@ -9,8 +9,8 @@ import { createChangeAccount } from './changeAccount.js'
 import type { OperatorUseCases } from './useCases.js'
 
 interface AccountsDependencies {
-  readonly accounts: AccountStore
-  readonly records: OperatorRecords
+  readonly accounts: Pick<AccountStore, 'find' | 'setTier' | 'revoke'>
+  readonly records: Omit<OperatorRecords, 'purgeActions'>
   readonly tiers: Tiers
   readonly redeliver: WebhookUseCases['redeliver']
 }
@@ -65,17 +65,17 @@ export const createAccountUseCases = ({
       const accountId = await records.findDeliveryAccount(deliveryId)
       const account = accountId === null ? null : await accounts.find(accountId)
       if (account === null) throw new AppError('NOT_FOUND', 'Delivery not found')
-      const delivery = await redeliver(account, deliveryId)
       const target = { kind: 'delivery', deliveryId, accountId: account.id }
-      await records.recordAction({
-        action: 'delivery.redelivered',
-        target,
-        by,
-        address,
-        before: null,
-        after: { status: delivery.status },
-      })
-      return delivery
+      return await redeliver(account, deliveryId, () =>
+        records.recordAction({
+          action: 'delivery.redelivered',
+          target,
+          by,
+          address,
+          before: null,
+          after: { status: 'waiting' },
+        }),
+      )
     },
 
     readAudit: async ({ limit, cursor }) => {

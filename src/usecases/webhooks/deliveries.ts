@@ -29,7 +29,7 @@ export interface RedeliverDependencies extends Pick<WebhookDependencies, 'outbox
 
 export const createRedeliver =
   ({ outbox, clock, limiter }: RedeliverDependencies): WebhookUseCases['redeliver'] =>
-  async (account, deliveryId) => {
+  async (account, deliveryId, recordBefore) => {
     await getEndpoint(outbox, account)
     const { isAllowed, windows } = await limiter.take([
       { key: `redeliver:${account.customer}`, limit: redeliveriesPerMinute, windowMs: minuteMs },
@@ -40,6 +40,7 @@ export const createRedeliver =
         retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - clock.now().getTime()) / 1_000)),
       })
     }
+    await recordBefore?.()
     const delivery = await outbox.redeliver(account.id, deliveryId)
     if (delivery === null) throw new AppError('NOT_FOUND', 'Delivery not found')
     return viewDelivery(delivery)
