@@ -32,7 +32,7 @@ import { serviceRoutes, statsRoutes } from './http/routes/service.js'
 import { siwxRoutes } from './http/routes/siwx.js'
 import { streamRoutes } from './http/routes/streams.js'
 import { webhookRoutes } from './http/routes/webhooks.js'
-import { addRouteTable, strictQueries } from './http/routeTable.js'
+import { addRouteTable, refuseNul, strictQueries } from './http/routeTable.js'
 import { createServerFactory } from './http/server/createServerFactory.js'
 import { createFindRate } from './http/server/pace.js'
 import { createTurns } from './http/server/turns.js'
@@ -203,6 +203,7 @@ export const buildApp = ({
   if (limits !== null) app.register(rateLimits, limits)
   app.register(jsonBodies, { turns, limits: settings.receiving ?? defaultBodyReceiverLimits })
   app.register(strictQueries)
+  app.register(refuseNul)
   app.register(readShares, { connections: settings.readConnections ?? defaultReadConnections })
   app.register(openapi)
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
+import { AppError } from '../errors.js'
 import type { KeyScope } from '../protocol/accounts.js'
 import { type Access, findRequiredScope } from './auth/caller.js'
 
@@ -78,4 +79,19 @@ export const strictQueries = fastifyPlugin(
     done()
   },
   { name: 'strictQueries' },
+)
+
+/**
+ * No text of Postgres has the character NUL: a parameter with it would fail as a statement. Only where a route reads
+ * parameters; after authentication, so that a caller without a key learns nothing else first.
+ */
+export const refuseNul = fastifyPlugin(
+  (app, _options, done) => {
+    app.addHook('preValidation', async ({ url, routeOptions: { schema } }) => {
+      if (schema?.params === undefined && schema?.querystring === undefined) return
+      if (url.includes('%00')) throw new AppError('INVALID_REQUEST', 'The URL must not contain %00 (NUL)')
+    })
+    done()
+  },
+  { name: 'refuseNul' },
 )
