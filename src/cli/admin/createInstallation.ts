@@ -155,7 +155,7 @@ const archive = async (
   const { pool, close } = await openAdminDatabase(config.stores, { creates: false })
   try {
     // A later version may need what this one deletes, and an earlier schema counts none of it.
-    await migrateNamed(pool, migrationsFolder, config.stores.databaseUrl)
+    refuseLaterSchema(await migrateNamed(pool, migrationsFolder, { url: config.stores.databaseUrl }))
     return await archiveSettlements(pool, options)
   } finally {
     await close()

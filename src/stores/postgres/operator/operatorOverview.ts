@@ -51,9 +51,12 @@ const maxCounted = 10_000
 
 const backlog = z.tuple([z.object({ count: z.number(), oldest_seconds: z.number().nullable() })])
 
-const measureWebhooks = `
-  select count(*)::int, extract(epoch from now() - min(created_at))::float8 as oldest_seconds
-  from (select created_at from webhook_deliveries where state = 'waiting' limit ${maxCounted + 1}) waiting`
+/** The count is bounded. The age is not: it is the first entry of its index. */
+export const measureWebhooks = `
+  select (select count(*)::int
+      from (select from webhook_deliveries where state = 'waiting' limit ${maxCounted + 1}) waiting) as count,
+    (select extract(epoch from now() - min(created_at))::float8
+      from webhook_deliveries where state = 'waiting') as oldest_seconds`
 
 const job = z.object({ job: z.string(), holder: z.string().nullable() })
 

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { createJobLeases } from '../../../../src/stores/postgres/database/instance.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
-import { createOverviewStore } from '../../../../src/stores/postgres/operator/operatorOverview.js'
+import {
+  createOverviewStore,
+  measureWebhooks,
+} from '../../../../src/stores/postgres/operator/operatorOverview.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -73,20 +76,27 @@ describe('what all instances share', () => {
     ])
   })
 
-  it('has the webhooks that wait, and counts no more than 10,000', async () => {
-    const insert = (count: number) =>
+  it('has the webhooks that wait, counts no more than 10,000, and knows the oldest of any number', async () => {
+    const insert = (count: number, age: string) =>
       pool.query(
         `insert into webhook_deliveries (account_id, type, data, created_at)
-         select 'shop', 'settlement.confirmed', '{}', now() - interval '1 hour' from generate_series(1, $1::int)`,
-        [count],
+         select 'shop', 'settlement.confirmed', '{}', now() - $2::interval from generate_series(1, $1::int)`,
+        [count, age],
       )
     expect(await store.measureWebhooks()).toEqual({ waiting: 0, isCountLimited: false, oldestSeconds: null })
-    await insert(10_000)
+    await insert(10_000, '1 hour')
     expect(await store.measureWebhooks()).toMatchObject({ waiting: 10_000, isCountLimited: false })
-    await insert(1)
+    // Beyond the bound, and the last of the table.
+    await insert(10_000, '1 minute')
+    await insert(1, '2 days')
     const { waiting, isCountLimited, oldestSeconds } = await store.measureWebhooks()
     expect([waiting, isCountLimited]).toEqual([10_000, true])
-    expect(oldestSeconds).toBeGreaterThanOrEqual(3_600)
+    expect(oldestSeconds).toBeGreaterThanOrEqual(2 * 86_400)
+    await pool.query('analyze webhook_deliveries')
+    const { rows } = await pool.query<Record<string, string>>(`explain ${measureWebhooks}`)
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(
+      /Limit.*\n.*Index Only Scan using webhook_deliveries_oldest/,
+    )
   })
 
   it('has the jobs with the instance that does them while it is alive', async () => {
