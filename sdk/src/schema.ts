@@ -5407,7 +5407,7 @@ export interface operations {
                 status?: "pending" | "confirmed" | "failed";
                 /** @description Filter by network */
                 network?: string;
-                /** @description Only settlements with this id or transaction, and, of the newest 10,000 that match the other filters, those of this payer */
+                /** @description Only settlements with this id or transaction, and, of the newest 1,000 that match the other filters, those of this payer */
                 search?: string;
             };
             header?: never;

@@ -111,7 +111,7 @@ export const accountSettlementsQuery = fields
       .optional()
       .meta({
         description:
-          'Only settlements with this id or transaction, and, of the newest 10,000 that match the other filters, those ' +
+          'Only settlements with this id or transaction, and, of the newest 1,000 that match the other filters, those ' +
           'of this payer',
       }),
   })

@@ -26,20 +26,34 @@ const statesOf = (status: AccountSettlementFilter['status']): readonly string[] 
 // `caller <> 'anonymous'` matches the partial index.
 const scope = "s.caller = $1 and s.caller <> 'anonymous'"
 
-/** No index names the payers of an account. */
-const maxSearched = 10_000
+/**
+ * No index names the payers of an account: one more would be written with every settlement. With more rows Postgres expects
+ * so much work that it compiles the statement (`jit_above_cost`), which takes longer than the search.
+ */
+const maxSearched = 1_000
 
-// By primary key, and by the index of transactions once for each network of the account.
-const found = (conditions: string): string => `, found as (
-    select s.id, s.created_at from page join settlements s on s.id = page.id where lower(s.payer) = lower($6)
-    union
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** By primary key: nothing else is named like this. */
+const byId = (conditions: string): string => `
+  found as (
+    select s.id, s.created_at from settlements s where s.id = $6::uuid and ${scope} and ${conditions})`
+
+/**
+ * By the index of transactions, once for each network of the account. Payers are looked for only where no transaction is
+ * found: with them the cost is that of `page`. A subquery with a limit and an array, because joins may be planned as scans
+ * of the journal.
+ */
+const byTransactionOrPayer = (page: string, conditions: string): string => `${page}, sent as materialized (
+    select f.id, f.created_at from networks n cross join lateral (
+      select s.id, s.created_at from settlements s
+      where s.network = n.network and s.transaction in ($6, lower($6)) and ${scope} and ${conditions}
+      order by s.created_at desc, s.id desc limit $5) f
+  ), found as (
+    select id, created_at from sent
+    union all
     select s.id, s.created_at from settlements s
-    where $6 ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' and ${scope} and s.id = case
-      when $6 ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $6::uuid end and ${conditions}
-    union
-    select s.id, s.created_at from networks n join settlements s on s.network = n.network
-    where s.transaction in ($6, lower($6)) and ${scope} and ${conditions}
-  )`
+    where s.id = any(array(select id from page)) and lower(s.payer) = lower($6) and not exists (select from sent))`
 
 export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
   list: async ({ accountId, status, network, since, after, search, limit }) => {
@@ -58,12 +72,18 @@ export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
       bounds,
       limit: isSearch ? `${maxSearched}` : '$5',
     })
-    const ofStatus = `s.state in (${states.map((state) => `'${state}'`).join()})`
+    const conditions = `${bounds} and s.state in (${states.map((state) => `'${state}'`).join()})`
+    const source = !isSearch
+      ? page
+      : idForm.test(search)
+        ? byId(conditions)
+        : byTransactionOrPayer(page, conditions)
     const { rows } = await pool.query(
-      `/* find */ with recursive ${page}${isSearch ? found(`${bounds} and ${ofStatus}`) : ''}
+      `/* find */ with recursive ${source}
        select ${settlementColumns}, coalesce(
            (select ceil(f.fee) from fee_ledger f where f.settlement_id = s.id), 0)::text as fee
-       from ${isSearch ? 'found' : 'page'} as listed join settlements s on s.id = listed.id
+       from (select id, created_at from ${isSearch ? 'found' : 'page'} order by created_at desc, id desc limit $5) as listed
+         join settlements s on s.id = listed.id
        order by listed.created_at desc, listed.id desc limit $5`,
       [accountId, network ?? null, since ?? null, after ?? null, limit, ...(isSearch ? [search] : [])],
     )

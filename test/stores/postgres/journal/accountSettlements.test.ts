@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { createAccountSettlements } from '../../../../src/stores/postgres/journal/accountSettlements.js'
 import { failedColumns, insertJournalRows, openColumns } from '../../../support/journalRows.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -132,5 +133,69 @@ describe('the search of an account', () => {
     const first = await find('0xpayer', { limit: 15 })
     const rest = await find('0xpayer', { limit: 15, after: first.at(-1) })
     expect([first.length, rest.length, new Set([...first, ...rest]).size]).toEqual([15, 5, 20])
+  })
+})
+
+interface PlanNode {
+  readonly 'Relation Name'?: string | undefined
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly Plans?: readonly PlanNode[] | undefined
+}
+
+const planNode: z.ZodType<PlanNode> = z.lazy(() =>
+  z.object({
+    'Relation Name': z.string().optional(),
+    'Actual Rows': z.number(),
+    'Actual Loops': z.number(),
+    Plans: z.array(planNode).optional(),
+  }),
+)
+
+const plan = z.tuple([z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: planNode })]) })])
+
+const countRows = (node: PlanNode): number =>
+  (node['Relation Name'] === 'settlements' ? node['Actual Rows'] * node['Actual Loops'] : 0) +
+  (node.Plans ?? []).reduce((sum, part) => sum + countRows(part), 0)
+
+describe('a search in a long journal', () => {
+  const { pool } = useTestDatabase()
+  const id = '0f0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b7'
+  const hash = `0x${'ab'.repeat(32)}`
+
+  beforeAll(async () => {
+    const network = `(array['${base}', '${solana}'])[1 + n % 2]`
+    await insertJournalRows(pool, { count: 12_000, columns: { ...own, network } })
+    await insertJournalRows(pool, {
+      count: 1,
+      columns: { ...own, id: `'${id}'`, transaction: `'${hash}'`, created_at: `now() - interval '1 year'` },
+    })
+    await pool.query('analyze settlements')
+  })
+
+  const countRead = async (search: string): Promise<number> => {
+    const query = vi.spyOn(pool, 'query')
+    await createAccountSettlements(pool).list({ accountId: 'ada', limit: 50, search })
+    const [text, values] = z.tuple([z.string(), z.array(z.unknown())]).parse(query.mock.calls[0])
+    query.mockRestore()
+    const { rows } = await pool.query(`explain (analyze, format json) ${text}`, values)
+    return countRows(plan.parse(rows)[0]['QUERY PLAN'][0].Plan)
+  }
+
+  it('reads one row to find an id', async () => {
+    expect(await countRead(id)).toBeLessThanOrEqual(2)
+    expect(await countRead('0f0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4b8')).toBeLessThanOrEqual(1)
+  })
+
+  it('reads a few rows to find a transaction, however old', async () => {
+    const settlements = createAccountSettlements(pool)
+    const found = await settlements.list({ accountId: 'ada', limit: 50, search: hash })
+    expect(found.map(({ settlement }) => settlement.id)).toEqual([id])
+    expect(await countRead(hash)).toBeLessThanOrEqual(10)
+  })
+
+  it('reads the newest 1,000 rows to find a payer', async () => {
+    // 1,000 index entries of each network, and the 1,000 rows that are the newest of both.
+    expect(await countRead('0xanother')).toBeLessThanOrEqual(3_010)
   })
 })
