@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { operatorOverview } from '../../src/protocol/operatorOverview.js'
 import { findChromium } from '../support/chromium.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
@@ -12,6 +13,60 @@ const token = 'an-operator-token-of-some-length'
 const network = 'eip155:84532'
 const markup = '<img src=x onerror=alert(1)><b>Report shop</b>'
 const titles = ['Operator', 'Callers', 'Accounts', 'Pauses', 'Settlements', 'Audit']
+
+const signerOf = (digit: string) => `0x${digit.repeat(40)}`
+const laneOf = (digit: string, nextNonce: string, unconfirmed: number) => ({
+  network,
+  signer: signerOf(digit),
+  nextNonce,
+  holder: null,
+  unconfirmed,
+  oldestSeconds: unconfirmed === 0 ? null : 184,
+})
+
+const up = {
+  isUp: true,
+  head: '21000000',
+  lagBlocks: '0',
+  latencyMs: 31.24,
+  wrongChain: null,
+  lastFailure: null,
+}
+const nodesAndSigners = {
+  balanceLevel: 'low',
+  endpoints: [
+    { ...up, host: 'base-sepolia.rpc-of-a-provider-with-a-long-name.example:8545' },
+    { ...up, host: 'b.example', latencyMs: 2_310, lagBlocks: '1', wrongChain: 'eip155:8453' },
+    {
+      ...up,
+      host: 'c.example',
+      isUp: false,
+      lagBlocks: '1204',
+      lastFailure: {
+        message: 'No valid response from c.example: connect ECONNREFUSED 203.0.113.7:443, 3 times in a row',
+        at: '2026-01-01T00:00:00.000Z',
+      },
+    },
+    { ...up, host: 'd.example', isUp: false, head: null, lagBlocks: null, latencyMs: null },
+  ],
+  signers: [
+    {
+      address: signerOf('0'),
+      balance: '49998765432100000',
+      settlementsLeft: 1_204_113,
+      daysLeft: 4_000,
+      laneRepairs: 0,
+    },
+    {
+      address: signerOf('1'),
+      balance: '912345678901234567890',
+      settlementsLeft: 48,
+      daysLeft: 0.42,
+      laneRepairs: 12,
+    },
+    { address: signerOf('2'), balance: '7', settlementsLeft: 0, daysLeft: null, laneRepairs: null },
+  ],
+} as const
 
 describe.skipIf(chromium === null)("the operator's pages of the console", () => {
   const database = useTestDatabase({ isSandbox: true })
@@ -117,11 +172,52 @@ describe.skipIf(chromium === null)("the operator's pages of the console", () => 
     }
   })
 
+  it.each([
+    { colorScheme: 'light', width: 1_280 },
+    { colorScheme: 'dark', width: 1_280 },
+    { colorScheme: 'light', width: 360 },
+    { colorScheme: 'dark', width: 360 },
+  ] as const)(
+    'show endpoints and signers with units, in $colorScheme at $width pixels',
+    async ({ colorScheme, width }) => {
+      const other = await openConsole(chromium ?? '', service.url, { colorScheme, width })
+      try {
+        await other.page.route('**/v1/operator/overview', async (route) => {
+          const answered = await route.fetch()
+          const overview = operatorOverview.parse(await answered.json())
+          const [first, ...rest] = overview.instance.networks
+          if (first === undefined) throw new Error('The service has no network')
+          const networks = [{ ...first, ...nodesAndSigners }, ...rest.slice(0, 1)]
+          const lanes = [laneOf('0', '48113', 0), laneOf('1', '1204', 3)]
+          const { instance, shared } = overview
+          await route.fulfill({
+            json: { ...overview, instance: { ...instance, networks }, shared: { ...shared, lanes } },
+          })
+        })
+        const page = await open('', other)
+        const signers = page.getByRole('table', { name: 'Signers of Base Sepolia' })
+        await signers.getByText('over a year').waitFor()
+        const endpoints = page.getByRole('table', { name: 'Endpoints of Base Sepolia' })
+        await endpoints.getByText('1,204 blocks').waitFor()
+        if (width > 360) {
+          await endpoints.getByText('2.3 s').waitFor()
+          await signers.getByText('0.049998', { exact: true }).waitFor()
+        }
+        await page.getByText('It has no endpoints and no signers.').waitFor()
+        await other.photograph(`operator-rows-${colorScheme}-${width}`)
+        await other.expectAccessible()
+        other.expectNoProblems()
+      } finally {
+        await other.close()
+      }
+    },
+  )
+
   it('show networks and jobs of this instance, and what all instances share', async () => {
     const page = await open('')
     await page.getByRole('region', { name: 'Base Sepolia' }).getByText('Serving').waitFor()
     const jobs = page.getByRole('table', { name: 'Jobs of this instance' })
-    await jobs.getByText('one instance does it for all').first().waitFor()
+    await jobs.getByText('shared').first().waitFor()
     await page.getByRole('heading', { name: 'All instances on one database' }).waitFor()
     await page.getByRole('table', { name: 'Instances', exact: true }).getByText('Alive').waitFor()
   })

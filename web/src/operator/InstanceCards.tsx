@@ -48,7 +48,7 @@ export const InstanceCards = ({ instance }: { readonly instance: Instance }) => 
               render: ({ name, isShared }) => (
                 <>
                   {name}
-                  {isShared ? <span class="soft">one instance does it for all</span> : null}
+                  {isShared ? <span class="soft">shared</span> : null}
                 </>
               ),
             },
@@ -65,7 +65,7 @@ export const InstanceCards = ({ instance }: { readonly instance: Instance }) => 
                 succeededAt === null ? <span class="soft">Not here</span> : <Time at={succeededAt} />,
             },
             {
-              label: 'Failures since',
+              label: 'Failures',
               align: 'end',
               render: ({ failures, failedAt }) =>
                 failures === 0 || failedAt === null ? (
@@ -81,6 +81,9 @@ export const InstanceCards = ({ instance }: { readonly instance: Instance }) => 
             },
           ]}
         />
+        <p class="small soft">
+          Of a shared job, one instance does the work of all. Failures are those since it succeeded.
+        </p>
       </Card>
     </>
   )
