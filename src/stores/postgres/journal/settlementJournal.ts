@@ -20,9 +20,10 @@ const isListedOpen = 'id = any(array(select settlement_id from open_settlements)
 /** Every transition is one statement that names the state it leaves. */
 export const createSettlementJournal = (pool: Pool, instance: Instance): SettlementJournal => {
   const select = async (where: string, values: readonly unknown[]): Promise<readonly Settlement[]> => {
-    const { rows } = await pool.query(`select ${settlementColumns} from settlements s where ${where}`, [
-      ...values,
-    ])
+    const { rows } = await pool.query(
+      `/* find */ select ${settlementColumns} from settlements s where ${where}`,
+      [...values],
+    )
     return rows.map(readSettlement)
   }
   const selectOne = async (where: string, values: readonly unknown[]): Promise<Settlement | null> =>

@@ -106,7 +106,7 @@ export const searchSettlements = async (
   { state, network, payer, limit }: SettlementSearch,
 ): Promise<readonly Settlement[]> => {
   const { rows } = await pool.query(
-    `select ${settlementColumns} from settlements s
+    `/* find */ select ${settlementColumns} from settlements s
      where ($1::text is null or s.state = $1) and ($2::text is null or s.network = $2)
        and ($3::text is null or s.payer = $3 or (s.network like 'eip155:%' and lower(s.payer) = lower($3)))
      order by s.created_at desc, s.id desc limit $4`,
