@@ -18,9 +18,13 @@ export const expecting = <Shape extends z.ZodType, Value>(
   problem: string,
 ) =>
   z.transform((value: unknown, context): Value => {
-    const found = read(shape.parse(value))
+    const parsed = shape.safeParse(value)
+    const found = parsed.success ? read(parsed.data) : undefined
     if (found !== undefined) return found
-    context.issues.push({ code: 'custom', message: problem, input: value })
+    const issues = parsed.error?.issues ?? [{ path: [], message: problem }]
+    for (const { path, message } of issues) {
+      context.issues.push({ code: 'custom', path: [...path], message, input: value })
+    }
     return z.NEVER
   })
 

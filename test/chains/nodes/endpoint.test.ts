@@ -15,6 +15,7 @@ describe('a shape that expects something of one request', () => {
   it('rejects an answer to another request, and one of another form, as unreadable', () => {
     for (const answer of [{ hash: 'b', amount: '5' }, { hash: 'a' }, null]) {
       expect(() => shapeOf('a').parse(answer)).toThrow(z.ZodError)
+      expect(shapeOf('a').safeParse(answer).success).toBe(false)
     }
     expect(() => shapeOf('a').parse({ hash: 'b', amount: '5' })).toThrow('of another transaction')
   })
