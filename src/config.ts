@@ -3,6 +3,7 @@ import type { AnyChainFamily } from './chains/chain.js'
 import { families as knownFamilies } from './chains/index.js'
 import type { EnabledChain } from './chains/openChains.js'
 import {
+  freezeDeeply,
   mayProbePrivateHosts,
   privateBlocks,
   readMail,
@@ -292,12 +293,4 @@ export const readConfig = (
     },
     chains,
   })
-}
-
-const freezeDeeply = <T extends object>(value: T): T => {
-  for (const part of Object.values(value)) {
-    if (typeof part === 'object' && part !== null) freezeDeeply(part)
-  }
-  Object.freeze(value)
-  return value
 }

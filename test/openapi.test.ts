@@ -166,7 +166,7 @@ describe('openapi/openapi.yaml', () => {
       .parse(document.components.schemas)
     expect(schemas.Readiness?.properties?.checks).toMatchObject({
       properties: {
-        database: { type: 'string', enum: ['ok', 'read_only', 'unreachable'] },
+        database: { type: 'string', enum: ['ok', 'slow', 'read_only', 'unreachable'] },
         store: { type: 'string' },
         rpc: { type: 'string' },
         gas: { type: 'string' },

@@ -3150,7 +3150,7 @@ export interface components {
             /** @description Results by check. Per network there are also `gas:<network>`, like `gas`; `clock:<network>`, `ok` or `behind`; and `lanes:<network>`, `ok` or `stuck`. None of these makes the service unready */
             checks: {
                 /**
-                 * @description `slow`: statements time out; still ready, because all instances share the database. `read_only` and `unreachable` make it unready
+                 * @description `slow`: it stays ready, because all instances share the database. What follows makes it unready
                  * @enum {string}
                  */
                 database?: "ok" | "slow" | "read_only" | "unreachable";

@@ -70,3 +70,11 @@ export const readMail = ({
   readonly url: Secret
   readonly from: string
 } | null => (url === undefined || from === undefined ? null : { url, from })
+
+export const freezeDeeply = <T extends object>(value: T): T => {
+  for (const part of Object.values(value)) {
+    if (typeof part === 'object' && part !== null) freezeDeeply(part)
+  }
+  Object.freeze(value)
+  return value
+}

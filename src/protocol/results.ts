@@ -246,8 +246,7 @@ export const readiness = z
       .object({
         database: checkResult(
           ['ok', 'slow', 'read_only', 'unreachable'],
-          '`slow`: statements time out; still ready, because all instances share the database. `read_only` and ' +
-            '`unreachable` make it unready',
+          '`slow`: it stays ready, because all instances share the database. What follows makes it unready',
         ),
         store: checkResult(
           ['ok', 'degraded', 'unreachable'],

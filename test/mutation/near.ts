@@ -43,7 +43,10 @@ export const guards: readonly Guard[] = [
       "final_execution_status: z.literal('FINAL')",
       'final_execution_status: z.string()',
     ],
-    'the answer is about the transaction that was asked for': ['hash: z.literal(transactionHash)', 'hash'],
+    'the answer is about the transaction that was asked for': [
+      'executed === transactionHash ?',
+      'executed !== null ?',
+    ],
     'the block is the one that was asked for': ['hash === blockHash', 'hash !== null'],
   }),
   ...guardsIn(`${folder}/rpc.ts`, pitfalls, {

@@ -33,7 +33,10 @@ export const guards: readonly Guard[] = [
     'one of several tokens is not guessed': ['names?.length === 1 ? names : []', 'names ?? []'],
   }),
   ...guardsIn(rpc, onChain, {
-    'the answer is about the transaction that was asked for': ['z.literal(id)', 'z.string()'],
+    'the answer is about the transaction that was asked for': [
+      'transaction.tx_id === id ?',
+      'transaction.tx_id !== null ?',
+    ],
   }),
   ...guardsIn(rpc, onChain, {
     'all events are read': ['while (all.length < count)', 'while (all.length < 0)'],

@@ -113,7 +113,7 @@ const readCallers = async (
     throw new Error(`No instance answers at ${host}: name one with --url`, { cause })
   })
   if (answer.status === 401 || answer.status === 403) {
-    throw new Error(`The instance at ${host} refuses OPERATOR_TOKEN: it has another one, or none`)
+    throw new Error(`The instance at ${host} refuses this OPERATOR_TOKEN. It has another one, or none`)
   }
   const report = callerReport.safeParse(await answer.json().catch(() => null))
   if (!answer.ok || !report.success)

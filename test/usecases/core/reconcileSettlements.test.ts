@@ -202,7 +202,12 @@ describe('reconcileSettlements', () => {
     expect(logger.lines).toContainEqual({
       level: 'warn',
       message: 'settlement.resolve_failed',
-      fields: { settlementId: stuck?.id, network: 'toy:1', error: new Error('no node answers') },
+      fields: {
+        settlementId: stuck?.id,
+        account: 'anonymous',
+        network: 'toy:1',
+        error: new Error('no node answers'),
+      },
     })
   })
 
