@@ -1,6 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=32
 // 32 MiB semi-space: objects of requests in flight are copied half as often by the scavenger.
-import cluster from 'node:cluster'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
@@ -18,6 +17,7 @@ import { DeploymentError } from './platform/startError.js'
 import { version } from './platform/version.js'
 import type { Logger } from './ports/logger.js'
 import { connectToSupervisor } from './workers/link.js'
+import { supervisedVariable } from './workers/messages.js'
 
 // It is added to the longest settle, so that accepted requests complete.
 const drainMarginMs = 15_000
@@ -99,8 +99,9 @@ const serve = async (): Promise<void> => {
   try {
     const config = loadConfig()
     const logger = openLog(config.logLevel)
-    if (config.workers > 1 && cluster.isPrimary) return await supervise(config, logger)
-    const link = await connectToSupervisor(systemClock)
+    const isSupervised = process.env[supervisedVariable] !== undefined
+    if (config.workers > 1 && !isSupervised) return await supervise(config, logger)
+    const link = isSupervised ? await connectToSupervisor(systemClock) : null
     const describesStart = link === null || link.isFirst
     if (describesStart) screen?.show(`Starting quittance ${version} …\n`)
     screen?.hold()
@@ -128,7 +129,6 @@ const serve = async (): Promise<void> => {
       isBegun: () => isEnding,
       end: () => ending.close(),
     })
-    link?.onStop(requestEnd)
     await app.ready()
     const { host, port } = config.server
     const url = await app.listen({ host, port, backlog: connectionBacklog }).catch(async (error: unknown) => {
@@ -140,6 +140,8 @@ const serve = async (): Promise<void> => {
     logger.info({ version, host, port: bound, ...worker }, 'service.listening')
     const started = { version, port: bound, config, networks: listNetworks() }
     link?.reportReady()
+    // Also what was asked during the start.
+    link?.onStop(requestEnd)
     const summary = describesStart ? describeStart(started, createPaint(hasColours)) : ''
     screen?.show(summary, { covers: describesStart })
   } catch (error) {

@@ -60,7 +60,7 @@ export const openResources = async (config: Config, environment: Environment) =>
       readMailbox: canonicalMailbox,
       tiers: config.tiers,
       isTraced: tracer !== null,
-      ...(link === null ? {} : { limiter: link.limiter }),
+      ...(link === null ? {} : { worker: link }),
       ...(link === null || link.embeddedUrl === null ? {} : { embeddedUrl: link.embeddedUrl }),
       observer: database.observer,
     },

@@ -13,6 +13,14 @@ const least = new Set([
   'quittance_signer_settles_left',
 ])
 
+/** The counters and histograms among them, added up, as `Registry.getMetricsAsJSON` returns them. */
+export const foldCounters = async (processes: readonly unknown[]): Promise<unknown> =>
+  await AggregatorRegistry.aggregate(
+    processes.map((each) =>
+      metrics.parse(each).filter(({ type }) => type === 'counter' || type === 'histogram'),
+    ),
+  ).getMetricsAsJSON()
+
 /**
  * The metrics of processes that share a port, as text. Counts and histograms add up. A gauge of ours is a state that each
  * process sees by itself: its worst value, or its newest.

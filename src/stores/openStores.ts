@@ -48,10 +48,11 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
     const accounts = await openAccounts(database, settings, { logger, closers })
     const shared = await openSharedStores({
       url: settings.redisUrl,
-      limiter: settings.limiter ?? createMemoryRateLimiter({ clock }),
+      limiter: settings.worker?.limiter ?? createMemoryRateLimiter({ clock }),
       isSandbox,
       record: createIdempotencyStore(pool, instance),
-      countInstances: instance.countAlive,
+      // The limiter of workers counts for all of them.
+      countInstances: () => Math.ceil(instance.countAlive() / (settings.worker?.workerCount ?? 1)),
       clock,
       logger,
       closers,

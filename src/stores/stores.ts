@@ -42,8 +42,14 @@ export interface StoreSettings {
   readonly dataFolder: string
   /** The embedded database, if another process of this service runs it. */
   readonly embeddedUrl?: Secret
-  /** Counts for all processes of this service, unless they have Redis; default: this process counts. */
-  readonly limiter?: RateLimiter
+  /** Where this process is one of several of a service. */
+  readonly worker?: {
+    /** No other process of the service has started: what the database knows of others is over. */
+    readonly isFirst: boolean
+    readonly workerCount: number
+    /** Counts for all of them. */
+    readonly limiter: RateLimiter
+  }
   /** Default: the database is for real payments. */
   readonly isSandbox?: boolean
   /** Whether statements of traced requests get spans; default: false. */

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { createMicroBatcher } from '../concurrency/microBatcher.js'
 import { Secret } from '../platform/secret.js'
 import type { Clock } from '../ports/clock.js'
@@ -18,6 +17,7 @@ export interface WorkerLink {
   readonly embeddedUrl: Secret | null
   /** Whether no worker was ready before it. */
   readonly isFirst: boolean
+  readonly workerCount: number
   /** Counts for all workers. While the supervisor does not answer, each counts its share of the limits. */
   readonly limiter: RateLimiter
   /** Those of all workers, as text. Rejects if the supervisor does not answer. */
@@ -34,9 +34,8 @@ const metricsDeadlineMs = 5_000
 // As many windows as one message may have; a message costs more than what it carries.
 const maxTakes = 256
 
-/** Null in a process that no supervisor started. */
-export const connectToSupervisor = async (clock: Clock): Promise<WorkerLink | null> => {
-  if (!cluster.isWorker) return null
+/** For a process that a supervisor started. */
+export const connectToSupervisor = async (clock: Clock): Promise<WorkerLink> => {
   const takes = createCalls<readonly RateLimitResult[]>(takeDeadlineMs)
   const scrapes = createCalls<string>(metricsDeadlineMs)
   let listMetrics: (() => Promise<unknown>) | null = null
@@ -60,6 +59,7 @@ export const connectToSupervisor = async (clock: Clock): Promise<WorkerLink | nu
   return {
     embeddedUrl: start.embeddedUrl === null ? null : new Secret(start.embeddedUrl),
     isFirst: start.isFirst,
+    workerCount: start.workerCount,
     limiter: createLinkedLimiter(takes, clock, start.workerCount),
     readMetrics: () => scrapes.call((id) => ({ kind: 'read_metrics', id })),
     answerMetrics: (list) => {
@@ -123,6 +123,7 @@ const createLinkedLimiter = (
   })
   const takenHere = new WeakSet<RateLimitResult>()
   let isDegraded = false
+  let askedAtMs = Number.NEGATIVE_INFINITY
 
   const takeHere = async ({ windows, resolve }: Take): Promise<void> => {
     const result = await own.take(windows)
@@ -132,6 +133,13 @@ const createLinkedLimiter = (
   const batcher = createMicroBatcher<Take>({
     maxItems: () => maxTakes,
     run: async (takes) => {
+      const nowMs = performance.now()
+      // One batch each second asks a supervisor that did not answer, so that no other waits for it.
+      if (isDegraded && nowMs - askedAtMs < takeDeadlineMs) {
+        for (const take of takes) await takeHere(take)
+        return
+      }
+      askedAtMs = nowMs
       try {
         const windows = takes.map((take) => take.windows)
         const results = await calls.call((id) => ({ kind: 'take', id, takes: windows }))

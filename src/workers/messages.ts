@@ -1,5 +1,8 @@
 import type { LimitWindow, RateLimitResult } from '../ports/rateLimiter.js'
 
+/** Set for processes that a supervisor starts: other programs use clusters, too. */
+export const supervisedVariable = 'QUITTANCE_SUPERVISED'
+
 /** What a worker needs before it can start. */
 export interface Start {
   readonly kind: 'start'

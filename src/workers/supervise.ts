@@ -1,12 +1,12 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Config } from '../config.js'
-import { mergeMetrics } from '../platform/mergeMetrics.js'
+import { foldCounters, mergeMetrics } from '../platform/mergeMetrics.js'
 import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
 import { createMemoryRateLimiter } from '../stores/cache/rateLimiter.js'
 import { startEmbeddedDatabase } from '../stores/postgres/openDatabase.js'
-import type { ToSupervisor, ToWorker } from './messages.js'
+import { supervisedVariable, type ToSupervisor, type ToWorker } from './messages.js'
 
 interface SupervisorOptions {
   readonly config: Config
@@ -31,7 +31,13 @@ export interface Supervisor {
 
 const firstPauseMs = 1_000
 const longestPauseMs = 30_000
+// One that lived for less may have ended by what the next one meets at once, such as a job.
+const healthyMs = 60_000
+// Less than `main.ts` waits for the supervisor, and more than a worker needs.
+const killMarginMs = 20_000
 const metricsDeadlineMs = 2_000
+// A merge takes longer the more workers there are, and this process hands over every connection.
+const sharedMetricsMs = 1_000
 // Beside its pools a process has connections for its heartbeat, for notifications and for audits; and commands have some.
 const connectionsBesidePools = 8
 const reservedConnections = 10
@@ -65,6 +71,16 @@ export const superviseWorkers = async ({
 
   cluster.setupPrimary({ exec: program, args: [], serialization: 'advanced' })
 
+  /** Null: no process could be made. */
+  const fork = (): Worker | null => {
+    try {
+      return cluster.fork({ [supervisedVariable]: 'true' })
+    } catch (error) {
+      logger.error({ error }, 'worker.ended')
+      return null
+    }
+  }
+
   const answer = async (worker: Worker, message: ToSupervisor): Promise<void> => {
     switch (message.kind) {
       case 'take': {
@@ -82,8 +98,13 @@ export const superviseWorkers = async ({
 
   /** Resolves to whether it became ready. */
   const start = async (isFirst: boolean): Promise<boolean> => {
-    const worker = cluster.fork()
+    const worker = fork()
+    if (worker === null) {
+      if (!isFirst) void replace(0)
+      return false
+    }
     running.add(worker)
+    const startedAt = performance.now()
     let isReady = false
     const ready = new Promise<void>((resolve) => {
       worker.on('message', (message: ToSupervisor) => {
@@ -94,25 +115,35 @@ export const superviseWorkers = async ({
           if (isClosing) send(worker, { kind: 'stop', announces: false })
         } else if (message.kind === 'ready') {
           isReady = true
-          pauseMs = firstPauseMs
           resolve()
         } else {
           answer(worker, message).catch((error: unknown) => logger.error({ error }, 'worker.unanswered'))
         }
       })
     })
-    const ended = once(worker, 'exit').then(([code, signal]) => {
-      running.delete(worker)
-      if (isClosing || (isFirst && !isReady)) return
-      logger.error({ worker: worker.process.pid, code, signal, wasReady: isReady }, 'worker.ended')
-      void replace(isReady)
+    const ended = new Promise<void>((resolve) => {
+      const end = (fields: Readonly<Record<string, unknown>>): void => {
+        if (!running.delete(worker)) return
+        metrics.keep(worker)
+        resolve()
+        if (isClosing || (isFirst && !isReady)) return
+        logger.error({ worker: worker.process.pid, ...fields, wasReady: isReady }, 'worker.ended')
+        void replace(isReady ? performance.now() - startedAt : 0)
+      }
+      worker.once('exit', (code, signal) => end({ code, signal }))
+      // Where no process could be made there is no exit.
+      worker.on('error', (error) => {
+        if (worker.process.pid === undefined) end({ error })
+      })
     })
     await Promise.race([ready, ended])
     return isReady
   }
 
-  const replace = async (wasReady: boolean): Promise<void> => {
-    if (!wasReady) {
+  const replace = async (livedMs: number): Promise<void> => {
+    if (livedMs >= healthyMs) {
+      pauseMs = firstPauseMs
+    } else {
       await new Promise((resolve) => setTimeout(resolve, pauseMs).unref())
       pauseMs = Math.min(2 * pauseMs, longestPauseMs)
     }
@@ -127,7 +158,12 @@ export const superviseWorkers = async ({
   const close = async (options: StopOptions): Promise<void> => {
     const ends = [...running].map((worker) => once(worker, 'exit'))
     stopWorkers(options)
+    const graceMs = config.server.shutdownDelayMs + config.settleWaitMs + killMarginMs
+    const killing = setTimeout(() => {
+      for (const worker of running) worker.process.kill('SIGKILL')
+    }, graceMs)
     await Promise.all(ends)
+    clearTimeout(killing)
     await database?.stop()
     await limiter.close()
   }
@@ -143,28 +179,52 @@ const send = (worker: Worker, message: ToWorker): void => {
   if (worker.isConnected()) worker.send(message, () => undefined)
 }
 
-/** Merges what workers count. One that does not answer in time is left out. */
+/**
+ * Merges what workers count. Of one that does not answer in time, and of those that have ended, the last answer counts:
+ * a counter that went back would be taken for a restart. Scrapes of one second share an answer.
+ */
 const createMetricsReader = () => {
   const waiting = new Map<number, (metrics: unknown) => void>()
+  const newest = new Map<Worker, unknown>()
+  let ended: Promise<unknown> = Promise.resolve([])
   let last = 0
+  let shared: { readonly text: Promise<string>; readonly readAtMs: number } | null = null
+
+  const ask = async (worker: Worker): Promise<unknown> => {
+    last += 1
+    const id = last
+    const answer = await new Promise<unknown>((resolve) => {
+      const timer = setTimeout(() => resolve(null), metricsDeadlineMs)
+      waiting.set(id, (metrics) => {
+        clearTimeout(timer)
+        resolve(metrics)
+      })
+      send(worker, { kind: 'metrics_wanted', id })
+    }).finally(() => waiting.delete(id))
+    if (answer !== null) newest.set(worker, answer)
+    return answer ?? newest.get(worker) ?? []
+  }
+
+  const merge = async (workers: ReadonlySet<Worker>): Promise<string> =>
+    await mergeMetrics([await ended, ...(await Promise.all([...workers].map(ask)))])
+
   return {
     receive: (id: number, metrics: unknown): void => waiting.get(id)?.(metrics),
-    read: async (workers: ReadonlySet<Worker>): Promise<string> => {
-      const parts = await Promise.all(
-        [...workers].map((worker) => {
-          last += 1
-          const id = last
-          return new Promise<unknown>((resolve) => {
-            const timer = setTimeout(() => resolve(null), metricsDeadlineMs)
-            waiting.set(id, (metrics) => {
-              clearTimeout(timer)
-              resolve(metrics)
-            })
-            send(worker, { kind: 'metrics_wanted', id })
-          }).finally(() => waiting.delete(id))
-        }),
-      )
-      return await mergeMetrics(parts.filter((metrics) => metrics !== null))
+    /** What a worker that has ended counted. */
+    keep: (worker: Worker): void => {
+      const counted = newest.get(worker) ?? []
+      newest.delete(worker)
+      ended = ended.then((earlier) => foldCounters([earlier, counted]))
+    },
+    read: (workers: ReadonlySet<Worker>): Promise<string> => {
+      const now = performance.now()
+      if (shared === null || now - shared.readAtMs > sharedMetricsMs) {
+        shared = { text: merge(workers), readAtMs: now }
+        shared.text.catch(() => {
+          shared = null
+        })
+      }
+      return shared.text
     },
   }
 }

@@ -108,13 +108,13 @@ export const openDatabase = async (
   })
   const isSandbox = settings.isSandbox === true
   const isEmbedded = settings.databaseUrl === null
-  const migrated = await migrateNamed(pool, migrationsFolder, { url: named, logger, isAlone: isEmbedded })
+  const isOnly = isEmbedded && settings.worker?.isFirst !== false
+  const migrated = await migrateNamed(pool, migrationsFolder, { url: named, logger, isAlone: isOnly })
   const { applied, unknown, newest: newestMigration } = migrated
   if (applied.length > 0) logger.info({ applied }, 'database.migrated')
   if (unknown.length > 0) logger.warn({ unknown }, 'database.is_newer')
   const instance = await announceInstance(pool, logger, {
-    // Other workers may live already.
-    isOnly: isEmbedded && settings.embeddedUrl === undefined,
+    isOnly,
     isSandbox,
     newestMigration,
   })

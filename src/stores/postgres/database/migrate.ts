@@ -223,7 +223,8 @@ async function buildIndex(
   if (settings.isAlone !== true) await refuseOlderInstances(pool, next)
   const { rows } = await pool.query(
     `select i.indisvalid as is_valid from pg_class c join pg_index i on i.indexrelid = c.oid
-     where c.relname = $1 and c.relnamespace = current_schema()::regnamespace`,
+       join pg_namespace n on n.oid = c.relnamespace
+     where c.relname = $1 and n.nspname = current_schema()`,
     [index],
   )
   const isValid: unknown = rows[0]?.is_valid
