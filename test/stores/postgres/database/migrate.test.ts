@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
@@ -68,13 +69,16 @@ const closeGate = async () => {
   }
 }
 
-const waitForLocked = (count: number) =>
+const waitForLocked = () =>
   pollUntil(async () => {
     const { rowCount } = await pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     )
-    return rowCount === count
-  }, `${count} instances to wait, one of them for the gate`)
+    return rowCount === 1
+  }, 'one instance to wait for the gate')
+
+// Longer than the gate is closed.
+const lockTimeoutMs = 600_000
 
 test('applies each file once when four instances start concurrently', async () => {
   const files = { ...two, '0003_wait.sql': gated }
@@ -82,10 +86,14 @@ test('applies each file once when four instances start concurrently', async () =
   const pools = [1, 2, 3, 4].map(() =>
     openPool({ url: database.url, maxConnections: 1, onError: () => undefined }),
   )
+  const logger = createMemoryLogger()
   const gate = await closeGate()
 
-  const migrating = Promise.all(pools.map((each) => migrate(each, folder)))
-  await waitForLocked(4)
+  const migrating = Promise.all(pools.map((each) => migrate(each, folder, { logger, lockTimeoutMs })))
+  await waitForLocked()
+  const countWaiting = () =>
+    logger.lines.filter(({ message }) => message === 'database.migration_waits').length
+  await pollUntil(() => countWaiting() === 3, 'the others to wait', countWaiting)
   await gate.open()
   const outcomes = await migrating
 
@@ -94,23 +102,20 @@ test('applies each file once when four instances start concurrently', async () =
   expect((await pool.query('select n from a')).rows).toEqual([{ n: 1 }])
 })
 
-test('waits for another instance without a timeout of the client or the server', async () => {
-  const limits =
-    "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock"
-  const folder = await folderWith({ '0001_wait.sql': `create table limits as ${limits}; ${gated};` })
-  const shared = openPool({ url: database.url, maxConnections: 2, onError: () => undefined })
+test('takes as long as a file needs, without a timeout of the client or the server', async () => {
+  const folder = await folderWith({
+    '0001_wait.sql': `create table limits as select current_setting('statement_timeout') as statement; ${gated};`,
+  })
   const gate = await closeGate()
 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const migrating = Promise.all([migrate(shared, folder), migrate(shared, folder)])
-  await waitForLocked(2)
+  const migrating = migrate(pool, folder, { lockTimeoutMs })
+  await waitForLocked()
   vi.advanceTimersByTime(86_400_000)
   await gate.open()
-  const outcomes = await migrating
 
-  await shared.end()
-  expect(outcomes.flatMap(({ applied }) => applied)).toEqual(['0001_wait.sql'])
-  expect((await pool.query('select * from limits')).rows).toEqual([{ statement: '0', lock: '0' }])
+  expect(await migrating).toMatchObject({ applied: ['0001_wait.sql'] })
+  expect((await pool.query('select * from limits')).rows).toEqual([{ statement: '0' }])
 })
 
 test('does not change the timeouts of a pooled connection', async () => {
