@@ -63,6 +63,7 @@ export const restoreBackup = async (
     const counts = await insertAll(client, { file, migrations, tables })
 
     await client.query(withoutTimeout('set constraints all immediate'))
+    await refuseMissingSettlements(client)
     for (const key of foreignKeys) await alterConstraint(client, key, 'not deferrable')
     for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
     for (const table of tables) await advanceSequences(client, table)
@@ -75,6 +76,15 @@ export const restoreBackup = async (
     }
     return counts
   })
+}
+
+/** No foreign key refuses them: see `migrations/0046_unchecked_settlements.sql`. */
+const refuseMissingSettlements = async (client: PoolClient): Promise<void> => {
+  const { rowCount } = await client.query(
+    withoutTimeout(`select from broadcast_settlements c
+      where not exists (select from settlements s where s.id = c.settlement_id) limit 1`),
+  )
+  if (rowCount !== 0) throw new Error('The backup lacks a settlement that one of its transactions carries.')
 }
 
 const refusal = z.tuple([z.object({ is_used: z.boolean() })])

@@ -170,7 +170,7 @@ describe('a stream that is placed among others', () => {
           : Reflect.get(target, name),
     })
     expect(await openPlaced({}, { by: createStreamStore(observed) })).toBe('opened')
-    expect(statements).toEqual(['begin;', 'select', 'select', 'with', 'commit'])
+    expect(statements).toEqual(['begin;', '/*', 'select', 'with', 'commit'])
   })
 
   describe('while another instance places one of the network', () => {
