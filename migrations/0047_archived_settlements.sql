@@ -25,7 +25,7 @@ create table if not exists archived_credit (
   primary key (payer, payee)
 );
 
--- The journal is complete from then on.
+-- The journal is complete from then on. An archive that was interrupted before it deleted anything does not count.
 create or replace function archived_before() returns timestamptz language sql stable as
   $$ select coalesce(max(before), '-infinity') from settlement_archives $$;
 

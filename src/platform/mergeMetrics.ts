@@ -13,6 +13,9 @@ const least = new Set([
   'quittance_signer_settles_left',
 ])
 
+// What each process has of its own.
+const amounts = /^quittance_(?:pool_connections|lane_queue)/
+
 /** The counters and histograms among them, added up, as `Registry.getMetricsAsJSON` returns them. */
 export const foldCounters = async (processes: readonly unknown[]): Promise<unknown> =>
   await AggregatorRegistry.aggregate(
@@ -29,6 +32,7 @@ export const mergeMetrics = async (processes: readonly unknown[]): Promise<strin
   const parts = processes.map((each) =>
     metrics.parse(each).map((metric) => {
       if (metric.type !== 'gauge' || !metric.name.startsWith('quittance_')) return metric
+      if (amounts.test(metric.name)) return { ...metric, aggregator: 'sum' }
       return { ...metric, aggregator: least.has(metric.name) ? 'min' : 'max' }
     }),
   )

@@ -208,8 +208,9 @@ async function* writeLines(
 const toCsv = (fields: readonly (string | null)[]): string =>
   `${fields.map((field) => (field === null ? '' : quoteField(field))).join()}\n`
 
+// Newer versions of Node end lines at the last two as well, and a quoted field may have ends of lines.
 const quoteField = (field: string): string =>
-  field === '' || /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
+  field === '' || /[",\r\n\u2028\u2029]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
 
 /** Ids of the rows; rows end where all quotation marks are closed. Throws where the file is damaged or foreign. */
 async function* readIds(file: string): AsyncGenerator<string> {
