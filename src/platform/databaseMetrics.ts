@@ -10,7 +10,7 @@ export interface DatabaseMetrics {
   register(registry: Registry, listPools: () => readonly PoolState[]): void
 }
 
-// From a look-up by key to what times out after 10 s.
+// They reach from a look-up by key to what times out after 10 s.
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 /** Waiting for a connection can fail as a statement can. */

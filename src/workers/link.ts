@@ -7,6 +7,7 @@ import {
   createDividedRateLimiter,
   createMemoryRateLimiter,
 } from '../stores/cache/rateLimiter.js'
+import { type Calls, createCalls } from './calls.js'
 import type { Start, ToSupervisor, ToWorker } from './messages.js'
 
 type StopListener = (options: { readonly announces: boolean }) => void
@@ -61,7 +62,7 @@ export const connectToSupervisor = async (clock: Clock): Promise<WorkerLink> => 
     isFirst: start.isFirst,
     workerCount: start.workerCount,
     limiter: createLinkedLimiter(takes, clock, start.workerCount),
-    readMetrics: () => scrapes.call((id) => ({ kind: 'read_metrics', id })),
+    readMetrics: () => scrapes.call((id) => send({ kind: 'read_metrics', id })),
     answerMetrics: (list) => {
       listMetrics = list
     },
@@ -77,34 +78,6 @@ export const connectToSupervisor = async (clock: Clock): Promise<WorkerLink> => 
 /** Without a supervisor this process ends at once, and nothing it says matters. */
 const send = (message: ToSupervisor): void => {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
-}
-
-interface Calls<Answer> {
-  call(message: (id: number) => ToSupervisor): Promise<Answer>
-  answer(id: number, answer: Answer): void
-}
-
-const createCalls = <Answer>(deadlineMs: number): Calls<Answer> => {
-  const waiting = new Map<number, (answer: Answer) => void>()
-  let last = 0
-  return {
-    answer: (id, answer) => waiting.get(id)?.(answer),
-    call: (message) =>
-      new Promise((resolve, reject) => {
-        last += 1
-        const id = last
-        const timer = setTimeout(() => {
-          waiting.delete(id)
-          reject(new Error('The supervisor of the workers does not answer'))
-        }, deadlineMs)
-        waiting.set(id, (answer) => {
-          clearTimeout(timer)
-          waiting.delete(id)
-          resolve(answer)
-        })
-        send(message(id))
-      }),
-  }
 }
 
 interface Take {
@@ -142,7 +115,7 @@ const createLinkedLimiter = (
       askedAtMs = nowMs
       try {
         const windows = takes.map((take) => take.windows)
-        const results = await calls.call((id) => ({ kind: 'take', id, takes: windows }))
+        const results = await calls.call((id) => send({ kind: 'take', id, takes: windows }))
         isDegraded = false
         for (const [at, result] of results.entries()) takes[at]?.resolve(result)
       } catch {

@@ -1,11 +1,11 @@
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
 import type { Config } from '../config.js'
 import { foldCounters, mergeMetrics } from '../platform/mergeMetrics.js'
 import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
 import { createMemoryRateLimiter } from '../stores/cache/rateLimiter.js'
 import { startEmbeddedDatabase } from '../stores/postgres/openDatabase.js'
+import { createCalls } from './calls.js'
 import { supervisedVariable, type ToSupervisor, type ToWorker } from './messages.js'
 
 interface SupervisorOptions {
@@ -65,7 +65,8 @@ export const superviseWorkers = async ({
       : null
   const limiter = createMemoryRateLimiter({ clock })
   const metrics = createMetricsReader()
-  const running = new Set<Worker>()
+  /** With what resolves when each has ended. */
+  const running = new Map<Worker, Promise<void>>()
   let isClosing = false
   let pauseMs = firstPauseMs
 
@@ -90,7 +91,11 @@ export const superviseWorkers = async ({
       case 'refund':
         return await limiter.refund(message.windows, message.taken)
       case 'read_metrics':
-        return send(worker, { kind: 'metrics', id: message.id, text: await metrics.read(running) })
+        return send(worker, {
+          kind: 'metrics',
+          id: message.id,
+          text: await metrics.read([...running.keys()]),
+        })
       case 'own_metrics':
         return metrics.receive(message.id, message.metrics)
     }
@@ -103,7 +108,6 @@ export const superviseWorkers = async ({
       if (!isFirst) void replace(0)
       return false
     }
-    running.add(worker)
     const startedAt = performance.now()
     let isReady = false
     const ready = new Promise<void>((resolve) => {
@@ -136,6 +140,7 @@ export const superviseWorkers = async ({
         if (worker.process.pid === undefined) end({ error })
       })
     })
+    running.set(worker, ended)
     await Promise.race([ready, ended])
     return isReady
   }
@@ -152,15 +157,15 @@ export const superviseWorkers = async ({
 
   const stopWorkers = ({ announces }: StopOptions): void => {
     isClosing = true
-    for (const worker of running) send(worker, { kind: 'stop', announces })
+    for (const worker of running.keys()) send(worker, { kind: 'stop', announces })
   }
 
   const close = async (options: StopOptions): Promise<void> => {
-    const ends = [...running].map((worker) => once(worker, 'exit'))
+    const ends = [...running.values()]
     stopWorkers(options)
     const graceMs = config.server.shutdownDelayMs + config.settleWaitMs + killMarginMs
     const killing = setTimeout(() => {
-      for (const worker of running) worker.process.kill('SIGKILL')
+      for (const worker of running.keys()) worker.process.kill('SIGKILL')
     }, graceMs)
     await Promise.all(ends)
     clearTimeout(killing)
@@ -184,39 +189,29 @@ const send = (worker: Worker, message: ToWorker): void => {
  * a counter that went back would be taken for a restart. Scrapes of one second share an answer.
  */
 const createMetricsReader = () => {
-  const waiting = new Map<number, (metrics: unknown) => void>()
+  const calls = createCalls<unknown>(metricsDeadlineMs)
   const newest = new Map<Worker, unknown>()
   let ended: Promise<unknown> = Promise.resolve([])
-  let last = 0
   let shared: { readonly text: Promise<string>; readonly readAtMs: number } | null = null
 
   const ask = async (worker: Worker): Promise<unknown> => {
-    last += 1
-    const id = last
-    const answer = await new Promise<unknown>((resolve) => {
-      const timer = setTimeout(() => resolve(null), metricsDeadlineMs)
-      waiting.set(id, (metrics) => {
-        clearTimeout(timer)
-        resolve(metrics)
-      })
-      send(worker, { kind: 'metrics_wanted', id })
-    }).finally(() => waiting.delete(id))
+    const answer = await calls.call((id) => send(worker, { kind: 'metrics_wanted', id })).catch(() => null)
     if (answer !== null) newest.set(worker, answer)
     return answer ?? newest.get(worker) ?? []
   }
 
-  const merge = async (workers: ReadonlySet<Worker>): Promise<string> =>
-    await mergeMetrics([await ended, ...(await Promise.all([...workers].map(ask)))])
+  const merge = async (workers: readonly Worker[]): Promise<string> =>
+    await mergeMetrics([await ended, ...(await Promise.all(workers.map(ask)))])
 
   return {
-    receive: (id: number, metrics: unknown): void => waiting.get(id)?.(metrics),
+    receive: calls.answer,
     /** What a worker that has ended counted. */
     keep: (worker: Worker): void => {
       const counted = newest.get(worker) ?? []
       newest.delete(worker)
       ended = ended.then((earlier) => foldCounters([earlier, counted]))
     },
-    read: (workers: ReadonlySet<Worker>): Promise<string> => {
+    read: (workers: readonly Worker[]): Promise<string> => {
       const now = performance.now()
       if (shared === null || now - shared.readAtMs > sharedMetricsMs) {
         shared = { text: merge(workers), readAtMs: now }

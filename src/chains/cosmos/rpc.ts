@@ -156,7 +156,7 @@ const transactionShape = z
     return { hash: toHash(digest), height, bytes: tx, code, events, dataHash: toHash(root) }
   })
 
-/** Of the transaction with this hash (upper-case hex). */
+/** Reads the transaction with this hash (upper-case hex). */
 const transactionShapeOf = (expected: string) =>
   expecting(
     transactionShape,
