@@ -9,6 +9,7 @@ import { measureLoad } from './measureLoad.js'
 import type { Scale } from './options.js'
 import { readCpuMs } from './readUsage.js'
 import { createPayers, signPayments } from './signPayments.js'
+import { withParts } from './stage.js'
 import { facilitatorColumn, figure, printTable, times, toColumns } from './table.js'
 import { noFailures, type Verdict } from './verdict.js'
 
@@ -29,13 +30,7 @@ const limitMs = 60_000
 /** What traces cost: the same load without a collector, with all requests recorded, and with one in a hundred. */
 export const measureTraces = async (scale: Scale): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = []
-  const started: { stop(): Promise<void> }[] = []
-  const keep = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
-    const part = await starting
-    started.push(part)
-    return part
-  }
-  try {
+  await withParts(async (keep) => {
     const chain = await keep(startLocalChain({ facilitatorCount: 3 }))
     const collector = await keep(startCollector())
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
@@ -86,9 +81,7 @@ export const measureTraces = async (scale: Scale): Promise<readonly Verdict[]> =
         )
       }
     }
-  } finally {
-    for (const part of started.reverse()) await part.stop()
-  }
+  })
   return verdicts.filter(({ isMet }, index) => !isMet || index % rounds === 0)
 }
 

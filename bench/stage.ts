@@ -22,18 +22,28 @@ export interface StageOptions {
   readonly hasRouter?: boolean
 }
 
-/** Stops everything that it started, in reverse order. */
+type Keep = <Part extends { stop(): Promise<void> }>(starting: Promise<Part>) => Promise<Part>
+
+/** Stops everything that was kept, in reverse order. */
+export const withParts = async (work: (keep: Keep) => Promise<void>): Promise<void> => {
+  const started: { stop(): Promise<void> }[] = []
+  try {
+    await work(async (starting) => {
+      const part = await starting
+      started.push(part)
+      return part
+    })
+  } finally {
+    for (const part of started.reverse()) await part.stop()
+  }
+}
+
+/** Stops everything that it started. */
 export const withStage = async (
   { blockTimeSeconds, hasPostgres = false, rpcDelayMs = 0, hasRouter = false }: StageOptions,
   work: (stage: Stage) => Promise<void>,
 ): Promise<void> => {
-  const started: { stop(): Promise<void> }[] = []
-  const keep = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
-    const part = await starting
-    started.push(part)
-    return part
-  }
-  try {
+  await withParts(async (keep) => {
     const chain = await keep(startLocalChain({ facilitatorCount: 3 }))
     const [first, second, third] = chain.facilitators
     if (first === undefined || second === undefined || third === undefined)
@@ -50,9 +60,7 @@ export const withStage = async (
     const oursOnPostgres =
       database === null ? null : await keep(startOurs({ rpcUrl, key: third }, database.url))
     await work({ chain, ours, reference, oursOnPostgres })
-  } finally {
-    for (const part of started.reverse()) await part.stop()
-  }
+  })
 }
 
 const delay = async (url: string, milliseconds: number) => {
