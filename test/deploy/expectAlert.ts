@@ -10,8 +10,6 @@ interface Timeline {
   readonly before: readonly [Scrape, ...Scrape[]]
   /** And with it. The last one is repeated until the alert has waited. */
   readonly during: readonly [Scrape, ...Scrape[]]
-  /** Time of the first page, in steps since 1970; default: 0. */
-  readonly startsAt?: number
   /** Default: a minute. */
   readonly step?: '1m' | '1d'
 }
@@ -20,18 +18,18 @@ interface Timeline {
 export const expectAlert = async (promtool: string, alert: string, timeline: Timeline): Promise<void> => {
   const rule = alertRules.find((each) => each.alert === alert)
   if (rule === undefined) throw new Error(`There is no alert ${alert}`)
-  const { before, during, startsAt = 0, step = '1m' } = timeline
+  const { before, during, step = '1m' } = timeline
   const [last = during[0]] = during.slice(-1)
   const isDelayed = step === '1d' || minutesOf(rule) > 0
   const waits = step === '1m' ? Math.max(0, minutesOf(rule) + 1 - during.length) : 1
   const pages = [...before, ...during, ...Array.from({ length: waits }, () => last)]
-  const at = (page: number): string => `${startsAt + page}${step.slice(1)}`
+  const at = (page: number): string => `${page}${step.slice(1)}`
   const firing = (labels: string): string => `count(ALERTS{alertstate="firing"${labels}}) > bool 0`
   const ours = `,alertname="${alert}",severity="${rule.labels.severity}"`
   const faultAt = before.length
   const isTested = {
     interval: step,
-    input_series: listSeries(pages, startsAt),
+    input_series: listSeries(pages),
     promql_expr_test: [
       { expr: firing(''), eval_time: at(faultAt - 1), exp_samples: [] },
       ...(!isDelayed ? [] : [{ expr: firing(ours), eval_time: at(faultAt), exp_samples: [] }]),
@@ -41,12 +39,11 @@ export const expectAlert = async (promtool: string, alert: string, timeline: Tim
   await runPromtool(promtool, { rule_files: [alertsFile], evaluation_interval: step, tests: [isTested] })
 }
 
-const listSeries = (pages: readonly Scrape[], startsAt: number) => {
+const listSeries = (pages: readonly Scrape[]) => {
   const names = new Set(pages.flatMap((page) => [...page.keys()]))
-  const absent = startsAt === 0 ? [] : [`_x${startsAt}`]
   return [...names].map((series) => ({
     series,
-    values: [...absent, ...pages.map((page) => page.get(series) ?? '_')].join(' '),
+    values: pages.map((page) => page.get(series) ?? '_').join(' '),
   }))
 }
 

@@ -17,6 +17,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 // What the service reads.
 const parts = ['src', 'migrations', 'web', 'openapi', 'contracts', 'package.json', 'tsconfig.json']
 
+const changesSearched = 100
+
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 
@@ -28,19 +30,31 @@ const tryGit = (...args: readonly string[]): string | null => {
   }
 }
 
-/** `PREVIOUS_REF`, the last release, or what came before the newest migration. */
+/** `PREVIOUS_REF`, the last release, or the newest commit whose migrations are the first of these, unchanged. */
 const findCommit = (): string => {
   const given =
     process.env.PREVIOUS_REF ?? tryGit('describe', '--tags', '--match', 'v*', '--abbrev=0', 'HEAD^')
   if (given !== null) return git('rev-parse', '--verify', `${given}^{commit}`)
-  const newest = readdirSync(join(root, 'migrations'))
-    .filter((name) => /^\d+_\w+\.sql$/.test(name))
-    .sort()
-    .at(-1)
-  const added = git('log', '-1', '--diff-filter=A', '--format=%H', '--', `migrations/${newest}`)
-  // A migration that is not committed yet came after all that is.
-  return git('rev-parse', '--verify', added === '' ? 'HEAD' : `${added}^`)
+  const names = readdirSync(join(root, 'migrations')).filter((name) => name.endsWith('.sql'))
+  const digests = git('hash-object', ...names.map((name) => `migrations/${name}`)).split('\n')
+  const present = new Map(names.map((name, index) => [name, digests[index]]))
+  const precedes = (commit: string): boolean => {
+    const files = readMigrations(commit)
+    return files.length < present.size && files.every(([name, digest]) => present.get(name) === digest)
+  }
+  // A migration may have been changed after the commit that added it: what came before each change is tried.
+  const changes = git('log', `-${changesSearched}`, '--format=%H %P', '--', 'migrations')
+  const candidates = ['HEAD', ...changes.split('\n').flatMap((line) => line.split(' ').slice(1, 2))]
+  const found = candidates.find(precedes)
+  if (found === undefined) throw new Error('No commit has the first of the migrations')
+  return git('rev-parse', '--verify', found)
 }
+
+const readMigrations = (commit: string) =>
+  git('ls-tree', commit, 'migrations/')
+    .split('\n')
+    .map((line) => /^\S+ blob (\S+)\tmigrations\/(\S+\.sql)$/.exec(line))
+    .flatMap((match) => (match === null ? [] : [[match[2] ?? '', match[1]] as const]))
 
 /**
  * The sources of the previous version, with the packages of this one. Null with a message on stderr where the history is

@@ -43,7 +43,7 @@ describe('npm run admin -- callers', () => {
       output: expect.stringContaining('OPERATOR_TOKEN: is required'),
     })
     const refused = await run(['--url', service.url], randomUUID())
-    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('refuses OPERATOR_TOKEN') })
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('refuses this OPERATOR_TOKEN') })
     const nowhere = await run(['--url', 'http://127.0.0.1:1'])
     expect(nowhere).toMatchObject({
       code: 1,
