@@ -2,9 +2,12 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Started, startProcess } from '../start/support.js'
+import { findChromium } from '../support/chromium.js'
 import { compiledFolderVariable, findProgram } from '../support/program.js'
 import { reservePort } from '../support/reservePort.js'
+import { openConsole, signInWith, waitForCount, waitUntilLive } from '../web/support.js'
 
+const chromium = findChromium()
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 // As npm runs it; the service that it starts is the compiled one of this run.
@@ -72,6 +75,27 @@ describe('npm run demo', () => {
     expect(bought.output).toMatch(/"scheme": "exact"[\s\S]*200 OK[\s\S]*4\.980000 USDC/)
     const again = await runBuy(ports, '--key', key).ended
     expect(again).toMatchObject({ code: 0, output: expect.stringContaining('200 OK') })
+  })
+
+  it.skipIf(chromium === null)('shows what the shop sells as it happens, in the console', async () => {
+    const [, key = ''] = /sign in with (qtn_sk_\w+)/.exec(demo.text()) ?? []
+    const browser = await openConsole(chromium ?? '', `http://127.0.0.1:${ports.PORT}`)
+    try {
+      const { page } = browser
+      await page.goto(`http://127.0.0.1:${ports.PORT}/console/payments`)
+      await signInWith(page, key)
+      await waitUntilLive(page)
+      const rows = page.getByRole('table', { name: 'Payments, newest first' }).locator('tbody tr')
+      await rows.first().waitFor()
+      const before = await rows.count()
+      expect((await runBuy(ports).ended).code).toBe(0)
+      await waitForCount(rows.filter({ hasText: 'Confirmed' }), before + 1)
+      await rows.first().getByRole('link').click()
+      await page.getByText('the recipient was paid').waitFor()
+      browser.expectNoProblems()
+    } finally {
+      await browser.close()
+    }
   })
 
   it("pays with the customer's wallet at any shop of its network", async () => {

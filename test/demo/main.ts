@@ -36,6 +36,12 @@ const { network: family, once } = readArguments({
 // The facilitator serves it at /console.
 await buildWeb()
 
+interface RunningDemo {
+  readonly world: DemoWorld
+  /** Of the shop's account; null: it has none. */
+  readonly apiKey: string | null
+}
+
 /** Closed in reverse order. */
 const closers: (() => Promise<unknown>)[] = []
 const onClose = (close: () => Promise<unknown>): void => {
@@ -46,7 +52,7 @@ const closeAll = async (): Promise<void> => {
   for (const close of closers.splice(0).reverse()) await close().catch(() => undefined)
 }
 
-const run = async (narrator: Narrator): Promise<DemoWorld> => {
+const run = async (narrator: Narrator): Promise<RunningDemo> => {
   await refuseBusyPort(shopPort, 'SHOP_PORT')
   const open = worlds[family]
   if (open === undefined)
@@ -95,7 +101,7 @@ const run = async (narrator: Narrator): Promise<DemoWorld> => {
   await buyReport({ url: `${shop.url}/report`, network, client }, narrator)
   await showBalances(narrator, world)
   if ((await world.balanceOf(world.merchant)) !== 10_000n) throw new Error('The merchant was not paid')
-  return world
+  return { world, apiKey }
 }
 
 interface WebhookOptions {
@@ -151,7 +157,7 @@ const refuseBusyPort = (port: number, variable: string): Promise<void> =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve()))
   })
 
-const invite = (narrator: Narrator, { wallet, customer }: DemoWorld): void => {
+const invite = (narrator: Narrator, { world: { wallet, customer }, apiKey }: RunningDemo): void => {
   const facilitator = `http://127.0.0.1:${facilitatorPort}`
   const shop = `http://127.0.0.1:${shopPort}`
   const buy = shopPort === 4_021 ? 'npm run buy' : `SHOP_PORT=${shopPort} npm run buy`
@@ -168,6 +174,9 @@ const invite = (narrator: Narrator, { wallet, customer }: DemoWorld): void => {
     `curl -s ${json} ${facilitator}/settle`,
     `curl -s ${json} ${facilitator}/settle    # paid once: duplicate_settlement`,
     `open ${facilitator}                         # the page of this facilitator`,
+    ...(apiKey === null
+      ? []
+      : [`open ${facilitator}/console                 # the shop's payments, live: sign in with ${apiKey}`]),
   ]) {
     narrator.line(`  ${line}`)
   }
@@ -183,13 +192,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   await refuseBusyPort(facilitatorPort, 'PORT')
-  const world = family === 'all' ? null : await run(narrator)
-  if (world === null) await showAllFamilies({ narrator, port: facilitatorPort, onClose })
-  if (world === null || once) {
+  const running = family === 'all' ? null : await run(narrator)
+  if (running === null) await showAllFamilies({ narrator, port: facilitatorPort, onClose })
+  if (running === null || once) {
     await closeAll()
     process.exit(0)
   }
-  invite(narrator, world)
+  invite(narrator, running)
 } catch (error) {
   narrator.line(`\nThe demo failed: ${error instanceof Error ? error.message : error}`)
   await closeAll()
