@@ -7081,6 +7081,8 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Seconds to wait for an event, 0 to 30; default 0 */
                 wait?: number;
+                /** @description Only events of this settlement; default: of all */
+                settlementId?: string;
             };
             header?: never;
             path?: never;

@@ -116,10 +116,10 @@ export interface FeedEvent extends Pick<WebhookDelivery, 'id' | 'type' | 'data' 
  * position that was already read.
  */
 export interface EventFeed {
-  /** Oldest first. Null if `after` is beyond the last position, as after a database was restored. */
+  /** Oldest first, of one settlement or of all. Null if `after` is beyond the last position, as after a database was restored. */
   read(
     accountId: string,
-    page: { readonly after: bigint; readonly limit: number },
+    page: { readonly after: bigint; readonly limit: number; readonly settlementId?: string | undefined },
   ): Promise<readonly FeedEvent[] | null>
   /** Skips a bounded number of events; `isEnd` is false while more remain. */
   skip(accountId: string): Promise<{ readonly position: bigint; readonly isEnd: boolean }>

@@ -199,11 +199,13 @@ export interface SiwxUseCases {
   verifySignIn(request: VerifyRequest, requester?: Requester): Promise<SignedIn>
 }
 
-interface EventsQuery {
+export interface EventsQuery {
   /** A position, or `latest`. */
   readonly cursor: string
   readonly limit: number
   readonly waitSeconds: number
+  /** Absent: of all. */
+  readonly settlementId?: string | undefined
 }
 
 interface DeliveriesQuery {

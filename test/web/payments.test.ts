@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { findChromium } from '../support/chromium.js'
 import { failedColumns, insertJournalRows, openColumns } from '../support/journalRows.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 import {
@@ -142,6 +144,33 @@ describe.skipIf(chromium === null)('payments in the console', () => {
     expect(await page.locator('img').count()).toBe(0)
     expect(await page.title()).toBe('Payment · quittance')
     expect(await page.locator('a[target="_blank"]').count()).toBe(0)
+    browser.expectNoProblems()
+  })
+
+  it('keeps what happened before a reorganization, and shows it as it happens', async () => {
+    const { post } = createCalls(service.url)
+    const { apiKey } = await registerOwner('reorg@example.com')
+    const scenario = z
+      .object({ id: z.string(), request: z.unknown() })
+      .parse(await post('/sandbox/scenarios', { network: 'eip155:84532', reorg: { afterBlocks: 2 } }, apiKey))
+    await openPayments(apiKey)
+    const { page } = browser
+    await waitUntilLive(page)
+    const { settlementId } = z
+      .object({ settlementId: z.string() })
+      .parse(await post('/settle', scenario.request, apiKey))
+    await rowsOf().getByRole('link').click()
+    await page.waitForURL(new RegExp(settlementId))
+    await post('/sandbox/clock/advance', { scenarioId: scenario.id, seconds: 6 }, apiKey)
+    const steps = page.locator('.timeline strong')
+    await page.getByText('the chain was reorganized, and the payment was pending again').waitFor()
+    await pollUntil(
+      async () => /^Recorded,Sent,Block dropped,Confirmed,/.test((await steps.allTextContents()).join()),
+      'the payment to be confirmed in another block',
+      () => steps.allTextContents(),
+    )
+    await browser.expectAccessible()
+    await browser.photograph('payment-reorg')
     browser.expectNoProblems()
   })
 

@@ -52,11 +52,11 @@ export const webhookRoutes: FastifyPluginCallbackZod<{ readonly useCases: Webhoo
     '/v1/events',
     { schema: listEventsSchema, config: { ...config, scope: 'read' } },
     async (request, reply) => {
-      const { cursor, limit, wait } = request.query
+      const { cursor, limit, wait, settlementId } = request.query
       const controller = createAbandonment(reply)
       waiting.add(controller)
       try {
-        const query = { cursor, limit, waitSeconds: wait }
+        const query = { cursor, limit, waitSeconds: wait, settlementId }
         const waiter = { holders: readHolders(request), abandoned: controller.signal }
         return await useCases.readEvents(getKeyOwner(request).account, query, waiter)
       } finally {

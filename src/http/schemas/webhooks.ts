@@ -152,6 +152,9 @@ export const listEventsSchema = {
       description: 'Seconds to wait for an event, 0 to 30; default 0',
       examples: [25],
     }),
+    settlementId: uuidText
+      .optional()
+      .meta({ description: 'Only events of this settlement; default: of all' }),
   }),
   response: {
     200: jsonResponse('A page of events.', eventPage, {

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { EventFeed, FeedEvent } from '../../ports/webhookOutbox.js'
 import type { EventPage } from '../../protocol/webhooks.js'
-import type { WebhookUseCases } from '../useCases.js'
+import type { EventsQuery, WebhookUseCases } from '../useCases.js'
 
 export interface ReadEventsDependencies {
   readonly feed: EventFeed
@@ -20,8 +20,12 @@ export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): Webho
   const waiting = new Map<string, number>()
   const places = createSharedPlaces(maxWaiting)
 
-  const read = async (accountId: string, after: bigint, limit: number): Promise<EventPage> => {
-    const found = await feed.read(accountId, { after, limit: limit + 1 })
+  const read = async (
+    accountId: string,
+    after: bigint,
+    { limit, settlementId }: EventsQuery,
+  ): Promise<EventPage> => {
+    const found = await feed.read(accountId, { after, limit: limit + 1, settlementId })
     if (found === null) {
       throw new AppError('INVALID_REQUEST', 'cursor: is not known here; start again without a cursor')
     }
@@ -43,13 +47,14 @@ export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): Webho
     }
   }
 
-  return async ({ id, customer }, { cursor, limit, waitSeconds }, { holders, abandoned }) => {
+  return async ({ id, customer }, query, { holders, abandoned }) => {
+    const { cursor, waitSeconds } = query
     if (cursor === 'latest') {
       const { position, isEnd } = await feed.skip(id)
       return { events: [], cursor: position.toString(), hasMore: !isEnd }
     }
     const after = BigInt(cursor)
-    const first = await read(id, after, limit)
+    const first = await read(id, after, query)
     if (first.events.length > 0 || waitSeconds === 0) return first
     const release = reserve(customer, holders)
     try {
@@ -57,7 +62,7 @@ export const createReadEvents = ({ feed, clock }: ReadEventsDependencies): Webho
       for (;;) {
         const leftMs = endsAt - clock.now().getTime()
         if (leftMs <= 0 || !(await clock.sleep(Math.min(pollMs, leftMs), abandoned))) return first
-        const page = await read(id, after, limit)
+        const page = await read(id, after, query)
         if (page.events.length > 0) return page
       }
     } finally {

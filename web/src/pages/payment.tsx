@@ -7,7 +7,7 @@ import { Code, CodeBlock } from '../ui/copy.js'
 import { ErrorNote } from '../ui/ErrorNote.js'
 import { Card, Empty, Fact, Facts, Page } from '../ui/layout.js'
 import { ReasonCard } from '../ui/ReasonCard.js'
-import { Timeline } from '../ui/Timeline.js'
+import { type PaymentEvent, Timeline } from '../ui/Timeline.js'
 import { Amount, ExactTime, NetworkName, Status } from '../ui/values.js'
 import { useLoad } from '../useLoad.js'
 import type { ConsolePage } from './page.js'
@@ -25,12 +25,18 @@ const Payment = ({ id }: { readonly id: string }) => {
     (signal) => api.get('/dashboard/settlements', { query: { search: id, limit: 1 }, signal }),
     [id],
   )
+  // It keeps what the settlement itself has forgotten: blocks that the chain dropped.
+  const events = useLoad(
+    (signal) => api.get('/v1/events', { query: { settlementId: id, limit: 100 }, signal }),
+    [id],
+  )
   useEffect(
     () =>
       onChange((change) => {
         if (change.kind === 'settlement' && change.settlement.id !== id) return
         reload()
         own.reload()
+        events.reload()
       }),
     [id],
   )
@@ -52,7 +58,13 @@ const Payment = ({ id }: { readonly id: string }) => {
       ) : (
         <ErrorNote error={error} onRetry={reload} />
       )}
-      {data === null ? null : <PaymentDetails payment={data} own={own.data?.settlements[0] ?? null} />}
+      {data === null ? null : (
+        <PaymentDetails
+          payment={data}
+          own={own.data?.settlements[0] ?? null}
+          events={events.data?.events ?? []}
+        />
+      )}
     </Page>
   )
 }
@@ -60,14 +72,15 @@ const Payment = ({ id }: { readonly id: string }) => {
 interface PaymentDetailsProps {
   readonly payment: Details
   readonly own: OwnDetails | null
+  readonly events: readonly PaymentEvent[]
 }
 
-const PaymentDetails = ({ payment, own }: PaymentDetailsProps) => (
+const PaymentDetails = ({ payment, own, events }: PaymentDetailsProps) => (
   <div class="columns">
     <Receipt payment={payment} own={own} />
     <div class="stack">
       <Card title="What happened">
-        <Timeline payment={payment} />
+        <Timeline payment={payment} events={events} />
       </Card>
       <ReasonCard title="Why it failed" reason={payment.errorReason} message={payment.errorMessage} />
       <Card title="The same as curl">
@@ -80,7 +93,7 @@ const PaymentDetails = ({ payment, own }: PaymentDetailsProps) => (
   </div>
 )
 
-const Receipt = ({ payment, own }: PaymentDetailsProps) => {
+const Receipt = ({ payment, own }: Omit<PaymentDetailsProps, 'events'>) => {
   const { id, network, asset, scheme, payer, payTo, amount, maxAmount, transaction } = payment
   const link = findExplorerLink(network, transaction)
   return (

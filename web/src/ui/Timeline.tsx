@@ -5,6 +5,8 @@ import { Time } from './values.js'
 
 type Details = Answer<'/v1/settlements/{id}'>
 
+export type PaymentEvent = Answer<'/v1/events'>['events'][number]
+
 type StepState = 'done' | 'now' | 'later' | 'bad'
 
 interface Step {
@@ -20,11 +22,17 @@ const spoken: Readonly<Record<StepState, string>> = {
   bad: 'failed',
 }
 
+interface TimelineProps {
+  readonly payment: Details
+  /** Of the payment; those of an anonymous caller, and old ones, are not kept. */
+  readonly events: readonly PaymentEvent[]
+}
+
 /** From the journal of the service: each step is there because it was recorded. */
-export const Timeline = ({ payment }: { readonly payment: Details }) => (
+export const Timeline = ({ payment, events }: TimelineProps) => (
   <ol class="timeline">
-    {listSteps(payment).map(({ state, title, detail }) => (
-      <li key={title} class={state}>
+    {listSteps(payment, events).map(({ state, title, detail }, index) => (
+      <li key={`${index} ${title}`} class={state}>
         <strong>{title}</strong> <span class="hidden">({spoken[state]})</span>
         <span class="soft">{detail}</span>
       </li>
@@ -32,7 +40,7 @@ export const Timeline = ({ payment }: { readonly payment: Details }) => (
   </ol>
 )
 
-const listSteps = (payment: Details): readonly Step[] => {
+const listSteps = (payment: Details, events: readonly PaymentEvent[]): readonly Step[] => {
   const { status, createdAt, closedAt, transaction, block } = payment
   const isSent = transaction !== ''
   const recorded: Step = { state: 'done', title: 'Recorded', detail: <Time at={createdAt} /> }
@@ -40,10 +48,12 @@ const listSteps = (payment: Details): readonly Step[] => {
     closedAt === undefined
       ? null
       : formatSeconds((new Date(closedAt).getTime() - new Date(createdAt).getTime()) / 1_000)
+  const dropped = events.filter(({ type }) => type === 'settlement.reorged').map(describeDropped)
   if (status === 'failed') {
     return [
       recorded,
       ...(isSent ? [describeSent(payment)] : []),
+      ...dropped,
       {
         state: 'bad',
         title: 'Failed',
@@ -63,6 +73,7 @@ const listSteps = (payment: Details): readonly Step[] => {
           title: 'To be sent',
           detail: 'Waits for its turn, or for the payer’s own transaction',
         },
+    ...dropped,
     isConfirmed
       ? { state: 'done', title: 'Confirmed', detail: `In ${took ?? 'a while'}: the recipient was paid` }
       : {
@@ -81,6 +92,16 @@ const describeSent = ({ transactions }: Details): Step => ({
     transactions.length > 1
       ? `In ${transactions.length} transactions, of which at most one can pay`
       : 'In one transaction',
+})
+
+const describeDropped = ({ timestamp }: PaymentEvent): Step => ({
+  state: 'bad',
+  title: 'Block dropped',
+  detail: (
+    <>
+      <Time at={timestamp} />: the chain was reorganized, and the payment was pending again
+    </>
+  ),
 })
 
 const describeFinality = (isConfirmed: boolean, block: Details['block']): Step => {

@@ -58,6 +58,24 @@ describe('the event feed', () => {
     expect(rows).toEqual([{ account_id: 'a', state: 'stored' }])
   })
 
+  it('selects the events of one settlement, for its account alone', async () => {
+    const journal = createSettlementJournal(pool, await addInstance(pool))
+    const ids: string[] = []
+    for (const caller of ['a', 'a', 'b']) {
+      const claimed = await journal.claim(claimOf({ caller }))
+      ids.push(claimed?.id ?? '')
+      await journal.close(ids.at(-1) ?? '', { state: 'failed', reason: 'insufficient_funds' })
+      await enqueue('other')
+    }
+    const [, second, foreign] = ids
+    const page = { after: 0n, limit: 1 }
+    const found = await feed.read('a', { ...page, settlementId: second })
+    expect(found).toMatchObject([{ type: 'settlement.failed', data: { id: second } }])
+    const after = found?.[0]?.position ?? 0n
+    expect(await feed.read('a', { ...page, after, settlementId: second })).toEqual([])
+    expect(await feed.read('a', { ...page, settlementId: foreign })).toEqual([])
+  })
+
   it('never passes over an event that was inserted before others and committed after them', async () => {
     const slow = await pool.connect()
     await slow.query('begin')
