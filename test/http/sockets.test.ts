@@ -44,6 +44,18 @@ const writeAndWait = async (port: number, socket: Socket, part: string): Promise
   expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
 }
 
+/** A settlement that says when it has begun, and ends when it is told to. */
+const holdSettle = () => {
+  const begun = deferred<void>()
+  const goOn = deferred<void>()
+  const settlePayment = async (): Promise<SettleResponse> => {
+    begun.resolve()
+    await goOn.promise
+    return { result: { success: true, transaction: '0xab', network: 'n' }, isReplayed: false }
+  }
+  return { begun, goOn, core: { settlePayment } }
+}
+
 describe('a client that disconnects', () => {
   it('cancels its verify', async () => {
     const begun = deferred<() => boolean>()
@@ -241,17 +253,8 @@ describe('a server that closes', () => {
   })
 
   it('completes requests in progress and rejects new ones', async () => {
-    const begun = deferred<void>()
-    const goOn = deferred<void>()
-    const port = await start({
-      core: {
-        settlePayment: async (): Promise<SettleResponse> => {
-          begun.resolve()
-          await goOn.promise
-          return { result: { success: true, transaction: '0xab', network: 'n' }, isReplayed: false }
-        },
-      },
-    })
+    const { begun, goOn, core } = holdSettle()
+    const port = await start({ core })
     const [settling, late] = [await open(port), await open(port)]
     const [answer, refusal] = [readAll(settling), readAll(late)]
     settling.write(request('/settle', payment))
@@ -294,17 +297,8 @@ describe('an announced shutdown', () => {
   })
 
   it('then ends connections with their next answer, also that of a request in progress', async () => {
-    const begun = deferred<void>()
-    const goOn = deferred<void>()
-    const port = await start({
-      core: {
-        settlePayment: async (): Promise<SettleResponse> => {
-          begun.resolve()
-          await goOn.promise
-          return { result: { success: true, transaction: '0xab', network: 'n' }, isReplayed: false }
-        },
-      },
-    })
+    const { begun, goOn, core } = holdSettle()
+    const port = await start({ core })
     const [settling, idle] = [await open(port), await open(port)]
     const [answer, last] = [readAll(settling), readAll(idle)]
     settling.write(request('/settle', payment))
