@@ -127,19 +127,29 @@ async function* readPages(client: PoolClient, { name, columns }: Table): AsyncGe
 }
 
 const syncAndRename = async (partial: string, file: string): Promise<void> => {
-  for (const path of [partial, dirname(file)]) {
-    const handle = await open(path, 'r')
-    try {
-      // A folder cannot be synced on every platform.
-      await handle.sync().catch((error: unknown) => {
-        if (path === partial) throw error
-      })
-    } finally {
-      await handle.close()
-    }
-    if (path === partial) await rename(partial, file)
+  await syncPath(partial)
+  await rename(partial, file)
+  await syncFolder(dirname(file))
+}
+
+export const syncPath = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }
+
+/** Makes a rename durable. Not every platform and file system can sync a folder; any other failure is an error. */
+export const syncFolder = async (folder: string): Promise<void> => {
+  await syncPath(folder).catch((error: unknown) => {
+    if (!isFileError(error, 'EINVAL', 'ENOTSUP', 'ENOSYS', ...unsupportedOnWindows)) throw error
+  })
+}
+
+// Windows opens no folder, and syncs nothing that is open for reading only.
+const unsupportedOnWindows = process.platform === 'win32' ? ['EISDIR', 'EPERM', 'EACCES'] : []
 
 export const isFileError = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code))

@@ -91,6 +91,12 @@ const olderInstances = `
 
 const counted = z.tuple([z.object({ count: z.number() })])
 
+/** Living instances of versions whose newest migration is an earlier one. */
+export const countInstancesBefore = async (client: Pool | PoolClient, migration: number): Promise<number> => {
+  const [{ count }] = counted.parse((await client.query(olderInstances, [migration])).rows)
+  return count
+}
+
 /** Instances of versions that cannot run on the database after a migration are alive. */
 export class OlderInstancesError extends Error {}
 
@@ -98,8 +104,7 @@ export const refuseOlderInstances = async (client: Pool | PoolClient, next: Migr
   if (next.number <= lastUnstated) return
   const { rows } = await client.query(`select to_regclass('instances') is not null as is_there`)
   if (rows[0]?.is_there !== true) return
-  const found = await client.query(olderInstances, [next.runsBeside ?? next.number])
-  const [{ count }] = counted.parse(found.rows)
+  const count = await countInstancesBefore(client, next.runsBeside ?? next.number)
   if (count === 0) return
   throw new OlderInstancesError(
     `Migration ${next.name} cannot be applied beside instances of an older version, and ${count} of them sent a heartbeat within the last 10 seconds. Stop them, then start this version.`,

@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, existsSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createGunzip, createGzip } from 'node:zlib'
-import type { Pool } from 'pg'
+import { createGzip } from 'node:zlib'
+import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
-import { describeFileFailure, isFileError } from '../backup/writeBackup.js'
+import { describeFileFailure, syncFolder, syncPath } from '../backup/writeBackup.js'
+import { countInstancesBefore } from '../database/schemaHistory.js'
 import { inTransaction } from '../database/statements.js'
 import { insertAction } from '../operator/operatorRecords.js'
+import { readIds, removeUnfinished, toCsv, verifyArchive } from './archiveFile.js'
 import { createBroadcastRetention, listNetworks } from './broadcastRetention.js'
 
 interface ArchiveOptions {
@@ -19,6 +19,8 @@ interface ArchiveOptions {
   readonly file: string
   /** Midnight, UTC. */
   readonly before: Date
+  /** Default: that of the operating system. */
+  readonly sync?: (folder: string) => Promise<void>
 }
 
 export interface Archived {
@@ -36,7 +38,6 @@ const rowsPerPage = 1_000
 const deletedAtOnce = 500
 // Payments use the same disk.
 const pauseMs = 50
-const headerId = 'id,'
 
 /**
  * What has earned its success for good, with its digest, and what no counter but those that are kept needs: no failed
@@ -62,18 +63,54 @@ const networkRow = z.object({ network: z.string() })
 const pageRow = z.object({ id: z.string(), cursor: z.string(), line: z.string() })
 const values = z.array(z.string().nullable())
 
-/** Writes, verifies and syncs the file before anything is deleted, and deletes what it lists. */
-export const archiveSettlements = async (pool: Pool, { file, before }: ArchiveOptions): Promise<Archived> => {
+// Versions with migrations up to this one count credit from settlements alone.
+const lastWithoutArchives = 46
+
+// Arbitrary, but unique among the advisory locks of this database.
+const archiveLock = 7_140_404
+
+/**
+ * Writes, verifies and syncs the file before anything is deleted, and deletes what it lists. Uses two connections: the lock
+ * of archives is held by a transaction that is idle meanwhile, and has no snapshot that would keep vacuum from its work.
+ */
+export const archiveSettlements = async (pool: Pool, options: ArchiveOptions): Promise<Archived> => {
+  const { before } = options
   if (before.getTime() % dayMs !== 0) throw new Error('An archive ends at midnight, UTC.')
   if (before.getTime() > Date.now() - minArchivedDays * dayMs) {
     throw new Error(
       `Settlements younger than ${minArchivedDays} days cannot be archived: reconciliation, quotas and webhooks need them.`,
     )
   }
-  const archive = existsSync(file)
-    ? await findStarted(pool, file)
-    : await startArchive(pool, { file, before })
-  if (archive === null) return { listed: 0, deleted: 0, sha256: '' }
+  await refuseOlderVersions(pool)
+  return await inTransaction(pool, async (client) => {
+    await client.query('set local idle_in_transaction_session_timeout = 0')
+    const { rows } = await client.query(`select pg_try_advisory_xact_lock(${archiveLock}) as is_taken`)
+    if (rows[0]?.is_taken !== true) throw new Error('Another archive is under way: run this one after it.')
+    return await archiveAlone(pool, options)
+  })
+}
+
+const refuseOlderVersions = async (client: Pool | PoolClient): Promise<void> => {
+  const count = await countInstancesBefore(client, lastWithoutArchives + 1)
+  if (count === 0) return
+  throw new Error(
+    `${count} instances of an older version sent a heartbeat within the last 10 seconds. They recount credit from settlements alone, so that an archive would lower scores. Stop them, and run the archive again.`,
+  )
+}
+
+const archiveAlone = async (
+  pool: Pool,
+  { file, before, sync = syncFolder }: ArchiveOptions,
+): Promise<Archived> => {
+  const isWritten = existsSync(file) || (await writeArchive(pool, { file, before }))
+  if (!isWritten) return { listed: 0, deleted: 0, sha256: '' }
+  const archive = await findStarted(pool, file)
+  await sync(dirname(file)).catch((cause: unknown) => {
+    throw new Error(
+      `The folder of ${file} could not be synced, so a power failure could lose the file. Nothing was deleted: run the archive again with the same file.`,
+      { cause },
+    )
+  })
   const deleted = await deleteListed(pool, file, archive)
   await inTransaction(pool, async (client) => {
     await client.query('update settlement_archives set finished_at = now() where id = $1', [archive.id])
@@ -97,9 +134,9 @@ const archiveRow = z.object({
 })
 type Archive = z.infer<typeof archiveRow>
 
-/** The archive that was interrupted while it deleted what the file lists. */
+/** The archive that is not finished, and deletes what the file lists. */
 const findStarted = async (pool: Pool, file: string): Promise<Archive> => {
-  const { sha256 } = await verify(file)
+  const { sha256 } = await verifyArchive(file)
   const { rows } = await pool.query(
     'select id, sha256, before, listed from settlement_archives where sha256 = $1 and finished_at is null',
     [sha256],
@@ -108,10 +145,14 @@ const findStarted = async (pool: Pool, file: string): Promise<Archive> => {
   return archiveRow.parse(rows[0])
 }
 
-/** Null: there is nothing to archive. */
-const startArchive = async (pool: Pool, { file, before }: ArchiveOptions): Promise<Archive | null> => {
+/** False: there is nothing to archive. */
+const writeArchive = async (
+  pool: Pool,
+  { file, before }: Pick<ArchiveOptions, 'file' | 'before'>,
+): Promise<boolean> => {
   await dropBroadcasts(pool, before)
   const partial = `${file}.part`
+  await removeUnfinished(partial)
   try {
     let written = 0
     const lines = writeLines(pool, before, (count) => {
@@ -123,21 +164,17 @@ const startArchive = async (pool: Pool, { file, before }: ArchiveOptions): Promi
       createWriteStream(partial, { flags: 'wx', mode: 0o600 }),
     )
     await syncPath(partial)
-    const { sha256, listed } = await verify(partial)
+    const { sha256, listed } = await verifyArchive(partial)
     if (listed !== written) throw new Error(`${partial} has ${listed} of ${written} settlements.`)
-    if (listed === 0) {
-      await rm(partial)
-      return null
+    if (listed > 0) {
+      await recordArchive(pool, { file: basename(file), sha256, before, listed })
+      await rename(partial, file)
     }
-    const archive = await recordArchive(pool, { file: basename(file), sha256, before, listed })
-    await rename(partial, file)
-    // A folder cannot be synced on every platform.
-    await syncPath(dirname(file)).catch(() => undefined)
-    return archive
+    return listed > 0
   } catch (error) {
-    // Another archive may be writing it.
-    if (!isFileError(error, 'EEXIST')) await rm(partial, { force: true })
     throw describeFileFailure(error, file)
+  } finally {
+    await rm(partial, { force: true })
   }
 }
 
@@ -152,12 +189,12 @@ const dropBroadcasts = async (pool: Pool, before: Date): Promise<void> => {
 const recordArchive = (
   pool: Pool,
   { file, sha256, before, listed }: Omit<Archive, 'id'> & { readonly file: string },
-): Promise<Archive> =>
+): Promise<void> =>
   inTransaction(pool, async (client) => {
     await client.query('delete from settlement_archives where finished_at is null and deleted = 0')
     const { rows } = await client.query(
       `insert into settlement_archives (file, sha256, before, listed) values ($1, $2, $3, $4)
-       on conflict do nothing returning id, sha256, before, listed`,
+       on conflict do nothing returning id`,
       [file, sha256, before, listed],
     )
     if (rows[0] === undefined) {
@@ -166,7 +203,6 @@ const recordArchive = (
       )
       throw new Error(`The archive ${unfinished[0]?.file} is not finished: run it again with its file first.`)
     }
-    return archiveRow.parse(rows[0])
   })
 
 /** One page is one short statement: a long one would keep vacuum from its work. What is listed no longer changes. */
@@ -204,38 +240,6 @@ async function* writeLines(
   }
 }
 
-/** RFC 4180; null is an empty field, and an empty text is quoted. */
-const toCsv = (fields: readonly (string | null)[]): string =>
-  `${fields.map((field) => (field === null ? '' : quoteField(field))).join()}\n`
-
-// Newer versions of Node end lines at the last two as well, and a quoted field may have ends of lines.
-const quoteField = (field: string): string =>
-  field === '' || /[",\r\n\u2028\u2029]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
-
-/** Ids of the rows; rows end where all quotation marks are closed. Throws where the file is damaged or foreign. */
-async function* readIds(file: string): AsyncGenerator<string> {
-  const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: 0 })
-  let record = ''
-  let isHeader = true
-  for await (const line of lines) {
-    record += record === '' ? line : `\n${line}`
-    if (record.split('"').length % 2 === 0) continue
-    if (isHeader && !record.startsWith(headerId)) throw new Error(`${file} is no archive of settlements.`)
-    if (!isHeader) yield record.slice(0, record.indexOf(','))
-    isHeader = false
-    record = ''
-  }
-  if (isHeader || record !== '') throw new Error(`${file} is damaged.`)
-}
-
-const verify = async (file: string): Promise<{ readonly sha256: string; readonly listed: number }> => {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(file), hash)
-  let listed = 0
-  for await (const _ of readIds(file)) listed += 1
-  return { sha256: hash.digest('hex'), listed }
-}
-
 // Wallets in the order in which triggers lock them.
 const deleteRows = `
   with gone as (
@@ -258,6 +262,8 @@ const deleteListed = async (pool: Pool, file: string, { id, before }: Archive): 
   let deleted = 0
   const remove = async (ids: readonly string[]): Promise<void> => {
     const count = await inTransaction(pool, async (client) => {
+      // One may have been started meanwhile.
+      await refuseOlderVersions(client)
       const { rows } = await client.query(deleteRows, [ids, before, id])
       // Rolls back what was deleted.
       if (rows[0] === undefined)
@@ -276,13 +282,4 @@ const deleteListed = async (pool: Pool, file: string, { id, before }: Archive): 
   }
   if (ids.length > 0) await remove(ids)
   return deleted
-}
-
-const syncPath = async (path: string): Promise<void> => {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { syncFolder } from '../../../../src/stores/postgres/backup/writeBackup.js'
 import { createCreditStore } from '../../../../src/stores/postgres/credit/creditStore.js'
 import { archiveSettlements } from '../../../../src/stores/postgres/journal/archiveSettlements.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
@@ -14,7 +16,7 @@ import {
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
-import { addInstance } from '../../../support/instances.js'
+import { addInstance, killInstances } from '../../../support/instances.js'
 import { failedColumns, insertJournalRows } from '../../../support/journalRows.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
@@ -49,6 +51,7 @@ describe('the archive of settlements', () => {
 
   beforeEach(async () => {
     file = join(await makeTemporaryFolder('quittance-archive-'), 'settlements.csv.gz')
+    await killInstances(pool)
     await pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, settlement_archives,
       archived_credit, dropped_broadcasts, quota_uses, operator_actions`)
   })
@@ -205,6 +208,76 @@ describe('the archive of settlements', () => {
     await writeFile(file, gzipSync('name\nnotes\n'))
     await expect(archive()).rejects.toThrow(/no archive/)
     expect(await countRows()).toBe(1)
+  })
+
+  it('deletes nothing while an instance lives that counts credit from settlements alone', async () => {
+    await insert(600)
+    const { id } = await addInstance(pool)
+    await pool.query('update instances set newest_migration = 46 where id = $1', [id])
+    await expect(archive()).rejects.toThrow(/1 instances of an older version.*Stop them/)
+    expect([await countRows(), existsSync(file)]).toEqual([600, false])
+
+    await pool.query('update instances set newest_migration = 47 where id = $1', [id])
+    // It is replaced by one of an older version while the archive deletes.
+    await pool.query(`create function replace_version() returns trigger language plpgsql as $$ begin
+        update instances set newest_migration = 46; return null;
+      end $$;
+      create trigger replaced after delete on settlements for each statement execute function replace_version()`)
+    await expect(archive()).rejects.toThrow(/older version/)
+    expect(await countRows()).toBe(100)
+    await pool.query('drop function replace_version cascade')
+    await killInstances(pool)
+    expect(await archive()).toMatchObject({ listed: 600, deleted: 100 })
+  })
+
+  it('deletes nothing before the folder of the file is synced, also when it continues', async () => {
+    await insert(1)
+    const sync = async () => {
+      throw Object.assign(new Error('input/output error'), { code: 'EIO' })
+    }
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await expect(archiveSettlements(pool, { file, before, sync })).rejects.toThrow(/Nothing was deleted/)
+      expect([await countRows(), existsSync(file)]).toEqual([1, true])
+    }
+    expect(await archive()).toMatchObject({ listed: 1, deleted: 1 })
+  })
+
+  it('ignores that a folder cannot be synced only where the file system has no such thing', async () => {
+    await expect(syncFolder('/proc')).resolves.toBeUndefined()
+    await expect(syncFolder(`${file}.missing`)).rejects.toThrow('ENOENT')
+  })
+
+  it.each([
+    ['with nothing in it', Buffer.alloc(0)],
+    ['that ends in the middle', gzipSync(`id,authorization_id\n${'0,1\n'.repeat(9_999)}`).subarray(0, 40)],
+  ])('takes over a file of an archive that was ended by force, %s', async (_, bytes) => {
+    await insert(3)
+    await writeFile(`${file}.part`, bytes)
+    expect(await archive()).toMatchObject({ listed: 3, deleted: 3 })
+    expect(existsSync(`${file}.part`)).toBe(false)
+  })
+
+  it.each([
+    ['a backup', gzipSync('{"format":"quittance backup"}')],
+    ['somebody', Buffer.from('id,notes')],
+  ])('leaves a partial file that %s wrote, and deletes nothing', async (_, bytes) => {
+    await insert(1)
+    await writeFile(`${file}.part`, bytes)
+    await expect(archive()).rejects.toThrow(/no archive wrote it/)
+    expect((await stat(`${file}.part`)).size).toBe(bytes.length)
+    expect([await countRows(), existsSync(file)]).toEqual([1, false])
+  })
+
+  it('leaves the partial file of an archive that is under way', async () => {
+    await insert(1)
+    const holder = await otherPool.connect()
+    await holder.query('begin; select pg_advisory_xact_lock(7140404)')
+    await writeFile(`${file}.part`, '')
+    await expect(archive()).rejects.toThrow(/Another archive is under way/)
+    expect(existsSync(`${file}.part`)).toBe(true)
+    await holder.query('rollback')
+    holder.release()
+    expect(await archive()).toMatchObject({ deleted: 1 })
   })
 
   it('refuses a day that reconciliation, quotas and webhooks still need', async () => {
