@@ -24,9 +24,11 @@ const listLanes = `
     coalesce(q.count, 0)::int as unconfirmed, q.oldest_seconds as "oldestSeconds"
   from signer_lanes l left join (
     select b.network, b.signer, count(distinct b.nonce) as count,
-      extract(epoch from now() - min(b.recorded_at))::float8 as oldest_seconds
+      extract(epoch from now() - min(r.recorded_at))::float8 as oldest_seconds
     from open_settlements o join settlements s on s.id = o.settlement_id
       join broadcasts b on b.network = s.network and b.transaction = s.transaction
+      -- A nonce waits since its first transaction, however often it was replaced.
+      join broadcasts r on r.network = b.network and r.signer = b.signer and r.nonce = b.nonce
     where b.signer is not null group by b.network, b.signer) q
   on q.network = l.network and q.signer = l.signer
   order by l.network, l.signer limit ${maxLanes}`

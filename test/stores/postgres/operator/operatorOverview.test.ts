@@ -45,7 +45,18 @@ describe('what all instances share', () => {
         oldestSeconds: expect.any(Number),
       },
     ])
-    for (const id of ids) await journal.close(id, { state: 'confirmed', transaction: '0x1' })
+    // A replacement does not make its nonce younger.
+    await pool.query("update broadcasts set recorded_at = now() - interval '10 minutes'")
+    const [stuck] = await lanes.listFrom({ network, signer: '0xa' }, 0, 10)
+    if (stuck === undefined) throw new Error('Nothing is recorded')
+    await lanes.replace({ network, signer: '0xa' }, stuck, async () => ({
+      transaction: '0x2',
+      bytes: '0xb2',
+    }))
+    const [replaced] = await store.listLanes()
+    expect(replaced).toMatchObject({ unconfirmed: 1 })
+    expect(replaced?.oldestSeconds).toBeGreaterThanOrEqual(600)
+    for (const id of ids) await journal.close(id, { state: 'confirmed', transaction: '0x2' })
     expect(await store.listLanes()).toMatchObject([{ unconfirmed: 0, oldestSeconds: null }])
     await killInstance(pool, instance)
     expect(await store.listLanes()).toMatchObject([{ holder: null }])
