@@ -66,8 +66,8 @@ const dropNext = `
       coalesce(max(settlement_id::text), '00000000-0000-0000-0000-000000000000')::uuid as id
     from dropped_broadcasts where network = $1
   ), ${dropOf(`page as (
-    select s.id, s.created_at, s.transactions from settlements s
-    -- A day, because the cursor passes those for good that close later.
+    select s.id, s.created_at, s.transactions, ${isDone('s')} as is_done from settlements s
+    -- A day, so that few are passed before they close.
     where s.state = 'confirmed' and s.network = $1 and s.created_at < $2::timestamptz - interval '1 day'
       and (s.created_at, s.id) > ((select created_at from cursor), (select id from cursor))
     order by s.created_at, s.id limit $3
@@ -76,6 +76,24 @@ const dropNext = `
     select $1, created_at, id, $2 from page order by created_at desc, id desc limit 1
     on conflict (network) do update set created_at = excluded.created_at, settlement_id = excluded.settlement_id,
       closed_before = greatest(d.closed_before, excluded.closed_before)
+  ), deferred as (
+    insert into deferred_broadcasts (network, settlement_id)
+    select $1, id from page where not is_done
+    union
+    select $1, s.id from open_settlements o join settlements s on s.id = o.settlement_id
+    where s.network = $1 and s.created_at < $2::timestamptz - interval '1 day'
+    on conflict do nothing
+  )
+  select (select count(*) from page) as settlements, (select count(*) from removed) as dropped`
+
+/** What the cursor passed before it was done. One that is gone, or whose transactions are needed by others, ends here too. */
+const dropDeferred = `
+  with ${dropOf(`page as (
+    select d.settlement_id as id, coalesce(s.transactions, '{}') as transactions
+    from deferred_broadcasts d left join settlements s on s.id = d.settlement_id
+    where d.network = $1 and (s.id is null or ${isDone('s')}) order by d.settlement_id limit $3
+  )`)}, finished as (
+    delete from deferred_broadcasts d using page p where d.network = $1 and d.settlement_id = p.id
   )
   select (select count(*) from page) as settlements, (select count(*) from removed) as dropped`
 
@@ -86,13 +104,16 @@ export const createBroadcastRetention = (pool: Pool): BroadcastRetention => ({
     let batches = 0
     let sum = 0
     for (const { network } of rows.map((row) => networkRow.parse(row))) {
-      for (;;) {
+      for (let statement = dropDeferred; ; ) {
         if (stopped.aborted || batches === batchesPerRound) return { dropped: sum, isDone: false }
-        const result = await pool.query(dropNext, [network, before, settlementsAtOnce])
+        const result = await pool.query(statement, [network, before, settlementsAtOnce])
         const [{ settlements, dropped }] = batchRow.parse(result.rows)
         batches += 1
         sum += dropped
-        if (settlements < settlementsAtOnce) break
+        if (settlements < settlementsAtOnce) {
+          if (statement === dropNext) break
+          statement = dropNext
+        }
         await sleep(pauseMs, undefined, { signal: stopped }).catch(() => undefined)
       }
     }

@@ -34,7 +34,7 @@ describe('the retention of signed transactions', () => {
 
   beforeEach(async () => {
     await pool.query(
-      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, dropped_broadcasts`,
+      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, dropped_broadcasts, deferred_broadcasts`,
     )
     ours = await addInstance(pool)
     journal = createSettlementJournal(pool, ours)
@@ -152,6 +152,32 @@ describe('the retention of signed transactions', () => {
     expect(await drop()).toEqual({ dropped: 3, isDone: true })
     expect(await drop()).toEqual({ dropped: 0, isDone: true })
   })
+
+  it.each(['pending', 'closed lately'])(
+    'drops later what was %s when the cursor passed it',
+    async (state) => {
+      const late = await claim()
+      await recordInLane({ journal, lanes }, late.id, { lane, sign })
+      await pay()
+      await pay()
+      if (state === 'closed lately') await close(late.id, '0x0')
+      await markFinal()
+      await age(40)
+      await pool.query(
+        `update settlements set closed_at = now() - interval '20 days' where id = $1 and closed_at is not null`,
+        [late.id],
+      )
+      expect(await drop()).toEqual({ dropped: 1, isDone: true })
+      expect(await listKept()).toEqual(['0x0', '0x2'])
+
+      if (state === 'pending') await close(late.id, '0x0')
+      await markFinal()
+      await age(40)
+      expect(await drop()).toEqual({ dropped: 1, isDone: true })
+      expect(await listKept()).toEqual(['0x2'])
+      expect((await pool.query('select from deferred_broadcasts')).rowCount).toBe(0)
+    },
+  )
 
   it('leaves a lane that a wrong answer of a node cannot rewind', async () => {
     for (let count = 0; count < 3; count += 1) await pay()
