@@ -82,6 +82,11 @@ export const createWorkMetrics = (
     help: 'Time since the delivery was due that has waited longest',
     registers,
   })
+  const unattendedWebhook = new Gauge({
+    name: 'quittance_webhooks_unattended_seconds',
+    help: 'The same, of accounts whose receiver was not called within 15 minutes',
+    registers,
+  })
 
   return {
     measureJobs: (list) => {
@@ -101,10 +106,11 @@ export const createWorkMetrics = (
         oldest.set({ network, signer }, lane.oldestSeconds ?? 0)
       }
     },
-    setWaitingWebhooks: ({ due, later, oldestDueSeconds }) => {
+    setWaitingWebhooks: ({ due, later, oldestDueSeconds, unattendedSeconds }) => {
       webhooks.set({ due: 'now' }, due)
       webhooks.set({ due: 'later' }, later)
       oldestWebhook.set(oldestDueSeconds)
+      unattendedWebhook.set(unattendedSeconds)
     },
   }
 }

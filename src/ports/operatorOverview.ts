@@ -37,6 +37,8 @@ export interface WaitingWebhooks {
   readonly later: number
   /** Since the delivery was due that has waited longest; 0 if none is due. */
   readonly oldestDueSeconds: number
+  /** The same of accounts whose receiver is not being called, and was not within 15 minutes: the service is late, not it. */
+  readonly unattendedSeconds: number
 }
 
 interface LeasedJob {

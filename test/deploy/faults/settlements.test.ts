@@ -98,7 +98,7 @@ describe.skipIf(promtool === '')('the alert', () => {
     const before = await service.scrapeUntil(['quittance_webhooks_waiting', { due: 'now' }], 1)
     await scene.database.pool().query("update webhook_deliveries set due_at = due_at - interval '15 minutes'")
     await service.run('measureQueues')
-    const age = 'quittance_webhooks_oldest_due_seconds'
+    const age = 'quittance_webhooks_unattended_seconds'
     const during = await service.scrapeUntil([age], (seconds) => seconds > 900)
     await expectAlert(promtool, 'QuittanceWebhooksLate', { before: [before], during: [during] })
     await service.run('deliverWebhooks')

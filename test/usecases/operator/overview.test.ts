@@ -50,7 +50,7 @@ const setup = (
       return [{ network: 'toy:1', confirmed: 190, failed: 10, lost: 1 }]
     },
     measureWebhooks: async () => ({ waiting: 0, isCountLimited: false, oldestSeconds: null }),
-    measureWaitingWebhooks: async () => ({ due: 0, later: 0, oldestDueSeconds: 0 }),
+    measureWaitingWebhooks: async () => ({ due: 0, later: 0, oldestDueSeconds: 0, unattendedSeconds: 0 }),
     findLastNightly: async () => null,
     listJobs: async () => [],
     listInstances: async () => [],

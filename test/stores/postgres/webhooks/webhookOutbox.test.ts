@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { measureWaitingWebhooks } from '../../../../src/stores/postgres/webhooks/waitingWebhooks.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { describeWebhookOutbox } from '../../../contracts/webhookOutboxContract.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -82,6 +83,35 @@ describe('the webhook outbox', () => {
     expect(idsOf(await take())).toEqual([own])
     const { rows } = await pool.query('select lease, is_ready from webhook_deliveries where id = $1', [id])
     expect(rows).toEqual([{ lease: null, is_ready: true }])
+  })
+
+  it('tells a receiver that is slow from a service that is late', async () => {
+    const isLate = async () => {
+      const { oldestDueSeconds, unattendedSeconds } = await measureWaitingWebhooks(pool)
+      return { oldest: oldestDueSeconds >= 1_200, unattended: unattendedSeconds >= 1_200 }
+    }
+    await Promise.all([write('a'), write('a'), write('a')])
+    await pool.query("update webhook_deliveries set due_at = now() - interval '20 minutes'")
+    expect(await isLate()).toEqual({ oldest: true, unattended: true })
+
+    const [taken] = await take(ours, 1)
+    if (taken === undefined) throw new Error('Nothing is due')
+    expect(await isLate()).toEqual({ oldest: true, unattended: false })
+    await ours.finish(taken, { state: 'waiting', retryInMs: 60_000, status: null, error: 'timed out' })
+    expect(await isLate()).toEqual({ oldest: true, unattended: false })
+
+    // That one receiver is slow hides no other one that waits.
+    await ours.setEndpoint('b', { url: 'https://b.example/hook', sealedSecret: Buffer.from('sealed-2') })
+    const other = await write('b')
+    await pool.query("update webhook_deliveries set due_at = now() - interval '20 minutes' where id = $1", [
+      other,
+    ])
+    expect(await isLate()).toEqual({ oldest: true, unattended: true })
+    await ours.setEndpoint('b', null)
+    await pool.query(
+      "update webhook_deliveries set last_attempt_at = now() - interval '16 minutes' where lease is null",
+    )
+    expect(await isLate()).toEqual({ oldest: true, unattended: true })
   })
 
   it('deletes expired deliveries in batches, and stops between two of them on shutdown', async () => {
