@@ -5,7 +5,7 @@ import { openAccounts } from './postgres/accounts/index.js'
 import { createCreditStore } from './postgres/credit/creditStore.js'
 import { createBackfills } from './postgres/database/backfills.js'
 import { mapDatabaseErrors } from './postgres/database/databaseErrors.js'
-import { createJobLeases } from './postgres/database/instance.js'
+import { createJobLeases, leaseMemoryMs } from './postgres/database/instance.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
 import { createHolds } from './postgres/holds/holds.js'
@@ -85,7 +85,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       nightlyReconciliation: mapDatabaseErrors(createReconciliationStore(pool, nightlyAudits)),
       intents: mapDatabaseErrors(createIntentStore(pool, reads)),
       creditStore: mapDatabaseErrors(createCreditStore(pool, newestReads)),
-      jobLeases: mapDatabaseErrors(createJobLeases(pool, instance)),
+      jobLeases: mapDatabaseErrors(createJobLeases(pool, instance, leaseMemoryMs)),
       backfills: mapDatabaseErrors(createBackfills(pool, migrationsFolder)),
       pauses: mapDatabaseErrors(createPauseStore(pool)),
       operator: {

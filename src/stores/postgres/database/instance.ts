@@ -104,12 +104,44 @@ export const announceInstance = async (
   }
 }
 
-const isHeldByOther = `exists (select 1 from job_leases l
-  where l.job = $1 and l.holder <> $2 and l.expires_at > now() and ${isAlive('l.holder')})`
+const isHeld = `l.expires_at > now() and ${isAlive('l.holder')}`
+const isHeldByOther = `exists (select 1 from job_leases l where l.job = $1 and l.holder <> $2 and ${isHeld})`
 
-/** The job of an instance without a heartbeat is free at once. Others only read while the holder is alive. */
-export const createJobLeases = (pool: Pool, instance: Instance): JobLeases => ({
-  take: async (job, leaseMs) => {
+const jobRow = z.object({ job: z.string() })
+
+/** A lease lasts longer than this: until then what was read or taken is not asked again. */
+export const leaseMemoryMs = 3_000
+
+/**
+ * The job of an instance without a heartbeat is free at once, or `memoryMs` later. Idle instances read what others do, all
+ * jobs together, once in that time.
+ */
+export const createJobLeases = (pool: Pool, instance: Instance, memoryMs = 0): JobLeases => {
+  const isRecent = (at: number | undefined): boolean => at !== undefined && performance.now() - at < memoryMs
+  const takenAt = new Map<string, number>()
+  let ofOthers: { readonly at: number; readonly jobs: Promise<ReadonlySet<string>> } | undefined
+
+  const readOthers = async (): Promise<ReadonlySet<string>> => {
+    const { rows } = await pool.query(`select l.job from job_leases l where l.holder <> $1 and ${isHeld}`, [
+      instance.id,
+    ])
+    return new Set(rows.map((row) => jobRow.parse(row).job))
+  }
+  const isDoneByOther = async (job: string): Promise<boolean> => {
+    if (memoryMs === 0) return false
+    if (ofOthers === undefined || !isRecent(ofOthers.at))
+      ofOthers = { at: performance.now(), jobs: readOthers() }
+    const asked = ofOthers
+    try {
+      return (await asked.jobs).has(job)
+    } catch (error) {
+      if (ofOthers === asked) ofOthers = undefined
+      throw error
+    }
+  }
+
+  const take = async (job: string, leaseMs: number): Promise<boolean> => {
+    const askedAt = performance.now()
     const { rowCount } = await pool.query(
       `insert into job_leases as l (job, holder, expires_at)
        select $1, $2, now() + $3 * interval '1 millisecond' where not ${isHeldByOther}
@@ -117,6 +149,14 @@ export const createJobLeases = (pool: Pool, instance: Instance): JobLeases => ({
          where l.holder = excluded.holder or l.expires_at <= now() or not ${isAlive('l.holder')}`,
       [job, instance.id, leaseMs],
     )
+    if (rowCount === 1) takenAt.set(job, askedAt)
+    else takenAt.delete(job)
     return rowCount === 1
-  },
-})
+  }
+  return {
+    take: async (job, leaseMs) => {
+      if (isRecent(takenAt.get(job))) return true
+      return !(await isDoneByOther(job)) && (await take(job, leaseMs))
+    },
+  }
+}
