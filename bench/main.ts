@@ -23,6 +23,7 @@ const measurements: Readonly<Record<Part, () => Promise<Measure>>> = {
     const { measureSettle } = await import('./measureSettle.js')
     return (scale) => measureSettle('1 s blocks', scale)
   },
+  instances: async () => (await import('./measureInstances.js')).measureInstances,
   upto: async () => (await import('./measureUpto.js')).measureUpto,
   gas: async () => (await import('./measureGas.js')).measureGas,
   limits: async () => (await import('./measureLimits.js')).measureLimits,

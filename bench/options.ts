@@ -6,6 +6,7 @@ export const parts = [
   'verify-slow',
   'settle',
   'settle-blocks',
+  'instances',
   'upto',
   'gas',
   'limits',
