@@ -57,6 +57,8 @@ export interface ChainContext {
   readonly clock: Clock
   readonly logger: Logger
   readonly lanes: SignerLanes
+  /** Living processes that share the lanes, this one included. Absent: one. */
+  readonly countInstances?: () => number
   /** Shared by all instances, so that hourly budgets hold across them. */
   readonly limiter: RateLimiter
   /** Share of a settlement's cost that a payment must be worth where the operator sets no minimum; 0: none. */

@@ -83,6 +83,7 @@ export const openResources = async (config: Config, environment: Environment) =>
     logger,
     limiter,
     lanes,
+    countInstances: stores.countInstances,
     minPaymentGasShare,
     requiresCrossCheck,
     exactAmount,

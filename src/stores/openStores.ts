@@ -62,6 +62,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       ...shared,
       ...openJournal(database),
       lanes: mapDatabaseErrors(createSignerLanes(pool, instance)),
+      countInstances: instance.countAlive,
       webhooks: mapDatabaseErrors({ ...createWebhookOutbox(pool), list: createWebhookOutbox(reads).list }),
       feed: mapDatabaseErrors(createEventFeed(pool, newestReads)),
       holds: mapDatabaseErrors(createHolds(pool)),

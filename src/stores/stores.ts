@@ -79,6 +79,8 @@ export interface Stores {
   readonly broadcastRetention: BroadcastRetention
   readonly overview: SettlementOverview
   readonly lanes: SignerLanes
+  /** Processes with a recent heartbeat, this one included. */
+  countInstances(): number
   readonly idempotency: IdempotencyStore
   readonly webhooks: WebhookOutbox
   readonly feed: EventFeed

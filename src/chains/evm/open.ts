@@ -111,7 +111,7 @@ const openNetwork = async ({
   readonly schemes: readonly CreateScheme[]
   readonly context: ChainContext
 }) => {
-  const { clock, lanes, limiter, logger, minPaymentGasShare, countPromised } = context
+  const { clock, lanes, limiter, logger, minPaymentGasShare, countPromised, countInstances } = context
   const { requiresCrossCheck: isRequired = true } = context
   const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
   const rpc = createRpc(network.network, endpoints, logger)
@@ -212,6 +212,7 @@ const openNetwork = async ({
     expiryMarginSeconds,
     crossCheckAmount,
     builderCode,
+    countInstances,
     highestGasCap: gasPerSettlement,
   })
   const minimum = createEvmMinimum(network, minPaymentGasShare)

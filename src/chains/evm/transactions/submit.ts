@@ -25,18 +25,24 @@ export interface Submit {
 
 // Larger batches save little: 51.1k gas per payment at 50, 50.7k at 100 (Circle's USDC).
 const maxCallsPerTransaction = 50
-const maxBatchWaitMs = 25
+const batchWaitMs = 25
+// Of the time until a transaction is mined: however many instances there are, none waits for longer.
+const maxWaitShare = 0.25
 // A longer queue means that sending is stalled.
 const maxQueueLength = 5_000
 
+/** Milliseconds. Each of several instances sees a part of the calls, and waits longer for as many. */
+export const chooseBatchWait = (instances: number, inclusionMs: number): number =>
+  Math.max(batchWaitMs, Math.min(batchWaitMs * instances, maxWaitShare * inclusionMs))
+
 /** Calls that wait together share a transaction. */
 export const createSubmit = (dependencies: SendingDependencies): Submit => {
-  const { network, pool, signers, canPay, deadlineClock, expiryMarginSeconds } = dependencies
+  const { network, pool, signers, canPay, deadlineClock, expiryMarginSeconds, countInstances } = dependencies
   const sendCalls = createSendCalls(dependencies)
 
   const queue = createCallQueue<OutgoingCall>({
     maxItems: maxCallsPerTransaction,
-    maxWaitMs: maxBatchWaitMs,
+    maxWaitMs: () => chooseBatchWait(countInstances?.() ?? 1, pool.expectInclusionMs()),
     isReady: () => {
       if (pool.countFreeSlots() > 0) return true
       if (signers.addresses.some(canPay)) return false

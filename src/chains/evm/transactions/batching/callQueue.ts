@@ -14,7 +14,8 @@ interface CallQueue<Item extends QueuedCall> {
 
 interface QueueOptions<Item> {
   readonly maxItems: number
-  readonly maxWaitMs: number
+  /** How long a call waits for others. */
+  readonly maxWaitMs: () => number
   /** Whether a send is possible now; throws when no account can send at all. */
   isReady(): boolean
   /** Resolves when `isReady` may have changed, or after a timeout. */
@@ -25,11 +26,16 @@ interface QueueOptions<Item> {
   refuse(items: readonly Item[], error: unknown): void
 }
 
+// After a batch of this size, the first call of the next burst waits for the others: alone it would take a transaction.
+const burstSize = 8
+const burstMemoryMs = 10_000
+
 /** Sends at once when idle; otherwise waits briefly to fill a batch. The earliest deadline goes first. */
 export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<Item>): CallQueue<Item> => {
-  const { maxItems, maxWaitMs } = options
+  const { maxItems } = options
   let waiting: { readonly item: Item; readonly dueAt: number }[] = []
   let inFlight = 0
+  let lastBurstAt = Number.NEGATIVE_INFINITY
   let isTaking = false
   let timer: NodeJS.Timeout | undefined
 
@@ -68,6 +74,7 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
     }
     const items = takeBatch()
     if (items.length === 0) return
+    if (items.length >= burstSize) lastBurstAt = performance.now()
     inFlight += 1
     void options.send(items).finally(() => {
       inFlight -= 1
@@ -94,8 +101,9 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
       return waiting.length
     },
     add: (item) => {
-      const isIdle = inFlight === 0 && waiting.length === 0
-      waiting.push({ item, dueAt: performance.now() + (isIdle ? 0 : maxWaitMs) })
+      const now = performance.now()
+      const isIdle = inFlight === 0 && waiting.length === 0 && now - lastBurstAt > burstMemoryMs
+      waiting.push({ item, dueAt: now + (isIdle ? 0 : options.maxWaitMs()) })
       void pump()
     },
     remove: (item) => {

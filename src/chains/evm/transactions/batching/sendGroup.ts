@@ -80,6 +80,8 @@ export interface SendingDependencies extends Omit<LaneDependencies, 'network' | 
   readonly expiryMarginSeconds: number
   /** Our own code, which every transaction names; null for none. */
   readonly builderCode: string | null
+  /** As in `ChainContext`. */
+  readonly countInstances?: (() => number) | undefined
 }
 
 /** What became of a group: its transaction, and the calls that are still to be sent. */

@@ -3,6 +3,7 @@ import {
   createCallQueue,
   type QueuedCall,
 } from '../../../../../src/chains/evm/transactions/batching/callQueue.js'
+import { chooseBatchWait } from '../../../../../src/chains/evm/transactions/submit.js'
 import { drainEventLoop } from '../../../../support/manualClock.js'
 
 const item = (id: string, deadline = 100n): QueuedCall => ({ call: { id, deadline } })
@@ -18,7 +19,7 @@ const openQueue = ({ maxItems = 3, maxWaitMs = 600_000 } = {}) => {
   let checks = 0
   const queue = createCallQueue<QueuedCall>({
     maxItems,
-    maxWaitMs,
+    maxWaitMs: () => maxWaitMs,
     isReady: () => {
       checks += 1
       return readiness()
@@ -87,6 +88,35 @@ describe('the call queue', () => {
     expect(sent).toEqual([['a']])
     await pass(1)
     expect(sent).toEqual([['a'], ['b', 'c']])
+  })
+
+  it('lets the first of the next burst wait for the others, and no call long after one', async () => {
+    const { queue, sent, end } = openQueue({ maxItems: 8, maxWaitMs: 50 })
+    const burst = Array.from({ length: 8 }, (_, index) => `${index}`)
+    for (const id of burst) queue.add(item(id))
+    await drainEventLoop()
+    await end()
+    await pass(10_000)
+    queue.add(item('a'))
+    await pass(49)
+    queue.add(item('b'))
+    await pass(1)
+    expect(sent).toEqual([burst, ['a', 'b']])
+    await end()
+    await pass(10_001)
+    queue.add(item('c'))
+    await drainEventLoop()
+    expect(sent).toEqual([burst, ['a', 'b'], ['c']])
+  })
+
+  it.each([
+    { instances: 1, inclusionMs: 2_000, expected: 25 },
+    { instances: 4, inclusionMs: 2_000, expected: 100 },
+    { instances: 40, inclusionMs: 2_000, expected: 500 },
+    { instances: 4, inclusionMs: 200, expected: 50 },
+    { instances: 4, inclusionMs: 0, expected: 25 },
+  ])('of $instances instances waits $expected ms where a block takes $inclusionMs ms', (given) => {
+    expect(chooseBatchWait(given.instances, given.inclusionMs)).toBe(given.expected)
   })
 
   it('sends a full batch without waiting for the one in flight', async () => {
