@@ -1,4 +1,6 @@
+import { isIP } from 'node:net'
 import { parseArgs } from 'node:util'
+import { isPublicAddress } from '../../platform/guardedExchange.js'
 import type { SettlementState } from '../../ports/settlementJournal.js'
 import { type TierName, tiers } from '../../protocol/tiers.js'
 
@@ -231,8 +233,23 @@ const parseOptions = (args: readonly string[]) => {
 const readUrl = (text: string | undefined): string | null => {
   if (text === undefined) return null
   const protocol = URL.canParse(text) ? new URL(text).protocol : ''
-  if (protocol === 'http:' || protocol === 'https:') return text
-  throw new UsageError('--url must be the address of an instance, such as http://localhost:8080.')
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw new UsageError('--url must be the address of an instance, such as http://localhost:8080.')
+  }
+  if (protocol === 'http:' && !isNear(new URL(text).hostname)) {
+    throw new UsageError(
+      '--url must be https beyond this machine and its network: the request carries OPERATOR_TOKEN.',
+    )
+  }
+  return text
+}
+
+const privateNames = /\.(?:localhost|local|internal|lan)$/
+
+const isNear = (hostname: string): boolean => {
+  const address = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(address) !== 0) return !isPublicAddress(address)
+  return !hostname.includes('.') || privateNames.test(hostname)
 }
 
 const readDay = (text = ''): Date => {
