@@ -6,6 +6,7 @@ const metrics = z.array(z.looseObject({ name: z.string(), type: z.string(), aggr
 
 // What is bad in one process is bad.
 const least = new Set([
+  'quittance_job_done_timestamp_seconds',
   'quittance_network_serving',
   'quittance_ready',
   'quittance_rpc_endpoint_up',
