@@ -47,7 +47,7 @@ const byId = (conditions: string): string => `
 const byTransactionOrPayer = (page: string, conditions: string): string => `${page}, sent as materialized (
     select f.id, f.created_at from networks n cross join lateral (
       select s.id, s.created_at from settlements s
-      where s.network = n.network and s.transaction in ($6, lower($6)) and ${scope} and ${conditions}
+      where s.network = n.network and s.transaction in ($6, lower($6), upper($6)) and ${scope} and ${conditions}
       order by s.created_at desc, s.id desc limit $5) f
   ), found as (
     select id, created_at from sent

@@ -14,7 +14,7 @@ const differences = `
   (select 'settlement_missing' as kind, d.settlement_id::text as subject, d.account_id, d.data ->> 'network' as network,
     d.settlement_id::text, 'none' as expected, d.type as actual
   from webhook_deliveries d
-  where d.created_at >= $1 and d.created_at < $2 and d.settlement_id is not null
+  where d.created_at >= $1 and d.created_at < $2 and d.created_at >= archived_before() and d.settlement_id is not null
     and not exists (select 1 from settlements s where s.id = d.settlement_id))
   union all
   -- What was consumed in the period, and has no settlement. What has an event is listed above.

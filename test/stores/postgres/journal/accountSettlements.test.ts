@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createAccountSettlements } from '../../../../src/stores/postgres/journal/accountSettlements.js'
@@ -118,6 +119,13 @@ describe('the search of an account', () => {
       expect(await find(search)).toEqual([id])
     },
   )
+
+  it('finds a transaction whose hash the network writes in capitals', async () => {
+    const capitals = 'AB'.repeat(32)
+    const row = { id: `'${randomUUID()}'`, transaction: `'${capitals}'`, network: `'cosmos:noble-1'` }
+    await insertJournalRows(pool, { count: 1, columns: { ...own, ...row } })
+    expect(await find(capitals.toLowerCase())).toHaveLength(1)
+  })
 
   it.each(['nothing', '%', "' or 1=1", `${id}0`, '0f0c1f6e-7a0e-4c53-9f5b-0c1de6b2a4bz', '', 'a\u0000'])(
     'finds nothing by %o',
