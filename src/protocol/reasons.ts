@@ -1,3 +1,4 @@
+import { authCaptureReasons } from './reasons/authCapture.js'
 import { commonReasons, specificationReasons } from './reasons/common.js'
 import { evmReasons } from './reasons/evm.js'
 import { exactDirectReasons } from './reasons/exactDirect.js'
@@ -16,6 +17,7 @@ export const reasons = {
   ...specificationReasons,
   ...commonReasons,
   ...evmReasons,
+  ...authCaptureReasons,
   ...solanaReasons,
   ...tonReasons,
   ...tronReasons,

@@ -70,20 +70,24 @@ export const settleResult = z
     transactionHash: z
       .string()
       .optional()
-      .meta({ description: 'Scheme `upto`, on success: the same as `transaction`' }),
+      .meta({ description: 'Schemes `upto` and `auth-capture`, on success: the same as `transaction`' }),
     settledAmount: z
       .string()
       .optional()
-      .meta({ description: 'Scheme `upto`, on success: the same as `amount`' }),
+      .meta({ description: 'Schemes `upto` and `auth-capture`, on success: the same as `amount`' }),
     maxAmount: z.string().optional().meta({
-      description: 'Scheme `upto`, on success: the authorized maximum, in smallest units',
+      description: 'Schemes `upto` and `auth-capture`, on success: the authorized maximum, in smallest units',
     }),
     blockNumber: z
       .int()
       .optional()
-      .meta({ description: 'Scheme `upto`, on success: block of the transaction; absent without one' }),
+      .meta({
+        description:
+          'Schemes `upto` and `auth-capture`, on success: block of the transaction; absent without one',
+      }),
     gasUsed: z.string().optional().meta({
-      description: 'Scheme `upto`, on success: gas of the whole transaction, which may carry a batch',
+      description:
+        'Schemes `upto` and `auth-capture`, on success: gas of the whole transaction, which may carry a batch',
     }),
     warnings: z
       .array(z.string())

@@ -4,6 +4,8 @@ import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
 import { createNetworkMonitor, requireToken } from '../common/networkMonitor.js'
 import { createPromisedCost } from '../common/promisedCost.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
+import { createEscrowPresence } from './authCapture/contracts.js'
+import { createAuthCaptureScheme } from './authCapture/scheme.js'
 import { batchSettler } from './contracts/batchSettler.js'
 import { createContractPresence } from './contracts/deployedContract.js'
 import { createRouterBatch } from './contracts/routerCalls.js'
@@ -41,7 +43,11 @@ import { createVouchers } from './upto/vouchers.js'
 import { createUptoScheme } from './uptoScheme.js'
 
 /** Every scheme of the family. To add one: add its folder and one entry here. */
-export const evmSchemes: readonly CreateScheme[] = [createExactScheme, createUptoScheme]
+export const evmSchemes: readonly CreateScheme[] = [
+  createExactScheme,
+  createUptoScheme,
+  createAuthCaptureScheme,
+]
 
 /**
  * Opens every configured EVM network. A wrong key or an endpoint of another chain stops the start; a node
@@ -149,8 +155,10 @@ const openNetwork = async ({
     exact: createProxyPresence(rpc, network.chainId, exactProxyAddress),
     upto: createProxyPresence(rpc, network.chainId, uptoProxyAddress),
   }
+  const escrow = createEscrowPresence(rpc)
   const offer = createOffer(network, {
     tokens,
+    escrow,
     router: routers.presence,
     proxies,
     batchContract,
@@ -217,6 +225,7 @@ const openNetwork = async ({
   })
   const minimum = createEvmMinimum(network, minPaymentGasShare)
   const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
+  const walletReader = createContractReader(network.network, payerCalls, 'settle')
   const opened = createEvmNetwork({
     settings: network,
     rpc,
@@ -226,7 +235,7 @@ const openNetwork = async ({
     isTooLarge: limit.isTooLarge,
     vouchers: createVouchers({
       chainId: network.chainId,
-      contractReader: createContractReader(network.network, payerCalls, 'settle'),
+      contractReader: walletReader,
     }),
     routers: createRecipientRouters(rpc, routers, family.takesSharedRouterPermits),
   })
@@ -247,6 +256,8 @@ const openNetwork = async ({
       minimum,
       routers,
       proxies,
+      escrow,
+      contractReader: walletReader,
     }),
   )
   return {

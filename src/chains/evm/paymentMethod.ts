@@ -6,6 +6,7 @@ import type { Reason } from '../../protocol/reasons.js'
 import type { Trace } from '../../protocol/rules/rules.js'
 import type { Network } from '../../schemes/network.js'
 import type { Authorized, Hold, Outcome, Refusal, Scheme, VerifyOptions } from '../../schemes/scheme.js'
+import type { ContractReader } from '../chain.js'
 import type { MinimumPayment } from '../common/minimumPayment.js'
 import { larger } from './abi/words.js'
 import type { Routers } from './contracts/routers.js'
@@ -44,6 +45,10 @@ interface SchemeDependencies extends MethodDependencies {
   /** Our accounts: facilitators that a Permit2 authorization may name beside the router. */
   readonly accounts: readonly Hex[]
   readonly routers: Routers
+  /** Whether the network has the escrow of `auth-capture`. */
+  readonly escrow: ContractPresence
+  /** Asks wallet contracts whether they signed (EIP-1271). */
+  readonly contractReader: ContractReader
   /** Whether the network has Permit2 and x402's proxy, by scheme. */
   readonly proxies: Readonly<Record<'exact' | 'upto', ContractPresence>>
 }
@@ -62,6 +67,8 @@ interface PreparedCall {
   readonly call: SettlementCall
   /** Upper bound that the payer signed; absent where the call moves all of it. */
   readonly authorizedAmount?: bigint
+  /** What the recipient gets; absent where it is what the call moves. A hold moves funds to the escrow alone. */
+  readonly received?: bigint
   /** What a charge of 0 must be worth, as its transaction costs gas; absent where it sends none. */
   readonly maximum?: bigint
 }
@@ -159,8 +166,8 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
     sent: Pick<SettlementCall, 'builderCodes' | 'worthGas'> | null,
     beforeSending: Phase,
   ): Authorized => {
-    const { payer, id, amount, deadline } = prepared.call
-    const { authorizedAmount = amount } = prepared
+    const { payer, id, deadline } = prepared.call
+    const { received: amount = prepared.call.amount, authorizedAmount = amount } = prepared
     return {
       isValid: true,
       payer,

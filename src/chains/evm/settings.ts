@@ -67,6 +67,8 @@ export interface EvmSettings {
   /** Whether permits for the shared router are settled, which pays any recipient. */
   readonly takesSharedRouterPermits: boolean
   readonly smartWalletFactories: readonly `0x${string}`[]
+  /** Payees of `auth-capture` whose refunds the operator pays from what its accounts hold and have allowed. */
+  readonly refundReceivers: readonly `0x${string}`[]
   /** From this amount on, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
   /** Warns when a signer can pay for fewer settlements than this. */
@@ -90,6 +92,14 @@ const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address')
   .transform((text): `0x${string}` => `0x${text.slice(2)}`)
+
+const addresses = z.string().transform((text, context) => {
+  if (text.trim() === 'none') return []
+  const parsed = z.array(address).safeParse(splitList(text))
+  if (parsed.success) return parsed.data
+  context.addIssue({ code: 'custom', message: 'must be addresses, comma separated, or none' })
+  return z.NEVER
+})
 
 const privateKeys = z.string().transform((text, context) => {
   const keys = splitList(text)
@@ -155,16 +165,8 @@ const familyShape = {
   EVM_REPLACE_AFTER_SECONDS: wholeNumber(1, 3_600).default(30),
   DEPLOY_ERC4337_WITH_EIP6492: z.enum(['true', 'false'], 'must be true or false').default('false'),
   EVM_SHARED_ROUTER_PERMITS: z.enum(['true', 'false'], 'must be true or false').default('false'),
-  EVM_SMART_WALLET_FACTORIES: z
-    .string()
-    .transform((text, context) => {
-      if (text.trim() === 'none') return []
-      const parsed = z.array(address).safeParse(splitList(text))
-      if (parsed.success) return parsed.data
-      context.addIssue({ code: 'custom', message: 'must be addresses, comma separated, or none' })
-      return z.NEVER
-    })
-    .default([...wellKnownFactories]),
+  EVM_SMART_WALLET_FACTORIES: addresses.default([...wellKnownFactories]),
+  EVM_REFUND_RECEIVERS: addresses.default([]),
   EVM_BUILDER_CODE: z
     .string()
     .regex(/^[a-z0-9_]{1,32}$/, 'must have 1 to 32 of a-z, 0-9 and _')
@@ -238,6 +240,7 @@ export const readEvmSettings = (
       deploysSmartWallets: family.DEPLOY_ERC4337_WITH_EIP6492 === 'true',
       takesSharedRouterPermits: family.EVM_SHARED_ROUTER_PERMITS === 'true',
       smartWalletFactories: family.EVM_SMART_WALLET_FACTORIES,
+      refundReceivers: family.EVM_REFUND_RECEIVERS,
       crossCheckAmount: family.EVM_CROSS_CHECK_AMOUNT,
       lowBalanceSettlements: family.EVM_LOW_SETTLEMENTS_LEFT,
       builderCode: family.EVM_BUILDER_CODE ?? null,

@@ -1,4 +1,5 @@
 import type { Reason } from '../reasons.js'
+import { authCaptureHelp } from './help/authCapture.js'
 import { commonHelp } from './help/common.js'
 import { evmHelp } from './help/evm.js'
 import { exactDirectHelp } from './help/exactDirect.js'
@@ -10,6 +11,7 @@ import type { HelpTable } from './reasonEntry.js'
 const help = {
   ...commonHelp,
   ...evmHelp,
+  ...authCaptureHelp,
   ...solanaHelp,
   ...tonHelp,
   ...tronHelp,

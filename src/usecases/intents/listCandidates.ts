@@ -29,8 +29,8 @@ interface CandidateList {
   readonly unavailable: readonly UnavailableRoute[]
 }
 
-/** Metered payments need a resource server that says what was used. */
-const meteredSchemes: readonly string[] = ['upto']
+/** Metered payments and holds need a resource server that says what was used. */
+const meteredSchemes: readonly string[] = ['upto', 'auth-capture']
 
 /** Pure. Throws INVALID_REQUEST for an asset or wallets that fit no network. */
 export const listCandidates = (

@@ -107,14 +107,15 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
       settle({ call, recorder, waitUntil, caller, isPromised }, policyFor(call.amount)),
     resolve: (settlement, judge, signal, { isReadOnly = false, takeOver } = {}) => {
       const policy: ResolvePolicy = {
-        ...policyFor(settlement.amount),
+        // A hold moves nothing yet, and as much is at stake.
+        ...policyFor(settlement.amount > 0n ? settlement.amount : settlement.authorizedAmount),
         finalityDepth: network.finalityDepth,
         now: clock.now(),
         isReadOnly,
         isBatch: (bytes) => isBatch(bytes, batchContracts),
         expiryMarginSeconds,
         sendAgain:
-          takeOver === undefined || isReadOnly
+          takeOver === undefined || isReadOnly || judge.isRepeatable === true
             ? undefined
             : (broadcast) => sendAgain({ settlement, judge, broadcast, takeOver, signal }),
       }

@@ -48,7 +48,8 @@ export const resolveSettlement = async (
   const { outcome, resend, unpaid = [] } = await examine(rpc, settlement, judge, policy)
   if (outcome.state === 'failed') {
     const newest = unpaid.at(-1)
-    if (newest === undefined || !isOwed(settlement, policy) || (await countNonces(unpaid)) > maxSendAgain) {
+    const isOver = newest === undefined || judge.isRepeatable === true || !isOwed(settlement, policy)
+    if (isOver || (await countNonces(unpaid)) > maxSendAgain) {
       return await proveFailure(rpc, settlement, judge, policy)
     }
     const sent = await policy.sendAgain?.(newest)

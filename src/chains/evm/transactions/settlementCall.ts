@@ -81,6 +81,8 @@ export interface SettlementJudge {
   isOwnCall(call: ContractCall): boolean
   /** As in `SettlementCall`. */
   readonly sender: Hex | null
+  /** The contract would execute the call once more in another transaction: all that are recorded for it have one nonce. */
+  readonly isRepeatable?: boolean
   readonly reasons: FailureReasons
 }
 

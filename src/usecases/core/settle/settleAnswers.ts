@@ -30,8 +30,11 @@ export const succeed = (
   amount: (settlement.settledAmount ?? settlement.amount).toString(),
   settlementId: settlement.id,
   status: 'confirmed',
-  ...(settlement.scheme === 'upto' ? describePart(settlement, transaction) : {}),
+  ...(partSchemes.includes(settlement.scheme) ? describePart(settlement, transaction) : {}),
 })
+
+// What they move can be less than what was authorized.
+const partSchemes: readonly string[] = ['upto', 'auth-capture']
 
 /** The specification's result of `upto`, from the journal row alone: the same for every request that is answered. */
 const describePart = (

@@ -167,7 +167,7 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
 
   const send = async (
     calls: readonly OutgoingCall[],
-    sending: Omit<LaneSending, 'recorders'>,
+    sending: Omit<LaneSending, 'recorders' | 'isRepeatable'>,
   ): Promise<Step> => {
     // Payers decide how often gas is spent; the budget bounds how much.
     const cost = sending.gas * highestGasPrice(sending.fees)
@@ -186,7 +186,11 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
       const others = calls.filter((each) => !drawn.refused.has(each))
       return { ...done, groups: [others, ...alone.map((outgoing) => [outgoing])] }
     }
-    const answer = await sendInLane({ ...sending, recorders: calls.map(({ recorder }) => recorder) })
+    const answer = await sendInLane({
+      ...sending,
+      recorders: calls.map(({ recorder }) => recorder),
+      isRepeatable: calls.some(({ call }) => call.judge.isRepeatable === true),
+    })
     if ('sent' in answer) {
       const transaction = asHex(answer.sent.transaction)
       const isShared = calls.length > 1

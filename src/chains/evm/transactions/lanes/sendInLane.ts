@@ -14,6 +14,8 @@ export interface LaneSending {
   readonly gas: bigint
   readonly fees: Fees
   readonly recorders: readonly Recorder[]
+  /** A second transaction would pay again: it is sent with its first nonce or not at all. */
+  readonly isRepeatable: boolean
 }
 
 /** `lost`: another instance took over these settlements; nothing was sent. */
@@ -58,6 +60,7 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneD
     for (let attempt = 1; 'sent' in answer; attempt++) {
       const { transaction, bytes } = answer.sent
       if ((await rpc.send(asHex(bytes))) !== 'nonce_used' || attempt === maxAttempts) return answer
+      if (sending.isRepeatable) return answer
       try {
         // It is mined, or displaced by a transaction of another program.
         if ((await rpc.getReceipt(asHex(transaction))) !== null) return answer

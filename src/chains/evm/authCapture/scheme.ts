@@ -1,0 +1,99 @@
+import { zeroAddress } from 'viem'
+import type { Payment } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import type { Trace } from '../../../protocol/rules/rules.js'
+import {
+  type CreateScheme,
+  createPaymentMethod,
+  type PaymentMethod,
+  type Phase,
+  type Preparation,
+  type readOccasion,
+  toRefusal,
+} from '../paymentMethod.js'
+import { createDescribeToken, type Token } from '../tokens/tokenRegistry.js'
+import type { SettlementCall } from '../transactions/settlementCall.js'
+import { createPrepareCollection, identifyCollection } from './collect.js'
+import { describeCall, type JudgedCall, readJudge } from './judge.js'
+import { createPrepareLifecycle, identifyLifecycle } from './lifecycle.js'
+import { isLifecycle } from './payload.js'
+
+export type AuthCaptureDependencies = Parameters<CreateScheme>[0]
+
+type Occasion = ReturnType<typeof readOccasion>
+
+/** A call of the escrow that passed every check but the simulation. */
+export interface PreparedCapture {
+  readonly candidate: Occasion & {
+    readonly payment: Payment
+    readonly token: Pick<Token, 'address'>
+    /** Repeats the rules that need no chain, at another time. */
+    recheck(occasion: Occasion): Reason | null
+  }
+  readonly call: SettlementCall
+  readonly judged: JudgedCall
+  /** Whether a wallet contract decides, of the payer or of the receiver's authorizer. */
+  readonly isWalletAsked: boolean
+  readonly authorizedAmount: bigint
+  readonly received: bigint
+}
+
+export type Prepare = (payment: Payment, phase: Phase, trace?: Trace) => Promise<Preparation<PreparedCapture>>
+
+/**
+ * `auth-capture` on one network: the payer signs once for a maximum, which the escrow holds until the receiver captures it,
+ * or pays out at once. An account of ours is the operator, the only sender that the escrow accepts.
+ */
+export const createAuthCaptureScheme: CreateScheme = (dependencies) => {
+  const { network, opened, tokens, accounts, escrow } = dependencies
+  const describeToken = createDescribeToken(network, tokens)
+  const createMethod = (prepare: Prepare, identify: typeof identifyCollection): PaymentMethod =>
+    createPaymentMethod<PreparedCapture>(dependencies, {
+      prepare,
+      isWalletAsked: (prepared) => prepared.isWalletAsked,
+      findFailedCheck: (candidate) => candidate.recheck(candidate),
+      identify: (payment) => identify(network, payment),
+      describe: ({ judged }) => describeCall(judged),
+      readJudge,
+    })
+  const collection = createMethod(createPrepareCollection(dependencies), identifyCollection)
+  const lifecycle = createMethod(createPrepareLifecycle(dependencies), identifyLifecycle)
+  const methodOf = ({ proof }: Payment): PaymentMethod => (isLifecycle(proof) ? lifecycle : collection)
+
+  const [operator] = accounts
+  /** What servers copy into their requirements. We take no fee. */
+  const terms = {
+    captureAuthorizer: operator,
+    operatorType: 'delegated',
+    feeRecipient: zeroAddress,
+    minFeeBps: 0,
+    maxFeeBps: 0,
+  }
+
+  return {
+    kind: { scheme: 'auth-capture', network: network.network },
+    network: opened,
+    journalClaims: null,
+    describeKind: () =>
+      escrow.peek() === true
+        ? { extra: { ...terms, assetTransferMethods: ['eip3009', 'permit2'] }, extensions: [] }
+        : null,
+    describeAsset: async (asset) => {
+      if (!(await escrow.ask())) return null
+      const described = await describeToken(asset)
+      return described === null ? null : { ...described, extra: { ...described.extra, ...terms } }
+    },
+    identify: (payment) => methodOf(payment).identify(payment),
+    verify: async (payment, options) => {
+      const { trace } = options
+      if (await escrow.ask()) return await methodOf(payment).verify(payment, options)
+      const unoffered = { reason: 'unsupported_scheme', message: unofferedMessage } as const
+      trace?.note('scheme_served', unoffered)
+      return toRefusal(null, unoffered)
+    },
+    // The row alone says which call of the escrow it stands for.
+    resolve: collection.resolve,
+  }
+}
+
+const unofferedMessage = 'auth-capture: this network lacks the escrow; /supported does not list it'
