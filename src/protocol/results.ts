@@ -78,13 +78,10 @@ export const settleResult = z
     maxAmount: z.string().optional().meta({
       description: 'Schemes `upto` and `auth-capture`, on success: the authorized maximum, in smallest units',
     }),
-    blockNumber: z
-      .int()
-      .optional()
-      .meta({
-        description:
-          'Schemes `upto` and `auth-capture`, on success: block of the transaction; absent without one',
-      }),
+    blockNumber: z.int().optional().meta({
+      description:
+        'Schemes `upto` and `auth-capture`, on success: block of the transaction; absent without one',
+    }),
     gasUsed: z.string().optional().meta({
       description:
         'Schemes `upto` and `auth-capture`, on success: gas of the whole transaction, which may carry a batch',

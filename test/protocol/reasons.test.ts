@@ -54,6 +54,9 @@ const operational = [
       'invalid_exact_tron_signature',
       'message_verification_failed',
       'invalid_claim_signature',
+      'invalid_auth_capture_evm_signature',
+      'invalid_auth_capture_evm_authorizer_signature',
+      'invalid_auth_capture_evm_void_authorizer_signature',
     ],
   },
   {
@@ -68,6 +71,9 @@ const operational = [
       'permit_expired',
       'eip2612_deadline_expired',
       'transaction_too_old',
+      'invalid_auth_capture_evm_authorization_expired',
+      'invalid_auth_capture_evm_capture_deadline_expired',
+      'invalid_auth_capture_evm_refund_deadline_expired',
     ],
   },
   {
@@ -78,6 +84,7 @@ const operational = [
       'insufficient_balance',
       'insufficient_energy',
       'insufficient_jetton_balance',
+      'invalid_auth_capture_evm_insufficient_balance',
     ],
   },
   {
@@ -99,6 +106,9 @@ const operational = [
       'invalid_exact_tron_transaction_simulation_failed',
       'seqno_already_used',
       'transaction_failed',
+      'invalid_auth_capture_evm_payment_already_collected',
+      'invalid_auth_capture_evm_simulation_failed',
+      'invalid_auth_capture_evm_transaction_reverted',
     ],
   },
 ] as const

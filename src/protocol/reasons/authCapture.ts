@@ -7,7 +7,7 @@ export const authCaptureReasons = {
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_extra: {
-    message: 'extra of the requirements lacks a term of auth-capture, or contradicts the payment',
+    message: 'What extra of the requirements states lacks a term of auth-capture, or contradicts the payment',
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_unsupported_payment_flow: {
@@ -15,7 +15,7 @@ export const authCaptureReasons = {
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_missing_receiver_authorizer: {
-    message: 'extra.receiverAuthorizer is required: without it nobody could capture the payment',
+    message: 'extra.receiverAuthorizer is required: without it the payment could never be captured',
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_unsupported_asset_transfer_method: {
@@ -49,12 +49,12 @@ export const authCaptureReasons = {
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_authorization_expired: {
-    message: 'The authorization has expired, or would before it could be settled',
+    message: 'The authorization of the hold has expired, or would before it could be collected',
     operationalCode: 'SVC-1011',
     remedy: 'new_payment',
   },
   invalid_auth_capture_evm_authorization_not_yet_valid: {
-    message: 'The authorization is not valid yet',
+    message: 'The authorization of the hold is not valid yet',
     remedy: 'new_payment',
   },
   invalid_auth_capture_evm_token_collector_mismatch: {
@@ -86,7 +86,7 @@ export const authCaptureReasons = {
     message: 'The fee or its receiver is not within the terms of the payment',
     remedy: 'fix_request',
   },
-  invalid_auth_capture_evm_fee_bps: { message: 'A fee exceeds 10,000 basis points', remedy: 'fix_request' },
+  invalid_auth_capture_evm_fee_bps: { message: 'The fee exceeds 10,000 basis points', remedy: 'fix_request' },
   invalid_auth_capture_evm_fee_bps_range: {
     message: 'The lowest fee of the payment exceeds its highest',
     remedy: 'fix_request',
@@ -100,7 +100,7 @@ export const authCaptureReasons = {
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_zero_fee_receiver: {
-    message: 'A fee needs a receiver',
+    message: 'The fee has no receiver',
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_salt_binding_mismatch: {
@@ -122,15 +122,15 @@ export const authCaptureReasons = {
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_void_remainder_full_capture: {
-    message: 'Nothing would remain to be voided after this capture',
+    message: 'This capture leaves nothing to be voided',
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_void_remainder_not_offered: {
-    message: 'A capture does not void the rest: send the void as a request of its own',
+    message: 'This facilitator does not void the rest with a capture: send the void as a request of its own',
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_lifecycle_not_relayed: {
-    message: 'Captures, voids and refunds are relayed for payments with a receiverAuthorizer only',
+    message: 'This facilitator relays captures, voids and refunds of payments with a receiverAuthorizer only',
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_operator_mismatch: {
@@ -160,11 +160,11 @@ export const authCaptureReasons = {
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_insufficient_authorization: {
-    message: 'Less is held than the amount to capture',
+    message: 'The amount to capture exceeds what is held',
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_zero_authorization: {
-    message: 'Nothing of the payment is held',
+    message: 'The escrow holds nothing of the payment',
     remedy: 'fix_request',
   },
   invalid_auth_capture_evm_refund_exceeds_capture: {

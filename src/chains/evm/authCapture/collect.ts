@@ -11,9 +11,9 @@ import type { RevertReason, SettlementCall } from '../transactions/settlementCal
 import { encodeStateCall, type Fee, formatPaymentId, hashPaymentInfo, planEscrowCall } from './contracts.js'
 import { createJudge, type JudgedCall } from './judge.js'
 import { readCollectProof } from './payload.js'
+import type { AuthCaptureDependencies, Prepare, PreparedCapture } from './prepared.js'
 import { explainCollectRevert, findCollectContradiction } from './reverts.js'
 import { type Candidate, collectorOf, hashRules, maxBps, readInfo, termsRules } from './rules.js'
-import type { AuthCaptureDependencies, Prepare, PreparedCapture } from './scheme.js'
 import { findAuthorizer, hashAuthorization, hashCharge } from './signatures.js'
 import { readCollectTerms } from './terms.js'
 
@@ -93,7 +93,7 @@ export const createPrepareCollection = (dependencies: AuthCaptureDependencies): 
     const refuse = (failure: RevertReason) => ({ refused: toRefusal(payer, failure) })
     const asset = readAddress(payment.requirements.asset)
     const finding = asset === null ? { refusedAs: 'unsupported_asset' as const } : await tokens.find(asset)
-    // Tokens that nobody configured may credit less than they say, which no simulation by an operator shows.
+    // Tokens that are not configured may credit less than they say, which no simulation by an operator shows.
     const unlisted = 'token' in finding && !finding.token.isListed ? 'unsupported_asset' : null
     const refusedAs = 'refusedAs' in finding ? finding.refusedAs : unlisted
     if (refusedAs !== null || 'refusedAs' in finding) {

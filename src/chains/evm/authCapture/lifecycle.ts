@@ -14,9 +14,9 @@ import {
 } from './contracts.js'
 import { createJudge, type JudgedCall } from './judge.js'
 import { type LifecycleProof, readLifecycleProof } from './payload.js'
+import type { AuthCaptureDependencies, Prepare, PreparedCapture } from './prepared.js'
 import { explainLifecycleRevert, findLifecycleContradiction } from './reverts.js'
 import { deadlineMargin, findFeeProblem, findOperatorProblem, refuseIf } from './rules.js'
-import type { AuthCaptureDependencies, Prepare, PreparedCapture } from './scheme.js'
 import { type AuthorizerKind, findAuthorizer, hashLifecycle, hashVoid } from './signatures.js'
 import { type Authority, readAuthority } from './terms.js'
 

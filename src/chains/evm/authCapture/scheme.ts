@@ -1,44 +1,12 @@
 import { zeroAddress } from 'viem'
 import type { Payment } from '../../../protocol/payment.js'
-import type { Reason } from '../../../protocol/reasons.js'
-import type { Trace } from '../../../protocol/rules/rules.js'
-import {
-  type CreateScheme,
-  createPaymentMethod,
-  type PaymentMethod,
-  type Phase,
-  type Preparation,
-  type readOccasion,
-  toRefusal,
-} from '../paymentMethod.js'
-import { createDescribeToken, type Token } from '../tokens/tokenRegistry.js'
-import type { SettlementCall } from '../transactions/settlementCall.js'
+import { type CreateScheme, createPaymentMethod, type PaymentMethod, toRefusal } from '../paymentMethod.js'
+import { createDescribeToken } from '../tokens/tokenRegistry.js'
 import { createPrepareCollection, identifyCollection } from './collect.js'
-import { describeCall, type JudgedCall, readJudge } from './judge.js'
+import { describeCall, readJudge } from './judge.js'
 import { createPrepareLifecycle, identifyLifecycle } from './lifecycle.js'
 import { isLifecycle } from './payload.js'
-
-export type AuthCaptureDependencies = Parameters<CreateScheme>[0]
-
-type Occasion = ReturnType<typeof readOccasion>
-
-/** A call of the escrow that passed every check but the simulation. */
-export interface PreparedCapture {
-  readonly candidate: Occasion & {
-    readonly payment: Payment
-    readonly token: Pick<Token, 'address'>
-    /** Repeats the rules that need no chain, at another time. */
-    recheck(occasion: Occasion): Reason | null
-  }
-  readonly call: SettlementCall
-  readonly judged: JudgedCall
-  /** Whether a wallet contract decides, of the payer or of the receiver's authorizer. */
-  readonly isWalletAsked: boolean
-  readonly authorizedAmount: bigint
-  readonly received: bigint
-}
-
-export type Prepare = (payment: Payment, phase: Phase, trace?: Trace) => Promise<Preparation<PreparedCapture>>
+import type { Prepare, PreparedCapture } from './prepared.js'
 
 /**
  * `auth-capture` on one network: the payer signs once for a maximum, which the escrow holds until the receiver captures it,

@@ -6,7 +6,7 @@ export const authCaptureHelp = {
     'Send the payload as the client made it; the message names the field.',
   ],
   invalid_auth_capture_evm_extra: [
-    'extra of the requirements lacks a term of auth-capture, or contradicts the payment.',
+    'What extra of the requirements states lacks a term of auth-capture, or contradicts the payment.',
     'Complete paymentRequirements.extra; the message names the field.',
   ],
   invalid_auth_capture_evm_unsupported_payment_flow: [
@@ -14,7 +14,7 @@ export const authCaptureHelp = {
     'Set extra.paymentFlow to escrow or to authorization.',
   ],
   invalid_auth_capture_evm_missing_receiver_authorizer: [
-    'extra.receiverAuthorizer is required: without it nobody could capture the payment.',
+    'extra.receiverAuthorizer is required: without it the payment could never be captured.',
     "Set extra.receiverAuthorizer to the address of the receiver's key that signs captures.",
   ],
   invalid_auth_capture_evm_unsupported_asset_transfer_method: [
@@ -46,11 +46,11 @@ export const authCaptureHelp = {
     'Set extra.captureDeadline after the end of the authorization, and extra.refundDeadline not before it.',
   ],
   invalid_auth_capture_evm_authorization_expired: [
-    'The authorization has expired, or would before it could be settled.',
+    'The authorization of the hold has expired, or would before it could be collected.',
     'Ask the payer for a new payment.',
   ],
   invalid_auth_capture_evm_authorization_not_yet_valid: [
-    'The authorization is not valid yet.',
+    'The authorization of the hold is not valid yet.',
     'Ask the payer for a new payment with validAfter 0.',
   ],
   invalid_auth_capture_evm_token_collector_mismatch: [
@@ -82,7 +82,7 @@ export const authCaptureHelp = {
     'State a fee between minFeeBps and maxFeeBps, and the receiver that the payment names.',
   ],
   invalid_auth_capture_evm_fee_bps: [
-    'A fee exceeds 10,000 basis points.',
+    'The fee exceeds 10,000 basis points.',
     'Keep fees at or below 10,000 basis points.',
   ],
   invalid_auth_capture_evm_fee_bps_range: [
@@ -98,7 +98,7 @@ export const authCaptureHelp = {
     'Set feeReceiver to extra.feeRecipient.',
   ],
   invalid_auth_capture_evm_zero_fee_receiver: [
-    'A fee needs a receiver.',
+    'The fee has no receiver.',
     'Name a feeReceiver, or state a fee of 0.',
   ],
   invalid_auth_capture_evm_salt_binding_mismatch: [
@@ -118,15 +118,15 @@ export const authCaptureHelp = {
     'Sign the void of this payment, or leave voidAuthorizerSignature out.',
   ],
   invalid_auth_capture_evm_void_remainder_full_capture: [
-    'Nothing would remain to be voided after this capture.',
+    'This capture leaves nothing to be voided.',
     'Leave voidAuthorizerSignature out.',
   ],
   invalid_auth_capture_evm_void_remainder_not_offered: [
-    'A capture does not void the rest: send the void as a request of its own.',
+    'This facilitator does not void the rest with a capture: send the void as a request of its own.',
     'Send the capture without voidAuthorizerSignature, then a request of type void.',
   ],
   invalid_auth_capture_evm_lifecycle_not_relayed: [
-    'Captures, voids and refunds are relayed for payments with a receiverAuthorizer only.',
+    'This facilitator relays captures, voids and refunds of payments with a receiverAuthorizer only.',
     'Name the receiverAuthorizer that the payer signed for in extra.',
   ],
   invalid_auth_capture_evm_operator_mismatch: [
@@ -154,11 +154,11 @@ export const authCaptureHelp = {
     'Read paymentState of the escrow, and sign a new request for what is held and refundable now.',
   ],
   invalid_auth_capture_evm_insufficient_authorization: [
-    'Less is held than the amount to capture.',
+    'The amount to capture exceeds what is held.',
     'Capture at most what is held.',
   ],
   invalid_auth_capture_evm_zero_authorization: [
-    'Nothing of the payment is held.',
+    'The escrow holds nothing of the payment.',
     'Nothing is left to void: it was captured, voided or reclaimed.',
   ],
   invalid_auth_capture_evm_refund_exceeds_capture: [

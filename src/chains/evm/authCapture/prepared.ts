@@ -1,0 +1,31 @@
+import type { Payment } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import type { Trace } from '../../../protocol/rules/rules.js'
+import type { CreateScheme, Phase, Preparation, readOccasion } from '../paymentMethod.js'
+import type { Token } from '../tokens/tokenRegistry.js'
+import type { SettlementCall } from '../transactions/settlementCall.js'
+import type { JudgedCall } from './judge.js'
+
+/* What a collection and a request about one have in common, before they are simulated. */
+
+export type AuthCaptureDependencies = Parameters<CreateScheme>[0]
+
+type Occasion = ReturnType<typeof readOccasion>
+
+/** A call of the escrow that passed every check but the simulation. */
+export interface PreparedCapture {
+  readonly candidate: Occasion & {
+    readonly payment: Payment
+    readonly token: Pick<Token, 'address'>
+    /** Repeats the rules that need no chain, at another time. */
+    recheck(occasion: Occasion): Reason | null
+  }
+  readonly call: SettlementCall
+  readonly judged: JudgedCall
+  /** Whether a wallet contract decides, of the payer or of the receiver's authorizer. */
+  readonly isWalletAsked: boolean
+  readonly authorizedAmount: bigint
+  readonly received: bigint
+}
+
+export type Prepare = (payment: Payment, phase: Phase, trace?: Trace) => Promise<Preparation<PreparedCapture>>
