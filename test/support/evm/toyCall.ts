@@ -66,6 +66,8 @@ interface ToyTerms {
 /** Differences from a batchable call. */
 export interface ToyPlan extends ToyTerms {
   readonly call: Partial<Pick<SettlementCall, 'batchedBy' | 'gasCap' | 'probe' | 'runsPayerCode'>>
+  /** As in `SettlementJudge`. */
+  readonly isRepeatable?: boolean
 }
 
 /** Changes are written to storage: immediate, in any mining mode. */
@@ -185,7 +187,7 @@ export const createToyCall = (rpc: Rpc, toy: Address, plan: ToyPlan): Settlement
       return credit != null && hexToBigInt(credit) < value ? { reason: 'insufficient_balance' } : null
     },
     isTooEarly: (failure) => /toy: too early/.test(readMessage(failure)),
-    judge: createToyJudge(rpc, toy, plan),
+    judge: { ...createToyJudge(rpc, toy, plan), isRepeatable: plan.isRepeatable === true },
     ...plan.call,
   }
 }

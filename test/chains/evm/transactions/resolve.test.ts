@@ -123,7 +123,11 @@ const script = ({ mined, payment = 'unused', usedLongAgo, now = createdAt, mined
 const resolve = async (
   broadcasts: readonly SignedTransaction[],
   world: World,
-  { isReadOnly = false, sendAgain }: Partial<Pick<ResolvePolicy, 'isReadOnly' | 'sendAgain'>> = {},
+  {
+    isReadOnly = false,
+    isRepeatable = false,
+    sendAgain,
+  }: Partial<Pick<ResolvePolicy, 'isReadOnly' | 'sendAgain'>> & { readonly isRepeatable?: boolean } = {},
 ) => {
   const { rpc, sent } = script(world)
   const terms = { id, payer, payTo, value: 10_000n, firstSecond: 0n, lastSecond, sender: null, call: {} }
@@ -142,7 +146,8 @@ const resolve = async (
     expiryMarginSeconds: 6,
     sendAgain,
   }
-  return { outcome: await resolveSettlement(rpc, row, readToyJudge(rpc, row), policy), sent }
+  const judge = { ...readToyJudge(rpc, row), isRepeatable }
+  return { outcome: await resolveSettlement(rpc, row, judge, policy), sent }
 }
 
 const mined = (...entries: readonly (readonly [SignedTransaction, Fate])[]) => new Map(entries)
@@ -295,6 +300,14 @@ describe('a consumed row whose nonce another program used', () => {
     const prices = [1_000n, 2_000n, 3_000n, 4_000n, 5_000n]
     const raised = await Promise.all(prices.map((price) => sign(signer, 6, 1, price)))
     expect(await resolveDisplaced(raised)).toEqual({ state: 'pending', transaction: again })
+  })
+
+  it('fails where the contract would execute its call again: a second transaction could pay twice', async () => {
+    const { outcome } = await resolve([await sign(signer, 6, 1)], displaced, {
+      isRepeatable: true,
+      sendAgain: async () => again,
+    })
+    expect(outcome).toMatchObject({ state: 'failed', reason: 'settlement_displaced' })
   })
 
   it('is given up after the fifth nonce', async () => {

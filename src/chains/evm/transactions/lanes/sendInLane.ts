@@ -60,12 +60,12 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneD
     for (let attempt = 1; 'sent' in answer; attempt++) {
       const { transaction, bytes } = answer.sent
       if ((await rpc.send(asHex(bytes))) !== 'nonce_used' || attempt === maxAttempts) return answer
-      if (sending.isRepeatable) return answer
       try {
         // It is mined, or displaced by a transaction of another program.
         if ((await rpc.getReceipt(asHex(transaction))) !== null) return answer
         logger.error({ ...lane, transaction }, 'nonce.used_externally')
         await advanceLane(lanes, lane, await readTransactionCount(rpc, account.address))
+        if (sending.isRepeatable) return answer
         // The displaced bytes can never be mined, and the contract executes the payment once in any case.
         const next = await record(sending)
         if ('lost' in next) return answer

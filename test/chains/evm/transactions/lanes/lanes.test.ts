@@ -4,6 +4,7 @@ import type { Outcome } from '../../../../../src/schemes/scheme.js'
 import { callRpc } from '../../../../support/evm/jsonRpc.js'
 import { killInstance } from '../../../../support/instances.js'
 import { createMemoryLogger } from '../../../../support/memoryLogger.js'
+import { missedDeadline } from '../../../../support/missedDeadline.js'
 import { shiftedClock } from '../../../../support/shiftedClock.js'
 import { useScene } from '../../../../support/useScene.js'
 import { createSigner, type EngineOptions, type ToySending, withoutBlock } from '../../engineScene.js'
@@ -124,6 +125,18 @@ describe('a lane', () => {
     const plans = await Promise.all(range(4).map(() => scene.toy.plan()))
     expect(states(await sending.settleTogether(plans))).toEqual(confirmed(4))
     expect(await listNonces(sending)).toEqual([0, 7])
+  })
+
+  it('records one nonce for a call that the contract would execute again, and goes on at the next', async () => {
+    const sending = await scene.openToy()
+    await scene.chain.control.setNonce(signerOf(sending).address, 7)
+    const [once, other] = [await scene.toy.plan({ isRepeatable: true }), await scene.toy.plan()]
+    const waitUntil = missedDeadline(1_000)
+    expect(await sending.settle(once, { waitUntil })).toMatchObject({ state: 'pending' })
+    expect(await listNonces(sending)).toEqual([0])
+    expect(await sending.settle(other)).toMatchObject({ state: 'confirmed' })
+    expect(await listNonces(sending)).toEqual([0, 7])
+    expect(await scene.toy.creditOf(once.payTo)).toBe(0n)
   })
 })
 
