@@ -52,14 +52,20 @@ const findErrorReason = (data: Hex | null): Reason | null => {
 
 const asSelector = (data: Hex): Hex => `0x${data.slice(2, 10).toLowerCase()}`
 
+const unanswered: RevertReason = {
+  reason: 'invalid_auth_capture_evm_simulation_failed',
+  message: 'The escrow does not answer what it knows of the payment',
+}
+
 /** An ERC-3009 charge pulls the whole amount and returns the rest. */
 export const findCollectContradiction = (
   [state, balance]: ReadAnswers,
   value: bigint,
 ): RevertReason | null => {
-  if (decodePaymentState(state)?.isCollected === true) {
-    return { reason: 'invalid_auth_capture_evm_payment_already_collected' }
-  }
+  const payment = decodePaymentState(state)
+  // A call of an address without code succeeds, and does nothing.
+  if (payment === null) return unanswered
+  if (payment.isCollected) return { reason: 'invalid_auth_capture_evm_payment_already_collected' }
   const held = readWord(balance)
   return held !== null && held < value ? { reason: 'invalid_auth_capture_evm_insufficient_balance' } : null
 }
@@ -95,7 +101,7 @@ export const findLifecycleContradiction = (
   { proof, isFunded }: Asked,
 ): RevertReason | null => {
   const state = decodePaymentState(answer)
-  if (state === null) return { reason: 'invalid_auth_capture_evm_simulation_failed' }
+  if (state === null) return unanswered
   const unexpected = { reason: 'invalid_auth_capture_evm_unexpected_payment_state' } as const
   if (!state.isCollected) return unexpected
   if (proof.type === 'void') {

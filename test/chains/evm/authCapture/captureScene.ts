@@ -32,6 +32,9 @@ export const published = {
   },
 } as const
 
+/** In the place of an escrow that is there and answers nothing. */
+export const revertingCode = '0x60006000fd'
+
 export type Version = keyof typeof published
 
 /** The terms of a payment, as the escrow hashes them. */

@@ -13,6 +13,7 @@ import {
   type HoldPlan,
   planHold,
   published,
+  revertingCode,
   signCapture,
   signCharge,
   signRefund,
@@ -27,7 +28,7 @@ let operator: Address
 
 beforeAll(async () => {
   // Rules that come before the simulation ask the escrow for nothing but its presence.
-  await scene.chain.control.setCode(published['1.1'].escrow, '0xfe')
+  await scene.chain.control.setCode(published['1.1'].escrow, revertingCode)
   service = await scene.open()
   operator = service.signers[0]?.address ?? zeroAddress
 })
