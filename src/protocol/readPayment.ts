@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { readAcceptedAmount, termsRules } from './acceptedTerms.js'
 import { readUint256 } from './amount.js'
 import { canonicalAsset } from './assetId.js'
-import { describeIssue, type Fields, isFields } from './fields.js'
+import { describeIssue, type Fields, fieldsOf, isFields } from './fields.js'
 import { canonicalNetwork } from './network.js'
 import type { Payment, PaymentRequirements, RefusedPayment } from './payment.js'
 import type { Reason } from './reasons.js'
@@ -12,6 +12,9 @@ import { normalizeSignedTransaction } from './signedTransaction.js'
 import { type PayloadShape, payloadShape, type WirePaymentRequest, type WireRequirements } from './wire.js'
 
 /* Normalizes version 1, the flat shape and version 2 into one `Payment`. */
+
+/** Version 1 of the protocol has none of these schemes. */
+export const laterSchemes: ReadonlySet<string> = new Set(['upto', 'auth-capture'])
 
 interface ReadOptions {
   readonly isForSettle?: boolean
@@ -47,8 +50,9 @@ export const readPayment = (
     return refuse('protocol_version', 'invalid_x402_version', message)
   }
 
-  if (version === 1 && body.paymentRequirements.scheme === 'upto') {
-    const message = 'upto: belongs to version 2 of the protocol'
+  const { scheme } = body.paymentRequirements
+  if (version === 1 && laterSchemes.has(scheme)) {
+    const message = `${scheme}: belongs to version 2 of the protocol`
     return refuse('scheme_version', 'unsupported_scheme', message)
   }
   trace?.note('scheme_version', null)
@@ -120,7 +124,7 @@ const readVersion = (body: WirePaymentRequest, payload: PayloadShape): 1 | 2 | '
   }
   // No version field: only version 2 has `accepted`, and `upto`.
   if (version === undefined) {
-    return payload.accepted === undefined && body.paymentRequirements.scheme !== 'upto' ? 1 : 2
+    return payload.accepted === undefined && !laterSchemes.has(body.paymentRequirements.scheme) ? 1 : 2
   }
   return version === 1 || version === 2 ? version : null
 }
@@ -231,6 +235,7 @@ export const findClaimedPayer = (proof: unknown): string | null => {
   if (!isFields(proof)) return null
   const form = [proof.authorization, proof.permit2Authorization].find(isFields)
   const { from, owner } = form ?? proof
-  const payer = from ?? owner
+  // A request about a payment that was collected before names it.
+  const payer = from ?? owner ?? fieldsOf(proof.paymentInfo).payer
   return typeof payer === 'string' && address.test(payer) ? payer : null
 }

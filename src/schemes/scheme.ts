@@ -34,6 +34,8 @@ export interface Authorized {
   readonly authorizedAmount: bigint
   /** Amount that settlement moves: at most `authorizedAmount`; 0 if it only consumes the authorization. */
   readonly amount: bigint
+  /** What the chain must prove, where the recipient does not get it: a hold, a refund. Absent: `amount`. */
+  readonly atStake?: bigint
   /** When the chain starts to reject the authorization; null if it has no such time. */
   readonly expiresAt: Date | null
   /** Input of `resolve` in addition to the row's columns; stored before anything is sent. */

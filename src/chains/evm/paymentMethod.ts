@@ -174,6 +174,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       authorizationId: id,
       authorizedAmount,
       amount,
+      ...(prepared.received === undefined ? {} : { atStake: prepared.call.amount }),
       expiresAt: toDate(deadline),
       details: describe(prepared),
       ...(describeHold === undefined

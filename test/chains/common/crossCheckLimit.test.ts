@@ -9,6 +9,7 @@ const two = [{ host: 'a.example' }, { host: 'b.example' }]
 
 interface Given {
   readonly amount: bigint
+  readonly atStake?: bigint
   readonly decimals?: number | null
   readonly endpoints?: typeof alone
   readonly isRequired?: boolean
@@ -17,13 +18,15 @@ interface Given {
 
 const reasonOf = async ({
   amount,
+  atStake,
   decimals = 6,
   endpoints = alone,
   isRequired = true,
   isAdmitted,
 }: Given) => {
   const scheme = createToyScheme({
-    verify: async (payment) => toyAuthorized(payment, { amount }),
+    verify: async (payment) =>
+      toyAuthorized(payment, { amount, ...(atStake === undefined ? {} : { atStake }) }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals, extra: {} }),
   })
   const checked = createCrossCheckLimit({
@@ -43,6 +46,7 @@ describe('the amount that two hosts must confirm', () => {
   it.each<[string, Given, string]>([
     ['below it', { amount: 999n }, 'valid'],
     ['at it', { amount: 1_000n }, 'cross_check_unavailable'],
+    ['that moves nothing, and holds as much', { amount: 0n, atStake: 1_000n }, 'cross_check_unavailable'],
     ['at it, with two hosts', { amount: 1_000n, endpoints: two }, 'valid'],
     ['at it, admitted before', { amount: 1_000n, isAdmitted: true }, 'valid'],
     ['at it, where the operator accepts one', { amount: 1_000n, isRequired: false }, 'valid'],

@@ -2,6 +2,7 @@ import { AppError } from '../../../errors.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { ReadinessCheck } from '../../../ports/job.js'
 import { canonicalNetwork, listNetworkAliases } from '../../../protocol/network.js'
+import { laterSchemes } from '../../../protocol/readPayment.js'
 import type { Readiness, Supported } from '../../../protocol/results.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { KindTerms, Scheme } from '../../../schemes/scheme.js'
@@ -30,8 +31,7 @@ export const createListSupported =
       kinds: [
         ...listed.map((each) => entry(2, each)),
         ...listed.flatMap((each) => aliasEntries(each, 2)),
-        // Clients of version 1 have no `upto`.
-        ...listed.flatMap((each) => (each.kind.scheme === 'upto' ? [] : aliasEntries(each, 1))),
+        ...listed.flatMap((each) => (laterSchemes.has(each.kind.scheme) ? [] : aliasEntries(each, 1))),
       ],
       extensions: [...new Set([...extensions, ...listed.flatMap(({ terms }) => terms.extensions)])].sort(),
       signers: collectSigners(listed),

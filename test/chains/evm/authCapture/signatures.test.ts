@@ -129,6 +129,8 @@ describe('a network without an escrow', () => {
     expect(await without.verify((await plan()).body)).toMatchObject({ invalidReason: 'unsupported_scheme' })
     await scene.chain.control.setCode(published['1.1'].escrow, revertingCode)
     const { kinds: listed } = (await scene.open()).core.useCases.core.listSupported()
+    const versions = listed.filter(({ scheme }) => scheme === 'auth-capture').map((kind) => kind.x402Version)
+    expect(new Set(versions)).toEqual(new Set([2]))
     expect(listed.find(({ scheme }) => scheme === 'auth-capture')?.extra).toMatchObject({
       operatorType: 'delegated',
       minFeeBps: 0,
