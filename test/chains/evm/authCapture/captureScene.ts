@@ -6,6 +6,7 @@ import {
   keccak256,
   parseAbiParameters,
   serializeErc6492Signature,
+  type TypedDataDefinition,
   toHex,
   zeroAddress,
 } from 'viem'
@@ -222,14 +223,13 @@ const wrapSignature = ({ deployment }: PayerWallet, payload: Payload): Payload =
   }
 }
 
-/** The client's own interface does not say what types are. */
-const typesShape = z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })))
+/** The client's own interface does not say what its types are. */
+const typedDataShape = z.custom<TypedDataDefinition>((value) => typeof value === 'object' && value !== null)
 
 const signHold = async (wallet: PayerWallet, requirements: WireRequirements) => {
   const client = new AuthCaptureEvmScheme({
     address: wallet.address,
-    signTypedData: ({ domain, types, primaryType, message }) =>
-      wallet.signTypedData({ domain, types: typesShape.parse(types), primaryType, message }),
+    signTypedData: (typedData) => wallet.signTypedData(typedDataShape.parse(typedData)),
   })
   const network: `${string}:${string}` = `eip155:${requirements.network.split(':')[1] ?? ''}`
   return await client.createPaymentPayload(2, {

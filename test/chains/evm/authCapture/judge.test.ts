@@ -1,4 +1,5 @@
 import {
+  type Abi,
   encodeAbiParameters,
   encodeEventTopics,
   getAddress,
@@ -42,7 +43,8 @@ const eventAbis = {
 }
 
 const topicOf = (version: Version, eventName: string): Hex => {
-  const [topic] = encodeEventTopics({ abi: eventAbis[version], eventName })
+  const abi: Abi = eventAbis[version]
+  const [topic] = encodeEventTopics({ abi, eventName })
   if (typeof topic !== 'string') throw new Error('The event has no topic')
   return topic
 }
