@@ -27,6 +27,7 @@ import { getArtifact, getPackagedArtifact } from '../contracts/artifacts.js'
 import { type AnvilOptions, startAnvil } from './anvil.js'
 import { randomAddress } from './authorization.js'
 import { type ChainControl, createChainControl, waitForReceipt, waitUntilMined } from './chainControl.js'
+import { deployBatchSettlement } from './channels.js'
 import { callRpc, callRpcBatch } from './jsonRpc.js'
 import { deployPermit2 } from './permit2.js'
 
@@ -51,6 +52,8 @@ export interface LocalChainOptions extends Partial<AnvilOptions> {
   readonly usdc?: UsdcDeployment
   /** Whether our batch contract is deployed; default true. */
   readonly hasBatchSettler?: boolean
+  /** Whether x402's settlement of payment channels and its collectors are deployed; default false. */
+  readonly hasBatchSettlement?: boolean
 }
 
 interface TransactionToSend {
@@ -283,7 +286,8 @@ const setBit = (bit: bigint, isSet: boolean) => (before: bigint) => (isSet ? bef
  * mined.
  */
 export const startLocalChain = async (options: LocalChainOptions = {}): Promise<LocalChain> => {
-  const { chainId = 84532, facilitatorCount = 3, usdc: requested, hasBatchSettler = true, ...rest } = options
+  const { chainId = 84532, facilitatorCount = 3, usdc: requested, ...others } = options
+  const { hasBatchSettler = true, hasBatchSettlement = false, ...rest } = others
   const usdc = findUsdc(chainId, requested)
   const facilitators = Array.from({ length: facilitatorCount }, createFacilitatorKey)
   const minesEachTransaction = rest.blockTimeSeconds === undefined
@@ -300,6 +304,7 @@ export const startLocalChain = async (options: LocalChainOptions = {}): Promise<
       deployMulticall3(url),
       ...(hasBatchSettler ? [setBatchSettler(url, true)] : []),
       deployPermit2(url),
+      ...(hasBatchSettlement ? [deployBatchSettlement(url)] : []),
       ...facilitators.map(({ address }) => fundGas(address)),
     ])
     if (minesEachTransaction) await control.setAutomine(true)
