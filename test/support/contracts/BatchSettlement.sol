@@ -8,6 +8,7 @@ import {IERC1271} from "./Token3009.sol";
 interface IERC20 {
     function balanceOf(address owner) external view returns (uint256);
     function transfer(address to, uint256 value) external returns (bool);
+    function transferFrom(address from, address to, uint256 value) external returns (bool);
 }
 
 interface IReceiver3009 {
@@ -60,9 +61,13 @@ library Strictly {
         return found != address(0) && found == signer;
     }
 
-    /// @dev Takes tokens that return nothing; a token's own reason to refuse is passed on.
     function transfer(address token, address to, uint256 value) internal {
-        (bool isDone, bytes memory answer) = token.call(abi.encodeCall(IERC20.transfer, (to, value)));
+        move(token, abi.encodeCall(IERC20.transfer, (to, value)));
+    }
+
+    /// @dev Takes tokens that return nothing; a token's own reason to refuse is passed on.
+    function move(address token, bytes memory call) internal {
+        (bool isDone, bytes memory answer) = token.call(call);
         if (!isDone) passOn(answer);
         bool isAccepted = answer.length == 0
             ? token.code.length > 0

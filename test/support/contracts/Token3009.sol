@@ -57,8 +57,20 @@ abstract contract VrsToken3009 is PlainToken {
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
+    bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
     string public version;
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
+
+    struct Authorization {
+        address from;
+        address to;
+        uint256 value;
+        uint256 validAfter;
+        uint256 validBefore;
+        bytes32 nonce;
+    }
 
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
 
@@ -89,36 +101,44 @@ abstract contract VrsToken3009 is PlainToken {
         bytes32 r,
         bytes32 s
     ) external {
-        _execute(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
+        _execute(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH,
+            Authorization(from, to, value, validAfter, validBefore, nonce),
+            abi.encodePacked(r, s, v)
+        );
     }
 
-    function _execute(
+    function receiveWithAuthorization(
         address from,
         address to,
         uint256 value,
         uint256 validAfter,
         uint256 validBefore,
         bytes32 nonce,
-        bytes memory signature
-    ) internal {
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) external {
+        _receive(Authorization(from, to, value, validAfter, validBefore, nonce), abi.encodePacked(r, s, v));
+    }
+
+    function _receive(Authorization memory authorization, bytes memory signature) internal {
+        require(authorization.to == msg.sender, "caller must be the payee");
+        _execute(RECEIVE_WITH_AUTHORIZATION_TYPEHASH, authorization, signature);
+    }
+
+    function _execute(bytes32 typeHash, Authorization memory authorization, bytes memory signature) internal {
+        (address from, bytes32 nonce) = (authorization.from, authorization.nonce);
         if (_isSettledAlready(from, nonce)) return;
-        require(block.timestamp > validAfter, "authorization is not yet valid");
-        require(block.timestamp < validBefore, "authorization is expired");
+        require(block.timestamp > authorization.validAfter, "authorization is not yet valid");
+        require(block.timestamp < authorization.validBefore, "authorization is expired");
         bytes32 digest = keccak256(
-            abi.encodePacked(
-                "\x19\x01",
-                DOMAIN_SEPARATOR(),
-                keccak256(
-                    abi.encode(
-                        TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce
-                    )
-                )
-            )
+            abi.encodePacked("\x19\x01", DOMAIN_SEPARATOR(), keccak256(abi.encode(typeHash, authorization)))
         );
         require(_isSigned(from, digest, signature), "invalid signature");
         authorizationState[from][nonce] = true;
         emit AuthorizationUsed(from, nonce);
-        _move(from, to, value);
+        _move(from, authorization.to, authorization.value);
     }
 
     /// @dev Reverts for a used nonce; a token that returns true stops without a transfer.
@@ -152,7 +172,23 @@ abstract contract Token3009 is VrsToken3009 {
         bytes32 nonce,
         bytes calldata signature
     ) external {
-        _execute(from, to, value, validAfter, validBefore, nonce, signature);
+        _execute(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH,
+            Authorization(from, to, value, validAfter, validBefore, nonce),
+            signature
+        );
+    }
+
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes calldata signature
+    ) external {
+        _receive(Authorization(from, to, value, validAfter, validBefore, nonce), signature);
     }
 
     function _isSigned(address signer, bytes32 digest, bytes memory signature) internal view override returns (bool) {

@@ -25,6 +25,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { batchSettler } from '../../../src/chains/evm/contracts/batchSettler.js'
 import { getArtifact, getPackagedArtifact } from '../contracts/artifacts.js'
 import { type AnvilOptions, startAnvil } from './anvil.js'
+import { deployAuthCapture } from './authCapture.js'
 import { randomAddress } from './authorization.js'
 import { type ChainControl, createChainControl, waitForReceipt, waitUntilMined } from './chainControl.js'
 import { deployBatchSettlement } from './channels.js'
@@ -54,6 +55,8 @@ export interface LocalChainOptions extends Partial<AnvilOptions> {
   readonly hasBatchSettler?: boolean
   /** Whether x402's settlement of payment channels and its collectors are deployed; default false. */
   readonly hasBatchSettlement?: boolean
+  /** Whether both versions of the escrow for auth-capture and their collectors are deployed; default false. */
+  readonly hasAuthCapture?: boolean
 }
 
 interface TransactionToSend {
@@ -287,7 +290,7 @@ const setBit = (bit: bigint, isSet: boolean) => (before: bigint) => (isSet ? bef
  */
 export const startLocalChain = async (options: LocalChainOptions = {}): Promise<LocalChain> => {
   const { chainId = 84532, facilitatorCount = 3, usdc: requested, ...others } = options
-  const { hasBatchSettler = true, hasBatchSettlement = false, ...rest } = others
+  const { hasBatchSettler = true, hasBatchSettlement = false, hasAuthCapture = false, ...rest } = others
   const usdc = findUsdc(chainId, requested)
   const facilitators = Array.from({ length: facilitatorCount }, createFacilitatorKey)
   const minesEachTransaction = rest.blockTimeSeconds === undefined
@@ -304,6 +307,7 @@ export const startLocalChain = async (options: LocalChainOptions = {}): Promise<
       deployMulticall3(url),
       ...(hasBatchSettler ? [setBatchSettler(url, true)] : []),
       deployPermit2(url),
+      ...(hasAuthCapture ? [deployAuthCapture(url)] : []),
       ...(hasBatchSettlement ? [deployBatchSettlement(url)] : []),
       ...facilitators.map(({ address }) => fundGas(address)),
     ])
