@@ -61,7 +61,7 @@ export const connectToSupervisor = async (clock: Clock): Promise<WorkerLink> => 
     embeddedUrl: start.embeddedUrl === null ? null : new Secret(start.embeddedUrl),
     isFirst: start.isFirst,
     workerCount: start.workerCount,
-    limiter: createLinkedLimiter(takes, clock, start.workerCount),
+    limiter: createLinkedLimiter({ calls: takes, send, clock, workerCount: start.workerCount }),
     readMetrics: () => scrapes.call((id) => send({ kind: 'read_metrics', id })),
     answerMetrics: (list) => {
       listMetrics = list
@@ -85,11 +85,19 @@ interface Take {
   resolve(result: RateLimitResult): void
 }
 
-const createLinkedLimiter = (
-  calls: Calls<readonly RateLimitResult[]>,
-  clock: Clock,
-  workerCount: number,
-): RateLimiter => {
+interface LinkedLimiterOptions {
+  readonly calls: Calls<readonly RateLimitResult[]>
+  readonly send: (message: ToSupervisor) => void
+  readonly clock: Clock
+  readonly workerCount: number
+}
+
+export const createLinkedLimiter = ({
+  calls,
+  send,
+  clock,
+  workerCount,
+}: LinkedLimiterOptions): RateLimiter => {
   const own = createDividedRateLimiter({
     limiter: createMemoryRateLimiter({ clock }),
     countInstances: () => workerCount,
@@ -103,6 +111,16 @@ const createLinkedLimiter = (
     takenHere.add(result)
     resolve(result)
   }
+  /** They were decided here meanwhile, and would count twice. */
+  const refundLate = (
+    takes: readonly (readonly LimitWindow[])[],
+    results: readonly RateLimitResult[],
+  ): void => {
+    for (const [at, windows] of takes.entries()) {
+      const taken = results[at]
+      if (taken?.isAllowed === true) send({ kind: 'refund', windows, taken })
+    }
+  }
   const batcher = createMicroBatcher<Take>({
     maxItems: () => maxTakes,
     run: async (takes) => {
@@ -115,7 +133,10 @@ const createLinkedLimiter = (
       askedAtMs = nowMs
       try {
         const windows = takes.map((take) => take.windows)
-        const results = await calls.call((id) => send({ kind: 'take', id, takes: windows }))
+        const results = await calls.call(
+          (id) => send({ kind: 'take', id, takes: windows }),
+          (late) => refundLate(windows, late),
+        )
         isDegraded = false
         for (const [at, result] of results.entries()) takes[at]?.resolve(result)
       } catch {
