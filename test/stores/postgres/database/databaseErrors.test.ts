@@ -5,6 +5,7 @@ import {
   isCanceled,
   isLockTimeout,
   isRolledBack,
+  nameFailure,
   toCallerError,
 } from '../../../../src/stores/postgres/database/databaseErrors.js'
 
@@ -73,5 +74,38 @@ describe('a failed statement', () => {
     const all = states.map(({ code }) => code)
     expect(all.filter((code) => isCanceled(refused(code)))).toEqual(['57014'])
     expect(all.filter((code) => isLockTimeout(refused(code)))).toEqual(['55P03'])
+  })
+})
+
+describe('the counter of failed statements', () => {
+  it.each([
+    ['57014', 'timeout'],
+    ['55P03', 'lock'],
+    ['40001', 'deadlock'],
+    ['40P01', 'deadlock'],
+    ['08006', 'connection'],
+    ['28P01', 'connection'],
+    ['3D000', 'connection'],
+    ['53300', 'connection'],
+    ['57P01', 'connection'],
+    ['58030', 'connection'],
+    ['25P03', 'connection'],
+    ['25006', 'connection'],
+    ['22P02', 'data'],
+    ['23505', 'data'],
+    ['40003', 'other'],
+    ['42703', 'other'],
+  ])('counts SQLSTATE %s as %s', (code, failure) => {
+    expect(nameFailure(refused(code))).toBe(failure)
+  })
+
+  it.each([
+    ['Query read timeout', 'timeout'],
+    ['timeout exceeded when trying to connect', 'timeout'],
+    ['Connection terminated due to connection timeout', 'connection'],
+    ['Connection terminated unexpectedly', 'connection'],
+    ['connect ECONNREFUSED 127.0.0.1:5432', 'connection'],
+  ])('counts the error "%s" of the driver as %s', (message, failure) => {
+    expect(nameFailure(new Error(message))).toBe(failure)
   })
 })
