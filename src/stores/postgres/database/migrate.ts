@@ -2,8 +2,9 @@ import { Pool, type PoolClient } from 'pg'
 import { sleep } from '../../../concurrency/deadline.js'
 import type { Logger } from '../../../ports/logger.js'
 import { backfillTable, completeBackfill, listBackfills, startBackfill } from './backfills.js'
+import { buildIndex } from './buildIndex.js'
 import { isLockConflict } from './databaseErrors.js'
-import { type Migration, readMigrations } from './migrationFiles.js'
+import { type IndexBuild, type Migration, readMigrations } from './migrationFiles.js'
 import {
   checkHistory,
   listUnknown,
@@ -28,6 +29,8 @@ export interface MigrateOptions {
   readonly lockTimeoutMs?: number
   /** The pause before a file is tried again; it doubles up to 10 times as much. */
   readonly retryPauseMs?: number
+  /** After that, an index that waits for other transactions is logged with them; each pause until the next time doubles. */
+  readonly reportWaitsAfterMs?: number
   /** After that, locks that others hold are an error. */
   readonly giveUpAfterMs?: number
 }
@@ -40,7 +43,12 @@ export interface Migrated {
   readonly newest: number
 }
 
-const defaults = { lockTimeoutMs: 1_000, retryPauseMs: 500, giveUpAfterMs: 600_000 }
+const defaults = {
+  lockTimeoutMs: 1_000,
+  retryPauseMs: 500,
+  reportWaitsAfterMs: 3_000,
+  giveUpAfterMs: 600_000,
+}
 
 type Settings = typeof defaults & MigrateOptions
 
@@ -77,7 +85,8 @@ async function applyAll(
   // transaction with one server.
   const unlimited = new Pool({
     ...pool.options,
-    max: 2,
+    // The lock of the run, a step or an index, and a look at what an index waits for.
+    max: 3,
     statement_timeout: unlimitedMs,
     query_timeout: unlimitedMs,
     idle_in_transaction_session_timeout: unlimitedMs,
@@ -143,7 +152,7 @@ async function applyEach(
     await retry(next.name, settings, () =>
       next.index === null
         ? applyInStep(pool, { next, migrations, settings, isNew })
-        : buildIndex(pool, { next, index: next.index, settings }),
+        : applyIndex(pool, { next, index: next.index, settings }),
     )
     applied.push(next.name)
   }
@@ -215,29 +224,12 @@ const applyInStep = (
     await record(client, next)
   })
 
-/** Payments do not wait for it. What an interrupted build left is invalid, and dropped first. */
-async function buildIndex(
+async function applyIndex(
   pool: Pool,
-  { next, index, settings }: Application & { readonly index: string },
+  { next, index, settings }: Application & { readonly index: IndexBuild },
 ): Promise<void> {
   if (settings.isAlone !== true) await refuseOlderInstances(pool, next)
-  const { rows } = await pool.query(
-    `select i.indisvalid as is_valid from pg_class c join pg_index i on i.indexrelid = c.oid
-       join pg_namespace n on n.oid = c.relnamespace
-     where c.relname = $1 and n.nspname = current_schema()`,
-    [index],
-  )
-  const isValid: unknown = rows[0]?.is_valid
-  if (isValid === false) await pool.query(`drop index concurrently "${index}"`)
-  if (isValid !== true) {
-    await pool.query(next.sql).catch((cause: unknown) => {
-      if (isLockConflict(cause)) throw cause
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new Error(`Migration ${next.name} failed; the next start builds its index again: ${reason}`, {
-        cause,
-      })
-    })
-  }
+  await buildIndex(pool, { migration: next.name, index, ...settings })
   await record(pool, next)
 }
 

@@ -11,11 +11,17 @@ export interface Migration {
   /** The oldest migration whose code can run on the database afterwards; null: only code that has this one. */
   readonly runsBeside: number | null
   /** Index that the file builds outside a transaction; null: the file runs in one. */
-  readonly index: string | null
+  readonly index: IndexBuild | null
   /** Backfill that must have ended before; null: none. */
   readonly afterBackfill: string | null
   /** Starts with this migration; null: none. */
   readonly backfill: Backfill | null
+}
+
+export interface IndexBuild {
+  readonly name: string
+  readonly table: string
+  readonly sql: string
 }
 
 export interface Backfill {
@@ -99,7 +105,8 @@ const readStatement = (name: string, sql: string, text: string): Partial<Stateme
   if (text === 'runs alone') return {}
   if (text !== 'no transaction') throw new Error(`Migration ${name} states what is unknown: ${text}.`)
   const statement = sql.replaceAll(/^--.*$/gm, '').trim()
-  const [, index] = /^create (?:unique )?index concurrently (\w+) on [^;]+;$/.exec(statement) ?? []
-  if (index !== undefined) return { index }
+  const [, index, table] =
+    /^create (?:unique )?index concurrently (\w+) on (\w+)(?![\w.])[^;]+;$/.exec(statement) ?? []
+  if (index !== undefined && table !== undefined) return { index: { name: index, table, sql: statement } }
   throw new Error(`Migration ${name} runs outside a transaction: it must be one "create index concurrently".`)
 }

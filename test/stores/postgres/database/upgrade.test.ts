@@ -210,6 +210,52 @@ describe('an index that is built outside a transaction', () => {
   })
 
   it.each([
+    'create index settlements_of_test on settlements (pay_to)',
+    'create unique index settlements_of_test on settlements (payer, id)',
+    "create index settlements_of_test on settlements (payer) where state = 'failed'",
+    'create index settlements_of_test on streams (payer)',
+  ])('is refused where its name is that of another index: %s', async (sql) => {
+    await pool.query(sql)
+    const folder = await laterVersion(buildIndex)
+
+    await expect(migrate(pool, folder)).rejects.toThrow(
+      /build_index.sql needs the index "CREATE INDEX settlements_of_test ON settlements USING btree \(payer\)", and the database has "CREATE .*drop index concurrently settlements_of_test/,
+    )
+
+    expect(await readSchemaState(pool, folder)).toMatchObject({ pending: [nameOf(1, 'build_index')] })
+  })
+
+  it('logs which transactions it waits for, without their statements', async () => {
+    const write = await openTransaction(
+      "set application_name = 'nightly report'; lock table settlements in row exclusive mode",
+    )
+    const logger = createMemoryLogger()
+    const migrating = migrate(pool, await laterVersion(buildIndex), { reportWaitsAfterMs: 20, logger })
+
+    await pollUntil(() => logger.messages().includes('database.migration_waits'), 'the wait to be logged')
+
+    expect(logger.lines[0]?.fields).toEqual({
+      migration: nameOf(1, 'build_index'),
+      phase: expect.stringMatching(/^waiting for /),
+      waitsFor: [{ pid: expect.any(Number), seconds: expect.any(Number), application: 'nightly report' }],
+    })
+    await write.end()
+    await migrating
+    expect(await stateOf()).toEqual([{ valid: true }])
+  })
+
+  it('names what to do where its statement was canceled while it waited', async () => {
+    const write = await openTransaction('lock table settlements in row exclusive mode')
+    const canceled = expect(migrate(pool, await laterVersion(buildIndex))).rejects.toThrow(
+      /next start builds its index again: canceling statement .*oldest xact_start in pg_stat_activity/,
+    )
+    const pid = await pollUntil(isBuilding, 'the build waits for the transaction')
+    await pool.query('select pg_cancel_backend($1)', [pid])
+    await canceled
+    await write.end()
+  })
+
+  it.each([
     'create index settlements_of_test on settlements (payer);',
     'create index concurrently a on settlements (payer);\ncreate index concurrently b on settlements (payer);',
     'create index concurrently on settlements (payer);',
