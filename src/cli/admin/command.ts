@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { parseArgs } from 'node:util'
-import { isPublicAddress } from '../../platform/guardedExchange.js'
+import { createAddressBlocks } from '../../platform/addressBlocks.js'
+import { ownNetworkBlocks } from '../../platform/configValues.js'
 import type { SettlementState } from '../../ports/settlementJournal.js'
 import { type TierName, tiers } from '../../protocol/tiers.js'
 
@@ -248,8 +249,8 @@ const privateNames = /\.(?:localhost|local|internal|lan)$/
 
 const isNear = (hostname: string): boolean => {
   const address = hostname.replace(/^\[|\]$/g, '')
-  if (isIP(address) !== 0) return !isPublicAddress(address)
-  return !hostname.includes('.') || privateNames.test(hostname)
+  if (isIP(address) === 0) return !hostname.includes('.') || privateNames.test(hostname)
+  return createAddressBlocks().include([...ownNetworkBlocks.loopback, ...ownNetworkBlocks.private], address)
 }
 
 const readDay = (text = ''): Date => {

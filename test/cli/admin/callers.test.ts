@@ -50,7 +50,13 @@ describe('npm run admin -- callers', () => {
       output: expect.stringContaining('No instance answers at 127.0.0.1:1'),
     })
     expect(await run(['--url', 'file:///etc'])).toMatchObject({ code: 1 })
-    for (const remote of ['http://facilitator.example', 'http://8.8.8.8:8080', 'http://[2606:4700::1111]']) {
+    for (const remote of [
+      'http://facilitator.example',
+      'http://8.8.8.8:8080',
+      'http://[2606:4700::1111]',
+      'http://[::ffff:8.8.8.8]',
+      'http://[64:ff9b::808:808]',
+    ]) {
       expect(await run(['--url', remote])).toMatchObject({
         code: 1,
         output: expect.stringContaining('must be https beyond this machine and its network'),

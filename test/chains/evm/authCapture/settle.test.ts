@@ -183,7 +183,7 @@ describe('a capture', () => {
   })
 
   it('fails, proven, when the hold is gone before it is mined', async () => {
-    const slow = await openSlow(scene)
+    const slow = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' })
     operator = slow.service.signers[0]?.address ?? zeroAddress
     const hold = await plan()
     expect(await slow.service.settle(hold.body)).toMatchObject({ success: true })
