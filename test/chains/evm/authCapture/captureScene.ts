@@ -1,95 +1,54 @@
 import { AuthCaptureEvmScheme } from '@x402/evm/auth-capture/client'
 import {
   type Address,
-  encodeAbiParameters,
   type Hex,
   keccak256,
-  parseAbiParameters,
   serializeErc6492Signature,
   type TypedDataDefinition,
-  toHex,
   zeroAddress,
 } from 'viem'
 import { z } from 'zod'
+import {
+  type AuthCaptureSet,
+  authCaptureV10,
+  authCaptureV11,
+  type PaymentInfo,
+  paymentHashOf,
+  signOperation,
+} from '../../../support/evm/authCapture.js'
 import { randomAddress, unixNow } from '../../../support/evm/authorization.js'
 import type { LocalChain } from '../../../support/evm/localChain.js'
 import type { WireRequirements } from '../../../support/evm/payment.js'
 import { setUsdcAllowance } from '../../../support/evm/permit2.js'
 import { createEoa, type EoaWallet, type PayerWallet } from '../../../support/evm/wallets.js'
 
-/** Published addresses. Not imported from the product. */
-export const published = {
-  '1.1': {
-    escrow: '0xf96815976523E00e65Be8f34cA5e64b4f41EB19c',
-    eip3009: '0x8612dfdc421f80336cd14E8EF9cb1E765dB5ab88',
-    permit2: '0xD69831Aed5bfe262067ec4c751f4F830EcdD446e',
-    refund: '0x7a03443724d14798c4AB4622F1DAAcA761Fea486',
-  },
-  '1.0': {
-    escrow: '0xBdEA0D1bcC5966192B070Fdf62aB4EF5b4420cff',
-    eip3009: '0x0E3dF9510de65469C4518D7843919c0b8C7A7757',
-    permit2: '0x992476B9Ee81d52a5BdA0622C333938D0Af0aB26',
-    refund: '0x934907bffd0901b6A21e398B9C53A4A38F02fa5d',
-  },
-} as const
+const sets = { '1.1': authCaptureV11, '1.0': authCaptureV10 } as const
+
+const addressesOf = (set: AuthCaptureSet) => ({
+  escrow: set.escrow,
+  eip3009: set.erc3009Collector,
+  permit2: set.permit2Collector,
+  refund: set.refundCollector,
+})
+
+export const published = { '1.1': addressesOf(authCaptureV11), '1.0': addressesOf(authCaptureV10) } as const
 
 /** In the place of an escrow that is there and answers nothing. */
 export const revertingCode = '0x60006000fd'
 
 export type Version = keyof typeof published
 
-/** The terms of a payment, as the escrow hashes them. */
-export interface Info {
-  readonly operator: Address
-  readonly payer: Address
-  readonly receiver: Address
-  readonly token: Address
+/** The terms of a payment, as they travel. */
+export interface Info extends Omit<PaymentInfo, 'maxAmount' | 'salt'> {
   readonly maxAmount: string
-  readonly preApprovalExpiry: number
-  readonly authorizationExpiry: number
-  readonly refundExpiry: number
-  readonly minFeeBps: number
-  readonly maxFeeBps: number
-  readonly feeReceiver: Address
   readonly salt: Hex
 }
 
-const infoType = keccak256(
-  toHex(
-    'PaymentInfo(address operator,address payer,address receiver,address token,uint120 maxAmount,uint48 preApprovalExpiry,uint48 authorizationExpiry,uint48 refundExpiry,uint16 minFeeBps,uint16 maxFeeBps,address feeReceiver,uint256 salt)',
-  ),
-)
-
-/** The escrow's hash of a payment, by the general encoder. */
-export const hashInfo = (chainId: number, escrow: Address, info: Info): Hex => {
-  const inner = encodeAbiParameters(
-    parseAbiParameters(
-      'bytes32, address, address, address, address, uint120, uint48, uint48, uint48, uint16, uint16, address, uint256',
-    ),
-    [
-      infoType,
-      info.operator,
-      info.payer,
-      info.receiver,
-      info.token,
-      BigInt(info.maxAmount),
-      info.preApprovalExpiry,
-      info.authorizationExpiry,
-      info.refundExpiry,
-      info.minFeeBps,
-      info.maxFeeBps,
-      info.feeReceiver,
-      BigInt(info.salt),
-    ],
-  )
-  return keccak256(
-    encodeAbiParameters(parseAbiParameters('uint256, address, bytes32'), [
-      BigInt(chainId),
-      escrow,
-      keccak256(inner),
-    ]),
-  )
-}
+const toTerms = (info: Info): PaymentInfo => ({
+  ...info,
+  maxAmount: BigInt(info.maxAmount),
+  salt: BigInt(info.salt),
+})
 
 type Payload = Readonly<Record<string, unknown>>
 
@@ -206,7 +165,7 @@ export const planHold = async (
     body: bodyOf(requirements, payload),
     version,
     info,
-    hash: hashInfo(chain.chainId, published[version].escrow, info),
+    hash: paymentHashOf(chain.chainId, sets[version], toTerms(info)),
     saltNonce: asHex(payload.saltNonce),
     authorizer,
     payTo,
@@ -274,20 +233,20 @@ interface SigningOptions {
   readonly signer?: EoaWallet
 }
 
-const domainOf = ({ info }: Hold, { chainId }: SigningOptions) => ({
-  name: 'x402 Auth Capture Operator',
-  version: '1',
-  chainId,
-  verifyingContract: info.operator,
-})
+const sign = (
+  { info, version, hash, authorizer }: Hold,
+  { chainId, signer = authorizer }: SigningOptions,
+  primaryType: 'Void' | 'Capture' | 'Refund' | 'Charge',
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<Hex> =>
+  signOperation({ chainId }, signer, {
+    set: sets[version],
+    operator: info.operator,
+    primaryType,
+    message: { paymentInfoHash: hash, ...fields },
+  })
 
-const feeFieldOf = ({ version }: Hold) =>
-  version === '1.1' ? { name: 'feeAmount', type: 'uint256' } : { name: 'feeBps', type: 'uint16' }
-
-const balanceFields = [
-  { name: 'expectedCapturableAmount', type: 'uint256' },
-  { name: 'expectedRefundableAmount', type: 'uint256' },
-]
+const nameFee = ({ version }: Hold) => (version === '1.1' ? 'feeAmount' : 'feeBps')
 
 /** A charge states the amount at settle. */
 export const signCharge = async (
@@ -298,36 +257,15 @@ export const signCharge = async (
     readonly feeReceiver?: Address
   },
 ): Promise<CaptureBody> => {
-  const {
-    amount = BigInt(hold.info.maxAmount),
-    fee = 0n,
-    feeReceiver = zeroAddress,
-    signer = hold.authorizer,
-  } = options
+  const { amount = BigInt(hold.info.maxAmount), fee = 0n, feeReceiver = zeroAddress } = options
   const { payload } = hold.body.paymentPayload
   const collectors = published[hold.version]
-  const feeField = feeFieldOf(hold)
-  const authorizerSignature = await signer.signTypedData({
-    domain: domainOf(hold, options),
-    primaryType: 'Charge',
-    types: {
-      Charge: [
-        { name: 'paymentInfoHash', type: 'bytes32' },
-        { name: 'amount', type: 'uint256' },
-        { name: 'tokenCollector', type: 'address' },
-        { name: 'collectorDataHash', type: 'bytes32' },
-        feeField,
-        { name: 'feeReceiver', type: 'address' },
-      ],
-    },
-    message: {
-      paymentInfoHash: hold.hash,
-      amount,
-      tokenCollector: payload.authorization === undefined ? collectors.permit2 : collectors.eip3009,
-      collectorDataHash: keccak256(asHex(payload.signature)),
-      [feeField.name]: fee,
-      feeReceiver,
-    },
+  const authorizerSignature = await sign(hold, options, 'Charge', {
+    amount,
+    tokenCollector: payload.authorization === undefined ? collectors.permit2 : collectors.eip3009,
+    collectorDataHash: keccak256(asHex(payload.signature)),
+    [nameFee(hold)]: fee,
+    feeReceiver,
   })
   return withPayload(hold.body, {
     amount: String(amount),
@@ -349,28 +287,13 @@ export const signCapture = async (
     readonly feeReceiver?: Address
   },
 ): Promise<CaptureBody> => {
-  const { amount, fee = 0n, feeReceiver = zeroAddress, signer = hold.authorizer } = options
-  const feeField = feeFieldOf(hold)
-  const authorizerSignature = await signer.signTypedData({
-    domain: domainOf(hold, options),
-    primaryType: 'Capture',
-    types: {
-      Capture: [
-        { name: 'paymentInfoHash', type: 'bytes32' },
-        { name: 'amount', type: 'uint256' },
-        feeField,
-        { name: 'feeReceiver', type: 'address' },
-        ...balanceFields,
-      ],
-    },
-    message: {
-      paymentInfoHash: hold.hash,
-      amount,
-      [feeField.name]: fee,
-      feeReceiver,
-      expectedCapturableAmount: capturable,
-      expectedRefundableAmount: refundable,
-    },
+  const { amount, fee = 0n, feeReceiver = zeroAddress } = options
+  const authorizerSignature = await sign(hold, options, 'Capture', {
+    amount,
+    [nameFee(hold)]: fee,
+    feeReceiver,
+    expectedCapturableAmount: capturable,
+    expectedRefundableAmount: refundable,
   })
   return lifecycleBody(hold, {
     type: 'capture',
@@ -388,25 +311,12 @@ export const signRefund = async (
   { capturable, refundable }: Balances,
   options: SigningOptions & { readonly amount: bigint },
 ): Promise<CaptureBody> => {
-  const { amount, signer = hold.authorizer } = options
-  const authorizerSignature = await signer.signTypedData({
-    domain: domainOf(hold, options),
-    primaryType: 'Refund',
-    types: {
-      Refund: [
-        { name: 'paymentInfoHash', type: 'bytes32' },
-        { name: 'amount', type: 'uint256' },
-        { name: 'tokenCollector', type: 'address' },
-        ...balanceFields,
-      ],
-    },
-    message: {
-      paymentInfoHash: hold.hash,
-      amount,
-      tokenCollector: published[hold.version].refund,
-      expectedCapturableAmount: capturable,
-      expectedRefundableAmount: refundable,
-    },
+  const { amount } = options
+  const authorizerSignature = await sign(hold, options, 'Refund', {
+    amount,
+    tokenCollector: published[hold.version].refund,
+    expectedCapturableAmount: capturable,
+    expectedRefundableAmount: refundable,
   })
   return lifecycleBody(hold, {
     type: 'refund',
@@ -417,13 +327,5 @@ export const signRefund = async (
   })
 }
 
-export const signVoidDigest = (hold: Hold, options: SigningOptions): Promise<Hex> =>
-  (options.signer ?? hold.authorizer).signTypedData({
-    domain: domainOf(hold, options),
-    primaryType: 'Void',
-    types: { Void: [{ name: 'paymentInfoHash', type: 'bytes32' }] },
-    message: { paymentInfoHash: hold.hash },
-  })
-
 export const signVoid = async (hold: Hold, options: SigningOptions): Promise<CaptureBody> =>
-  lifecycleBody(hold, { type: 'void', authorizerSignature: await signVoidDigest(hold, options) })
+  lifecycleBody(hold, { type: 'void', authorizerSignature: await sign(hold, options, 'Void') })
