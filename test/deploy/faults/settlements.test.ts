@@ -33,12 +33,15 @@ describe.skipIf(promtool === '')('the alert', () => {
   }
 
   it('QuittanceSettlementLost fires when a payer cancels a payment whose block was dropped', async () => {
-    const service = await open({ environment: quickFinality(scene) })
+    const node = await scene.openProxy()
+    const service = await open({ rpcUrls: [node.url], environment: quickFinality(scene) })
     const lost = 'quittance_settlements_lost_total'
     const before = await service.scrapeUntil([lost, ofNetwork()], 0)
     const wallet = createEoa()
     const { body } = await scene.plan({ wallet })
     expect(await service.settle(body)).toMatchObject({ success: true })
+    // What the service sends again must not come before what the payer sends.
+    node.setFault('eth_sendRawTransaction', { kind: 'refuse' })
     await scene.chain.control.reorg(1)
     await scene.chain.control.mine()
     await recheckTwice(service)
