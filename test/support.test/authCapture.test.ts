@@ -21,6 +21,7 @@ import {
 import { callContract } from '../support/evm/contractCalls.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { setUsdcAllowance } from '../support/evm/permit2.js'
+import { deployTestToken } from '../support/evm/testTokens.js'
 import { createEoa, createSoladyWallet } from '../support/evm/wallets.js'
 
 const feeReceiver = '0x00000000000000000000000000000000000fee01'
@@ -185,6 +186,57 @@ describe.each([authCaptureV10, authCaptureV11])('the escrow of auth-capture $ver
       events: [{ name: 'PaymentReclaimed', args: { paymentInfoHash: hash, amount: 10_000n } }, {}],
     })
     await chain.control.revert(snapshot)
+  })
+
+  it('ends a collection and a refund at their expiries to the second', async () => {
+    const { timestamp } = await chain.control.getHead()
+    const terms = {
+      preApprovalExpiry: timestamp + 300,
+      authorizationExpiry: timestamp + 400,
+      refundExpiry: timestamp + 500,
+    }
+    const { info, signature } = await openPayment(terms)
+    const charged = await openPayment(terms)
+    const args = [10_000n, set.erc3009Collector, charged.signature, feeOf(10_000n), feeReceiver]
+    expect((await call('charge', [charged.info, ...args], charged.info.operator)).error).toBeNull()
+    const snapshot = await chain.control.snapshot()
+    await chain.control.setNextBlockTimestamp(info.preApprovalExpiry)
+    await chain.control.mine()
+    const collection = [info, 1n, set.erc3009Collector, signature]
+    expect((await call('authorize', collection, info.operator)).error).toBe('AfterPreApprovalExpiry')
+    await chain.control.setNextBlockTimestamp(info.refundExpiry)
+    await chain.control.mine()
+    const refund = [charged.info, 1n, set.refundCollector, '0x']
+    expect((await call('refund', refund, charged.info.operator)).error).toBe('AfterRefundExpiry')
+    await chain.control.revert(snapshot)
+  })
+
+  it('refuses a token that delivers less than the amount', async () => {
+    const token = await deployTestToken(chain, 'FeeOnTransferToken')
+    const wallet = createEoa()
+    await token.mint(wallet.address, 10_000n)
+    const info = paymentInfo({ payer: wallet.address, token: token.address })
+    // What the token keeps of the first transfer is missing for the second.
+    await token.mint(set.erc3009Collector, 10_000n)
+    const { signature } = await signErc3009Payment({ ...chain, token: token.token }, { set, wallet, info })
+    const args = [info, 10_000n, set.erc3009Collector, signature]
+    expect((await call('authorize', args, info.operator)).error).toBe('TokenCollectionFailed')
+  })
+
+  it('keeps the tokens of each operator in a store of its own', async () => {
+    const [first, second] = [await authorized(), await authorized()]
+    const storeOf = (operator: Address) =>
+      chain.client.readContract({
+        address: set.escrow,
+        abi: set.abi,
+        functionName: 'getTokenStore',
+        args: [operator],
+      })
+    const stores = await Promise.all([storeOf(first.info.operator), storeOf(second.info.operator)])
+    expect(new Set(stores).size).toBe(2)
+    for (const store of stores) expect(await chain.balanceOf(store)).toBe(10_000n)
+    expect((await call('void', [first.info], first.info.operator)).error).toBeNull()
+    expect(await chain.balanceOf(stores[1])).toBe(10_000n)
   })
 
   const collections: readonly (readonly [string, Partial<PaymentInfo>, bigint])[] = [
