@@ -11,7 +11,12 @@ import type { RevertReason, SettlementCall } from '../transactions/settlementCal
 import { encodeStateCall, type Fee, formatPaymentId, hashPaymentInfo, planEscrowCall } from './contracts.js'
 import { createJudge, type JudgedCall } from './judge.js'
 import { readCollectProof } from './payload.js'
-import type { AuthCaptureDependencies, Prepare, PreparedCapture } from './prepared.js'
+import {
+  type AuthCaptureDependencies,
+  type Prepare,
+  type PreparedCapture,
+  refusePayload,
+} from './prepared.js'
 import { explainCollectRevert, findCollectContradiction } from './reverts.js'
 import { type Candidate, collectorOf, hashRules, maxBps, readInfo, termsRules } from './rules.js'
 import { findAuthorizer, hashAuthorization, hashCharge } from './signatures.js'
@@ -82,11 +87,7 @@ export const createPrepareCollection = (dependencies: AuthCaptureDependencies): 
   const prepare: Prepare = async (payment, phase, trace) => {
     trace?.expect(names)
     const reading = readCollectProof(payment.proof)
-    if ('problem' in reading) {
-      const failure = { reason: 'invalid_auth_capture_evm_payload_format', message: reading.problem } as const
-      trace?.note('payload_fields', failure)
-      return { refused: toRefusal(null, failure) }
-    }
+    if ('problem' in reading) return refusePayload(reading.problem, trace)
     trace?.note('payload_fields', null)
     const { proof } = reading
     const payer = proof.authorization.from

@@ -14,7 +14,12 @@ import {
 } from './contracts.js'
 import { createJudge, type JudgedCall } from './judge.js'
 import { type LifecycleProof, readLifecycleProof } from './payload.js'
-import type { AuthCaptureDependencies, Prepare, PreparedCapture } from './prepared.js'
+import {
+  type AuthCaptureDependencies,
+  type Prepare,
+  type PreparedCapture,
+  refusePayload,
+} from './prepared.js'
 import { explainLifecycleRevert, findLifecycleContradiction } from './reverts.js'
 import { deadlineMargin, findFeeProblem, findOperatorProblem, refuseIf } from './rules.js'
 import { type AuthorizerKind, findAuthorizer, hashLifecycle, hashVoid } from './signatures.js'
@@ -173,11 +178,7 @@ export const createPrepareLifecycle = (dependencies: AuthCaptureDependencies): P
   return async (payment, phase, trace) => {
     trace?.expect(names)
     const reading = readLifecycleProof(payment.proof)
-    if ('problem' in reading) {
-      const failure = { reason: 'invalid_auth_capture_evm_payload_format', message: reading.problem } as const
-      trace?.note('payload_fields', failure)
-      return { refused: toRefusal(null, failure) }
-    }
+    if ('problem' in reading) return refusePayload(reading.problem, trace)
     trace?.note('payload_fields', null)
     const { proof } = reading
     const { info } = proof

@@ -1,7 +1,13 @@
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { Trace } from '../../../protocol/rules/rules.js'
-import type { CreateScheme, Phase, Preparation, readOccasion } from '../paymentMethod.js'
+import {
+  type CreateScheme,
+  type Phase,
+  type Preparation,
+  type readOccasion,
+  toRefusal,
+} from '../paymentMethod.js'
 import type { Token } from '../tokens/tokenRegistry.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import type { JudgedCall } from './judge.js'
@@ -29,3 +35,10 @@ export interface PreparedCapture {
 }
 
 export type Prepare = (payment: Payment, phase: Phase, trace?: Trace) => Promise<Preparation<PreparedCapture>>
+
+/** The refusal names no payer, because the payload cannot be read. */
+export const refusePayload = (problem: string, trace?: Trace) => {
+  const failure = { reason: 'invalid_auth_capture_evm_payload_format', message: problem } as const
+  trace?.note('payload_fields', failure)
+  return { refused: toRefusal(null, failure) }
+}

@@ -24,7 +24,7 @@ const indexRows = z.array(z.object({ is_valid: z.boolean(), definition: z.string
 
 /**
  * Payments do not wait for it. What an interrupted build left is invalid, and dropped first. A valid index of that name is
- * the one that a build left before it was recorded; where its definition is another one, somebody else made it.
+ * the one that a build left before it was recorded; an index of another definition was made by hand.
  */
 export const buildIndex = async (pool: Pool, options: BuildOptions): Promise<void> => {
   const { migration, index } = options
