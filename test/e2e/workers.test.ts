@@ -47,7 +47,12 @@ const listListening = (): readonly number[] =>
   [...service.text().matchAll(/"worker":(\d+),"msg":"service\.listening"/g)].map(([, pid]) => Number(pid))
 
 const waitForListening = (count: number) =>
-  pollUntil(() => listListening().length === count, `${count} workers that listen`, listListening)
+  pollUntil(
+    () => listListening().length === count,
+    `${count} workers that listen`,
+    // What each did meanwhile.
+    () => service.text().slice(-4_000),
+  )
 
 /** On a connection of its own, which the supervisor gives to the workers in turn. */
 const get = async (path: string) => {
@@ -66,8 +71,9 @@ beforeAll(async () => {
   proxy = await startRpcProxy(chain.url)
   folder = await makeTemporaryFolder('workers-', { onDisk: true })
   service = start({ REGISTRATIONS_PER_ADDRESS_PER_HOUR: String(limit) })
-  await waitForListening(workers)
+  // Before the first one listens it makes the database and its schema, which takes a busy machine about a minute.
   const [, port] = await service.waitFor(/"port":(\d+),"worker"/)
+  await waitForListening(workers)
   url = `http://127.0.0.1:${port}`
 })
 afterAll(async () => {

@@ -11,6 +11,8 @@ export interface PoolOptions {
   readonly statementTimeoutMs?: number
   /** How long callers queue for a free connection; default 5 s, and at most the statement timeout. */
   readonly connectionTimeoutMs?: number
+  /** After how long without a statement the server ends a transaction; default 30 s. */
+  readonly idleTransactionTimeoutMs?: number
   /** Whether statements of traced requests get spans; default: false. */
   readonly isTraced?: boolean
   /** Default: nothing is measured. */
@@ -20,7 +22,7 @@ export interface PoolOptions {
 // Longer than a vanished process can hold a lane's row lock, so that waiters acquire it.
 const defaultStatementTimeoutMs = 10_000
 const defaultConnectionTimeoutMs = 5_000
-const idleTransactionTimeoutMs = 30_000
+const defaultIdleTransactionTimeoutMs = 30_000
 // `statement_timeout` acts in the server; after this long the client gives up a silent one.
 const silenceMs = 2_000
 
@@ -45,7 +47,7 @@ export function openPool({
     connectionTimeoutMillis: Math.min(connectionTimeoutMs, timeoutMs),
     idleTimeoutMillis: 30_000,
     statement_timeout: timeoutMs,
-    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+    idle_in_transaction_session_timeout: timeouts.idleTransactionTimeoutMs ?? defaultIdleTransactionTimeoutMs,
     query_timeout: timeoutMs + silenceMs,
     keepAlive: true,
   })
