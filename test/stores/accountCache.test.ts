@@ -167,6 +167,16 @@ describe('two instances that cache accounts', () => {
     expect(await theirs.accounts.findByKey(key.fingerprint)).toBeNull()
     expect(theirs.logger.messages()).toEqual(['accounts.listener_lost', 'accounts.listener_restored'])
   })
+
+  it('forget what changed while the listening connection was down, although no request came meanwhile', async () => {
+    const { key, account } = await open()
+    await theirs.network.refuse()
+    await pollUntil(() => !theirs.changes.isCurrent(), 'the loss to be noticed')
+    await ours.accounts.revoke(account.id)
+    await theirs.network.pass()
+    await pollUntil(() => theirs.changes.isCurrent(), 'it to listen again')
+    expect(await theirs.accounts.findByKey(key.fingerprint)).toBeNull()
+  })
 })
 
 describe('the cache', () => {
@@ -219,7 +229,11 @@ describe('the cache', () => {
       lookUps += 1
       return Date.now() < expiresAt.getTime() ? { account, key: apiKeyOf({ expiresAt }) } : null
     })
-    const cache = createAccountCache(store, { isCurrent: () => true, onChange: () => undefined })
+    const cache = createAccountCache(store, {
+      isCurrent: () => true,
+      onChange: () => undefined,
+      onRestart: () => undefined,
+    })
     const { fingerprint } = newKey()
     expect(await cache.findByKey(fingerprint)).not.toBeNull()
     expect(await cache.findByKey(fingerprint)).not.toBeNull()
@@ -230,7 +244,7 @@ describe('the cache', () => {
     expect(await cache.findByKey(fingerprint)).toBeNull()
   })
 
-  const current = { isCurrent: () => true, onChange: () => undefined }
+  const current = { isCurrent: () => true, onChange: () => undefined, onRestart: () => undefined }
 
   it('looks an unknown key up once a second', async () => {
     let nowMs = 0
@@ -352,6 +366,7 @@ describe('the cache', () => {
     })
     const cache = createAccountCache(store, {
       isCurrent: () => true,
+      onRestart: () => undefined,
       onChange: (listener) => {
         announce = listener
       },

@@ -1,9 +1,11 @@
 import type { AccountStore, KeyUse } from '../../ports/accountStore.js'
 
 interface ChangeFeed {
-  /** False when changes may have been missed. */
+  /** False when changes may not have arrived yet. */
   isCurrent(): boolean
   onChange(listener: (accountId: string) => void): void
+  /** Changes before this may have been missed. */
+  onRestart(listener: () => void): void
 }
 
 const maxCached = 10_000
@@ -29,7 +31,6 @@ export const createAccountCache = (
   const unknown = new Map<string, number>()
   const keysOf = new Map<string, Set<string>>()
   let generation = 0
-  let wasCurrent = false
 
   /** Also ends the sharing of look-ups in progress: they may have started before the change. */
   const forgetLookups = (): void => {
@@ -50,13 +51,7 @@ export const createAccountCache = (
     keysOf.delete(accountId)
   }
   changes.onChange(invalidate)
-
-  const isUsable = (): boolean => {
-    const isCurrent = changes.isCurrent()
-    if (wasCurrent && !isCurrent) clear()
-    wasCurrent = isCurrent
-    return isCurrent
-  }
+  changes.onRestart(clear)
 
   const add = (key: string, use: KeyUse): void => {
     if (uses.size >= maxCached) clear()
@@ -89,7 +84,7 @@ export const createAccountCache = (
     const use = await store.findByKey(fingerprint)
     if (began !== generation) return use
     if (use === null) addUnknown(key)
-    else if (isUsable()) add(key, use)
+    else if (changes.isCurrent()) add(key, use)
     return use
   }
 
@@ -117,7 +112,7 @@ export const createAccountCache = (
     addKey: (id, key, change) => forgetLookupsAfter(store.addKey(id, key, change)),
     findByKey: async (fingerprint) => {
       const key = Buffer.from(fingerprint).toString('base64')
-      const known = isUsable() ? uses.get(key) : undefined
+      const known = changes.isCurrent() ? uses.get(key) : undefined
       // An expiry is no change: nothing announces it.
       if (known !== undefined && !hasExpired(known)) return known
       if ((unknown.get(key) ?? 0) > now()) return null

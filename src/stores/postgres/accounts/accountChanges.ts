@@ -5,14 +5,17 @@ import type { Logger } from '../../../ports/logger.js'
 
 /** Account changes by any instance, over LISTEN/NOTIFY. */
 export interface AccountChanges {
-  /** False when notifications of recently committed changes may be missing. */
+  /** False when notifications of recently committed changes may not have arrived yet. */
   isCurrent(): boolean
   onChange(listener: (accountId: string) => void): void
+  /** What changed before may have been missed: a connection was lost, and another one listens. Also at the start. */
+  onRestart(listener: () => void): void
   close(): Promise<void>
 }
 
 const channel = 'account_changed'
-const pulseMs = 500
+const pulseMs = 1_000
+const reconnectMs = 500
 // Notifications arrive in commit order: receiving our own proves that all earlier ones have arrived.
 // Bounds how long a silently dropped connection goes unnoticed.
 const maxFreshMs = 2_000
@@ -26,6 +29,7 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
   pulses.on('error', () => undefined)
   pulses.on('connect', (client) => void client.on('error', () => undefined))
   const listeners: ((accountId: string) => void)[] = []
+  const restartListeners: (() => void)[] = []
   let currentSince = Number.NEGATIVE_INFINITY
   let isListening = true
 
@@ -33,11 +37,15 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
   const listen = async (client: Client): Promise<void> => {
     let pulse = { id: randomUUID(), sentAt: performance.now() }
     let receivedAt = performance.now()
+    let isFirst = true
     client.on('notification', ({ payload = '' }) => {
       if (payload !== pulse.id) {
         for (const listener of listeners) listener(payload)
         return
       }
+      // What was read before this connection listened may have changed since.
+      if (isFirst) for (const listener of restartListeners) listener()
+      isFirst = false
       currentSince = pulse.sentAt
       receivedAt = performance.now()
       if (!isListening) logger.info({}, 'accounts.listener_restored')
@@ -66,13 +74,14 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
         // A silent peer never acknowledges the end of the connection.
         await withSignal(client.end(), AbortSignal.timeout(maxFreshMs)).catch(() => undefined)
       }
-    } while (await sleep(pulseMs, stopped.signal))
+    } while (await sleep(reconnectMs, stopped.signal))
   }
 
   const running = listenWithReconnect()
   return {
     isCurrent: () => performance.now() - currentSince < maxFreshMs,
     onChange: (listener) => void listeners.push(listener),
+    onRestart: (listener) => void restartListeners.push(listener),
     close: async () => {
       stopped.abort()
       await running

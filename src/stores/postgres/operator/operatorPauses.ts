@@ -53,7 +53,7 @@ const keyOf = (target: PauseTarget): readonly string[] => {
 
 const columns = 'kind, network, scheme, subject, reason, set_by, since'
 
-// Every instance asks once a second: an answer that is late is asked for again.
+// Every instance asks every two seconds: an answer that is late is asked for again.
 const listAll = { text: `select ${columns} from operator_pauses order by since, kind`, query_timeout: 3_000 }
 
 const isKeyed = 'kind = $1 and network = $2 and scheme = $3 and subject = $4'
