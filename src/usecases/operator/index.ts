@@ -53,7 +53,7 @@ export const createOperator = (dependencies: OperatorDependencies): Operator => 
     },
     jobs: {
       // Polled: behind a pooler in transaction mode no notification arrives, and a pause must reach every instance.
-      refreshPauses: { everyMs: 1_000, run: pauses.refresh },
+      refreshPauses: { everyMs: 2_000, run: pauses.refresh },
       purgeOperatorActions: { everyMs: 3_600_000, isShared: true, run: records.purgeActions },
       measureQueues: {
         everyMs: 15_000,

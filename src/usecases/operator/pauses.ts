@@ -24,12 +24,12 @@ interface Pauses extends Pick<OperatorUseCases, 'listPauses' | 'setPause' | 'cle
   readonly refresh: Job['run']
 }
 
-/** The table is read as a whole, once a second. */
+/** The table is read as a whole, every two seconds. */
 const maxPauses = 1_000
 
 /**
  * What is paused is kept in memory, so that a payment asks no store and a database that stalls ends no pause. An instance
- * that set or cleared a pause knows it when it answers; the others within a second or two.
+ * that set or cleared a pause knows it when it answers; the others within two or three seconds.
  */
 export const createPauses = ({ store, registry, accounts, gauge, logger }: PausesDependencies): Pauses => {
   const networks = new Map(registry.list().map(({ kind, network }) => [kind.network, network]))

@@ -192,6 +192,11 @@ export const createLaneMaintenance = (
 
   const checkLane = async (account: PrivateKeyAccount, isLeased: boolean): Promise<void> => {
     const { address } = account
+    // Its holder looks after it, and this process waits for nothing there.
+    if (!isLeased && !pool.isInUse(address) && !receipts.isWaiting()) {
+      lastCount.delete(address)
+      return
+    }
     try {
       const next = await lanes.readNext(laneOf(address))
       const count = await readCount(address, next)

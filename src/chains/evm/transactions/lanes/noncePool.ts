@@ -23,6 +23,8 @@ export interface NoncePool {
   onMined(address: Hex, nonce: number): void
   /** The chain's transaction count of an account. */
   setMined(address: Hex, count: number): void
+  /** Whether this process has a slot or a nonce that is not mined. */
+  isInUse(address: Hex): boolean
   /** Whether more is in flight than a lane holds: its nonces were allocated too high. */
   isOverfull(address: Hex): boolean
   /** Called after the lane was rewound. */
@@ -158,6 +160,7 @@ export const createNoncePool = (
         state.mined = count
         forgetMined(state)
       }),
+    isInUse: (address) => load(address) > 0,
     isOverfull: (address) => load(address) > maxInFlight,
     setNext: (address, next) =>
       change(address, (state) => {

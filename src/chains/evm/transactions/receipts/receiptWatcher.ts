@@ -10,6 +10,7 @@ export interface ReceiptWatcher {
   wait(transaction: Hex, policy: ReceiptPolicy, signal: AbortSignal): Promise<Receipt | null>
   /** Waits for the transaction then also accept its replacement. */
   followReplacement(transaction: Hex, replacement: Hex): void
+  isWaiting(): boolean
 }
 
 interface Watch {
@@ -162,6 +163,7 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
   }
 
   return {
+    isWaiting: () => watches.size > 0,
     followReplacement: (transaction, replacement) => {
       for (const watch of watches.values()) {
         if (watch.hashes.has(lowerCase(transaction))) watch.hashes.add(lowerCase(replacement))

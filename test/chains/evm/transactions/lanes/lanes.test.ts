@@ -373,6 +373,8 @@ describe('a stuck transaction', () => {
     }
     expect(await listRecorded(sending)).toHaveLength(1)
     await killInstance(scene.database.pool(), sending.instance)
+    // It takes the lane over, sees that nothing is mined, and then that the chain moves meanwhile.
+    await other.maintenance.check()
     await other.maintenance.check()
     await mineExpensive()
     await other.maintenance.check()
@@ -388,6 +390,33 @@ describe('a stuck transaction', () => {
 })
 
 describe('lane maintenance', () => {
+  it('reads nothing of a lane that another instance holds, until it waits for a transaction there', async () => {
+    const signers = [await createSigner(scene)]
+    const holder = await scene.openToy({ signers })
+    let reads = 0
+    const idle = await scene.openToy({
+      signers,
+      wrapLanes: (lanes) => ({
+        ...lanes,
+        readNext: async (lane) => {
+          reads += 1
+          return await lanes.readNext(lane)
+        },
+      }),
+    })
+    await holder.settle(await scene.toy.plan())
+    reads = 0
+    await idle.maintenance.check()
+    expect(reads).toBe(0)
+    await scene.chain.control.setAutomine(false)
+    const settling = idle.settle(await scene.toy.plan())
+    await whenRecorded(idle, 2)
+    await idle.maintenance.check()
+    expect(reads).toBeGreaterThan(0)
+    await scene.chain.control.mine()
+    expect(await settling).toMatchObject({ state: 'confirmed' })
+  })
+
   it('continues with the other lanes when one fails', async () => {
     const signers = [await createSigner(scene), await createSigner(scene), await createSigner(scene)]
     const [broken, ...others] = signers
