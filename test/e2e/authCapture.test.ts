@@ -1,7 +1,7 @@
 import { isAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { planHold, signCapture, signRefund, signVoid } from '../chains/evm/authCapture/captureScene.js'
+import { planHold, signCapture, signRefund, signVoid } from '../support/evm/holds.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'

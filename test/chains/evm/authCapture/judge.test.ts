@@ -20,8 +20,8 @@ import { createRpc, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import type { Log, Receipt } from '../../../../src/chains/evm/rpc/wireShapes.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
+import { published, type Version } from '../../../support/evm/holds.js'
 import { settlement } from '../../../support/memoryJournal.js'
-import { published, type Version } from './captureScene.js'
 
 /* What proves a call of the escrow: its event in a receipt, else the state of the payment. */
 

@@ -1,11 +1,6 @@
 import { type Address, type Hex, numberToHex, zeroAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { randomAddress, unixNow } from '../../../support/evm/authorization.js'
-import { toHighS } from '../../../support/evm/signatureForms.js'
-import { createEoa, createSoladyWallet } from '../../../support/evm/wallets.js'
-import { useScene } from '../../../support/useScene.js'
-import { openScene, type Service } from '../scene.js'
-import { countSent } from '../strangers.js'
 import {
   asHex,
   type CaptureBody,
@@ -20,7 +15,12 @@ import {
   signVoid,
   withExtra,
   withPayload,
-} from './captureScene.js'
+} from '../../../support/evm/holds.js'
+import { toHighS } from '../../../support/evm/signatureForms.js'
+import { createEoa, createSoladyWallet } from '../../../support/evm/wallets.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type Service } from '../scene.js'
+import { countSent } from '../strangers.js'
 
 const scene = useScene(openScene, { isResetAfterEach: false })
 let service: Service

@@ -1,10 +1,6 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex, parseAbi, zeroAddress } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { randomAddress } from '../../../support/evm/authorization.js'
-import { createSoladyWallet, deployWallet } from '../../../support/evm/wallets.js'
-import { useScene } from '../../../support/useScene.js'
-import { openScene, openSlow, quickFinality, readOneBlockLater, type Service } from '../scene.js'
-import { countSent } from '../strangers.js'
 import {
   type CaptureBody,
   type Hold,
@@ -15,7 +11,11 @@ import {
   signCharge,
   signRefund,
   signVoid,
-} from './captureScene.js'
+} from '../../../support/evm/holds.js'
+import { createSoladyWallet, deployWallet } from '../../../support/evm/wallets.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, openSlow, quickFinality, readOneBlockLater, type Service } from '../scene.js'
+import { countSent } from '../strangers.js'
 
 /* Holds, charges, captures, voids and refunds on a local chain with contracts that keep the rules of the published ones. */
 

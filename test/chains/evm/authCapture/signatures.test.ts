@@ -1,15 +1,5 @@
 import { type Address, zeroAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { toCompact, toParityV } from '../../../support/evm/signatureForms.js'
-import {
-  createDelegatedEoa,
-  createEoa,
-  createSoladyWallet,
-  deployWallet,
-  type PayerWallet,
-} from '../../../support/evm/wallets.js'
-import { useScene } from '../../../support/useScene.js'
-import { openScene, type Service } from '../scene.js'
 import {
   asHex,
   type CaptureBody,
@@ -22,7 +12,17 @@ import {
   signRefund,
   signVoid,
   withPayload,
-} from './captureScene.js'
+} from '../../../support/evm/holds.js'
+import { toCompact, toParityV } from '../../../support/evm/signatureForms.js'
+import {
+  createDelegatedEoa,
+  createEoa,
+  createSoladyWallet,
+  deployWallet,
+  type PayerWallet,
+} from '../../../support/evm/wallets.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type Service } from '../scene.js'
 
 /*
  * What the published client and the receiver's authorizer sign passes every rule up to the call of the escrow, which does not

@@ -15,12 +15,12 @@ import {
   type PaymentInfo,
   paymentHashOf,
   signOperation,
-} from '../../../support/evm/authCapture.js'
-import { randomAddress, unixNow } from '../../../support/evm/authorization.js'
-import type { LocalChain } from '../../../support/evm/localChain.js'
-import type { WireRequirements } from '../../../support/evm/payment.js'
-import { setUsdcAllowance } from '../../../support/evm/permit2.js'
-import { createEoa, type EoaWallet, type PayerWallet } from '../../../support/evm/wallets.js'
+} from './authCapture.js'
+import { randomAddress, unixNow } from './authorization.js'
+import type { LocalChain } from './localChain.js'
+import type { WireRequirements } from './payment.js'
+import { setUsdcAllowance } from './permit2.js'
+import { createEoa, type EoaWallet, type PayerWallet } from './wallets.js'
 
 const sets = { '1.1': authCaptureV11, '1.0': authCaptureV10 } as const
 
