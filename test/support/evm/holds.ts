@@ -1,6 +1,9 @@
 import { AuthCaptureEvmScheme } from '@x402/evm/auth-capture/client'
 import {
+  type Abi,
   type Address,
+  encodeFunctionData,
+  erc20Abi,
   type Hex,
   keccak256,
   serializeErc6492Signature,
@@ -14,6 +17,7 @@ import {
   authCaptureV11,
   type PaymentInfo,
   paymentHashOf,
+  readPaymentState,
   signOperation,
 } from './authCapture.js'
 import { randomAddress, unixNow } from './authorization.js'
@@ -33,9 +37,6 @@ const addressesOf = (set: AuthCaptureSet) => ({
 
 export const published = { '1.1': addressesOf(authCaptureV11), '1.0': addressesOf(authCaptureV10) } as const
 
-/** In the place of an escrow that is there and answers nothing. */
-export const revertingCode = '0x60006000fd'
-
 export type Version = keyof typeof published
 
 /** The terms of a payment, as they travel. */
@@ -49,6 +50,43 @@ const toTerms = (info: Info): PaymentInfo => ({
   maxAmount: BigInt(info.maxAmount),
   salt: BigInt(info.salt),
 })
+
+/** What the escrow has of a hold. */
+export const readHold = (chain: LocalChain, { version, info }: Hold) =>
+  readPaymentState(chain, sets[version], toTerms(info))
+
+/** What a program other than the service does with a hold, by default as the operator. It needs no key. */
+export const callEscrow = async (
+  { control }: LocalChain,
+  { info, version }: Hold,
+  call: {
+    readonly functionName: 'authorize' | 'capture' | 'void' | 'reclaim'
+    /** After the terms of the payment. */
+    readonly args?: readonly unknown[]
+    readonly from?: Address
+  },
+): Promise<Hex> => {
+  const { functionName, args = [], from = info.operator } = call
+  const { abi, escrow }: { readonly abi: Abi; readonly escrow: Address } = sets[version]
+  const data = encodeFunctionData({ abi, functionName, args: [toTerms(info), ...args] })
+  return await control.sendAs({ from, to: escrow, data, gas: 500_000n })
+}
+
+/** The operator pays refunds of version 1.1 up to the amount. It needs no key, and uses one nonce. */
+export const fundRefunds = async (chain: LocalChain, operator: Address, amount: bigint): Promise<void> => {
+  await chain.mint(operator, amount)
+  const args = [published['1.1'].refund, amount] as const
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
+  await chain.control.sendAs({ from: operator, to: chain.token.verifyingContract, data, gas: 100_000n })
+}
+
+/** Collects a payment by ERC-3009 without the service, which must not have used its account yet. */
+export const collectDirectly = async (chain: LocalChain, hold: Hold): Promise<void> => {
+  const { signature } = hold.body.paymentPayload.payload
+  const args = [BigInt(hold.info.maxAmount), published[hold.version].eip3009, asHex(signature)]
+  await callEscrow(chain, hold, { functionName: 'authorize', args })
+  await chain.control.waitForAutomine()
+}
 
 type Payload = Readonly<Record<string, unknown>>
 
@@ -222,7 +260,8 @@ const readInfo = ({ extra, payTo, asset }: WireRequirements, payload: Payload, p
   }
 }
 
-interface Balances {
+/** Of a payment in the escrow, in smallest units. */
+export interface Balances {
   readonly capturable: bigint
   readonly refundable: bigint
 }

@@ -1,14 +1,11 @@
-import { type Address, type Hex, numberToHex, zeroAddress } from 'viem'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { type Hex, numberToHex, zeroAddress } from 'viem'
+import { describe, expect, it } from 'vitest'
 import { randomAddress, unixNow } from '../../../support/evm/authorization.js'
 import {
   asHex,
   type CaptureBody,
   type Hold,
-  type HoldPlan,
-  planHold,
   published,
-  revertingCode,
   signCapture,
   signCharge,
   signRefund,
@@ -18,30 +15,14 @@ import {
 } from '../../../support/evm/holds.js'
 import { toHighS } from '../../../support/evm/signatureForms.js'
 import { createEoa, createSoladyWallet } from '../../../support/evm/wallets.js'
-import { useScene } from '../../../support/useScene.js'
-import { openScene, type Service } from '../scene.js'
-import { countSent } from '../strangers.js'
+import { expectRefused as expectUnsent } from '../strangers.js'
+import { prefixed, untouched, useSilentEscrows } from './scene.js'
 
-const scene = useScene(openScene, { isResetAfterEach: false })
-let service: Service
-let operator: Address
-
-beforeAll(async () => {
-  // Rules that come before the simulation ask the escrow for nothing but its presence.
-  await scene.chain.control.setCode(published['1.1'].escrow, revertingCode)
-  service = await scene.open()
-  operator = service.signers[0]?.address ?? zeroAddress
-})
-
-const plan = (changes: HoldPlan = {}) => planHold(scene.chain, operator, changes)
-const chainOf = () => ({ chainId: scene.chain.chainId })
-const prefixed = (reason: string) => `invalid_auth_capture_evm_${reason}`
+const { scene, plan, chainOf } = useSilentEscrows()
 
 const expectRefused = async (body: CaptureBody, reason: string) => {
-  const before = await countSent(scene, service)
-  expect(await service.verify(body)).toMatchObject({ isValid: false, invalidReason: reason })
-  expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
-  expect(await countSent(scene, service)).toBe(before)
+  const { service } = scene.holds
+  await expectUnsent(scene, service, body, reason)
   const explanation = await service.explain(body)
   expect(explanation.rules.find(({ state }) => state === 'failed')?.reason).toBe(reason)
 }
@@ -254,11 +235,14 @@ const chargeCases: readonly Case[] = [
     'a fee for another',
     'fee_receiver',
     async () =>
-      signCharge(await plan({ flow: 'authorization', extra: { maxFeeBps: 100, feeRecipient: operator } }), {
-        ...chainOf(),
-        fee: 1n,
-        feeReceiver: randomAddress(),
-      }),
+      signCharge(
+        await plan({ flow: 'authorization', extra: { maxFeeBps: 100, feeRecipient: scene.holds.operator } }),
+        {
+          ...chainOf(),
+          fee: 1n,
+          feeReceiver: randomAddress(),
+        },
+      ),
   ],
   [
     'a charge that another signed',
@@ -292,25 +276,30 @@ describe('/verify and /settle of a charge', () => {
   it('refuses at /settle a charge that nobody signed', async () => {
     const { body } = await plan({ flow: 'authorization' })
     const reason = prefixed('authorizer_signature')
-    expect(await service.settle(body)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
+    expect(await scene.holds.service.settle(body)).toMatchObject({
+      success: false,
+      errorReason: reason,
+      transaction: '',
+    })
   })
 })
-
-const held = { capturable: 10_000n, refundable: 0n }
 
 const lifecycleCases: readonly Case[] = [
   [
     'no balances',
     'payload_format',
     async () =>
-      withPayload(await signCapture(await plan(), held, { ...chainOf(), amount: 1n }), {
+      withPayload(await signCapture(await plan(), untouched, { ...chainOf(), amount: 1n }), {
         expectedCapturableAmount: undefined,
       }),
   ],
   [
     'no payment',
     'payload_format',
-    async () => withPayload(await signVoid(await plan(), chainOf()), { paymentInfo: { operator } }),
+    async () =>
+      withPayload(await signVoid(await plan(), chainOf()), {
+        paymentInfo: { operator: scene.holds.operator },
+      }),
   ],
   [
     'a rival operator',
@@ -335,7 +324,7 @@ const lifecycleCases: readonly Case[] = [
     'salt_binding_mismatch',
     async () => {
       const thief = createEoa()
-      const body = await signCapture(await plan(), held, { ...chainOf(), amount: 1n, signer: thief })
+      const body = await signCapture(await plan(), untouched, { ...chainOf(), amount: 1n, signer: thief })
       return withExtra(body, { receiverAuthorizer: thief.address })
     },
   ],
@@ -381,18 +370,18 @@ const lifecycleCases: readonly Case[] = [
     'a capture of more than was signed',
     'authorizer_signature',
     async () =>
-      withPayload(await signCapture(await plan(), held, { ...chainOf(), amount: 1n }), { amount: '2' }),
+      withPayload(await signCapture(await plan(), untouched, { ...chainOf(), amount: 1n }), { amount: '2' }),
   ],
   [
     'a signature of another chain',
     'authorizer_signature',
-    async () => signCapture(await plan(), held, { chainId: 1, amount: 1n }),
+    async () => signCapture(await plan(), untouched, { chainId: 1, amount: 1n }),
   ],
   [
     'a void signature of another payment',
     'void_authorizer_signature',
     async () => {
-      const body = await signCapture(await plan(), held, { ...chainOf(), amount: 1n })
+      const body = await signCapture(await plan(), untouched, { ...chainOf(), amount: 1n })
       const other = await signVoid(await plan(), chainOf())
       return withPayload(body, { voidAuthorizerSignature: other.paymentPayload.payload.authorizerSignature })
     },
@@ -400,13 +389,13 @@ const lifecycleCases: readonly Case[] = [
   [
     'a fee outside its range',
     'fee',
-    async () => signCapture(await plan(), held, { ...chainOf(), amount: 100n, fee: 1n }),
+    async () => signCapture(await plan(), untouched, { ...chainOf(), amount: 100n, fee: 1n }),
   ],
   [
     'a capture after the deadline',
     'capture_deadline_expired',
     async () =>
-      signCapture(await plan({ extra: { captureDeadline: unixNow() + 5 } }), held, {
+      signCapture(await plan({ extra: { captureDeadline: unixNow() + 5 } }), untouched, {
         ...chainOf(),
         amount: 1n,
       }),
@@ -415,7 +404,7 @@ const lifecycleCases: readonly Case[] = [
     'a refund after the deadline',
     'refund_deadline_expired',
     async () =>
-      signRefund(await plan({ extra: { refundDeadline: unixNow() + 5 } }), held, {
+      signRefund(await plan({ extra: { refundDeadline: unixNow() + 5 } }), untouched, {
         ...chainOf(),
         amount: 1n,
       }),
@@ -425,7 +414,7 @@ const lifecycleCases: readonly Case[] = [
     'void_remainder_full_capture',
     async () => {
       const hold = await plan()
-      const body = await signCapture(hold, held, { ...chainOf(), amount: 10_000n })
+      const body = await signCapture(hold, untouched, { ...chainOf(), amount: 10_000n })
       const voided = await signVoid(hold, chainOf())
       return withPayload(body, { voidAuthorizerSignature: voided.paymentPayload.payload.authorizerSignature })
     },
@@ -435,7 +424,7 @@ const lifecycleCases: readonly Case[] = [
     'void_remainder_not_offered',
     async () => {
       const hold = await plan()
-      const body = await signCapture(hold, held, { ...chainOf(), amount: 1n })
+      const body = await signCapture(hold, untouched, { ...chainOf(), amount: 1n })
       const voided = await signVoid(hold, chainOf())
       return withPayload(body, { voidAuthorizerSignature: voided.paymentPayload.payload.authorizerSignature })
     },

@@ -1,12 +1,9 @@
-import { type Address, zeroAddress } from 'viem'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { zeroAddress } from 'viem'
+import { describe, expect, it } from 'vitest'
 import {
   asHex,
   type CaptureBody,
-  type HoldPlan,
-  planHold,
   published,
-  revertingCode,
   signCapture,
   signCharge,
   signRefund,
@@ -21,29 +18,17 @@ import {
   deployWallet,
   type PayerWallet,
 } from '../../../support/evm/wallets.js'
-import { useScene } from '../../../support/useScene.js'
-import { openScene, type Service } from '../scene.js'
+import { silence, untouched, useSilentEscrows } from './scene.js'
 
 /*
  * What the published client and the receiver's authorizer sign passes every rule up to the call of the escrow, which does not
  * answer here.
  */
 
-const scene = useScene(openScene, { isResetAfterEach: false })
-let service: Service
-let operator: Address
-
-beforeAll(async () => {
-  for (const { escrow } of Object.values(published)) await scene.chain.control.setCode(escrow, revertingCode)
-  service = await scene.open({ environment: { DEPLOY_ERC4337_WITH_EIP6492: 'true' } })
-  operator = service.signers[0]?.address ?? zeroAddress
-})
-
-const plan = (changes: HoldPlan = {}) => planHold(scene.chain, operator, changes)
-const chainOf = () => ({ chainId: scene.chain.chainId })
+const { scene, plan, chainOf } = useSilentEscrows()
 
 const expectSigned = async (body: CaptureBody) => {
-  expect(await service.verify(body)).toMatchObject({
+  expect(await scene.holds.service.verify(body)).toMatchObject({
     invalidReason: 'invalid_auth_capture_evm_simulation_failed',
     invalidMessage: 'The escrow does not answer what it knows of the payment',
   })
@@ -65,7 +50,9 @@ describe('a payment of the published client', () => {
     async (form) => {
       const hold = await plan({ ...form, extra: { maxFeeBps: 100 } })
       const fee = form.version === '1.1' ? 50n : 100n
-      await expectSigned(await signCharge(hold, { ...chainOf(), amount: 5_000n, fee, feeReceiver: operator }))
+      await expectSigned(
+        await signCharge(hold, { ...chainOf(), amount: 5_000n, fee, feeReceiver: scene.holds.operator }),
+      )
     },
   )
 
@@ -94,8 +81,6 @@ const deployed = async (wallet: PayerWallet): Promise<PayerWallet> => {
   return wallet
 }
 
-const held = { capturable: 10_000n, refundable: 0n }
-
 describe('a request of the receiver', () => {
   it.each(['1.1', '1.0'] as const)(
     'is signed for the operator, under version %s of the escrow',
@@ -103,17 +88,22 @@ describe('a request of the receiver', () => {
       const hold = await plan({ version, extra: { maxFeeBps: 100 } })
       const fee = version === '1.1' ? 40n : 100n
       await expectSigned(
-        await signCapture(hold, held, { ...chainOf(), amount: 4_000n, fee, feeReceiver: operator }),
+        await signCapture(hold, untouched, {
+          ...chainOf(),
+          amount: 4_000n,
+          fee,
+          feeReceiver: scene.holds.operator,
+        }),
       )
       await expectSigned(await signVoid(hold, chainOf()))
-      await expectSigned(await signRefund(hold, held, { ...chainOf(), amount: 1n }))
+      await expectSigned(await signRefund(hold, untouched, { ...chainOf(), amount: 1n }))
     },
   )
 
   it('is signed by a key only for the payments that name it', async () => {
     const [mine, other] = [await plan(), await plan()]
     const body = await signVoid({ ...mine, authorizer: other.authorizer }, chainOf())
-    expect(await service.verify(body)).toMatchObject({
+    expect(await scene.holds.service.verify(body)).toMatchObject({
       invalidReason: 'invalid_auth_capture_evm_authorizer_signature',
     })
     await expectSigned(await signVoid(mine, { ...chainOf(), signer: createEoa(mine.authorizer.privateKey) }))
@@ -127,7 +117,7 @@ describe('a network without an escrow', () => {
     const { kinds } = without.core.useCases.core.listSupported()
     expect(kinds.map(({ scheme }) => scheme)).not.toContain('auth-capture')
     expect(await without.verify((await plan()).body)).toMatchObject({ invalidReason: 'unsupported_scheme' })
-    await scene.chain.control.setCode(published['1.1'].escrow, revertingCode)
+    await silence(scene, published['1.1'].escrow)
     const { kinds: listed } = (await scene.open()).core.useCases.core.listSupported()
     const versions = listed.filter(({ scheme }) => scheme === 'auth-capture').map((kind) => kind.x402Version)
     expect(new Set(versions)).toEqual(new Set([2]))
@@ -143,6 +133,6 @@ describe('a network without an escrow', () => {
   it('refuses the older escrow where only the newer one is', async () => {
     await scene.chain.control.setCode(published['1.0'].escrow, '0x')
     await expectSigned((await plan({ version: '1.0' })).body)
-    await scene.chain.control.setCode(published['1.0'].escrow, revertingCode)
+    await silence(scene, published['1.0'].escrow)
   })
 })
