@@ -23,7 +23,7 @@ interface Hold {
   isThere(): boolean
 }
 
-const crashPoints = [
+export const crashPoints = [
   'before anything is recorded',
   'between recording and sending',
   'between sending and the proof',
