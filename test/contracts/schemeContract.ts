@@ -10,6 +10,7 @@ import type {
 import { foldAddress } from '../../src/protocol/assetId.js'
 import type { Payment } from '../../src/protocol/payment.js'
 import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
+import type { Reason } from '../../src/protocol/reasons.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import type { Authorized, Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
 import { verifyTraced } from '../support/explained.js'
@@ -29,7 +30,7 @@ export interface PlannedPayment {
   readonly body: SchemeBody
   /** Equivalent on this chain: other letter case, key order or signature form. */
   readonly respelled: SchemeBody
-  /** Amount received by the recipient, which is used for this payment only. */
+  /** Amount received by the recipient, which is used for this payment only; of a hold, what is held. */
   countReceived(): Promise<bigint>
 }
 
@@ -45,6 +46,12 @@ interface SchemeAbilities {
   readonly settlesPart?: boolean
   /** The payer broadcasts the payment: settle claims the proof, records nothing and sends nothing. */
   readonly isVerifyOnly?: boolean
+  /** Settling holds the authorized amount, and the recipient gets nothing yet. */
+  readonly isHold?: boolean
+  /** Of a payload that cannot be read; default `invalid_payload_structure`. */
+  readonly unreadableReason?: Reason
+  /** Fields whose absence has another reason than that. */
+  readonly absenceReasons?: Readonly<Record<string, Reason>>
 }
 
 /** A scheme on a dedicated test chain whose connection can be cut. */
@@ -74,7 +81,13 @@ export interface SchemeHarness {
 export const describeSchemeContract = (
   name: string,
   open: () => Promise<SchemeHarness>,
-  { settlesPart = false, isVerifyOnly = false }: SchemeAbilities = {},
+  {
+    settlesPart = false,
+    isVerifyOnly = false,
+    isHold = false,
+    unreadableReason = 'invalid_payload_structure',
+    absenceReasons = {},
+  }: SchemeAbilities = {},
 ): void => {
   describe(name, () => {
     let harness: SchemeHarness
@@ -128,7 +141,9 @@ export const describeSchemeContract = (
 
     const planValid = async () => {
       const plan = await harness.plan()
-      return { ...plan, ...(await authorize(plan.body)), receivedBefore: await plan.countReceived() }
+      const { payment, verdict } = await authorize(plan.body)
+      const moved = isHold ? verdict.authorizedAmount : verdict.amount
+      return { ...plan, payment, verdict, moved, receivedBefore: await plan.countReceived() }
     }
 
     /** Ends the faults, and waits until the scheme works again. */
@@ -147,8 +162,8 @@ export const describeSchemeContract = (
     describe('verify', () => {
       it('accepts a payment, returns the amount that will move, and moves nothing', async () => {
         const { payment, verdict, countReceived, receivedBefore } = await planValid()
-        expect(verdict.amount).toBe(payment.requirements.amount)
-        expect(verdict.authorizedAmount).toBe(verdict.amount)
+        expect(verdict.authorizedAmount).toBe(payment.requirements.amount)
+        expect(verdict.amount).toBe(isHold ? 0n : payment.requirements.amount)
         expect(factsOf(await verify(payment))).toEqual(factsOf(verdict))
         expect(await countReceived()).toBe(receivedBefore)
       })
@@ -159,24 +174,24 @@ export const describeSchemeContract = (
         expect(normal).toBe(foldAddress(verdict.payer))
       })
 
-      it('refuses a payload with any field missing as invalid_payload_structure', async () => {
+      it('refuses a payload with any field missing as unreadable', async () => {
         const { body } = await planValid()
         const payload = proofOf(body)
         const wrong: unknown[] = []
         for (const path of listReadPaths(payload)) {
           const verdict = await verify(read(withProof(body, changeAt(payload, path, remove))))
-          if (!('reason' in verdict) || verdict.reason !== 'invalid_payload_structure')
-            wrong.push({ path, verdict })
+          const reason = absenceReasons[path.join('.')] ?? unreadableReason
+          if (!('reason' in verdict) || verdict.reason !== reason) wrong.push({ path, verdict })
         }
         expect(wrong).toEqual([])
       })
 
-      it('refuses an empty payload as invalid_payload_structure', async () => {
+      it('refuses an empty payload as unreadable', async () => {
         const { body } = await planValid()
         expect(await verify(read(withProof(body, {})))).toMatchObject({
           isValid: false,
           payer: null,
-          reason: 'invalid_payload_structure',
+          reason: unreadableReason,
         })
       })
 
@@ -390,14 +405,14 @@ export const describeSchemeContract = (
     function describeSending() {
       describe('settle', () => {
         it('moves the verified amount once, and returns the transaction', async () => {
-          const { payment, verdict, countReceived } = await planValid()
+          const { payment, verdict, moved, countReceived } = await planValid()
           const recorder = openRecorder()
           const outcome = await verdict.settle(recorder, { waitUntil: AbortSignal.timeout(waitLimitMs) })
           expect(outcome).toMatchObject({
             state: 'confirmed',
             transaction: recorder.recorded.at(-1)?.transaction,
           })
-          expect(await countReceived()).toBe(verdict.amount)
+          expect(await countReceived()).toBe(moved)
           expect(await verify(payment)).toMatchObject({ isValid: false })
           // The reconciler resolves it to the same outcome.
           expect(await resolve(settlementOf(payment, verdict, recorder.recorded))).toEqual(outcome)
@@ -434,15 +449,15 @@ export const describeSchemeContract = (
         it('does not exist for payments that verify refuses', async () => {
           const { body } = await planValid()
           const refusal = await verify(read(withProof(body, {})))
-          expect(refusal).toMatchObject({ isValid: false, reason: 'invalid_payload_structure' })
+          expect(refusal).toMatchObject({ isValid: false, reason: unreadableReason })
           expect(refusal).not.toHaveProperty('settle')
         })
 
         it('moves funds once when called twice concurrently', async () => {
-          const { verdict, countReceived } = await planValid()
+          const { verdict, moved, countReceived } = await planValid()
           const settle = () => verdict.settle(openRecorder(), { waitUntil: AbortSignal.timeout(waitLimitMs) })
           const outcomes = await Promise.all([settle(), settle()])
-          expect(await countReceived()).toBe(verdict.amount)
+          expect(await countReceived()).toBe(moved)
           const confirmed = outcomes.flatMap((each) => (each.state === 'confirmed' ? [each.transaction] : []))
           expect(new Set(confirmed).size).toBe(1)
         })
@@ -451,7 +466,7 @@ export const describeSchemeContract = (
       describe('a send with an unknown outcome', () => {
         /** Settles with a failing connection; returns the outcome and the recorded settlement. */
         const settleWithFault = async (fail: () => void) => {
-          const { payment, verdict, countReceived } = await planValid()
+          const { payment, verdict, moved, countReceived } = await planValid()
           // The wait ends soon once something was recorded; before that, a slow machine would leave nothing to resolve.
           const ended = new AbortController()
           const recorder = openRecorder(async () => {
@@ -465,7 +480,7 @@ export const describeSchemeContract = (
             await restore()
           }
           const settlement = settlementOf(payment, verdict, recorder.recorded)
-          return { outcome, settlement, amount: verdict.amount, countReceived }
+          return { outcome, settlement, moved, countReceived }
         }
 
         it.each([
@@ -478,18 +493,18 @@ export const describeSchemeContract = (
             (): void => harness.dropSendResponses(),
           ],
         ])('that %s is %j with its transaction, and becomes the payment', async (_, states, fail) => {
-          const { outcome, settlement, amount, countReceived } = await settleWithFault(fail)
+          const { outcome, settlement, moved, countReceived } = await settleWithFault(fail)
           expect(states).toContain(outcome.state)
           expect(outcome).toMatchObject({ state: outcome.state, transaction: settlement.transaction })
           expect(await resolveFully(settlement)).toMatchObject({
             state: 'confirmed',
             transaction: settlement.transaction,
           })
-          expect(await countReceived()).toBe(amount)
+          expect(await countReceived()).toBe(moved)
         })
 
         it('becomes the payment when the process died between recording and sending', async () => {
-          const { payment, verdict, countReceived } = await planValid()
+          const { payment, verdict, moved, countReceived } = await planValid()
           const recorder = openRecorder(() => Promise.reject(new Error('killed')))
           await expect(verdict.settle(recorder, { waitUntil: never })).rejects.toThrow('killed')
           expect(await countReceived()).toBe(0n)
@@ -499,7 +514,7 @@ export const describeSchemeContract = (
           await resolve(settlement)
           expect(harness.listSent()).toContain(recorder.recorded[0]?.bytes)
           expect(await resolveFully(settlement)).toMatchObject({ state: 'confirmed' })
-          expect(await countReceived()).toBe(verdict.amount)
+          expect(await countReceived()).toBe(moved)
         })
       })
 

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import type { Clock } from '../../ports/clock.js'
+import type { Requester } from '../../ports/rateLimiter.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Reason } from '../../protocol/reasons.js'
@@ -90,6 +91,8 @@ export interface Phase {
   readonly isAdmitted?: boolean
   /** Minimum remaining validity. */
   readonly marginSeconds: number
+  /** Whose share strangers' code uses that runs before the simulation. */
+  readonly requester: Requester
 }
 
 interface MethodFacts<Prepared extends PreparedCall>
@@ -135,7 +138,6 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   }
   const beforeSettle = { isForSettle: true, marginSeconds: family.expiryMarginSeconds }
   const beforeVerify = { isForSettle: false, marginSeconds: 0 }
-  const beforeAdmittedSettle = { ...beforeSettle, isAdmitted: true }
 
   /** Gas that an amount is worth at least: what was promised with a hold is settled for the published minimum. */
   const findLeastGas = (isForSettle: boolean): bigint =>
@@ -199,10 +201,12 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
     identify,
     verify: async (payment, options) => {
       const { isAwaited, isForSettle = false, isAdmitted = false, trace } = options
-      const beforeSending = isAdmitted ? beforeAdmittedSettle : beforeSettle
+      const requester = readRequester(options)
+      const beforeSending = { ...beforeSettle, isAdmitted, requester }
+      if (!isAwaited()) throw new Error('The caller is gone')
       const preparation = await prepare(
         payment,
-        isForSettle ? beforeSending : { ...beforeVerify, isAdmitted },
+        isForSettle ? beforeSending : { ...beforeVerify, isAdmitted, requester },
         trace,
       )
       trace?.expect([...closingRules, ...stateNames])
@@ -244,13 +248,14 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   }
 }
 
+const readRequester = ({ caller, requester }: VerifyOptions): Requester =>
+  requester ?? { name: caller ?? 'anonymous', site: null }
+
 /** What was admitted is promised: no share may refuse it. */
-const readUse = ({ caller, requester, isForSettle, isAdmitted }: VerifyOptions, payer: Hex): UntrustedUse => {
+const readUse = (options: VerifyOptions, payer: Hex): UntrustedUse => {
+  const { isForSettle, isAdmitted } = options
   if (isAdmitted === true) return { requester: { name: `payer ${payer}`, site: null }, occasion: 'promised' }
-  return {
-    requester: requester ?? { name: caller ?? 'anonymous', site: null },
-    occasion: isForSettle === true ? 'settle' : 'check',
-  }
+  return { requester: readRequester(options), occasion: isForSettle === true ? 'settle' : 'check' }
 }
 
 const usualEstimate = withMargin(typicalGas)

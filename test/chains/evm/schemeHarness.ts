@@ -4,6 +4,7 @@ import type { CreateScheme } from '../../../src/chains/evm/paymentMethod.js'
 import { readEvmSettings } from '../../../src/chains/evm/settings.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
+import type { RateLimiter } from '../../../src/ports/rateLimiter.js'
 import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
 import type { PlannedPayment, SchemeHarness } from '../../contracts/schemeContract.js'
 import { randomAddress } from '../../support/evm/authorization.js'
@@ -19,12 +20,14 @@ interface HarnessOptions {
   readonly prepare?: (chain: LocalChain) => Promise<void>
   /** Default: those of the family. */
   readonly listSchemes?: (chain: LocalChain) => readonly CreateScheme[]
+  /** Sees each key that is counted, before it is. */
+  readonly onCounted?: (key: string) => void
 }
 
 /** A scheme on a local chain of its own, with payments by one transfer method. */
 export const openSchemeHarness = async (
   plan: (chain: LocalChain) => Promise<PlannedPayment>,
-  { scheme: name = 'exact', prepare, listSchemes = () => evmSchemes }: HarnessOptions = {},
+  { scheme: name = 'exact', prepare, listSchemes = () => evmSchemes, onCounted }: HarnessOptions = {},
 ): Promise<SchemeHarness> => {
   const chain = await startLocalChain({ facilitatorCount: 1 })
   await prepare?.(chain)
@@ -39,7 +42,14 @@ export const openSchemeHarness = async (
     EVM_WALLET_CALL_TIMEOUT_MS: patientTimeoutMs,
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
-  const limiter = createMemoryRateLimiter({ clock: systemClock })
+  const counting = createMemoryRateLimiter({ clock: systemClock })
+  const limiter: RateLimiter = {
+    ...counting,
+    take: async (windows) => {
+      for (const { key } of windows) onCounted?.(key)
+      return await counting.take(windows)
+    },
+  }
   const context = { clock: systemClock, logger: silentLogger, lanes, limiter, minPaymentGasShare: 0.1 }
   const opened = await open(reading.settings, context, listSchemes(chain))
   const scheme = opened.schemes.find(({ kind }) => kind.scheme === name)

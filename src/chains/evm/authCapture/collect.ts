@@ -128,7 +128,7 @@ export const createPrepareCollection = (dependencies: AuthCaptureDependencies): 
     const late = runRules(hashRules, candidate, trace)
     if ('reason' in wallet) return refuse(wallet)
     if (late !== null && trace === undefined) return refuse(late)
-    const requester = { name: `payer ${payer}`, site: null }
+    const { requester } = phase
     const authorizer = await readAuthorizer(candidate, { reader: contractReader, requester })
     trace?.note('authorizer_signature', authorizer === null ? unsigned : null)
     if (late !== null) return refuse(late)

@@ -1,4 +1,5 @@
 import { type Hex, zeroAddress } from 'viem'
+import type { Requester } from '../../../ports/rateLimiter.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { namesOf, type Rule, runRules } from '../../../protocol/rules/rules.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
@@ -152,7 +153,7 @@ export const createPrepareLifecycle = (dependencies: AuthCaptureDependencies): P
 
   const readAuthorizer = async (
     { authority, proof }: Candidate,
-    hash: Hex,
+    { hash, requester }: { readonly hash: Hex; readonly requester: Requester },
   ): Promise<{ readonly authorizer: AuthorizerKind } | RevertReason> => {
     const { operator, receiverAuthorizer, deployment } = authority
     const ask = (digest: Hex, signature: Hex) =>
@@ -160,7 +161,7 @@ export const createPrepareLifecycle = (dependencies: AuthCaptureDependencies): P
         authorizer: receiverAuthorizer,
         digest,
         signature,
-        requester: { name: `payer ${proof.info.payer}`, site: null },
+        requester,
       })
     const { authorizerSignature } = proof
     const authorizer =
@@ -191,7 +192,9 @@ export const createPrepareLifecycle = (dependencies: AuthCaptureDependencies): P
     const unbound = runRules(bindingRules, candidate, trace)
     if (unbound !== null) return refuse(unbound)
     const hash = hashPaymentInfo({ chainId, escrow: authority.deployment.escrow }, info)
-    const signed = await readAuthorizer(candidate, hash)
+    // Anyone can name any payer: the authorizer's code runs in the share of who asks.
+    const { requester } = phase
+    const signed = await readAuthorizer(candidate, { hash, requester })
     trace?.note('authorizer_signature', 'reason' in signed ? signed : null)
     if ('reason' in signed) return refuse(signed)
     const broken = runRules(callRules, candidate, trace)

@@ -60,6 +60,8 @@ const expiryMarginSeconds = 6
 export const phaseOf = (isForSettle: boolean) => ({
   isForSettle,
   marginSeconds: isForSettle ? expiryMarginSeconds : 0,
+  // Accounts without code run none.
+  requester: { name: 'sandbox', site: null },
 })
 
 /**
