@@ -8,6 +8,7 @@ import { type Rpc, tryCall } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
 import { findExecutionByLog, searchLogs } from '../transactions/receipts/findLog.js'
 import { findReceipt } from '../transactions/receipts/findReceipt.js'
+import { readNonce } from '../transactions/resolve.js'
 import type {
   Execution,
   ExecutionQuery,
@@ -65,8 +66,18 @@ const isCollecting = ({ operation }: JudgedCall): boolean =>
 /** The escrow makes captures and refunds of equal terms as often as they are sent. */
 const isRepeatable = ({ operation }: JudgedCall): boolean => operation === 'capture' || operation === 'refund'
 
-/** Judges a call of the escrow by its event and by the payment's state. `own`: the transactions that were recorded for it. */
-export const createJudge = (rpc: Rpc, call: JudgedCall, own: readonly Hex[] = []): SettlementJudge => ({
+/** A transaction that was recorded for the call. */
+interface OwnTransaction {
+  readonly transaction: Hex
+  readonly nonce: number
+}
+
+/** Judges a call of the escrow by its event and by the payment's state. `own`: none before one is recorded. */
+export const createJudge = (
+  rpc: Rpc,
+  call: JudgedCall,
+  own: readonly OwnTransaction[] = [],
+): SettlementJudge => ({
   judgeReceipt: (receipt) => judgeReceipt(receipt, call),
   findExecution: ({ view = rpc, ...query }) =>
     isCollecting(call) ? findCollection(view, call, query) : findLifecycle(view, { call, own }, query),
@@ -118,24 +129,27 @@ const isExecutable = ({ operation, amount }: JudgedCall, { capturable }: Payment
   }
 }
 
+/** What another program's call is judged with. */
+interface Lifecycle {
+  readonly call: JudgedCall
+  readonly own: readonly OwnTransaction[]
+}
+
 /**
- * No event tells one capture from another of equal terms, so only a recorded transaction proves it. What is held never grows:
- * where less is held than the call takes, in a block as deep as the policy requires, it can never be executed.
+ * Captures of equal terms have equal events, but the balances before them never recur: one that was made from those that the
+ * call expects is the one that was asked for, whoever sent it. What is held never grows: where less is held than the call
+ * takes, in a block as deep as the policy requires, it can never be executed.
  */
 const findLifecycle = async (
   view: Rpc,
-  { call, own }: { readonly call: JudgedCall; readonly own: readonly Hex[] },
+  { call, own }: Lifecycle,
   { at, since, policy }: Query,
 ): Promise<Execution> => {
   const state = await readState(view, call, at)
   if (state === null) return { state: 'unknown' }
-  const isUntouched =
-    call.operation === 'void'
-      ? state.capturable > 0n
-      : state.capturable === call.capturable && state.refundable === call.refundable
+  const isUntouched = call.operation === 'void' ? state.capturable > 0n : isExpected(call, state)
   if (isUntouched) return { state: 'unused' }
-  const isOwn = ({ transactionHash }: Log) =>
-    transactionHash != null && own.some((each) => each.toLowerCase() === transactionHash.toLowerCase())
+  const isDisplaced = await areNoncesUsed(view, { call, own }, at)
   const found = await searchLogs(view, {
     address: call.escrow,
     topics: [call.topic, call.hash],
@@ -144,7 +158,12 @@ const findLifecycle = async (
     // A payment is voided once, by whichever transaction.
     ...(call.operation === 'void'
       ? {}
-      : { only: { key: own.join(), isWanted: async (log: Log) => isOwn(log) } }),
+      : {
+          only: {
+            key: `${isDisplaced} ${own.map(({ transaction }) => transaction).join()}`,
+            isWanted: (log: Log) => isExecution(view, log, { call, own, isDisplaced }),
+          },
+        }),
   })
   if (found.log?.transactionHash != null) {
     const receipt = await findReceipt(view, found.log.transactionHash, policy)
@@ -157,6 +176,45 @@ const findLifecycle = async (
   const deepest = at - BigInt(policy.confirmations - 1)
   const before = deepest < 0n ? null : await readState(view, call, deepest)
   return before === null || isExecutable(call, before) ? { state: 'unknown' } : { state: 'void' }
+}
+
+const isExpected = ({ capturable, refundable }: JudgedCall, state: PaymentState): boolean =>
+  state.capturable === capturable && state.refundable === refundable
+
+/** Whether none of the recorded transactions can be mined on this chain any more. */
+const areNoncesUsed = async (view: Rpc, { call, own }: Lifecycle, at: bigint): Promise<boolean> => {
+  const [first] = own
+  if (first === undefined) return true
+  const highest = Math.max(...own.map(({ nonce }) => nonce))
+  return (await view.getTransactionCount(call.operator, at)) > highest
+}
+
+/**
+ * The call's own transaction, or, once that can no more be mined, another one that changed the balances from those that it
+ * expects to those that it leaves. A row that closed before would stand for two captures.
+ */
+const isExecution = async (
+  view: Rpc,
+  log: Log,
+  { call, own, isDisplaced }: Lifecycle & { readonly isDisplaced: boolean },
+): Promise<boolean> => {
+  const hash = log.transactionHash?.toLowerCase()
+  if (hash === undefined) return false
+  if (own.some(({ transaction }) => transaction.toLowerCase() === hash)) return true
+  if (!isDisplaced || !isEvent(log, call)) return false
+  const receipt = await view.getReceipt(asHex(hash))
+  if (receipt === null || receipt.blockNumber === 0n) return false
+  const { amount, capturable, refundable } = call
+  const left =
+    call.operation === 'capture'
+      ? { capturable: capturable - amount, refundable: refundable + amount }
+      : { capturable, refundable: refundable - amount }
+  const before = await readState(view, call, receipt.blockNumber - 1n)
+  const after = await readState(view, call, receipt.blockNumber)
+  // Nothing else moved the payment in this block: what is held never grows.
+  return (
+    before !== null && isExpected(call, before) && after !== null && isExpected({ ...call, ...left }, after)
+  )
 }
 
 const detailsShape = z.object({
@@ -184,5 +242,8 @@ export const readJudge = (rpc: Rpc, { details, broadcasts }: Settlement): Settle
   createJudge(
     rpc,
     detailsShape.parse(details),
-    broadcasts.map(({ transaction }) => asHex(transaction)),
+    broadcasts.map(({ transaction, bytes }) => ({
+      transaction: asHex(transaction),
+      nonce: readNonce(bytes),
+    })),
   )

@@ -250,8 +250,10 @@ const countNonces = async (broadcasts: readonly SignedTransaction[]): Promise<nu
   return new Set(slots.map(({ signer, nonce }) => `${signer} ${nonce}`)).size
 }
 
+// RLP encodes a nonce of zero as absent.
+export const readNonce = (bytes: string): number => parseTransaction(asHex(bytes)).nonce ?? 0
+
 const readSlot = async ({ bytes }: SignedTransaction): Promise<{ signer: Hex; nonce: number }> => ({
-  // RLP encodes a nonce of zero as absent.
-  nonce: parseTransaction(asHex(bytes)).nonce ?? 0,
+  nonce: readNonce(bytes),
   signer: await recoverTransactionAddress({ serializedTransaction: ourTransaction.parse(bytes) }),
 })

@@ -192,17 +192,24 @@ interface State {
 
 const untouched: State = { isCollected: true, capturable: 10_000n, refundable: 0n }
 
-/** A chain whose state is `earlier` up to block 80, and `now` after it; `logs` are mined in block 90. */
+/** A chain whose state is `earlier` before block `changedIn`, and `now` from it on; `logs` are mined in block 90. */
 const openChain = (
   now: State,
-  { earlier = now, logs = [] }: { earlier?: State; logs?: readonly Log[] } = {},
+  {
+    earlier = now,
+    changedIn = 81n,
+    logs = [],
+    nonce = 7,
+  }: { earlier?: State | null; changedIn?: bigint; logs?: readonly Log[]; nonce?: number } = {},
 ) => {
   const receipt = receiptOf(logs)
   const rpc: Rpc = {
     ...silent,
     logMemory: createLogMemory(),
     call: async ({ at }) => {
-      const { isCollected, capturable, refundable } = typeof at === 'bigint' && at <= 80n ? earlier : now
+      const state = typeof at === 'bigint' && at < changedIn ? earlier : now
+      if (state === null) return { succeeds: false, data: null, message: 'missing trie node' }
+      const { isCollected, capturable, refundable } = state
       const types = parseAbiParameters('bool, uint120, uint120')
       return { succeeds: true, value: encodeAbiParameters(types, [isCollected, capturable, refundable]) }
     },
@@ -212,6 +219,7 @@ const openChain = (
       timestamp: 1_000n,
     }),
     getReceipt: async () => receipt,
+    getTransactionCount: async () => nonce,
     getLogs: async ({ topics }) =>
       logs
         .filter((each) =>
@@ -255,15 +263,48 @@ describe('the state of the payment', () => {
     expect(await createJudge(rpc, capture).findExecution(search)).toEqual({ state: 'unused' })
   })
 
-  it('proves a capture by its own transaction only: another one can have equal terms', async () => {
-    const after = { isCollected: true, capturable: 6_000n, refundable: 4_000n }
+  const after = { isCollected: true, capturable: 6_000n, refundable: 4_000n }
+  const ofOther = { transaction: randomHex(32), nonce: 7 }
+
+  it('proves a capture by its own transaction', async () => {
     const { rpc, transaction } = openChain(after, { logs: [captured()] })
-    expect(await createJudge(rpc, capture, [transaction]).findExecution(search)).toMatchObject({
-      state: 'paid',
-    })
-    expect(await createJudge(rpc, capture, [randomHex(32)]).findExecution(search)).toEqual({
-      state: 'unused',
-    })
+    const judge = createJudge(rpc, capture, [{ transaction, nonce: 7 }])
+    expect(await judge.findExecution(search)).toMatchObject({ state: 'paid' })
+  })
+
+  it('proves a capture by the one that another program made from the balances that it expects', async () => {
+    const chain = { earlier: untouched, changedIn: 90n, logs: [captured()], nonce: 8 }
+    const { rpc } = openChain(after, chain)
+    expect(await createJudge(rpc, capture, [ofOther]).findExecution(search)).toMatchObject({ state: 'paid' })
+  })
+
+  it.each([
+    // The service sends its own all the same: a row that is closed would stand for both.
+    ['while its own can still be mined', { earlier: untouched, changedIn: 90n, nonce: 7 }],
+    ['that was made from other balances', { earlier: after, changedIn: 90n, nonce: 8 }],
+    [
+      'beside another in its block',
+      { earlier: { ...untouched, capturable: 14_000n }, changedIn: 90n, nonce: 8 },
+    ],
+    ['where no node has the balances before', { earlier: null, changedIn: 90n, nonce: 8 }],
+  ] as const)('proves no capture by an equal one %s', async (_what, chain) => {
+    const { rpc } = openChain(after, { ...chain, logs: [captured()] })
+    expect(await createJudge(rpc, capture, [ofOther]).findExecution(search)).toEqual({ state: 'unused' })
+  })
+
+  it('proves a refund by the one that another program made', async () => {
+    const earlier = { isCollected: true, capturable: 0n, refundable: 10_000n }
+    const refunded = { ...earlier, refundable: 9_900n }
+    const refundCollector = published['1.1'].refund
+    const call = plan(
+      { operation: 'refund', amount: 100n, collector: refundCollector, collectorData: '0x' },
+      '1.1',
+      earlier,
+    )
+    const data = encodeAbiParameters(parseAbiParameters('uint256, address'), [100n, refundCollector])
+    const logs = [log(topicOf('1.1', 'PaymentRefunded'), data)]
+    const { rpc } = openChain(refunded, { earlier, changedIn: 90n, logs, nonce: 8 })
+    expect(await createJudge(rpc, call, [ofOther]).findExecution(search)).toMatchObject({ state: 'paid' })
   })
 
   it('voids a capture of more than is held, once the block is deep enough', async () => {

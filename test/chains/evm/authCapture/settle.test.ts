@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import { type Address, zeroAddress } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import {
@@ -155,6 +155,24 @@ describe('a capture', () => {
     expect(await holds.service.settle(body)).toMatchObject({
       errorReason: prefixed('unexpected_payment_state'),
     })
+  })
+
+  it('that another program made in its place is the one that was asked for, and is made once', async () => {
+    const { service, settleAfter } = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' })
+    const slow = createHolds(scene, service)
+    const hold = await slow.open()
+    const body = await slow.capture(hold, 4_000n)
+    // With the nonce of the service's account, which displaces the service's own transaction.
+    const takeNonce = () =>
+      callEscrow(scene.chain, hold, { functionName: 'capture', args: [4_000n, 0n, zeroAddress] })
+    const answer = await settleAfter(body, takeNonce)
+    const settlement = await readOneBlockLater(scene, service, answer)
+    expect(settlement).toMatchObject({ status: 'confirmed', amount: '4000' })
+    await scene.chain.control.mine(40)
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
+    expect(await balanceOf(hold.payTo)).toBe(4_000n)
   })
 
   it('fails, proven, when the hold is gone before it is mined', async () => {
