@@ -70,6 +70,8 @@ interface PreparedCall {
   readonly authorizedAmount?: bigint
   /** What the recipient gets; absent where it is what the call moves. A hold moves funds to the escrow alone. */
   readonly received?: bigint
+  /** It ends what was admitted before, such as the rest of a hold: no minimum refuses it. */
+  readonly isExempt?: boolean
   /** What a charge of 0 must be worth, as its transaction costs gas; absent where it sends none. */
   readonly maximum?: bigint
 }
@@ -215,10 +217,10 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
         return preparation.refused
       }
       if (!isAwaited()) throw new Error('The caller is gone')
-      const { call, candidate, maximum = 0n } = preparation.prepared
+      const { call, candidate, maximum = 0n, isExempt = false } = preparation.prepared
       const use = readUse(options, call.payer)
       const amount = call.amount > 0n ? call.amount : maximum
-      const paid = amount === 0n ? null : { asset: candidate.token.address, amount, isForSettle }
+      const paid = amount === 0n || isExempt ? null : { asset: candidate.token.address, amount, isForSettle }
       const tooLow = paid === null ? null : minimum.refuse({ ...paid, cost: engine.findTypicalCost() })
       trace?.note('minimum_payment', tooLow)
       if (tooLow !== null) {

@@ -281,5 +281,7 @@ const createPrepared = (
     isWalletAsked,
     authorizedAmount: amount,
     received: proof.type === 'capture' ? amount : 0n,
+    // Its hold was worth a transaction when it was made, and can be captured whole only once.
+    isExempt: proof.type === 'capture' && amount === proof.expectedCapturable,
   }
 }

@@ -32,6 +32,8 @@ export interface PreparedCapture {
   readonly isWalletAsked: boolean
   readonly authorizedAmount: bigint
   readonly received: bigint
+  /** As in `PreparedCall`. */
+  readonly isExempt?: boolean
 }
 
 export type Prepare = (payment: Payment, phase: Phase, trace?: Trace) => Promise<Preparation<PreparedCapture>>
