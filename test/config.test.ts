@@ -324,7 +324,7 @@ describe('a value', () => {
     ['EVM_EXPIRY_MARGIN_SECONDS', '601', 'must be between 0 and 600'],
     ['EVM_CROSS_CHECK_AMOUNT', '1.5', 'must be an amount in smallest units'],
     ['EVM_SMART_WALLET_FACTORIES', '0x1', 'must be addresses, comma separated, or none'],
-    ['EVM_REFUND_RECEIVERS', 'all', 'must be addresses, comma separated, or none'],
+    ['EVM_REFUND_RECEIVERS', 'all', 'must list receiver or receiver:authorizer, or be none'],
     ['DEPLOY_ERC4337_WITH_EIP6492', 'yes', 'must be true or false'],
     ['EVM_RPC_URL_8453', 'wss://node', 'must be one or several http(s) URLs, comma separated'],
     ['EVM_RPC_URL_8453', 'https://node,node', 'must be one or several http(s) URLs, comma separated'],

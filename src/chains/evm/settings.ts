@@ -18,6 +18,7 @@ import {
   plausibleFees,
   plausibleFeesElsewhere,
 } from './networks.js'
+import { type RefundReceiver, refundReceivers } from './refundReceivers.js'
 
 /** A token that the operator offers; name and version only where the chain does not have them. */
 export interface TokenSetting {
@@ -68,7 +69,7 @@ export interface EvmSettings {
   readonly takesSharedRouterPermits: boolean
   readonly smartWalletFactories: readonly `0x${string}`[]
   /** Payees of `auth-capture` whose refunds the operator pays from what its accounts hold and have allowed. */
-  readonly refundReceivers: readonly `0x${string}`[]
+  readonly refundReceivers: readonly RefundReceiver[]
   /** From this amount on, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
   /** Warns when a signer can pay for fewer settlements than this. */
@@ -166,7 +167,7 @@ const familyShape = {
   DEPLOY_ERC4337_WITH_EIP6492: z.enum(['true', 'false'], 'must be true or false').default('false'),
   EVM_SHARED_ROUTER_PERMITS: z.enum(['true', 'false'], 'must be true or false').default('false'),
   EVM_SMART_WALLET_FACTORIES: addresses.default([...wellKnownFactories]),
-  EVM_REFUND_RECEIVERS: addresses.default([]),
+  EVM_REFUND_RECEIVERS: refundReceivers.default([]),
   EVM_BUILDER_CODE: z
     .string()
     .regex(/^[a-z0-9_]{1,32}$/, 'must have 1 to 32 of a-z, 0-9 and _')

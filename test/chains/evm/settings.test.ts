@@ -70,6 +70,16 @@ describe('the EVM settings', () => {
     const none = read({ EVM_PRIVATE_KEY: key, EVM_SMART_WALLET_FACTORIES: 'none' })
     expect(none.smartWalletFactories).toEqual([])
   })
+
+  it('pay refunds for no receiver by default, else for pairs of one and of who signs for it', () => {
+    const [receiver, authorizer] = [`0x${'a'.repeat(40)}`, `0x${'B'.repeat(40)}`]
+    expect(read({ EVM_PRIVATE_KEY: key }).refundReceivers).toEqual([])
+    const EVM_REFUND_RECEIVERS = `${receiver}:${authorizer}, ${authorizer}`
+    expect(read({ EVM_PRIVATE_KEY: key, EVM_REFUND_RECEIVERS }).refundReceivers).toEqual([
+      { receiver, authorizer },
+      { receiver: authorizer, authorizer },
+    ])
+  })
 })
 
 describe('a network', () => {

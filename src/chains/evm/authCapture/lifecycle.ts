@@ -247,7 +247,11 @@ const createPrepared = (
     capturable: proof.type === 'void' ? 0n : proof.expectedCapturable,
     refundable: proof.type === 'void' ? 0n : proof.expectedRefundable,
   }
-  const isFunded = family.refundReceivers.some((receiver) => isSameAddress(receiver, info.receiver))
+  // The payer signed for any authorizer that it likes: the operator pays by the signature of its own choice alone.
+  const isFunded = family.refundReceivers.some(
+    ({ receiver, authorizer }) =>
+      isSameAddress(receiver, info.receiver) && isSameAddress(authorizer, authority.receiverAuthorizer),
+  )
   const call: SettlementCall = {
     to: planned.to,
     data: planned.data,

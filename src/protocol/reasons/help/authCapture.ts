@@ -171,7 +171,7 @@ export const authCaptureHelp = {
   ],
   invalid_auth_capture_evm_refund_funding_unavailable: [
     'This facilitator does not fund refunds of this receiver.',
-    'Ask the operator to list the receiver in EVM_REFUND_RECEIVERS and to fund refunds, or return the money outside the escrow.',
+    'Ask the operator to list the receiver and its authorizer in EVM_REFUND_RECEIVERS and to fund refunds, or return the money outside the escrow.',
   ],
   invalid_auth_capture_evm_simulation_failed: [
     'The call of the escrow fails when it is simulated.',

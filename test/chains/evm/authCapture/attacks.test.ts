@@ -1,12 +1,16 @@
 import { type Address, encodeFunctionData, erc20Abi, maxUint256 } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { randomAddress } from '../../../support/evm/authorization.js'
 import { waitForReceipt } from '../../../support/evm/chainControl.js'
 import {
   asHex,
   callEscrow,
+  fundRefunds,
   type Hold,
   planHold,
   published,
+  signCapture,
+  signRefund,
   signVoid,
   withExtra,
   withPayload,
@@ -15,6 +19,7 @@ import { permit2Address } from '../../../support/evm/permit2.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import {
   createDelegatedEoa,
+  createEoa,
   createSoladyWallet,
   deployWallet,
   getSoladyFactory,
@@ -139,6 +144,44 @@ describe('a stranger', () => {
       [withExtra(await signVoid(hold, chainOf()), other), 'authorizer_signature'],
     ] as const
     for (const [body, reason] of bodies) await expectRefused(scene, holds.service, body, prefixed(reason))
+  })
+})
+
+describe('a refund that the operator pays', () => {
+  const [captured, refunded] = [10_000n, 10_000n] as const
+  const after = { capturable: 0n, refundable: captured }
+
+  /** The payer is the thief: it pays itself all of a capture as its fee, and then asks for a refund. */
+  const steal = async (listed: string) => {
+    const [merchant, thief] = [createEoa(), createEoa()]
+    const { service, ...owned } = await openWith({
+      EVM_REFUND_RECEIVERS: listed.replace('merchant', merchant.address).replace('thief', thief.address),
+    })
+    await fundRefunds(scene.chain, owned.operator, refunded)
+    const hold = await owned.open({
+      payTo: merchant.address,
+      authorizer: thief,
+      extra: { maxFeeBps: 10_000 },
+    })
+    const capture = await signCapture(hold, untouched, {
+      ...chainOf(),
+      amount: captured,
+      fee: captured,
+      feeReceiver: thief.address,
+    })
+    expect(await service.settle(capture)).toMatchObject({ success: true })
+    expect(await balanceOf(merchant.address)).toBe(0n)
+    const refund = await signRefund(hold, after, { ...chainOf(), amount: refunded })
+    return { service, refund, hold }
+  }
+
+  it.each([
+    ['the receiver alone', 'merchant'],
+    ['the thief for another receiver', `merchant,${randomAddress()}:thief`],
+  ])('needs the signature that the operator lists with the receiver: it lists %s', async (_what, listed) => {
+    const { service, refund, hold } = await steal(listed)
+    await expectRefused(scene, service, refund, prefixed('refund_funding_unavailable'))
+    expect(await balanceOf(hold.payer)).toBe(0n)
   })
 })
 

@@ -1,6 +1,5 @@
 import { type Address, zeroAddress } from 'viem'
 import { type CrashHarness, crashPoints, describeCrashes } from '../../../contracts/crashContract.js'
-import { randomAddress } from '../../../support/evm/authorization.js'
 import {
   type CaptureBody,
   callEscrow,
@@ -14,6 +13,7 @@ import {
   signVoid,
 } from '../../../support/evm/holds.js'
 import { type LocalChain, startLocalChain } from '../../../support/evm/localChain.js'
+import { createEoa } from '../../../support/evm/wallets.js'
 import { openCrashPoints } from '../crashPoints.js'
 
 const [amount, captured, refunded] = [10_000n, 4_000n, 1_500n] as const
@@ -74,14 +74,17 @@ interface Prepared {
 const prepareAll = (
   chain: LocalChain,
   operator: Address,
-  refundedTo: Address,
+  refundedTo: EoaWallet,
 ): Promise<readonly Prepared[]> =>
   Promise.all(
     methods.map(async (method) => {
-      const payTo = method.method === 'of a refund' ? refundedTo : randomAddress()
+      // The receiver whose refunds the operator pays signs by itself.
+      const authorizer = method.method === 'of a refund' ? refundedTo : createEoa()
+      const payTo = authorizer.address
       const hold = await planHold(chain, operator, {
         amount,
         payTo,
+        authorizer,
         requirements: { maxTimeoutSeconds: 3_000 },
       })
       await method.prepare(chain, hold)
@@ -93,12 +96,12 @@ const open = async (): Promise<CrashHarness> => {
   const chain = await startLocalChain({ facilitatorCount: 1, hasAuthCapture: true })
   const [operator] = chain.facilitators
   if (operator === undefined) throw new Error('The chain has no facilitator')
-  const refundedTo = randomAddress()
+  const refundedTo = createEoa()
   await fundRefunds(chain, operator.address, refunded * BigInt(crashPoints.length))
   const prepared: (readonly Prepared[])[] = []
   for (const _ of crashPoints) prepared.push(await prepareAll(chain, operator.address, refundedTo))
   return await openCrashPoints(chain, {
-    environment: { EVM_REFUND_RECEIVERS: refundedTo },
+    environment: { EVM_REFUND_RECEIVERS: refundedTo.address },
     plan: () =>
       Promise.all(
         (prepared.pop() ?? []).map(async ({ method, hold }) => ({

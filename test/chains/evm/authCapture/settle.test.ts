@@ -10,7 +10,7 @@ import {
   signRefund,
   signVoid,
 } from '../../../support/evm/holds.js'
-import { createSoladyWallet, deployWallet } from '../../../support/evm/wallets.js'
+import { createEoa, createSoladyWallet, deployWallet } from '../../../support/evm/wallets.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene, openSlow, quickFinality, readOneBlockLater } from '../scene.js'
 import { countSent } from '../strangers.js'
@@ -242,12 +242,13 @@ describe('a refund', () => {
   })
 
   it('is paid from what the operator holds and has approved, for a receiver that it lists', async () => {
-    const payTo = randomAddress()
-    holds = createHolds(scene, await scene.open({ environment: { EVM_REFUND_RECEIVERS: payTo } }))
+    const [payTo, authorizer] = [randomAddress(), createEoa()]
+    const environment = { EVM_REFUND_RECEIVERS: `${payTo}:${authorizer.address}` }
+    holds = createHolds(scene, await scene.open({ environment }))
     const { operator } = holds
     // Before the hold, whose settlement notices the nonce that this uses.
     await fundRefunds(scene.chain, operator, 2_000n)
-    const hold = await holds.open({ payTo })
+    const hold = await holds.open({ payTo, authorizer })
     const capture = await holds.capture(hold, 4_000n)
     expect(await holds.service.settle(capture)).toMatchObject({ success: true })
     const body = await signRefund(hold, state, { ...chainOf(), amount: 1_500n })
