@@ -18,7 +18,7 @@ import {
   refusePayload,
 } from './prepared.js'
 import { explainCollectRevert, findCollectContradiction } from './reverts.js'
-import { type Candidate, collectorOf, hashRules, maxBps, readInfo, termsRules } from './rules.js'
+import { type Candidate, collectorOf, hashRules, maxBps, readInfo, subtractFee, termsRules } from './rules.js'
 import { findAuthorizer, hashAuthorization, hashCharge } from './signatures.js'
 import { readCollectTerms } from './terms.js'
 
@@ -259,6 +259,8 @@ const createPrepared = (
     judged,
     isWalletAsked,
     authorizedAmount: authorization.value,
-    received: isCharge ? amount : 0n,
+    received: isCharge
+      ? subtractFee(amount, { fee: candidate.charge?.fee ?? 0n, version: deployment.version })
+      : 0n,
   }
 }

@@ -22,7 +22,7 @@ import {
   refusePayload,
 } from './prepared.js'
 import { explainLifecycleRevert, findLifecycleContradiction } from './reverts.js'
-import { deadlineMargin, findFeeProblem, findOperatorProblem, refuseIf } from './rules.js'
+import { deadlineMargin, findFeeProblem, findOperatorProblem, refuseIf, subtractFee } from './rules.js'
 import { type AuthorizerKind, findAuthorizer, hashLifecycle, hashVoid } from './signatures.js'
 import { type Authority, readAuthority } from './terms.js'
 
@@ -284,7 +284,9 @@ const createPrepared = (
     judged,
     isWalletAsked,
     authorizedAmount: amount,
-    received: proof.type === 'capture' ? amount : 0n,
+    // A fee can be all of it, and go back to the payer: it is no payment of the receiver.
+    received:
+      proof.type === 'capture' ? subtractFee(amount, { fee: proof.fee, version: deployment.version }) : 0n,
     // Its hold was worth a transaction when it was made, and can be captured whole only once.
     isExempt: proof.type === 'capture' && amount === proof.expectedCapturable,
   }

@@ -132,6 +132,12 @@ const permitsAmount: Check = ({ authorization, payment, charge }) => {
 
 export const maxBps = 10_000n
 
+/** What reaches the receiver. Version 1.0 rounds its share down. */
+export const subtractFee = (
+  amount: bigint,
+  { fee, version }: Pick<Fee, 'fee'> & { readonly version: '1.0' | '1.1' },
+): bigint => amount - (version === '1.1' ? fee : (amount * fee) / maxBps)
+
 /** Why a fee is outside a payment's terms: its share, its receiver, or both. */
 export const findFeeProblem = (
   { fee, feeReceiver }: Fee,

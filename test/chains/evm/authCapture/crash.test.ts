@@ -13,7 +13,7 @@ import {
   signVoid,
 } from '../../../support/evm/holds.js'
 import { type LocalChain, startLocalChain } from '../../../support/evm/localChain.js'
-import { createEoa } from '../../../support/evm/wallets.js'
+import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
 import { openCrashPoints } from '../crashPoints.js'
 
 const [amount, captured, refunded] = [10_000n, 4_000n, 1_500n] as const

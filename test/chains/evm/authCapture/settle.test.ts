@@ -6,6 +6,7 @@ import {
   callEscrow,
   fundRefunds,
   type Hold,
+  signCapture,
   signCharge,
   signRefund,
   signVoid,
@@ -14,7 +15,7 @@ import { createEoa, createSoladyWallet, deployWallet } from '../../../support/ev
 import { useScene } from '../../../support/useScene.js'
 import { openScene, openSlow, quickFinality, readOneBlockLater } from '../scene.js'
 import { countSent } from '../strangers.js'
-import { createHolds, type Holds, prefixed } from './scene.js'
+import { createHolds, type Holds, prefixed, untouched } from './scene.js'
 
 /* Holds, charges, captures, voids and refunds on a local chain with contracts that keep the rules of the published ones. */
 
@@ -85,7 +86,7 @@ describe('a charge', () => {
       const body = await signCharge(hold, { ...chainOf(), amount: 5_000n, fee, feeReceiver })
       expect(await holds.service.settle(body)).toMatchObject({
         success: true,
-        amount: '5000',
+        amount: '4950',
         maxAmount: '10000',
       })
       expect(await balanceOf(hold.payTo)).toBe(4_950n)
@@ -104,6 +105,21 @@ describe('a capture', () => {
     expect(await balanceOf(hold.payTo)).toBe(4_000n)
     expect(await holds.read(hold)).toMatchObject({ capturableAmount: 6_000n, refundableAmount: 4_000n })
   })
+
+  it.each(['1.1', '1.0'] as const)(
+    'under version %s counts what reached the receiver, without the fee',
+    async (version) => {
+      const hold = await holds.open({ version, extra: { maxFeeBps: 100 } })
+      const [feeReceiver, fee] = [randomAddress(), version === '1.1' ? 39n : 100n]
+      const body = await signCapture(hold, untouched, { ...chainOf(), amount: 3_999n, fee, feeReceiver })
+      expect(await holds.service.settle(body)).toMatchObject({
+        success: true,
+        amount: '3960',
+        maxAmount: '3999',
+      })
+      expect(await balanceOf(hold.payTo)).toBe(3_960n)
+    },
+  )
 
   it('is made once: replayed, it moves nothing', async () => {
     const hold = await holds.open()
