@@ -169,6 +169,8 @@ export interface Scheme {
   describeAsset(asset: string | null, payTo: string | null): Promise<AssetTerms | null>
   /** Authorization id, from the payload alone; null if the payload is unreadable. */
   identify(payment: Payment): string | null
+  /** Whether it moves what an earlier payment collected: a pause of new payments does not keep it out. Absent: never. */
+  continues?(payment: Payment): boolean
   /** Throws only if the chain is unavailable or `isAwaited` is false. Has no deadline of its own. */
   verify(payment: Payment, options: VerifyOptions): Promise<Verification>
   /** Determines the outcome of a recorded settlement from its row alone: after a crash, nothing else is left. */

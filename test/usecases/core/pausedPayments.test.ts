@@ -99,7 +99,7 @@ const uptoBody = (nonce: string) =>
   })
 
 /** Funds are held, unless told otherwise. `release` lets settlements that were sent be mined. */
-const withHolds = ({ isHeld = true, waits = false } = {}) => {
+const withHolds = ({ isHeld = true, waits = false, continues = false } = {}) => {
   let mine = (): void => undefined
   const mined = waits
     ? new Promise<void>((resolve) => {
@@ -109,6 +109,7 @@ const withHolds = ({ isHeld = true, waits = false } = {}) => {
   const hold = { spender: 'router', balance: 25_000n, allowance: null }
   const scheme = createToyScheme({
     kind: { scheme: 'upto', network: 'toy:1' },
+    continues: () => continues,
     verify: async (payment) =>
       toyAuthorized(payment, {
         ...(isHeld ? { hold } : {}),
@@ -130,6 +131,13 @@ describe('while payments are paused', () => {
     expect(await rejectionOf(verify('1'))).toMatchObject(isPaused)
     expect(await rejectionOf(settle('1'))).toMatchObject(isPaused)
     expect([journal.list(), holds.list()]).toEqual([[], []])
+  })
+
+  it('what moves an earlier payment, such as a capture, is verified and settled', async () => {
+    const { pause, verify, settle } = withHolds({ isHeld: false, continues: true })
+    pause()
+    expect(await verify('1')).toMatchObject({ isValid: true })
+    expect(await settle('1')).toMatchObject({ success: true })
   })
 
   it.each(['shop', 'anonymous'])(

@@ -52,6 +52,8 @@ export const createAuthCaptureScheme: CreateScheme = (dependencies) => {
       return described === null ? null : { ...described, extra: { ...described.extra, ...terms } }
     },
     identify: (payment) => methodOf(payment).identify(payment),
+    // What was held before a pause must not fall back to the payer because of it.
+    continues: ({ proof }) => isLifecycle(proof),
     verify: async (payment, options) => {
       const { trace } = options
       if (await escrow.ask()) return await methodOf(payment).verify(payment, options)

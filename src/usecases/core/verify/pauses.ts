@@ -46,12 +46,13 @@ interface BegunAttempt {
 }
 
 /**
- * A payment has begun when the caller's verification holds its funds, or when the client made the transfer itself before
- * the pause. The payment does not remember the pause: recovery treats it like any other.
+ * A payment has begun when the caller's verification holds its funds, when it moves what was collected before, or when the
+ * client made the transfer itself before the pause. The payment does not remember the pause: recovery treats it like any other.
  */
 export const createPauseGate = (find: FindPause, holds: Pick<Holds, 'covers'>): PauseGate => ({
   find,
   requireBegun: async (pause, payment, { scheme, caller, options }) => {
+    if (scheme.continues?.(payment) === true) return
     if (findPublicProof(scheme) === null) {
       if (await isHeld(holds, payment, { scheme, caller })) return
     } else {

@@ -29,7 +29,8 @@ export const createVerifyPayment = (
     if ('reason' in read) return refuse(read)
 
     // A transfer that the client made itself is looked up first: it may precede the pause.
-    const isPausable = findPublicProof(read.scheme) === null
+    const isNew = read.scheme.continues?.(read.payment) !== true
+    const isPausable = isNew && findPublicProof(read.scheme) === null
     const pause = isPausable ? pauses.find({ ...read.payment.requirements, caller }) : null
     // Payments over quota cannot be settled, so they must not verify,
     const exhausted = quota === null || pause !== null ? null : await quotaGate(quota)

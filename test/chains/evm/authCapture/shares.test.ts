@@ -28,10 +28,11 @@ const planMoody = async (chain: LocalChain, changes: HoldPlan = {}): Promise<Hol
 
 type Sign = (chain: LocalChain) => Promise<CaptureBody>
 
-const requests: readonly (readonly [string, Sign])[] = [
-  ['a void', async (chain) => await signVoid(await planMoody(chain), { chainId: chain.chainId })],
+const requests: readonly (readonly [string, boolean, Sign])[] = [
+  ['a void', true, async (chain) => await signVoid(await planMoody(chain), { chainId: chain.chainId })],
   [
     'a charge',
+    false,
     async (chain) =>
       await signCharge(await planMoody(chain, { flow: 'authorization' }), { chainId: chain.chainId }),
   ],
@@ -56,16 +57,21 @@ const harness = useScene(() =>
 )
 
 describe('the contract of a receiver that decides', () => {
-  it.each(requests)('on %s uses no share of the payer that the request names', async (_what, request) => {
-    sign = request
-    const { body } = await harness.plan()
-    const payment = readPayment(wirePaymentRequest.parse(body))
-    if (isRefused(payment)) throw new Error(payment.reason)
-    counted = []
-    const verdict = await harness.scheme.verify(payment, { isAwaited: () => true, caller: 'customer 7' })
-    expect(verdict).toMatchObject({ reason: 'invalid_auth_capture_evm_authorizer_signature' })
-    const untrusted = counted.filter((key) => key.startsWith('untrusted gas'))
-    expect(untrusted).toHaveLength(1)
-    expect(untrusted[0]).toMatch(/ customer 7$/)
-  })
+  it.each(requests)(
+    'on %s uses no share of the payer that the request names',
+    async (_what, isContinued, request) => {
+      sign = request
+      const { body } = await harness.plan()
+      const payment = readPayment(wirePaymentRequest.parse(body))
+      if (isRefused(payment)) throw new Error(payment.reason)
+      // A pause of new payments keeps out what is none.
+      expect(harness.scheme.continues?.(payment)).toBe(isContinued)
+      counted = []
+      const verdict = await harness.scheme.verify(payment, { isAwaited: () => true, caller: 'customer 7' })
+      expect(verdict).toMatchObject({ reason: 'invalid_auth_capture_evm_authorizer_signature' })
+      const untrusted = counted.filter((key) => key.startsWith('untrusted gas'))
+      expect(untrusted).toHaveLength(1)
+      expect(untrusted[0]).toMatch(/ customer 7$/)
+    },
+  )
 })
