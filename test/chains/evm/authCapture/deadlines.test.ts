@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { unixNow } from '../../../support/evm/authorization.js'
 import { waitForReceipt } from '../../../support/evm/chainControl.js'
 import { callEscrow, signVoid } from '../../../support/evm/holds.js'
 import { openScene, openSlow, readOneBlockLater, type Scene } from '../scene.js'
@@ -14,19 +13,13 @@ beforeEach(async () => {
 })
 afterEach(() => scene.close())
 
-const seconds = 40
-const shortly = () => ({
-  requirements: { maxTimeoutSeconds: 20 },
-  extra: { captureDeadline: unixNow() + seconds },
-})
-
 describe('the deadline of a capture', () => {
   it('ends a capture that was verified before the payer reclaimed', async () => {
     const holds = createHolds(scene, await scene.open())
-    const hold = await holds.open(shortly())
+    const hold = await holds.open()
     const capture = await holds.capture(hold, 4_000n)
     expect(await holds.service.verify(capture)).toMatchObject({ isValid: true })
-    await scene.chain.control.increaseTime(seconds + 1)
+    await scene.chain.control.setNextBlockTimestamp(hold.info.authorizationExpiry)
     await scene.chain.fundGas(hold.payer)
     const sent = await callEscrow(scene.chain, hold, { functionName: 'reclaim', from: hold.payer })
     expect(await waitForReceipt(scene.chain.client, sent)).toMatchObject({ status: 'success' })
@@ -46,7 +39,7 @@ describe('the deadline of a capture', () => {
   it('fails a capture that is mined at the deadline, and leaves the hold to the payer', async () => {
     const slow = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' })
     const holds = createHolds(scene, slow.service)
-    const hold = await holds.open(shortly())
+    const hold = await holds.open()
     const capture = await holds.capture(hold, 4_000n)
     const answer = await slow.settleAfter(capture, () =>
       scene.chain.control.setNextBlockTimestamp(hold.info.authorizationExpiry),
