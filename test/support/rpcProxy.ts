@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'undici'
 import { z } from 'zod'
 import { listenOnLoopback } from './listenOnLoopback.js'
 
@@ -88,18 +89,19 @@ interface ActiveFault {
   remaining: number
 }
 
+/** Not by `fetch`, which takes three times the processor time for a call of a local node. */
 const forward = async (
   target: string,
   { method, headers }: IncomingMessage,
   body: string,
 ): Promise<unknown> => {
   const { 'content-type': contentType = 'application/json' } = headers
-  const response = await fetch(target, {
-    method: method ?? 'POST',
+  const answer = await request(target, {
+    method: method === 'GET' ? 'GET' : 'POST',
     headers: { 'content-type': contentType },
     ...(method === 'GET' ? {} : { body }),
   })
-  return response.json()
+  return answer.body.json()
 }
 
 const readJsonRpc = (body: string): readonly z.infer<typeof callSchema>[] | null => {
@@ -107,7 +109,7 @@ const readJsonRpc = (body: string): readonly z.infer<typeof callSchema>[] | null
   return parsed.success ? [parsed.data].flat() : null
 }
 
-const toJsonRpcCall = (target: string, request: IncomingMessage, call: z.infer<typeof callSchema>): Call => {
+const toJsonRpcCall = (target: string, asker: IncomingMessage, call: z.infer<typeof callSchema>): Call => {
   const { params = [] } = call
   const isNamed = !Array.isArray(params)
   return {
@@ -115,7 +117,7 @@ const toJsonRpcCall = (target: string, request: IncomingMessage, call: z.infer<t
     params: isNamed ? [params] : params,
     ask: async (changed) => {
       const asked = changed === undefined ? call : { ...call, params: isNamed ? changed[0] : changed }
-      return answerSchema.parse(await forward(target, request, JSON.stringify(asked)))
+      return answerSchema.parse(await forward(target, asker, JSON.stringify(asked)))
     },
     replaceResult: (answer, change) => {
       const parsed = answerSchema.parse(answer)
@@ -125,14 +127,14 @@ const toJsonRpcCall = (target: string, request: IncomingMessage, call: z.infer<t
   }
 }
 
-const toPathCall = (target: string, request: IncomingMessage, body: string): Call => {
-  const { pathname, search } = new URL(request.url ?? '/', target)
+const toPathCall = (target: string, asker: IncomingMessage, body: string): Call => {
+  const { pathname, search } = new URL(asker.url ?? '/', target)
   const asked: unknown = body === '' ? {} : JSON.parse(body)
   const url = `${target.replace(/\/$/, '')}${pathname}${search}`
   return {
     method: pathname,
     params: [asked],
-    ask: (changed) => forward(url, request, changed === undefined ? body : JSON.stringify(changed[0])),
+    ask: (changed) => forward(url, asker, changed === undefined ? body : JSON.stringify(changed[0])),
     replaceResult: (answer, change) => change(answer),
     refuse: (_code, message) => ({ Error: message }),
   }
@@ -229,14 +231,14 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
     return active.fault
   }
 
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await text(request)
+  const serve = async (asker: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(asker)
     const requested = readJsonRpc(body)
     const isBatched = requested !== null && body.trimStart().startsWith('[')
     const asked =
       requested === null
-        ? [toPathCall(target, request, body)]
-        : requested.map((call) => toJsonRpcCall(target, request, call))
+        ? [toPathCall(target, asker, body)]
+        : requested.map((call) => toJsonRpcCall(target, asker, call))
     requestCount += 1
     const planned = asked.map((call) => {
       const { method, params } = call
@@ -253,9 +255,9 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
     sendReplies(response, replies, isBatched)
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer((asker, response) => {
     // Invalid bodies and unreachable targets reset the connection.
-    serve(request, response).catch(() => response.socket?.resetAndDestroy())
+    serve(asker, response).catch(() => response.socket?.resetAndDestroy())
   })
   const { url, stop } = await listenOnLoopback(server)
 

@@ -1,3 +1,5 @@
+import { request } from 'undici'
+
 interface RpcCall {
   readonly method: string
   readonly params?: readonly unknown[]
@@ -18,14 +20,16 @@ const deadlineMs = 60_000
 // anvil rejects bodies above 2 MB; a chunk of setCode calls of 24 KB each is smaller.
 const chunkSize = 32
 
+/** Not by `fetch`, which takes three times the processor time for a call of a local node. */
 const post = async (url: string, body: unknown): Promise<unknown> => {
-  const response = await fetch(url, {
+  const answer = await request(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(deadlineMs),
+    headersTimeout: deadlineMs,
+    bodyTimeout: deadlineMs,
   })
-  return response.json()
+  return answer.body.json()
 }
 
 const readAnswer = (method: string, answer: unknown): unknown => {
