@@ -8,6 +8,7 @@ import { intentWithRoutes } from '../../src/protocol/intents.js'
 import { isRefused, readPayment } from '../../src/protocol/readPayment.js'
 import type { VerifyRequest } from '../../src/usecases/core/useCases.js'
 import { listCandidates } from '../../src/usecases/intents/listCandidates.js'
+import { isLongRun } from '../support/longRun.js'
 import { createToyScheme } from '../support/toyScheme.js'
 import { knownKey, testApp } from './support/app.js'
 import { mutantsOf } from './support/mutants.js'
@@ -93,7 +94,7 @@ describe('any mutation of a valid body', () => {
             expect(body.message.length).toBeLessThan(1_000)
           }
         }),
-        { numRuns: 2_000 },
+        { numRuns: isLongRun ? 2_000 : 400 },
       )
     },
   )
@@ -120,7 +121,7 @@ describe.each(accountBodies)('any mutation of a valid body of %s', (url, example
           expect(body.message.length).toBeGreaterThan(10)
           expect(body.message.length).toBeLessThan(1_000)
         }),
-        { numRuns: 500 },
+        { numRuns: isLongRun ? 500 : 100 },
       )
     },
   )
