@@ -1,5 +1,6 @@
 import { type Hex, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem'
 import { z } from 'zod'
+import { setNewest } from '../../../concurrency/boundedMap.js'
 import type { Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { Outcome } from '../../../schemes/scheme.js'
 import { collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCheck.js'
@@ -253,7 +254,22 @@ const countNonces = async (broadcasts: readonly SignedTransaction[]): Promise<nu
 // RLP encodes a nonce of zero as absent.
 export const readNonce = (bytes: string): number => parseTransaction(asHex(bytes)).nonce ?? 0
 
-const readSlot = async ({ bytes }: SignedTransaction): Promise<{ signer: Hex; nonce: number }> => ({
+interface Slot {
+  readonly signer: Hex
+  readonly nonce: number
+}
+
+const maxKnownSlots = 1_000
+const knownSlots = new Map<string, Promise<Slot>>()
+
+/** The same transaction is examined until it is decided, and recovering its signer takes most of that time. */
+const readSlot = ({ transaction, bytes }: SignedTransaction): Promise<Slot> => {
+  const slot = knownSlots.get(transaction) ?? recoverSlot(bytes)
+  setNewest(knownSlots, transaction, slot, maxKnownSlots)
+  return slot
+}
+
+const recoverSlot = async (bytes: string): Promise<Slot> => ({
   nonce: readNonce(bytes),
   signer: await recoverTransactionAddress({ serializedTransaction: ourTransaction.parse(bytes) }),
 })
