@@ -2,7 +2,12 @@ import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { createOperatorGate, createReadKeyViewer } from './http/auth/operatorGate.js'
 import { createAcceptedKeys } from './http/auth/presentedKey.js'
 import { readConsoleFiles } from './http/consoleFiles.js'
-import { compileSerializer, compileValidator, createFastifyLogger } from './http/fastifyAdapters.js'
+import {
+  compileSerializer,
+  compileValidator,
+  createFastifyLogger,
+  namePlugins,
+} from './http/fastifyAdapters.js'
 import { authentication, authFailureLimit } from './http/plugins/authentication.js'
 import { cors } from './http/plugins/cors.js'
 import {
@@ -94,13 +99,12 @@ interface AppDependencies {
   readonly tracer?: Tracer | null
 }
 
-// Fastify compares a plugin that has no display name with every CommonJS module that is loaded.
-const displayName = Symbol.for('fastify.display-name')
-for (const routes of [
+namePlugins([
   paymentRoutes,
   serviceRoutes,
   accountRoutes,
   dashboardRoutes,
+  recipientRoutes,
   creditRoutes,
   statsRoutes,
   reconciliationRoutes,
@@ -114,9 +118,7 @@ for (const routes of [
   referenceRoutes,
   homeRoutes,
   consoleRoutes,
-]) {
-  Object.assign(routes, { [displayName]: routes.name })
-}
+])
 
 const defaultRequestTimeoutMs = 15_000
 const defaultSettleWaitMs = 60_000

@@ -102,3 +102,10 @@ const findError = (value: unknown): unknown => {
 }
 
 const pickText = (parts: readonly unknown[]): string => parts.find((part) => typeof part === 'string') ?? ''
+
+const displayName = Symbol.for('fastify.display-name')
+
+/** Fastify compares a plugin that has no display name with every CommonJS module that is loaded, three times. */
+export const namePlugins = (plugins: readonly { readonly name: string }[]): void => {
+  for (const plugin of plugins) Object.assign(plugin, { [displayName]: plugin.name })
+}

@@ -18,6 +18,7 @@ import {
   prepareBytes,
   sendPrepared,
 } from '../apiDocuments.js'
+import { namePlugins } from '../fastifyAdapters.js'
 import { exampleKey } from '../idempotencyKey.js'
 import { documentOptions } from '../openapi/documentOptions.js'
 import { exampleNonce, examplePayer, examplePaymentNonce } from '../schemas/paymentExamples.js'
@@ -179,3 +180,5 @@ const writeSandboxExamples = (document: string): string =>
     .replaceAll(payers, fixedPayer)
     .replaceAll(nonces, () => `0x${randomBytes(32).toString('hex')}`)
     .replaceAll(exampleKey, () => `order-${randomBytes(6).toString('hex')}`)
+
+namePlugins([documentRoutes, referencePage, pageFiles])
