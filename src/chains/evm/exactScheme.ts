@@ -5,8 +5,8 @@ import { describeForeignMethod } from '../../schemes/transferMethod.js'
 import { readAddress } from './abi/address.js'
 import { readWord } from './abi/words.js'
 import { authorizationState } from './exact/call.js'
-import { encodeStateCall, readJudge } from './exact/judge.js'
-import { formatAuthorizationId, readExactProof } from './exact/payload.js'
+import { readJudge } from './exact/judge.js'
+import { readExactProof } from './exact/payload.js'
 import { createPreparer, type Prepared } from './exact/prepare.js'
 import {
   type CreateScheme,
@@ -19,6 +19,7 @@ import { createPermit2Method } from './permit2/exact/method.js'
 import { isPermitRow } from './permit2/judge.js'
 import { listProxyExtensions } from './permit2/presence.js'
 import type { Rpc } from './rpc/rpc.js'
+import { encodeStateCall, formatAuthorizationId } from './tokens/authorizations.js'
 import { askTokensOnce, createDescribeToken, domainOf } from './tokens/tokenRegistry.js'
 import { builderCodeExtension } from './transactions/builderCodes.js'
 

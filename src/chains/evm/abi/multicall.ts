@@ -1,4 +1,4 @@
-import { type Hex, parseAbi, toFunctionSelector } from 'viem'
+import { encodeFunctionData, type Hex, parseAbi, toFunctionSelector } from 'viem'
 import { addressWord, numberWord, paddedBytes } from './words.js'
 
 /** Multicall3 owns nothing and has no privileges, which makes it the caller of wallet factories. */
@@ -10,6 +10,23 @@ export const multicallAbi = parseAbi([
 
 /** It has this address on nearly every EVM chain (multicall3.com). */
 export const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11'
+
+/** Calldata that deploys a wallet by its factory, and then makes a call that must succeed. */
+export const encodeDeployingCall = (
+  { factory, factoryData }: { readonly factory: Hex; readonly factoryData: Hex },
+  { to, data }: { readonly to: Hex; readonly data: Hex },
+): Hex =>
+  encodeFunctionData({
+    abi: multicallAbi,
+    functionName: 'aggregate3',
+    args: [
+      [
+        // The wallet may have been deployed a moment before: the call alone decides.
+        { target: factory, allowFailure: true, callData: factoryData },
+        { target: to, allowFailure: false, callData: data },
+      ],
+    ],
+  })
 
 /*
  * Hand-written codec of Multicall3's `aggregate3(Call3[])` and its `Result[]`: the layout is fixed, and the

@@ -2,16 +2,17 @@ import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import type { Reason } from '../../../protocol/reasons.js'
 import { type Rule, runRules } from '../../../protocol/rules/rules.js'
 import { readAddress } from '../abi/address.js'
-import { multicallAbi, multicallAddress } from '../abi/multicall.js'
+import { encodeDeployingCall, multicallAddress } from '../abi/multicall.js'
 import { addressWord, numberWord } from '../abi/words.js'
 import { createStateRules } from '../explanations.js'
 import type { CallFailure, Rpc } from '../rpc/rpc.js'
 import type { PayerSignature } from '../signatures/signature.js'
+import { formatAuthorizationId } from '../tokens/authorizations.js'
 import { findCreditMismatch, planCreditProbe, readRevertText, tokenAbi } from '../tokens/erc20.js'
 import type { Token } from '../tokens/tokenRegistry.js'
 import type { ContractCall, RevertReason, SettlementCall } from '../transactions/settlementCall.js'
 import { type AuthorizationState, createJudge, decodeAuthorizationState, planStateReads } from './judge.js'
-import { type Authorization, formatAuthorizationId, readExactProof } from './payload.js'
+import { type Authorization, readExactProof } from './payload.js'
 
 export interface TransferPlan
   extends ContractCall,
@@ -66,17 +67,7 @@ export const planDeployingTransfer = (
   signature: PayerSignature & { readonly kind: 'counterfactual' },
 ): TransferPlan => ({
   to: multicallAddress,
-  data: encodeFunctionData({
-    abi: multicallAbi,
-    functionName: 'aggregate3',
-    args: [
-      [
-        // The wallet may have been deployed a moment before: the transfer alone decides.
-        { target: signature.factory, allowFailure: true, callData: signature.factoryData },
-        { target: asset, allowFailure: false, callData: encodeTransfer(authorization, signature) },
-      ],
-    ],
-  }),
+  data: encodeDeployingCall(signature, { to: asset, data: encodeTransfer(authorization, signature) }),
   gasCap: deploymentGasCap,
   reorgGas: deploymentReorgGas,
   deploysWallet: true,

@@ -1,16 +1,16 @@
-import { encodeEventTopics, type Hex, pad, toFunctionSelector } from 'viem'
+import { type Hex, pad } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { isSameAddress } from '../abi/address.js'
 import { addressWord, asHex, readWord, wordOf } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
+import { cancelledTopic, encodeStateCall, usedTopic } from '../tokens/authorizations.js'
 import {
   type ExpectedTransfer,
   encodeBalanceCall,
   isTransfer,
   judgeReceipt,
-  tokenAbi,
   transferTopic,
 } from '../tokens/erc20.js'
 import { findExecutionByLog } from '../transactions/receipts/findLog.js'
@@ -33,12 +33,6 @@ export interface AuthorizationState {
   readonly balance: bigint | null
 }
 
-const stateSelector = toFunctionSelector('authorizationState(address,bytes32)')
-
-/** Calldata of `authorizationState`: whether an authorization is used or cancelled. */
-export const encodeStateCall = (from: Hex, nonce: Hex): Hex =>
-  `${stateSelector}${addressWord(from)}${nonce.slice(2)}`
-
 /** The calls whose answers `decodeAuthorizationState` takes. */
 export const planStateReads = (
   asset: Hex,
@@ -52,9 +46,6 @@ export const decodeAuthorizationState = ([state, balance]: ReadAnswers): Authori
   const used = readWord(state)
   return { isUsed: used === null ? null : used !== 0n, balance: readWord(balance) }
 }
-
-const [usedTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationUsed' })
-const [cancelledTopic] = encodeEventTopics({ abi: tokenAbi, eventName: 'AuthorizationCanceled' })
 
 const reasons: FailureReasons = {
   reverted: 'invalid_exact_evm_transaction_failed',

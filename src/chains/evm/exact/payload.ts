@@ -59,18 +59,6 @@ const nonceForm = /^0x[0-9a-fA-F]{64}$/
 const readHex = (form: RegExp, text: unknown): Hex | null =>
   typeof text === 'string' && form.test(text) ? `0x${text.slice(2).toLowerCase()}` : null
 
-/** The identity of an authorization: EIP-3009 allows one use per (from, nonce) of a token. */
-interface AuthorizationKey {
-  readonly network: string
-  readonly asset: Hex
-  readonly from: Hex
-  readonly nonce: Hex
-}
-
-/** The identity as text, in lower case; never contains signature bytes. */
-export const formatAuthorizationId = ({ network, asset, from, nonce }: AuthorizationKey): string =>
-  `${network}/${asset}/${from}/${nonce}`.toLowerCase()
-
 const typeHash = keccak(
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
 ).slice(2)

@@ -3,13 +3,14 @@ import type { Payment } from '../../../protocol/payment.js'
 import type { OfflinePhase, OfflineScheme } from '../../../schemes/offlineScheme.js'
 import { describeForeignMethod } from '../../../schemes/transferMethod.js'
 import { readAddress } from '../abi/address.js'
-import { formatAuthorizationId, readExactProof } from '../exact/payload.js'
+import { readExactProof } from '../exact/payload.js'
 import { createReadCandidate } from '../exact/prepare.js'
 import { bothMethods, isPermit2, readOwner } from '../exactScheme.js'
 import { toDate, toRefusal } from '../paymentMethod.js'
 import { rules } from '../permit2/exact/method.js'
 import { hashPermit } from '../permit2/exact/payload.js'
 import { formatPermitId, readPermitProof } from '../permit2/payload.js'
+import { formatAuthorizationId } from '../tokens/authorizations.js'
 import {
   type EvmOfflineNetwork,
   noteSignature,

@@ -47,11 +47,15 @@ export const wordOf = (nonce: bigint): bigint => nonce >> 8n
 /** Whether a bitmap or a mask of a nonce's word contains the nonce. */
 export const hasNonce = (bitmap: bigint, nonce: bigint): boolean => ((bitmap >> (nonce & 0xffn)) & 1n) === 1n
 
+/** Calldata of `allowance`: what Permit2 may take of the owner's token. */
+export const encodeAllowanceCall = (owner: Hex): Hex =>
+  `${allowanceSelector}${addressWord(owner)}${addressWord(permit2Address)}`
+
 /** The calls whose answers `decodePermitState` takes. */
 export const planStateReads = (permit: Permit): readonly ContractCall[] => [
   { to: permit2Address, data: encodeBitmapCall(permit) },
   { to: permit.token, data: encodeBalanceCall(permit.from) },
-  { to: permit.token, data: `${allowanceSelector}${addressWord(permit.from)}${addressWord(permit2Address)}` },
+  { to: permit.token, data: encodeAllowanceCall(permit.from) },
 ]
 
 export const decodePermitState = (

@@ -37,7 +37,7 @@ interface SponsoringInfo {
 
 interface SponsoredPayment {
   readonly payment: Pick<Payment, 'extensions'>
-  readonly permit: Permit
+  readonly permit: Pick<Permit, 'from' | 'amount'>
   readonly token: Token
   readonly nowSeconds: bigint
   readonly marginSeconds: bigint

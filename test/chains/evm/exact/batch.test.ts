@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { formatAuthorizationId } from '../../../../src/chains/evm/exact/payload.js'
+import { formatAuthorizationId } from '../../../../src/chains/evm/tokens/authorizations.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
 import { setBatchSettler } from '../../../support/evm/localChain.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { encodeFunctionData, getAddress, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { encodeTransfer } from '../../../../src/chains/evm/exact/call.js'
-import { encodeStateCall } from '../../../../src/chains/evm/exact/judge.js'
+import { encodeStateCall } from '../../../../src/chains/evm/tokens/authorizations.js'
 import { encodeBalanceCall } from '../../../../src/chains/evm/tokens/erc20.js'
 
 const abi = parseAbi([

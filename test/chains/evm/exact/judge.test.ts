@@ -6,9 +6,9 @@ import {
   judgeSharedReceipt,
   readJudge,
 } from '../../../../src/chains/evm/exact/judge.js'
-import { formatAuthorizationId } from '../../../../src/chains/evm/exact/payload.js'
 import { createRpc, type LogFilter, type Rpc } from '../../../../src/chains/evm/rpc/rpc.js'
 import type { Log, Receipt } from '../../../../src/chains/evm/rpc/wireShapes.js'
+import { formatAuthorizationId } from '../../../../src/chains/evm/tokens/authorizations.js'
 import { judgeReceipt } from '../../../../src/chains/evm/tokens/erc20.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'

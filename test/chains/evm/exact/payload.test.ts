@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { getAddress, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { formatAuthorizationId, readExactProof } from '../../../../src/chains/evm/exact/payload.js'
+import { readExactProof } from '../../../../src/chains/evm/exact/payload.js'
+import { formatAuthorizationId } from '../../../../src/chains/evm/tokens/authorizations.js'
 
 const hex = (bytes: number) =>
   fc
