@@ -120,6 +120,7 @@ export type LogEvent =
   | 'settlement.abandoned'
   | 'settlement.broadcast'
   | 'settlement.close_failed'
+  | 'settlement.state_unread'
   | 'settlement.confirmed'
   | 'settlement.contradiction'
   | 'settlement.failed'

@@ -30,6 +30,8 @@ const sandbox = z
   .optional()
   .meta({ description: 'Only of a sandbox: no payment is real. Every answer of it has this field' })
 
+const schemeFields = z.record(z.string(), z.unknown()).optional()
+
 export const verifyResult = z
   .object({
     isValid: z.boolean().meta({ description: 'Whether /settle would execute the payment' }),
@@ -38,6 +40,9 @@ export const verifyResult = z
     invalidMessage: z.string().optional().meta({ description: 'The reason as a sentence' }),
     operationalCode: operationalCodeName,
     retryable,
+    extra: schemeFields.meta({
+      description: 'Scheme `batch-settlement`, of a valid payment: the state of the channel on chain',
+    }),
     sandbox,
   })
   .meta({ id: 'VerifyResult' })
@@ -62,6 +67,10 @@ export const settleResult = z
     retryable,
     settlementId: z.string().optional().meta({ description: 'For GET /v1/settlements/{id}' }),
     extensions: extensionAnswers,
+    extra: schemeFields.meta({
+      description:
+        'Scheme `batch-settlement`, on success of a deposit or a refund: `channelState`, the channel in the block of the transaction',
+    }),
     sandbox,
     status: z
       .enum(['confirmed', 'failed', 'pending'])

@@ -64,9 +64,16 @@ export const wireRequirements = z
       examples: ['0x036CbD53842c5426634e7929541eC2318f3dCF7e'],
     }),
     payTo: text(wireLimits.address).meta({ description: 'Recipient address' }),
-    maxTimeoutSeconds: z.number().positive().max(wireLimits.timeoutSeconds).optional().meta({
-      description: 'How long an authorization may be valid; may be absent beside `maxAmountRequired`',
-    }),
+    maxTimeoutSeconds: z
+      .number()
+      .nonnegative()
+      .max(wireLimits.timeoutSeconds)
+      .optional()
+      .meta({
+        description:
+          'How long an authorization may be valid; may be absent beside `maxAmountRequired`. Scheme `batch-settlement`: may be 0, ' +
+          'where nothing is authorized',
+      }),
     extra: openMap.meta({
       description:
         "EVM: `name` and `version` of the token's EIP-712 domain. Scheme `upto`: `unit` is `token`, `request`, `second`, " +
@@ -98,6 +105,11 @@ export const wireRequirements = z
     if (minimum !== null && maximum !== null && maximum > 0n && minimum > maximum) {
       const message = `exceeds ${first?.[0]}`
       context.issues.push({ code: 'custom', path: ['minAmount'], message, input: context.value })
+    }
+    // Claims, sweeps and refunds authorize nothing; an authorization that ends at once pays nothing.
+    if (maxTimeoutSeconds === 0 && scheme !== 'batch-settlement') {
+      const message = 'must be greater than 0'
+      context.issues.push({ code: 'custom', path: ['maxTimeoutSeconds'], message, input: context.value })
     }
     // Version 1 may omit it; version 2 requires it.
     if (maxTimeoutSeconds === undefined && maxAmountRequired === undefined) missing('maxTimeoutSeconds')

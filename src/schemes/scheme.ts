@@ -50,6 +50,8 @@ export interface Authorized {
    * with whether it was stored as a new promise. Absent: no budget bounds it.
    */
   checkPromise?(promisee: Promisee): Promise<(isStored: boolean) => void>
+  /** What /verify answers beside the verdict, such as the state of a channel. Absent: nothing. */
+  readonly snapshot?: JsonObject | undefined
   /** Its settlement was promised, with the hold that it has. */
   readonly isPromised?: boolean
   /** Whom it was promised to, whose part of the budget it uses. Absent: whoever settles. */
@@ -153,6 +155,17 @@ export interface AssetTerms {
   readonly overruled?: Readonly<Record<string, string>>
 }
 
+/** What the payment left on chain, which answers of /settle add to a success. */
+export interface SettledState {
+  /** Throws if the chain does not answer; the success stands. `amount`: what servers expect in the place of what was received. */
+  describe(payment: Payment, transaction: string): Promise<SettledFields>
+}
+
+interface SettledFields {
+  readonly amount?: string
+  readonly extra?: JsonObject
+}
+
 /** Judges and moves one payment. What is true of its network whatever scheme pays there is on `Network`. */
 export interface Scheme {
   readonly kind: Kind
@@ -160,6 +173,8 @@ export interface Scheme {
   readonly network: Network
   /** Null: the chain knows what is spent. Otherwise verify asks the journal. */
   readonly journalClaims: JournalClaims | null
+  /** Null: a success says all. */
+  readonly settledState: SettledState | null
   /** At the moment. Null: /supported does not list it now. */
   describeKind(): KindTerms | null
   /**

@@ -85,6 +85,7 @@ export const createToyScheme = ({
     kind,
     network: createToyNetwork({ id: kind.network, ...network }),
     journalClaims: null,
+    settledState: null,
     describeKind: () => ({ extra: undefined, extensions: [] }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify: (payment) => {

@@ -67,6 +67,7 @@ export const createToyUpto = (chain: ToyChain): Scheme => {
     kind: { scheme: 'upto', network },
     network: createToyNetwork({ getBlockStatus: createGetBlockStatus(chain) }),
     journalClaims: null,
+    settledState: null,
     describeKind: () => ({ extra: undefined, extensions: [] }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify,
@@ -139,6 +140,7 @@ export const createToyDirect = (chain: ToyChain): Scheme => {
     kind: { scheme: 'exact-direct', network },
     network: createToyNetwork({ signers: [], getBlockStatus: createGetBlockStatus(chain) }),
     journalClaims: null,
+    settledState: null,
     describeKind: () => ({ extra: undefined, extensions: [] }),
     describeAsset: async (asset) => ({ asset: asset ?? 'gold', decimals: 6, extra: {} }),
     identify: (payment) => {

@@ -51,6 +51,7 @@ export const createExactScheme: CreateScheme = (dependencies) => {
     kind: { scheme: 'exact', network: network.network },
     network: opened,
     journalClaims: null,
+    settledState: null,
     describeKind: () => {
       const { names } = presence.peek() === true ? bothMethods : eip3009Only
       return {

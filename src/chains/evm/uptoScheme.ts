@@ -48,6 +48,7 @@ export const createUptoScheme: CreateScheme = (dependencies) => {
   return {
     network: opened,
     journalClaims: null,
+    settledState: null,
     kind: { scheme: 'upto', network: network.network },
     describeKind: () => {
       const hasRouter = routers.presence.peek() === true

@@ -150,6 +150,7 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     describeKind: () => ({ extra: offline.extra, extensions: [] }),
     // There is no chain that knows which nonces are used.
     journalClaims: { publicProof: null },
+    settledState: null,
     describeAsset,
     identify,
     verify: async (payment, options) => {

@@ -182,6 +182,7 @@ export const createExactDirectScheme = (
     kind: { scheme: 'exact-direct', network },
     network: opened,
     describeKind: () => ({ extra: chain.extra, extensions: [] }),
+    settledState: null,
     journalClaims: {
       publicProof: {
         carriesMemo,

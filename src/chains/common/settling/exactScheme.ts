@@ -84,6 +84,7 @@ export const createSettlingScheme = ({
     kind: { scheme: 'exact', network: network.id },
     network,
     journalClaims: null,
+    settledState: null,
     describeKind: () => ({ extra: describeKindExtra(), extensions: [] }),
     describeAsset: async (asset) => describeToken(asset, offered, describeAssetExtra),
     resolve: (settlement, signal, options = {}) => withSignal(resolveNewest(settlement, options), signal),

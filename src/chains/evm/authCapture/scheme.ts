@@ -42,6 +42,7 @@ export const createAuthCaptureScheme: CreateScheme = (dependencies) => {
     kind: { scheme: 'auth-capture', network: network.network },
     network: opened,
     journalClaims: null,
+    settledState: null,
     describeKind: () =>
       escrow.peek() === true
         ? { extra: { ...terms, assetTransferMethods: ['eip3009', 'permit2'] }, extensions: [] }

@@ -111,14 +111,14 @@ export const resolveReceipt = async (
   search: Omit<ExecutionQuery, 'at'>,
 ): Promise<ResolvedReceipt> => {
   const judgement = judge.judgeReceipt(receipt, isShared)
-  if (judgement === 'paid') return certain(confirmedBy(receipt))
+  if (judgement === 'paid') return certain(confirmedBy(receipt, judge))
   const head = await rpc.getBlock('latest')
   const at = head === null || head.number < receipt.blockNumber ? receipt.blockNumber : head.number
   const execution = await judge.findExecution({ ...search, at })
   const transaction = receipt.transactionHash
   switch (execution.state) {
     case 'paid':
-      return certain(confirmedBy(execution.receipt))
+      return certain(confirmedBy(execution.receipt, judge))
     case 'unknown':
       return certain({ state: 'pending', transaction })
     case 'unused':
@@ -134,12 +134,20 @@ export const resolveReceipt = async (
 
 const certain = (outcome: Outcome): ResolvedReceipt => ({ outcome, isRevertedUnused: false })
 
-export const confirmedBy = ({ transactionHash, blockNumber, blockHash, gasUsed }: Receipt): Outcome => ({
-  state: 'confirmed',
-  transaction: transactionHash,
-  block: { number: blockNumber, hash: blockHash },
-  ...(gasUsed == null ? {} : { gasUsed }),
-})
+export const confirmedBy = (
+  receipt: Receipt,
+  { readSettledAmount }: Pick<SettlementJudge, 'readSettledAmount'>,
+): Outcome => {
+  const { transactionHash, blockNumber, blockHash, gasUsed } = receipt
+  const settledAmount = readSettledAmount?.(receipt) ?? null
+  return {
+    state: 'confirmed',
+    transaction: transactionHash,
+    block: { number: blockNumber, hash: blockHash },
+    ...(settledAmount === null ? {} : { settledAmount }),
+    ...(gasUsed == null ? {} : { gasUsed }),
+  }
+}
 
 const failureOf = (
   { reasons }: SettlementJudge,

@@ -83,6 +83,8 @@ export interface SettlementJudge {
   readonly sender: Hex | null
   /** The contract would execute the call once more in another transaction: all that are recorded for it have one nonce. */
   readonly isRepeatable?: boolean
+  /** What the receipt of the execution shows that was paid, where the row does not know it. Null: it shows none. */
+  readonly readSettledAmount?: ((receipt: Receipt) => bigint | null) | undefined
   readonly reasons: FailureReasons
 }
 

@@ -24,6 +24,7 @@ import {
 } from './settleAnswers.js'
 import {
   asSettleFailure,
+  createAddState,
   findCustomer,
   fingerprintProof,
   type SettleAttempt,
@@ -84,6 +85,7 @@ export const createSettleAuthorization = ({
   const answerFromSettlement = createAnswerFromSettlement(journal, clock)
   const execute = createExecuteSettlement({ journal, answerFromSettlement, limits, clock, logger })
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
+  const addState = createAddState(logger)
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
     const { payment, scheme, wait, holdUntil, isAdmitted = false, paidAfter, paidBefore } = context
@@ -274,7 +276,7 @@ export const createSettleAuthorization = ({
         scheme,
         wait: startWait(waitMs),
       })
-      return withWarning(result, warning)
+      return withWarning(await addState(scheme, attempt.payment, result), warning)
     } catch (error) {
       throw asSettleFailure(error)
     } finally {

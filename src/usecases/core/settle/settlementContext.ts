@@ -1,9 +1,11 @@
 import { withSignal } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
 import type { Promisee } from '../../../ports/holds.js'
+import type { Logger } from '../../../ports/logger.js'
 import type { Requester } from '../../../ports/rateLimiter.js'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
+import type { SettleResult } from '../../../protocol/results.js'
 import type { Authorized, Outcome, Refusal, Scheme } from '../../../schemes/scheme.js'
 import { fingerprintJson } from '../idempotency/fingerprint.js'
 import type { SettleRequest } from '../useCases.js'
@@ -168,3 +170,19 @@ export const asSettleFailure = (error: unknown): AppError => {
   const message = 'The payment could not be settled; retry the same request'
   return new AppError('SETTLEMENT_FAILED', message, { cause: error, operationalCode: 'SVC-3002' })
 }
+
+/** Adds what a success left on chain. Without it the success stands. */
+export const createAddState =
+  (logger: Pick<Logger, 'error'>) =>
+  async (scheme: Scheme, payment: Payment, result: SettleResult): Promise<SettleResult> => {
+    if (!result.success || scheme.settledState === null) return result
+    try {
+      return {
+        ...result,
+        ...(await withShortDeadline(scheme.settledState.describe(payment, result.transaction))),
+      }
+    } catch (error) {
+      logger.error({ settlementId: result.settlementId, error }, 'settlement.state_unread')
+      return result
+    }
+  }

@@ -59,7 +59,9 @@ export const createVerifyPayment = (
       verdict.isValid ? 'payment.valid' : 'payment.invalid',
     )
     const conclusion = await paymentJudge.conclude(read, verdict, request)
-    return 'reason' in conclusion ? refuse(conclusion) : { isValid: true, payer: conclusion.payer }
+    if ('reason' in conclusion) return refuse(conclusion)
+    const snapshot = verdict.isValid ? verdict.snapshot : undefined
+    return { isValid: true, payer: conclusion.payer, ...(snapshot === undefined ? {} : { extra: snapshot }) }
   }
 
   return (request) => withVerifyDeadline(verify(request), request.isAwaited, deadlineMs)

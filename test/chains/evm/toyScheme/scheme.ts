@@ -81,6 +81,7 @@ export const createToyScheme =
       kind: { scheme: 'toy', network: network.network },
       network: opened,
       journalClaims: null,
+      settledState: null,
       describeKind: () => ({ extra: undefined, extensions: [] }),
       describeAsset: async () => ({ asset: toy, decimals: 6, extra: {} }),
     }

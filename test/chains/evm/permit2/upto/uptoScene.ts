@@ -80,6 +80,7 @@ export const openUpto = async (scene: Scene, options: UptoOptions = {}): Promise
     kind: { scheme: 'upto', network: network.network },
     network: createToyNetwork({ id: network.network, getBlockStatus: engine.getBlockStatus }),
     journalClaims: null,
+    settledState: null,
     describeKind: () => null,
     describeAsset: async () => null,
   }
