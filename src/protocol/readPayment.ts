@@ -14,7 +14,7 @@ import { type PayloadShape, payloadShape, type WirePaymentRequest, type WireRequ
 /* Normalizes version 1, the flat shape and version 2 into one `Payment`. */
 
 /** Version 1 of the protocol has none of these schemes. */
-export const laterSchemes: ReadonlySet<string> = new Set(['upto', 'auth-capture'])
+export const laterSchemes: ReadonlySet<string> = new Set(['upto', 'auth-capture', 'batch-settlement'])
 
 interface ReadOptions {
   readonly isForSettle?: boolean
@@ -235,7 +235,7 @@ export const findClaimedPayer = (proof: unknown): string | null => {
   if (!isFields(proof)) return null
   const form = [proof.authorization, proof.permit2Authorization].find(isFields)
   const { from, owner } = form ?? proof
-  // A request about a payment that was collected before names it.
-  const payer = from ?? owner ?? fieldsOf(proof.paymentInfo).payer
+  // A request about a payment that was collected before names it, and so does a channel.
+  const payer = from ?? owner ?? fieldsOf(proof.paymentInfo).payer ?? fieldsOf(proof.channelConfig).payer
   return typeof payer === 'string' && address.test(payer) ? payer : null
 }

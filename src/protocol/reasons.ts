@@ -1,4 +1,5 @@
 import { authCaptureReasons } from './reasons/authCapture.js'
+import { channelReasons } from './reasons/channels.js'
 import { commonReasons, specificationReasons } from './reasons/common.js'
 import { evmReasons } from './reasons/evm.js'
 import { exactDirectReasons } from './reasons/exactDirect.js'
@@ -18,6 +19,7 @@ export const reasons = {
   ...commonReasons,
   ...evmReasons,
   ...authCaptureReasons,
+  ...channelReasons,
   ...solanaReasons,
   ...tonReasons,
   ...tronReasons,

@@ -22,20 +22,22 @@ interface OfferDependencies {
   readonly proxies: Readonly<Record<'exact' | 'upto', ContractPresence>>
   /** Whether the network has the escrow of `auth-capture` decides what is listed. */
   readonly escrow: ContractPresence
+  /** The same of the settlement of `batch-settlement`. */
+  readonly channels: ContractPresence
   readonly batchContract: ContractPresence
   readonly logger: Logger
 }
 
 export const createOffer = (
   { network, tokens: offered }: EvmNetworkSettings,
-  { tokens, router, proxies, escrow, batchContract, logger }: OfferDependencies,
+  { tokens, router, proxies, escrow, channels, batchContract, logger }: OfferDependencies,
 ): Offer => {
   let known: readonly TokenFinding[] | null = null
 
   const readAll = async (): Promise<readonly TokenFinding[]> => {
     const [findings] = await Promise.all([
       Promise.all(offered.map(({ address }) => tokens.find(address))),
-      ...[router, escrow, ...Object.values(proxies)].map((presence) => presence.ask()),
+      ...[router, escrow, channels, ...Object.values(proxies)].map((presence) => presence.ask()),
       isPresent(batchContract),
     ])
     return findings

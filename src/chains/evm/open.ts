@@ -4,8 +4,12 @@ import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
 import { createNetworkMonitor, requireToken } from '../common/networkMonitor.js'
 import { createPromisedCost } from '../common/promisedCost.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
+import { larger } from './abi/words.js'
 import { createEscrowPresence } from './authCapture/contracts.js'
 import { createAuthCaptureScheme } from './authCapture/scheme.js'
+import { claimGasCap } from './channels/claim.js'
+import { createChannelPresence } from './channels/contract.js'
+import { createChannelScheme } from './channels/scheme.js'
 import { batchSettler } from './contracts/batchSettler.js'
 import { createContractPresence } from './contracts/deployedContract.js'
 import { createRouterBatch } from './contracts/routerCalls.js'
@@ -47,6 +51,7 @@ export const evmSchemes: readonly CreateScheme[] = [
   createExactScheme,
   createUptoScheme,
   createAuthCaptureScheme,
+  createChannelScheme,
 ]
 
 /**
@@ -139,7 +144,7 @@ const openNetwork = async ({
   const payerCalls = createUntrustedCalls(untrusted, paymentShare)
   const chainClock = createChainClock(clock)
   const fees = createFeeOracle(network, rpc, clock)
-  const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
+  const gasPerSettlement = larger(highestGasCap(family.deploysSmartWallets), claimGasCap)
   const balances = createGasBalances(network.network, {
     rpc,
     signers,
@@ -156,9 +161,11 @@ const openNetwork = async ({
     upto: createProxyPresence(rpc, network.chainId, uptoProxyAddress),
   }
   const escrow = createEscrowPresence(rpc)
+  const channels = createChannelPresence(rpc)
   const offer = createOffer(network, {
     tokens,
     escrow,
+    channels,
     router: routers.presence,
     proxies,
     batchContract,
@@ -257,6 +264,7 @@ const openNetwork = async ({
       routers,
       proxies,
       escrow,
+      channels,
       contractReader: walletReader,
     }),
   )

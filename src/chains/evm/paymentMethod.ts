@@ -48,6 +48,8 @@ interface SchemeDependencies extends MethodDependencies {
   readonly routers: Routers
   /** Whether the network has the escrow of `auth-capture`. */
   readonly escrow: ContractPresence
+  /** Whether the network has x402's settlement of payment channels. */
+  readonly channels: ContractPresence
   /** Asks wallet contracts whether they signed (EIP-1271). */
   readonly contractReader: ContractReader
   /** Whether the network has Permit2 and x402's proxy, by scheme. */
@@ -72,6 +74,8 @@ interface PreparedCall {
   readonly received?: bigint
   /** It ends what was admitted before, such as the rest of a hold: no minimum refuses it. */
   readonly isExempt?: boolean
+  /** As in `Authorized`. */
+  readonly snapshot?: Authorized['snapshot']
   /** What a charge of 0 must be worth, as its transaction costs gas; absent where it sends none. */
   readonly maximum?: bigint
 }
@@ -181,6 +185,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       ...(prepared.received === undefined ? {} : { atStake: prepared.call.amount }),
       expiresAt: toDate(deadline),
       details: describe(prepared),
+      ...(prepared.snapshot === undefined ? {} : { snapshot: prepared.snapshot }),
       ...(describeHold === undefined
         ? {}
         : { hold: describeHold(prepared, reads), checkPromise: engine.checkPromise }),
@@ -267,7 +272,7 @@ const withSettledAmount = (
   outcome: Outcome,
   { amount, authorizedAmount }: Pick<Authorized, 'amount' | 'authorizedAmount'>,
 ): Outcome =>
-  outcome.state === 'confirmed' && amount !== authorizedAmount
+  outcome.state === 'confirmed' && outcome.settledAmount === undefined && amount !== authorizedAmount
     ? { ...outcome, settledAmount: amount }
     : outcome
 

@@ -1,5 +1,6 @@
 import type { Reason } from '../reasons.js'
 import { authCaptureHelp } from './help/authCapture.js'
+import { channelHelp } from './help/channels.js'
 import { commonHelp } from './help/common.js'
 import { evmHelp } from './help/evm.js'
 import { exactDirectHelp } from './help/exactDirect.js'
@@ -12,6 +13,7 @@ const help = {
   ...commonHelp,
   ...evmHelp,
   ...authCaptureHelp,
+  ...channelHelp,
   ...solanaHelp,
   ...tonHelp,
   ...tronHelp,

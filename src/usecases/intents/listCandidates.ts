@@ -30,7 +30,7 @@ interface CandidateList {
 }
 
 /** Metered payments and holds need a resource server that says what was used. */
-const meteredSchemes: readonly string[] = ['upto', 'auth-capture']
+const meteredSchemes: readonly string[] = ['upto', 'auth-capture', 'batch-settlement']
 
 /** Pure. Throws INVALID_REQUEST for an asset or wallets that fit no network. */
 export const listCandidates = (

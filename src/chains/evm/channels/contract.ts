@@ -1,0 +1,294 @@
+import {
+  type Abi,
+  decodeFunctionResult,
+  domainSeparator,
+  encodeEventTopics,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+} from 'viem'
+import { addressWord, keccak, numberWord, readWord, smaller } from '../abi/words.js'
+import { type ContractPresence, createPresence } from '../rpc/presence.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { ContractCall } from '../transactions/settlementCall.js'
+
+/* x402's settlement of payment channels. Its addresses are the same on every chain. */
+
+export const settlementAddress: Hex = '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003'
+
+/** They pull deposits for the settlement alone. */
+export const collectors = {
+  eip3009: '0x4020806089470a89826cB9fB1f4059150b550004',
+  permit2: '0x4020425FAf3B746C082C2f942b4E5159887B0005',
+} as const satisfies Readonly<Record<string, Hex>>
+
+/** Whether a network has the settlement. */
+export const createChannelPresence = (rpc: Pick<Rpc, 'getCode'>): ContractPresence =>
+  createPresence(async () => (await rpc.getCode(settlementAddress)) !== '0x')
+
+export const maxUint128 = 2n ** 128n - 1n
+/** Bounds of the contract, in seconds. */
+export const withdrawDelays = { least: 900, most: 2_592_000 } as const
+
+/** What a channel's id is the hash of; addresses in EIP-55 form. */
+export interface ChannelConfig {
+  readonly payer: Hex
+  /** The key that signs vouchers; zero: the payer's own account does, by ECDSA or EIP-1271. */
+  readonly payerAuthorizer: Hex
+  readonly receiver: Hex
+  /** Signs claims and refunds. */
+  readonly receiverAuthorizer: Hex
+  readonly token: Hex
+  /** Seconds between the announcement of a withdrawal and its execution. */
+  readonly withdrawDelay: number
+  readonly salt: Hex
+}
+
+/** A ceiling that the payer signed, and how much of it is claimed; cumulative, in smallest units. */
+export interface VoucherClaim {
+  readonly config: ChannelConfig
+  readonly maxClaimable: bigint
+  readonly signature: Hex
+  readonly totalClaimed: bigint
+}
+
+const typeHash = (type: string): string => keccak(type).slice(2)
+const hashWords = (words: string): string => keccak(Buffer.from(words, 'hex')).slice(2)
+
+const configType = typeHash(
+  'ChannelConfig(address payer,address payerAuthorizer,address receiver,address receiverAuthorizer,address token,uint40 withdrawDelay,bytes32 salt)',
+)
+const voucherType = typeHash('Voucher(bytes32 channelId,uint128 maxClaimableAmount)')
+const refundType = typeHash('Refund(bytes32 channelId,uint256 nonce,uint128 amount)')
+const entryType = 'ClaimEntry(bytes32 channelId,uint128 maxClaimableAmount,uint128 totalClaimed)'
+const entryTypeHash = typeHash(entryType)
+const batchType = typeHash(`ClaimBatch(ClaimEntry[] claims)${entryType}`)
+
+const separators = new Map<number, string>()
+
+/** Chains are configured, so that the cache is bounded. */
+const separatorOf = (chainId: number): string => {
+  const known = separators.get(chainId)
+  if (known !== undefined) return known
+  const domain = {
+    name: 'x402 Batch Settlement',
+    version: '1',
+    chainId,
+    verifyingContract: settlementAddress,
+  }
+  const separator = domainSeparator({ domain }).slice(2)
+  separators.set(chainId, separator)
+  return separator
+}
+
+const digestOf = (chainId: number, struct: string): Hex =>
+  `0x${hashWords(`1901${separatorOf(chainId)}${struct}`)}`
+
+/** The config as the ABI encodes it: calldata of a deposit or a refund contains these words. */
+export const configWords = (config: ChannelConfig): string =>
+  addressWord(config.payer) +
+  addressWord(config.payerAuthorizer) +
+  addressWord(config.receiver) +
+  addressWord(config.receiverAuthorizer) +
+  addressWord(config.token) +
+  numberWord(config.withdrawDelay) +
+  config.salt.slice(2)
+
+/** The EIP-712 hash of the config, which binds chain and contract. */
+export const hashChannel = (chainId: number, config: ChannelConfig): Hex =>
+  digestOf(chainId, hashWords(configType + configWords(config)))
+
+export const hashVoucher = (chainId: number, channelId: Hex, maxClaimable: bigint): Hex =>
+  digestOf(chainId, hashWords(voucherType + channelId.slice(2) + numberWord(maxClaimable)))
+
+export const hashRefund = (
+  chainId: number,
+  channelId: Hex,
+  { nonce, amount }: { readonly nonce: bigint; readonly amount: bigint },
+): Hex =>
+  digestOf(chainId, hashWords(refundType + channelId.slice(2) + numberWord(nonce) + numberWord(amount)))
+
+interface ClaimEntry {
+  readonly channelId: Hex
+  readonly maxClaimable: bigint
+  readonly totalClaimed: bigint
+}
+
+/** Vouchers' signatures are outside the digest. */
+export const hashClaims = (chainId: number, entries: readonly ClaimEntry[]): Hex => {
+  const hashes = entries.map(({ channelId, maxClaimable, totalClaimed }) =>
+    hashWords(entryTypeHash + channelId.slice(2) + numberWord(maxClaimable) + numberWord(totalClaimed)),
+  )
+  return digestOf(chainId, hashWords(batchType + hashWords(hashes.join(''))))
+}
+
+/** The token's nonce of a deposit by ERC-3009. */
+export const hashDepositNonce = (channelId: Hex, salt: Hex): Hex =>
+  `0x${hashWords(channelId.slice(2) + salt.slice(2))}`
+
+const structs = [
+  'struct ChannelConfig { address payer; address payerAuthorizer; address receiver; address receiverAuthorizer; address token; uint40 withdrawDelay; bytes32 salt; }',
+  'struct Voucher { ChannelConfig channel; uint128 maxClaimableAmount; }',
+  'struct VoucherClaim { Voucher voucher; bytes signature; uint128 totalClaimed; }',
+] as const
+
+const abi = parseAbi([
+  ...structs,
+  'function deposit(ChannelConfig config, uint128 amount, address collector, bytes collectorData)',
+  'function claimWithSignature(VoucherClaim[] voucherClaims, bytes authorizerSignature)',
+  'function settle(address receiver, address token)',
+  'function refundWithSignature(ChannelConfig config, uint128 amount, uint256 nonce, bytes receiverAuthorizerSignature)',
+  'function multicall(bytes[] data) returns (bytes[] results)',
+  'function channels(bytes32 channelId) view returns (uint128 balance, uint128 totalClaimed)',
+  'function pendingWithdrawals(bytes32 channelId) view returns (uint128 amount, uint40 initiatedAt)',
+  'function receivers(address receiver, address token) view returns (uint128 totalClaimed, uint128 totalSettled)',
+  'function refundNonce(bytes32 channelId) view returns (uint256)',
+  'event Deposited(bytes32 indexed channelId, address indexed sender, uint128 amount, uint128 newBalance)',
+  'event Claimed(bytes32 indexed channelId, address indexed sender, uint128 claimAmount, uint128 newTotalClaimed)',
+  'event Settled(address indexed receiver, address indexed token, address indexed sender, uint128 amount)',
+  'event Refunded(bytes32 indexed channelId, address indexed sender, uint128 amount)',
+])
+
+const topicOf = (eventName: 'Deposited' | 'Claimed' | 'Settled' | 'Refunded'): Hex => {
+  const events: Abi = abi
+  const [topic] = encodeEventTopics({ abi: events, eventName })
+  if (typeof topic !== 'string') throw new Error(`${eventName} has no topic`)
+  return topic
+}
+
+/** First topics of the settlement's events. */
+export const topics = {
+  deposited: topicOf('Deposited'),
+  claimed: topicOf('Claimed'),
+  settled: topicOf('Settled'),
+  refunded: topicOf('Refunded'),
+} as const
+
+export const encodeDeposit = (
+  config: ChannelConfig,
+  amount: bigint,
+  { collector, collectorData }: { readonly collector: Hex; readonly collectorData: Hex },
+): Hex =>
+  encodeFunctionData({ abi, functionName: 'deposit', args: [config, amount, collector, collectorData] })
+
+export const encodeClaim = (claims: readonly VoucherClaim[], authorizerSignature: Hex): Hex =>
+  encodeFunctionData({
+    abi,
+    functionName: 'claimWithSignature',
+    args: [
+      claims.map(({ config, maxClaimable, signature, totalClaimed }) => ({
+        voucher: { channel: config, maxClaimableAmount: maxClaimable },
+        signature,
+        totalClaimed,
+      })),
+      authorizerSignature,
+    ],
+  })
+
+export const encodeSettle = (receiver: Hex, token: Hex): Hex =>
+  encodeFunctionData({ abi, functionName: 'settle', args: [receiver, token] })
+
+export const encodeRefund = (
+  config: ChannelConfig,
+  { amount, nonce, signature }: { readonly amount: bigint; readonly nonce: bigint; readonly signature: Hex },
+): Hex =>
+  encodeFunctionData({ abi, functionName: 'refundWithSignature', args: [config, amount, nonce, signature] })
+
+/** All or nothing, in one transaction. */
+export const encodeTogether = (calls: readonly Hex[]): Hex =>
+  encodeFunctionData({ abi, functionName: 'multicall', args: [calls] })
+
+/** What the settlement knows of a channel, in one block; amounts in smallest units. */
+export interface ChannelState {
+  /** Deposits less refunds and withdrawals: what was claimed is still in it. */
+  readonly balance: bigint
+  readonly totalClaimed: bigint
+  readonly withdrawal: bigint
+  /** Unix seconds; 0: none is pending. */
+  readonly withdrawRequestedAt: number
+  readonly refundNonce: bigint
+}
+
+/** One call, so that all is read in one block. */
+export const planStateRead = (channelId: Hex): ContractCall => ({
+  to: settlementAddress,
+  data: encodeTogether([
+    encodeFunctionData({ abi, functionName: 'channels', args: [channelId] }),
+    encodeFunctionData({ abi, functionName: 'pendingWithdrawals', args: [channelId] }),
+    encodeFunctionData({ abi, functionName: 'refundNonce', args: [channelId] }),
+  ]),
+})
+
+/** Null for a call that failed, and for a contract that returns something else. */
+export const decodeState = (answer: Hex | null | undefined): ChannelState | null => {
+  const results = decodeTogether(answer)
+  if (results === null || results.length !== 3) return null
+  const [channel, withdrawal, nonce] = results
+  const [balance, totalClaimed] = readPair(channel)
+  const [amount, initiatedAt] = readPair(withdrawal)
+  const refundNonce = readWord(nonce)
+  if (balance === null || totalClaimed === null || amount === null || initiatedAt === null) return null
+  if (refundNonce === null) return null
+  const withdrawRequestedAt = Number(smaller(initiatedAt, maxUint40))
+  return { balance, totalClaimed, withdrawal: amount, withdrawRequestedAt, refundNonce }
+}
+
+const maxUint40 = 2n ** 40n - 1n
+
+/** Balance and claimed total of each channel, in one block. */
+export const planTotalsRead = (channelIds: readonly Hex[]): ContractCall => ({
+  to: settlementAddress,
+  data: encodeTogether(
+    channelIds.map((id) => encodeFunctionData({ abi, functionName: 'channels', args: [id] })),
+  ),
+})
+
+export interface ChannelTotals {
+  readonly balance: bigint
+  readonly totalClaimed: bigint
+}
+
+export const decodeTotals = (
+  answer: Hex | null | undefined,
+  count: number,
+): readonly ChannelTotals[] | null => {
+  const results = decodeTogether(answer)
+  if (results === null || results.length !== count) return null
+  const totals = results.map((result) => {
+    const [balance, totalClaimed] = readPair(result)
+    return balance === null || totalClaimed === null ? null : { balance, totalClaimed }
+  })
+  const known = totals.filter((each) => each !== null)
+  return known.length === count ? known : null
+}
+
+/** What a receiver was credited and paid of one token, over all channels. */
+export const planReceiverRead = (receiver: Hex, token: Hex): ContractCall => ({
+  to: settlementAddress,
+  data: encodeFunctionData({ abi, functionName: 'receivers', args: [receiver, token] }),
+})
+
+export interface ReceiverTotals {
+  readonly totalClaimed: bigint
+  readonly totalSettled: bigint
+}
+
+export const decodeReceiver = (answer: Hex | null | undefined): ReceiverTotals | null => {
+  const [totalClaimed, totalSettled] = readPair(answer)
+  return totalClaimed === null || totalSettled === null ? null : { totalClaimed, totalSettled }
+}
+
+const decodeTogether = (answer: Hex | null | undefined): readonly Hex[] | null => {
+  if (answer == null || answer === '0x') return null
+  try {
+    return decodeFunctionResult({ abi, functionName: 'multicall', data: answer })
+  } catch {
+    // Another contract than the published one answers something else.
+    return null
+  }
+}
+
+const readPair = (answer: Hex | null | undefined): readonly [bigint | null, bigint | null] =>
+  answer == null || answer.length !== 2 + 2 * 64
+    ? [null, null]
+    : [readWord(answer), readWord(`0x${answer.slice(66)}`)]

@@ -1,0 +1,217 @@
+import { type Hex, pad } from 'viem'
+import { z } from 'zod'
+import type { Settlement } from '../../../ports/settlementJournal.js'
+import { addressField, isSameAddress, wholeNumberField } from '../abi/address.js'
+import { readWord } from '../abi/words.js'
+import { type Rpc, tryCall } from '../rpc/rpc.js'
+import type { Log, Receipt } from '../rpc/wireShapes.js'
+import { findExecutionByLog, searchLogs } from '../transactions/receipts/findLog.js'
+import { findReceipt } from '../transactions/receipts/findReceipt.js'
+import type {
+  Execution,
+  ExecutionQuery,
+  FailureReasons,
+  Judgement,
+  SettlementJudge,
+} from '../transactions/settlementCall.js'
+import {
+  decodeReceiver,
+  decodeState,
+  decodeTotals,
+  planReceiverRead,
+  planStateRead,
+  planTotalsRead,
+  settlementAddress,
+  topics,
+} from './contract.js'
+
+/* What proves a claim, a sweep or a refund: events of the settlement, else the state that only they reach. */
+
+/** One request of the receiver, as the journal's row describes it. */
+export type JudgedRequest =
+  | {
+      readonly type: 'claim'
+      /** The highest total of each channel. */
+      readonly rows: readonly { readonly channelId: Hex; readonly total: bigint }[]
+    }
+  | {
+      readonly type: 'settle'
+      readonly receiver: Hex
+      readonly token: Hex
+      /** What was paid out before: every sweep raises it. */
+      readonly settledBefore: bigint
+    }
+  | {
+      readonly type: 'refund'
+      readonly channelId: Hex
+      readonly nonce: bigint
+      /** What every calldata contains that makes it: config, amount and nonce. */
+      readonly words: string
+    }
+
+type Judged<Type extends JudgedRequest['type']> = Extract<JudgedRequest, { readonly type: Type }>
+
+const reasons: Readonly<Record<JudgedRequest['type'], FailureReasons>> = {
+  claim: reasonsOf('invalid_batch_settlement_evm_claim_transaction_failed'),
+  settle: reasonsOf('invalid_batch_settlement_evm_settle_transaction_failed'),
+  refund: reasonsOf('invalid_batch_settlement_evm_refund_transaction_failed'),
+}
+
+function reasonsOf(reason: FailureReasons['reverted']): FailureReasons {
+  return { reverted: reason, void: reason, unpaid: reason, expired: reason }
+}
+
+export const createRequestJudge = (rpc: Rpc, request: JudgedRequest): SettlementJudge => ({
+  judgeReceipt: (receipt) => judgeReceipt(receipt, request),
+  findExecution: ({ view = rpc, ...query }) => findExecution(view, request, query),
+  isOwnCall: ({ to }) => isSameAddress(to, settlementAddress),
+  sender: null,
+  // A second sweep would pay what was claimed since, for which no row stands.
+  ...(request.type === 'settle' ? { isRepeatable: true } : {}),
+  readSettledAmount: request.type === 'settle' ? (receipt) => readSwept(receipt, request) : undefined,
+  reasons: reasons[request.type],
+})
+
+const isEvent = (log: Log, event: Hex, id: string): boolean =>
+  isSameAddress(log.address, settlementAddress) &&
+  log.topics[0]?.toLowerCase() === event &&
+  log.topics[1]?.toLowerCase() === id.toLowerCase()
+
+const judgeReceipt = ({ status, logs }: Receipt, request: JudgedRequest): Judgement => {
+  if (!status) return 'reverted'
+  switch (request.type) {
+    case 'claim': {
+      // Rows that were reached before are skipped without an event: then the state decides.
+      const isRaised = ({ channelId, total }: { readonly channelId: Hex; readonly total: bigint }) =>
+        logs.some((log) => isEvent(log, topics.claimed, channelId) && readRaised(log) >= total)
+      return request.rows.every(isRaised) ? 'paid' : 'unpaid'
+    }
+    case 'settle':
+      return logs.some((log) => isSweep(log, request)) ? 'paid' : 'unpaid'
+    case 'refund':
+      return logs.some((log) => isEvent(log, topics.refunded, request.channelId)) ? 'paid' : 'unpaid'
+  }
+}
+
+/** The channel's total after a claim: the second word of the event. */
+const readRaised = ({ data }: Log): bigint => readWord(`0x${data.slice(66)}`) ?? 0n
+
+const isSweep = (log: Log, { receiver, token }: Judged<'settle'>): boolean =>
+  isEvent(log, topics.settled, pad(receiver)) && log.topics[2]?.toLowerCase() === pad(token).toLowerCase()
+
+const readSwept = ({ logs }: Receipt, request: Judged<'settle'>): bigint | null => {
+  const log = logs.find((each) => isSweep(each, request))
+  return log === undefined ? null : readWord(log.data)
+}
+
+type Query = Omit<ExecutionQuery, 'view'>
+
+const findExecution = async (view: Rpc, request: JudgedRequest, query: Query): Promise<Execution> => {
+  switch (request.type) {
+    case 'claim':
+      return await findClaim(view, request, query)
+    case 'settle':
+      return await findSweep(view, request, query)
+    case 'refund':
+      return await findRefund(view, request, query)
+  }
+}
+
+/** Totals never fall: once every channel has reached its row, whichever transaction did the rest proves it. */
+const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, { at, since, policy }: Query) => {
+  const read = planTotalsRead(rows.map(({ channelId }) => channelId))
+  const totals = decodeTotals(await tryCall(view, { at, ...read }), rows.length)
+  if (totals === null) return { state: 'unknown' } as const
+  const isReached = rows.every(({ total }, index) => (totals[index]?.totalClaimed ?? 0n) >= total)
+  if (!isReached) return { state: 'unused' } as const
+  const ids = rows.map(({ channelId }) => channelId)
+  const search = { address: settlementAddress, topics: [topics.claimed, ids], at, since }
+  return await findExecutionByLog(view, search, policy, ({ status }) => status)
+}
+
+/** Any account may sweep: the first that raised the total above what it was has paid what was asked for. */
+const findSweep = async (view: Rpc, request: Judged<'settle'>, query: Query): Promise<Execution> => {
+  const { receiver, token, settledBefore } = request
+  const { at, since, policy } = query
+  const readSettled = async (block: bigint): Promise<bigint | null> => {
+    const answer = await tryCall(view, { at: block, ...planReceiverRead(receiver, token) })
+    return decodeReceiver(answer)?.totalSettled ?? null
+  }
+  const settled = await readSettled(at)
+  if (settled === null) return { state: 'unknown' }
+  if (settled <= settledBefore) return { state: 'unused' }
+  const isWanted = async ({ transactionHash }: Log): Promise<boolean> => {
+    const mined = transactionHash == null ? null : await view.getReceipt(transactionHash)
+    const after = mined === null ? null : await readSettled(mined.blockNumber)
+    return after !== null && after > settledBefore
+  }
+  const found = await searchLogs(view, {
+    address: settlementAddress,
+    topics: [topics.settled, pad(receiver), pad(token)],
+    at,
+    since,
+    only: { key: `${settledBefore}`, isWanted },
+  })
+  const hash = found.log?.transactionHash
+  const receipt = hash == null ? null : await findReceipt(view, hash, policy)
+  return receipt?.status === true ? { state: 'paid', receipt } : { state: 'unknown' }
+}
+
+/** The channel's nonce never falls: once it is above the refund's, that refund was made, or never will be. */
+const findRefund = async (view: Rpc, request: Judged<'refund'>, query: Query): Promise<Execution> => {
+  const { channelId, nonce, words } = request
+  const { at, since, policy } = query
+  const readNonce = async (block: bigint): Promise<bigint | null> =>
+    decodeState(await tryCall(view, { at: block, ...planStateRead(channelId) }))?.refundNonce ?? null
+  const next = await readNonce(at)
+  if (next === null) return { state: 'unknown' }
+  if (next <= nonce) return { state: 'unused' }
+  const isWanted = async ({ transactionHash }: Log): Promise<boolean> => {
+    const transaction = transactionHash == null ? null : await view.getTransaction(transactionHash)
+    return transaction?.input.toLowerCase().includes(words) === true
+  }
+  const search = { address: settlementAddress, topics: [topics.refunded, channelId], at, since }
+  const found = await searchLogs(view, { ...search, only: { key: words, isWanted } })
+  if (found.log?.transactionHash != null) {
+    const receipt = await findReceipt(view, found.log.transactionHash, policy)
+    return receipt?.status === true ? { state: 'paid', receipt } : { state: 'unknown' }
+  }
+  const deepest = at - BigInt(policy.confirmations - 1)
+  const before = !found.isComplete || deepest < 0n ? null : await readNonce(deepest)
+  return before !== null && before > nonce ? { state: 'void' } : { state: 'unknown' }
+}
+
+const hash = z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text))
+
+const detailsShape = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('claim'),
+    rows: z.array(z.object({ channelId: hash, total: wholeNumberField })),
+  }),
+  z.object({
+    type: z.literal('settle'),
+    receiver: addressField,
+    token: addressField,
+    settledBefore: wholeNumberField,
+  }),
+  z.object({ type: z.literal('refund'), channelId: hash, nonce: wholeNumberField, words: z.string() }),
+])
+
+/** What the journal's row stores beside its columns. */
+export const describeRequest = (request: JudgedRequest) => {
+  switch (request.type) {
+    case 'claim':
+      return {
+        type: request.type,
+        rows: request.rows.map(({ channelId, total }) => ({ channelId, total: `${total}` })),
+      }
+    case 'settle':
+      return { ...request, settledBefore: `${request.settledBefore}` }
+    case 'refund':
+      return { ...request, nonce: `${request.nonce}` }
+  }
+}
+
+/** Builds the judge from a journal row, after a crash. */
+export const readRequestJudge = (rpc: Rpc, { details }: Settlement): SettlementJudge =>
+  createRequestJudge(rpc, detailsShape.parse(details))

@@ -1,0 +1,157 @@
+import type { Hex } from 'viem'
+import { larger, numberWord, smaller } from '../abi/words.js'
+import { structureRules } from '../explanations.js'
+import { readOccasion, toRefusal } from '../paymentMethod.js'
+import { tryCall } from '../rpc/rpc.js'
+import type { RevertReason, SettlementCall } from '../transactions/settlementCall.js'
+import { names as isNamed } from './checks.js'
+import { checkRows, gasOf, neverExpires, toRows } from './claim.js'
+import {
+  type ChannelState,
+  configWords,
+  decodeState,
+  encodeClaim,
+  encodeRefund,
+  encodeTogether,
+  hashChannel,
+  hashRefund,
+  planStateRead,
+  settlementAddress,
+} from './contract.js'
+import { createRequestJudge, describeRequest, type JudgedRequest } from './judge.js'
+import type { RefundOrder, RefundProof } from './payload.js'
+import { type ChannelDependencies, type Prepare, readListed } from './prepared.js'
+import { explainRevert } from './reverts.js'
+import { findSigner } from './signatures.js'
+
+/* A cooperative refund claims what the payer owes and returns the rest, in one transaction. */
+
+const ruleNames = [...structureRules, 'channel_terms', 'authorizer_signature', 'channel_state'] as const
+
+/** A channel makes one refund for each nonce. */
+export const formatRefundId = (network: string, channelId: Hex, nonce: bigint): string =>
+  `${network}/${settlementAddress}/refund/${channelId}/${nonce}`.toLowerCase()
+
+const findTermsProblem = (
+  { config, channelId }: RefundProof,
+  { payTo, asset }: { readonly payTo: string; readonly asset: string },
+  { chainId, order }: { readonly chainId: number; readonly order: RefundOrder },
+): RevertReason | null => {
+  if (hashChannel(chainId, config) !== channelId) {
+    return { reason: 'invalid_batch_settlement_evm_channel_id_mismatch' }
+  }
+  if (!isNamed(payTo, config.receiver)) return { reason: 'invalid_batch_settlement_evm_receiver_mismatch' }
+  if (!isNamed(asset, config.token)) return { reason: 'invalid_batch_settlement_evm_token_mismatch' }
+  const isForeign = order.claims.some((claim) => hashChannel(chainId, claim.config) !== channelId)
+  if (!isForeign) return null
+  const message = 'payload.claims: a refund claims vouchers of its own channel only'
+  return { reason: 'invalid_batch_settlement_evm_channel_id_mismatch', message }
+}
+
+/** What is returned at most: the contract pays what is there. */
+const findPaid = ({ amount, claims }: RefundOrder, { balance, totalClaimed }: ChannelState): bigint => {
+  const claimed = claims.reduce((most, row) => larger(most, row.totalClaimed), totalClaimed)
+  return balance > claimed ? smaller(amount, balance - claimed) : 0n
+}
+
+const findStateProblem = (order: RefundOrder, state: ChannelState): RevertReason | null => {
+  if (state.balance === 0n) return { reason: 'invalid_batch_settlement_evm_channel_not_found' }
+  if (findPaid(order, state) === 0n) return { reason: 'invalid_batch_settlement_evm_refund_no_balance' }
+  if (order.nonce === state.refundNonce) return null
+  const message = `payload.refundNonce: the next one of the channel is ${state.refundNonce}`
+  return { reason: 'invalid_batch_settlement_evm_refund_nonce_mismatch', message }
+}
+
+export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare => {
+  const { network, rpc, clock, contractReader } = dependencies
+  const { chainId } = network
+
+  const checkOrder = async (
+    { config, channelId }: RefundProof,
+    order: RefundOrder,
+  ): Promise<RevertReason | null> => {
+    const { nonce, amount, refundSignature, claims, claimSignature } = order
+    const isUnsigned = refundSignature === null || (claims.length > 0 && claimSignature === null)
+    if (isUnsigned) return { reason: 'invalid_batch_settlement_evm_authorizer_not_configured' }
+    const digest = hashRefund(chainId, channelId, { nonce, amount })
+    const requester = { name: `payTo ${config.receiver}`, site: null }
+    const signed = { signer: config.receiverAuthorizer, digest, signature: refundSignature }
+    const signer = await findSigner({ rpc, reader: contractReader, requester }, signed)
+    return signer === null ? { reason: 'invalid_batch_settlement_evm_refund_authorizer_signature' } : null
+  }
+
+  return async (payment, phase, trace) => {
+    trace?.expect(ruleNames)
+    const reading = await readListed(dependencies, payment, ['refund'], trace)
+    if ('refused' in reading) return reading
+    const { proof, token } = reading.prepared
+    const { config, channelId, order } = proof
+    const { payTo, asset } = payment.requirements
+    const refuse = (failure: RevertReason) => ({ refused: toRefusal(config.payer, failure) })
+    if (order === null) return refuse(incomplete)
+    const foreign = findTermsProblem(proof, { payTo, asset }, { chainId, order })
+    trace?.note('channel_terms', foreign)
+    if (foreign !== null) return refuse(foreign)
+    const unsigned = await checkOrder(proof, order)
+    trace?.note('authorizer_signature', unsigned)
+    if (unsigned !== null) return refuse(unsigned)
+    const state = decodeState(await tryCall(rpc, planStateRead(channelId)))
+    const problem = state === null ? unread : findStateProblem(order, state)
+    if (state === null || problem !== null) {
+      trace?.note('channel_state', problem)
+      return refuse(problem ?? unread)
+    }
+    const rows = toRows(order.claims, chainId)
+    const checked = await checkRows(dependencies, rows, { signature: order.claimSignature, payTo })
+    trace?.note('channel_state', 'reason' in checked ? checked : null)
+    if ('reason' in checked) return refuse(checked)
+
+    const { amount, nonce, refundSignature } = order
+    const paid = findPaid(order, state)
+    const refund = encodeRefund(config, { amount, nonce, signature: refundSignature ?? '0x' })
+    const words = configWords(config) + numberWord(amount) + numberWord(nonce)
+    const judged: JudgedRequest = { type: 'refund', channelId, nonce, words }
+    const call: SettlementCall = {
+      to: settlementAddress,
+      data:
+        rows.length === 0
+          ? refund
+          : encodeTogether([encodeClaim(rows, order.claimSignature ?? '0x'), refund]),
+      id: formatRefundId(network.network, channelId, nonce),
+      payer: config.payer,
+      payTo: config.receiver,
+      amount: paid,
+      ...gasOf([...rows, config, config]),
+      deadline: neverExpires,
+      batchedBy: null,
+      sender: null,
+      runsPayerCode: checked.isWalletAsked,
+      reads: [],
+      probe: null,
+      explainRevert: (failure) =>
+        explainRevert(failure, {
+          fallback: 'invalid_batch_settlement_evm_refund_simulation_failed',
+          named: { InvalidRefundNonce: 'invalid_batch_settlement_evm_refund_nonce_mismatch' },
+        }),
+      findContradiction: () => null,
+      isTooEarly: () => false,
+      judge: createRequestJudge(rpc, judged),
+    }
+    return {
+      prepared: {
+        candidate: { ...readOccasion(clock, phase), payment, token, recheck: () => null },
+        call,
+        details: describeRequest(judged),
+        isWalletAsked: false,
+        authorizedAmount: paid,
+        received: 0n,
+      },
+    }
+  }
+}
+
+const unread = { reason: 'invalid_batch_settlement_evm_rpc_read_failed' } as const
+const incomplete = {
+  reason: 'invalid_batch_settlement_evm_refund_payload',
+  message: 'payload: amount, refundNonce and claims are required to settle a refund',
+} as const

@@ -1,0 +1,132 @@
+import type { Payment } from '../../../protocol/payment.js'
+import type { SettledState, Verification, VerifyOptions } from '../../../schemes/scheme.js'
+import { isSameAddress } from '../abi/address.js'
+import { asHex, readWord } from '../abi/words.js'
+import { type CreateScheme, createPaymentMethod, type PaymentMethod, toRefusal } from '../paymentMethod.js'
+import { tryCall } from '../rpc/rpc.js'
+import { createDescribeToken } from '../tokens/tokenRegistry.js'
+import { describeState } from './checks.js'
+import { createPrepareClaim, formatClaimId, toRows } from './claim.js'
+import { decodeState, planStateRead, settlementAddress, topics } from './contract.js'
+import { choosePull, createPrepareDeposit } from './deposit.js'
+import { toJudgedDeposit } from './depositCall.js'
+import { readDepositJudge } from './depositJudge.js'
+import { readRequestJudge } from './judge.js'
+import { readChannelProof } from './payload.js'
+import type { ChannelDependencies, Prepare, PreparedChannelCall } from './prepared.js'
+import { createPrepareRefund, formatRefundId } from './refund.js'
+import { createPrepareSweep } from './sweep.js'
+import { createVerifyVoucher } from './voucher.js'
+
+/**
+ * `batch-settlement` on one network: the payer deposits once, then signs a higher ceiling for each request; the server claims
+ * and sweeps what it charged. This facilitator signs for no receiver: servers bring their own receiverAuthorizer.
+ */
+export const createChannelScheme: CreateScheme = (dependencies) => {
+  const { network, opened, tokens, channels } = dependencies
+  const describeToken = createDescribeToken(network, tokens)
+  const identify = createIdentify(dependencies)
+  const createMethod = (
+    prepare: Prepare,
+    readJudge: typeof readDepositJudge = readRequestJudge,
+  ): PaymentMethod =>
+    createPaymentMethod<PreparedChannelCall>(dependencies, {
+      prepare,
+      isWalletAsked: (prepared) => prepared.isWalletAsked,
+      findFailedCheck: (candidate) => candidate.recheck(candidate),
+      identify,
+      describe: ({ details }) => details,
+      readJudge,
+    })
+  const deposit = createMethod(createPrepareDeposit(dependencies), readDepositJudge)
+  const claim = createMethod(createPrepareClaim(dependencies))
+  const settled: Readonly<Record<string, PaymentMethod>> = {
+    deposit,
+    claim,
+    settle: createMethod(createPrepareSweep(dependencies)),
+    refund: createMethod(createPrepareRefund(dependencies)),
+  }
+  const verifyVoucher = createVerifyVoucher(dependencies)
+
+  const verify = async (payment: Payment, options: VerifyOptions): Promise<Verification> => {
+    const { type } = payment.proof
+    const name = typeof type === 'string' ? type : ''
+    if (name === 'deposit' || options.isForSettle === true) {
+      const method = Object.hasOwn(settled, name) ? settled[name] : undefined
+      return await (method ?? deposit).verify(payment, options)
+    }
+    return await verifyVoucher(payment, options)
+  }
+
+  return {
+    kind: { scheme: 'batch-settlement', network: network.network },
+    network: opened,
+    journalClaims: null,
+    settledState: createSettledState(dependencies),
+    describeKind: () =>
+      channels.peek() === true
+        ? { extra: { assetTransferMethods: ['eip3009', 'permit2'] }, extensions: [] }
+        : null,
+    describeAsset: async (asset) => ((await channels.ask()) ? await describeToken(asset) : null),
+    identify,
+    verify: async (payment, options) => {
+      if (await channels.ask()) return await verify(payment, options)
+      const unoffered = { reason: 'unsupported_scheme', message: unofferedMessage } as const
+      options.trace?.note('scheme_served', unoffered)
+      return toRefusal(null, unoffered)
+    },
+    resolve: (settlement, signal, options) =>
+      (settlement.details.type === 'deposit' ? deposit : claim).resolve(settlement, signal, options),
+  }
+}
+
+const unofferedMessage =
+  "batch-settlement: this network lacks x402's settlement of channels; /supported does not list it"
+
+/** A sweep has no identity of its own: what it pays depends on the chain. */
+const createIdentify =
+  ({ network }: Pick<ChannelDependencies, 'network'>): PaymentMethod['identify'] =>
+  (payment) => {
+    const reading = readChannelProof(payment.proof)
+    if ('problem' in reading) return null
+    const { proof } = reading
+    switch (proof.type) {
+      case 'deposit': {
+        const pull = choosePull(proof, payment)
+        return 'reason' in pull ? null : toJudgedDeposit(network.network, proof, pull).id
+      }
+      case 'claim':
+        return formatClaimId(network.network, toRows(proof.claims, network.chainId))
+      case 'refund':
+        return proof.order === null
+          ? null
+          : formatRefundId(network.network, proof.channelId, proof.order.nonce)
+      case 'voucher':
+      case 'settle':
+        return null
+    }
+  }
+
+/** Servers store what a deposit or a refund left in the channel: in the block that holds it, never before. */
+const createSettledState = ({ rpc }: Pick<ChannelDependencies, 'rpc'>): SettledState => ({
+  describe: async ({ proof: fields }, transaction) => {
+    const reading = readChannelProof(fields)
+    if ('problem' in reading) return {}
+    const { proof } = reading
+    if (proof.type === 'claim') return { amount: '' }
+    if (proof.type !== 'deposit' && proof.type !== 'refund') return {}
+    const { channelId } = proof
+    const receipt = await rpc.getReceipt(asHex(transaction))
+    if (receipt === null) throw new Error('No node has the receipt of the channel')
+    const state = decodeState(await tryCall(rpc, { at: receipt.blockNumber, ...planStateRead(channelId) }))
+    if (state === null) throw new Error('The settlement does not answer what it knows of the channel')
+    const refunded = receipt.logs.find(
+      ({ address, topics: [event, id] }) =>
+        isSameAddress(address, settlementAddress) &&
+        event?.toLowerCase() === topics.refunded &&
+        id?.toLowerCase() === channelId,
+    )
+    const amount = proof.type === 'deposit' ? proof.amount : (readWord(refunded?.data) ?? 0n)
+    return { amount: `${amount}`, extra: { channelState: describeState(channelId, state) } }
+  },
+})

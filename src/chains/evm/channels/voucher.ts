@@ -1,0 +1,67 @@
+import type { Scheme } from '../../../schemes/scheme.js'
+import { structureRules } from '../explanations.js'
+import { toRefusal } from '../paymentMethod.js'
+import { tryCall } from '../rpc/rpc.js'
+import type { RevertReason } from '../transactions/settlementCall.js'
+import { describeState, findChannelProblem, findRefundProblem, findVoucherProblem } from './checks.js'
+import { decodeState, hashVoucher, planStateRead } from './contract.js'
+import { type ChannelDependencies, readListed } from './prepared.js'
+import { findVoucherSigner } from './signatures.js'
+
+/* Vouchers and the refunds that payers ask for are verified; what becomes of them the server decides. */
+
+const names = [...structureRules, 'channel_terms', 'voucher_signature', 'channel_state'] as const
+
+/** Consumes nothing: a voucher verifies until it is claimed. The server counts what it has charged. */
+export const createVerifyVoucher = (dependencies: ChannelDependencies): Scheme['verify'] => {
+  const { network, rpc, contractReader } = dependencies
+  const { chainId } = network
+
+  return async (payment, { trace }) => {
+    trace?.expect(names)
+    const reading = await readListed(dependencies, payment, ['voucher', 'refund'], trace)
+    if ('refused' in reading) return reading.refused
+    const { proof } = reading.prepared
+    const { config, channelId, maxClaimable } = proof
+    const { payer } = config
+    const refuse = (failure: RevertReason) => toRefusal(payer, failure)
+    const { requirements } = payment
+
+    const foreign = findChannelProblem(proof, requirements, chainId)
+    trace?.note('channel_terms', foreign)
+    if (foreign !== null) return refuse(foreign)
+    const requester = { name: `payer ${payer}`, site: null }
+    const voucher = { digest: hashVoucher(chainId, channelId, maxClaimable), signature: proof.signature }
+    const signer = await findVoucherSigner({ rpc, reader: contractReader, requester }, config, voucher)
+    trace?.note('voucher_signature', signer === null ? unsigned : null)
+    if (signer === null) return refuse(unsigned)
+
+    const state = decodeState(await tryCall(rpc, planStateRead(channelId)))
+    const unbacked =
+      state === null
+        ? unread
+        : state.balance === 0n
+          ? unopened
+          : proof.type === 'refund'
+            ? findRefundProblem(maxClaimable, state)
+            : findVoucherProblem(maxClaimable, state, { deposit: 0n, price: requirements.amount })
+    trace?.note('channel_state', unbacked)
+    if (state === null || unbacked !== null) return refuse(unbacked ?? unread)
+    return {
+      isValid: true,
+      payer,
+      authorizationId: `${network.network}/${channelId}/${proof.type}/${maxClaimable}`,
+      authorizedAmount: maxClaimable,
+      amount: 0n,
+      atStake: requirements.amount,
+      expiresAt: null,
+      details: {},
+      snapshot: describeState(channelId, state),
+      settle: async () => ({ state: 'failed', reason: 'invalid_batch_settlement_evm_payload_type' }),
+    }
+  }
+}
+
+const unsigned = { reason: 'invalid_batch_settlement_evm_voucher_signature' } as const
+const unread = { reason: 'invalid_batch_settlement_evm_rpc_read_failed' } as const
+const unopened = { reason: 'invalid_batch_settlement_evm_channel_not_found' } as const

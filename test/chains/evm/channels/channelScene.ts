@@ -1,0 +1,248 @@
+import { type Address, getAddress, type Hex, zeroAddress } from 'viem'
+import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
+import {
+  type ChannelConfig,
+  channelConfig,
+  channelIdOf,
+  signClaim,
+  signClaimBatch,
+  signErc3009Deposit,
+  signPermit2Deposit,
+  signRefund,
+  signVoucher,
+  type VoucherClaim,
+} from '../../../support/evm/channels.js'
+import type { LocalChain } from '../../../support/evm/localChain.js'
+import type { WireRequirements } from '../../../support/evm/payment.js'
+import { setUsdcAllowance } from '../../../support/evm/permit2.js'
+import { createEoa, type EoaWallet, type PayerWallet } from '../../../support/evm/wallets.js'
+
+/* Channels as payers and servers use them, signed by the tests' own typed data. */
+
+type Payload = Readonly<Record<string, unknown>>
+
+export interface ChannelBody {
+  readonly x402Version: 2
+  readonly paymentPayload: {
+    readonly x402Version: 2
+    readonly accepted: WireRequirements
+    readonly payload: Payload
+  }
+  readonly paymentRequirements: WireRequirements
+}
+
+export interface ChannelPlan {
+  readonly wallet?: PayerWallet
+  /** Signs vouchers; default: a key of its own, as the published client suggests. Null: the payer's account. */
+  readonly voucherKey?: EoaWallet | null
+  readonly authorizer?: EoaWallet
+  readonly payTo?: Address
+  readonly token?: Address
+  readonly config?: Partial<ChannelConfig>
+  /** Of one request, in smallest units. */
+  readonly price?: bigint
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+export interface Channel {
+  readonly chain: LocalChain
+  readonly config: ChannelConfig
+  readonly id: Hex
+  readonly wallet: PayerWallet
+  readonly voucherSigner: PayerWallet
+  readonly authorizer: EoaWallet
+  readonly requirements: WireRequirements
+}
+
+export const planChannel = (
+  chain: LocalChain,
+  {
+    wallet = createEoa(),
+    voucherKey = createEoa(),
+    authorizer = createEoa(),
+    payTo = getAddress(randomAddress()),
+    token = chain.token.verifyingContract,
+    config: changes = {},
+    price = 1_000n,
+    extra = {},
+  }: ChannelPlan = {},
+): Channel => {
+  const config = channelConfig({
+    payer: wallet.address,
+    payerAuthorizer: voucherKey?.address ?? zeroAddress,
+    receiver: payTo,
+    receiverAuthorizer: authorizer.address,
+    token,
+    salt: randomHex(32),
+    ...changes,
+  })
+  const { name, version } = chain.token
+  return {
+    chain,
+    config,
+    id: channelIdOf(chain.chainId, config),
+    wallet,
+    voucherSigner: voucherKey ?? wallet,
+    authorizer,
+    requirements: {
+      scheme: 'batch-settlement',
+      network: chain.network,
+      amount: String(price),
+      asset: token,
+      payTo,
+      maxTimeoutSeconds: 300,
+      extra: {
+        name,
+        version,
+        receiverAuthorizer: authorizer.address,
+        withdrawDelay: config.withdrawDelay,
+        ...extra,
+      },
+    },
+  }
+}
+
+export const bodyOf = (requirements: WireRequirements, payload: Payload): ChannelBody => ({
+  x402Version: 2,
+  paymentPayload: { x402Version: 2, accepted: requirements, payload },
+  paymentRequirements: requirements,
+})
+
+export const withPayload = (
+  { paymentRequirements, paymentPayload }: ChannelBody,
+  changes: Payload,
+): ChannelBody => bodyOf(paymentRequirements, { ...paymentPayload.payload, ...changes })
+
+export const withExtra = (
+  { paymentRequirements, paymentPayload }: ChannelBody,
+  changes: Payload,
+): ChannelBody =>
+  bodyOf(
+    { ...paymentRequirements, extra: { ...paymentRequirements.extra, ...changes } },
+    paymentPayload.payload,
+  )
+
+export const wireVoucher = async (
+  { chain, config, id, voucherSigner }: Channel,
+  ceiling: bigint,
+  signature?: Hex,
+) => ({
+  channelId: id,
+  maxClaimableAmount: String(ceiling),
+  signature: signature ?? (await signVoucher(chain, voucherSigner, config, ceiling)),
+})
+
+export interface DepositPlan {
+  readonly amount?: bigint
+  /** Of the voucher; default: the price of one request. */
+  readonly ceiling?: bigint
+  readonly method?: 'eip3009' | 'permit2'
+  /** The payer's balance before; default: the amount. */
+  readonly balance?: bigint
+  /** Changes what is signed. */
+  readonly authorization?: Readonly<Record<string, unknown>>
+}
+
+export const depositBody = async (
+  channel: Channel,
+  {
+    amount = 10_000n,
+    ceiling = BigInt(channel.requirements.amount),
+    method = 'eip3009',
+    balance = amount,
+    authorization: changes = {},
+  }: DepositPlan = {},
+): Promise<ChannelBody> => {
+  const { chain, config, wallet, requirements } = channel
+  if (balance > 0n) await chain.mint(wallet.address, balance)
+  if (method === 'permit2') await setUsdcAllowance(chain, wallet.address)
+  const toSign = { wallet, config, amount }
+  const authorization =
+    method === 'permit2'
+      ? { permit2Authorization: (await signPermit2Deposit(chain, toSign, changes)).authorization }
+      : { erc3009Authorization: (await signErc3009Deposit(chain, toSign, changes)).authorization }
+  const isPermit = method === 'permit2'
+  const asked = isPermit
+    ? { ...requirements, extra: { ...requirements.extra, assetTransferMethod: 'permit2' } }
+    : requirements
+  return bodyOf(asked, {
+    type: 'deposit',
+    channelConfig: config,
+    voucher: await wireVoucher(channel, ceiling),
+    deposit: { amount: String(amount), authorization },
+  })
+}
+
+export const voucherBody = async (channel: Channel, ceiling: bigint, signature?: Hex): Promise<ChannelBody> =>
+  bodyOf(channel.requirements, {
+    type: 'voucher',
+    channelConfig: channel.config,
+    voucher: await wireVoucher(channel, ceiling, signature),
+  })
+
+/** What the client sends. */
+export const refundBody = async (channel: Channel, charged: bigint): Promise<ChannelBody> =>
+  withPayload(await voucherBody(channel, charged), { type: 'refund' })
+
+/** The requirements of the published server's channel manager. */
+export const managerRequirements = ({
+  network,
+  asset,
+  payTo,
+}: Pick<WireRequirements, 'network' | 'asset' | 'payTo'>): WireRequirements => ({
+  scheme: 'batch-settlement',
+  network,
+  asset,
+  amount: '0',
+  payTo,
+  maxTimeoutSeconds: 0,
+  extra: {},
+})
+
+const toWire = ({ voucher, signature, totalClaimed }: VoucherClaim) => ({
+  voucher: { channel: voucher.channel, maxClaimableAmount: String(voucher.maxClaimableAmount) },
+  signature,
+  totalClaimed: String(totalClaimed),
+})
+
+/** A row that claims the whole ceiling by default. */
+export const rowOf = (channel: Channel, ceiling: bigint, total: bigint = ceiling): Promise<VoucherClaim> =>
+  signClaim(channel.chain, channel.voucherSigner, channel.config, ceiling, total)
+
+export const claimBody = async (
+  { chain, authorizer, requirements }: Channel,
+  rows: readonly VoucherClaim[],
+  changes: Payload = {},
+): Promise<ChannelBody> =>
+  bodyOf(managerRequirements(requirements), {
+    type: 'claim',
+    claims: rows.map(toWire),
+    claimAuthorizerSignature: await signClaimBatch(chain, authorizer, rows),
+    ...changes,
+  })
+
+export const sweepBody = ({ requirements }: Channel, changes: Payload = {}): ChannelBody =>
+  bodyOf(managerRequirements(requirements), {
+    type: 'settle',
+    receiver: requirements.payTo,
+    token: requirements.asset,
+    ...changes,
+  })
+
+/** What the server makes of a refund, with what the payer owes. */
+export const refundOrder = async (
+  channel: Channel,
+  { charged = 0n, amount, nonce = 0n }: { charged?: bigint; amount: bigint; nonce?: bigint },
+  changes: Payload = {},
+): Promise<ChannelBody> => {
+  const { chain, authorizer, config } = channel
+  const rows = charged === 0n ? [] : [await rowOf(channel, charged)]
+  return withPayload(await refundBody(channel, charged), {
+    amount: String(amount),
+    refundNonce: String(nonce),
+    claims: rows.map(toWire),
+    refundAuthorizerSignature: await signRefund(chain, authorizer, config, { nonce, amount }),
+    ...(rows.length === 0 ? {} : { claimAuthorizerSignature: await signClaimBatch(chain, authorizer, rows) }),
+    ...changes,
+  })
+}
