@@ -56,6 +56,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'The deadline is expected to pass: a slow machine only lets it pass later.': [
     'test/chains/evm/attacks.test.ts EVM_RPC_TIMEOUT_MS: 300',
     'test/chains/evm/attacks/untrustedCode.test.ts EVM_WALLET_CALL_TIMEOUT_MS: 1000',
+    'test/chains/evm/channels/channelScene.ts maxTimeoutSeconds: 0',
     'test/chains/evm/upto/holds.test.ts maxTimeoutSeconds: 0.001',
     'test/chains/networkFacts.test.ts _RPC_TIMEOUT_MS: 500',
     'test/chains/nodes/jsonRpcEndpoint.test.ts deadlineMs: 150',

@@ -4,10 +4,8 @@ import { createCrossCheckLimit } from '../common/crossCheckLimit.js'
 import { createNetworkMonitor, requireToken } from '../common/networkMonitor.js'
 import { createPromisedCost } from '../common/promisedCost.js'
 import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
-import { larger } from './abi/words.js'
 import { createEscrowPresence } from './authCapture/contracts.js'
 import { createAuthCaptureScheme } from './authCapture/scheme.js'
-import { claimGasCap } from './channels/claim.js'
 import { createChannelPresence } from './channels/contract.js'
 import { createChannelScheme } from './channels/scheme.js'
 import { batchSettler } from './contracts/batchSettler.js'
@@ -144,7 +142,7 @@ const openNetwork = async ({
   const payerCalls = createUntrustedCalls(untrusted, paymentShare)
   const chainClock = createChainClock(clock)
   const fees = createFeeOracle(network, rpc, clock)
-  const gasPerSettlement = larger(highestGasCap(family.deploysSmartWallets), claimGasCap)
+  const gasPerSettlement = highestGasCap(family.deploysSmartWallets)
   const balances = createGasBalances(network.network, {
     rpc,
     signers,

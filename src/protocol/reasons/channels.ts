@@ -116,7 +116,7 @@ export const channelReasons = {
     remedy: 'new_payment',
   },
   invalid_batch_settlement_evm_eip2612_asset_mismatch: {
-    message: 'The token of the EIP-2612 permit is not the required asset',
+    message: 'The token of the EIP-2612 permit is not that of the deposit',
     remedy: 'new_payment',
   },
   invalid_batch_settlement_evm_eip2612_spender_mismatch: {

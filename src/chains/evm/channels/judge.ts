@@ -1,6 +1,7 @@
 import { type Hex, pad } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
+import { sharedOutcome } from '../../../schemes/sharedOutcome.js'
 import { addressField, isSameAddress, wholeNumberField } from '../abi/address.js'
 import { readWord } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
@@ -198,7 +199,9 @@ const detailsShape = z.discriminatedUnion('type', [
 ])
 
 /** What the journal's row stores beside its columns. */
-export const describeRequest = (request: JudgedRequest) => {
+export const describeRequest = (request: JudgedRequest) => ({ ...describe(request), ...sharedOutcome })
+
+const describe = (request: JudgedRequest) => {
   switch (request.type) {
     case 'claim':
       return {

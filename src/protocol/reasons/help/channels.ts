@@ -110,7 +110,7 @@ export const channelHelp = {
     "Ask the payer for a permit of the channel's payer.",
   ],
   invalid_batch_settlement_evm_eip2612_asset_mismatch: [
-    'The token of the EIP-2612 permit is not the required asset.',
+    'The token of the EIP-2612 permit is not that of the deposit.',
     'Ask the payer for a permit in the required asset.',
   ],
   invalid_batch_settlement_evm_eip2612_spender_mismatch: [

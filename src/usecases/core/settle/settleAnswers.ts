@@ -3,6 +3,7 @@ import type { Logger } from '../../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import { isFinal, type Reason } from '../../../protocol/reasons.js'
 import { refusalFields, type SettleResult } from '../../../protocol/results.js'
+import { hasSharedOutcome } from '../../../schemes/sharedOutcome.js'
 import {
   canReceive,
   describeSettlement,
@@ -168,6 +169,13 @@ export const createAnswerFromSettlement = (
     const answered = { callerNetwork, now: clock.now(), caller: context.caller }
     switch (settlement.state) {
       case 'confirmed': {
+        if (hasSharedOutcome(settlement)) {
+          const isKnown = (await isConsumer(settlement, context)) !== null
+          const transaction = settlement.transaction ?? ''
+          return isKnown
+            ? succeed(settlement, transaction, callerNetwork)
+            : answerPending(settlement, transaction, callerNetwork)
+        }
         if (!isSameRequest(settlement, context)) return answerDuplicate(settlement, answered)
         if (!canReceive(context)) return answerPending(settlement, settlement.transaction, callerNetwork)
         switch (await isConsumer(settlement, context)) {
@@ -237,7 +245,7 @@ export const createJoinSettlement = ({
       const answer = await answerFromSettlement(settlement, context)
       if (answer !== null) return answer
       // A different request for the same authorization: the payment belongs to the first one.
-      if (!isSameRequest(settlement, context)) {
+      if (!hasSharedOutcome(settlement) && !isSameRequest(settlement, context)) {
         const { caller } = context
         return answerDuplicate(settlement, { callerNetwork, now: clock.now(), caller })
       }

@@ -173,6 +173,13 @@ export const createSettleAuthorization = ({
           wait.onOpened()
         }
         if (claimed === null) {
+          // What has no identity in its payload joins what is under way from the same state of the chain.
+          const other = authorizationId === null ? await journal.findOpen(verified.authorizationId) : null
+          if (other !== null) {
+            wait.onOpened()
+            const joined = await join(other, context)
+            if (joined !== null) return joined
+          }
           if (!(await isRowLost(verified.authorizationId))) continue
           const { payer } = verified
           return refuseSettle(payment.callerNetwork, { ...consumedBefore, payer })

@@ -1,6 +1,8 @@
-import { type Address, getAddress, type Hex, zeroAddress } from 'viem'
+import { type Address, getAddress, type Hex, serializeErc6492Signature, zeroAddress } from 'viem'
 import { randomAddress, randomHex } from '../../../support/evm/authorization.js'
 import {
+  batchSettlementAbi,
+  batchSettlementAddress,
   type ChannelConfig,
   channelConfig,
   channelIdOf,
@@ -11,7 +13,9 @@ import {
   signRefund,
   signVoucher,
   type VoucherClaim,
+  type WireErc3009Deposit,
 } from '../../../support/evm/channels.js'
+import { callContract } from '../../../support/evm/contractCalls.js'
 import type { LocalChain } from '../../../support/evm/localChain.js'
 import type { WireRequirements } from '../../../support/evm/payment.js'
 import { setUsdcAllowance } from '../../../support/evm/permit2.js'
@@ -141,6 +145,8 @@ export interface DepositPlan {
   readonly balance?: bigint
   /** Changes what is signed. */
   readonly authorization?: Readonly<Record<string, unknown>>
+  /** Wraps the signature of ERC-3009 with the wallet's deployment (ERC-6492). */
+  readonly isWrapped?: boolean
 }
 
 export const depositBody = async (
@@ -151,16 +157,19 @@ export const depositBody = async (
     method = 'eip3009',
     balance = amount,
     authorization: changes = {},
+    isWrapped = false,
   }: DepositPlan = {},
 ): Promise<ChannelBody> => {
   const { chain, config, wallet, requirements } = channel
   if (balance > 0n) await chain.mint(wallet.address, balance)
   if (method === 'permit2') await setUsdcAllowance(chain, wallet.address)
   const toSign = { wallet, config, amount }
+  const wrap = (signed: WireErc3009Deposit): WireErc3009Deposit =>
+    isWrapped ? { ...signed, signature: wrapSignature(wallet, signed.signature) } : signed
   const authorization =
     method === 'permit2'
       ? { permit2Authorization: (await signPermit2Deposit(chain, toSign, changes)).authorization }
-      : { erc3009Authorization: (await signErc3009Deposit(chain, toSign, changes)).authorization }
+      : { erc3009Authorization: wrap((await signErc3009Deposit(chain, toSign, changes)).authorization) }
   const isPermit = method === 'permit2'
   const asked = isPermit
     ? { ...requirements, extra: { ...requirements.extra, assetTransferMethod: 'permit2' } }
@@ -171,6 +180,32 @@ export const depositBody = async (
     voucher: await wireVoucher(channel, ceiling),
     deposit: { amount: String(amount), authorization },
   })
+}
+
+const wrapSignature = ({ deployment }: PayerWallet, signature: Hex): Hex => {
+  if (deployment === null) throw new Error('The wallet has no factory')
+  const { factory: address, factoryData: data } = deployment
+  return serializeErc6492Signature({ address, data, signature })
+}
+
+/** As any account may submit it, without this service. */
+export const depositOnChain = async (channel: Channel, amount: bigint): Promise<void> => {
+  const { chain, config, wallet } = channel
+  await chain.mint(wallet.address, amount)
+  const { collector, collectorData } = await signErc3009Deposit(chain, { wallet, config, amount })
+  await callSettlement(channel, randomAddress(), 'deposit', [config, amount, collector, collectorData])
+}
+
+/** A call of the settlement by any account. */
+export const callSettlement = async (
+  { chain }: Pick<Channel, 'chain'>,
+  from: Address,
+  functionName: string,
+  args: readonly unknown[],
+): Promise<void> => {
+  const call = { from, to: batchSettlementAddress, abi: batchSettlementAbi, functionName, args } as const
+  const { error } = await callContract(chain, call)
+  if (error !== null) throw new Error(`${functionName} reverts: ${error}`)
 }
 
 export const voucherBody = async (channel: Channel, ceiling: bigint, signature?: Hex): Promise<ChannelBody> =>
