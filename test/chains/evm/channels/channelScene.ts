@@ -117,6 +117,12 @@ export const withPayload = (
   changes: Payload,
 ): ChannelBody => bodyOf(paymentRequirements, { ...paymentPayload.payload, ...changes })
 
+/** After signing: the payer signed for other requirements. */
+export const withRequirements = (
+  { paymentRequirements, paymentPayload }: ChannelBody,
+  changes: Partial<WireRequirements>,
+): ChannelBody => bodyOf({ ...paymentRequirements, ...changes }, paymentPayload.payload)
+
 export const withExtra = (
   { paymentRequirements, paymentPayload }: ChannelBody,
   changes: Payload,
@@ -145,6 +151,8 @@ export interface DepositPlan {
   readonly balance?: bigint
   /** Changes what is signed. */
   readonly authorization?: Readonly<Record<string, unknown>>
+  /** Whether the payer has approved Permit2; default: true. */
+  readonly isApproved?: boolean
   /** Wraps the signature of ERC-3009 with the wallet's deployment (ERC-6492). */
   readonly isWrapped?: boolean
 }
@@ -157,12 +165,13 @@ export const depositBody = async (
     method = 'eip3009',
     balance = amount,
     authorization: changes = {},
+    isApproved = true,
     isWrapped = false,
   }: DepositPlan = {},
 ): Promise<ChannelBody> => {
   const { chain, config, wallet, requirements } = channel
   if (balance > 0n) await chain.mint(wallet.address, balance)
-  if (method === 'permit2') await setUsdcAllowance(chain, wallet.address)
+  if (method === 'permit2' && isApproved) await setUsdcAllowance(chain, wallet.address)
   const toSign = { wallet, config, amount }
   const wrap = (signed: WireErc3009Deposit): WireErc3009Deposit =>
     isWrapped ? { ...signed, signature: wrapSignature(wallet, signed.signature) } : signed
