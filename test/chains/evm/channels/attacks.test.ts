@@ -1,0 +1,265 @@
+import { getAddress } from 'viem'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { randomAddress } from '../../../support/evm/authorization.js'
+import {
+  encodeErc3009Deposit,
+  erc3009DepositCollectorAddress,
+  erc3009DepositNonce,
+  readChannel,
+} from '../../../support/evm/channels.js'
+import { deployTestToken } from '../../../support/evm/testTokens.js'
+import { createEoa } from '../../../support/evm/wallets.js'
+import { useScene } from '../../../support/useScene.js'
+import { eventually, openScene, openSlow, quickFinality, readOneBlockLater, type Service } from '../scene.js'
+import { cancelAuthorization, countSent } from '../strangers.js'
+import {
+  type Channel,
+  type ChannelBody,
+  type ChannelPlan,
+  callSettlement,
+  claimBody,
+  depositBody,
+  depositOnChain,
+  planChannel,
+  refundOrder,
+  rowOf,
+  sweepBody,
+  voucherBody,
+  withExtra,
+  withPayload,
+} from './channelScene.js'
+
+/* What payers, receivers and strangers do to a channel while this service works on it, and what that must not change. */
+
+const scene = useScene(() => openScene({ hasBatchSettlement: true }))
+let service: Service
+
+beforeEach(async () => {
+  service = await scene.open()
+})
+
+const plan = (changes: ChannelPlan = {}): Channel => planChannel(scene.chain, changes)
+const prefixed = (reason: string) => `invalid_batch_settlement_evm_${reason}`
+
+const openChannel = async (changes: ChannelPlan = {}, amount = 10_000n): Promise<Channel> => {
+  const channel = plan(changes)
+  await depositOnChain(channel, amount)
+  return channel
+}
+
+const readAuthorization = ({ paymentPayload }: ChannelBody) =>
+  Object(paymentPayload.payload.deposit).authorization.erc3009Authorization
+
+/** Anyone may submit what the payer signed. */
+const submit = (channel: Channel, body: ChannelBody): Promise<void> => {
+  const data = encodeErc3009Deposit(readAuthorization(body))
+  const args = [channel.config, 10_000n, erc3009DepositCollectorAddress, data]
+  return callSettlement(channel, randomAddress(), 'deposit', args)
+}
+
+describe('a deposit', () => {
+  it('that a stranger submits first is a success, by the transaction of the stranger', async () => {
+    const slow = await openSlow(scene)
+    const channel = plan()
+    const body = await depositBody(channel)
+    const answer = await slow.settleAfter(body, () => submit(channel, body))
+    const settled = answer.success === true ? answer : await readOneBlockLater(scene, slow.service, answer)
+    expect(settled).toMatchObject(answer.success === true ? { amount: '10000' } : { status: 'confirmed' })
+    const { from } = await scene.chain.client.getTransaction({ hash: `0x${settled.transaction.slice(2)}` })
+    expect(from).not.toBe(getAddress(slow.service.signers[0]?.address ?? ''))
+    expect(await readChannel(scene.chain, channel.config)).toMatchObject({ balance: 10_000n })
+  })
+
+  it('that the payer cancels meanwhile fails, and says that it was not made', async () => {
+    const slow = await openSlow(scene)
+    const wallet = createEoa()
+    const channel = plan({ wallet })
+    const body = await depositBody(channel)
+    const nonce = erc3009DepositNonce(channel.id, readAuthorization(body).salt)
+    const answer = await slow.settleAfter(body, () => cancelAuthorization(scene, wallet, nonce))
+    expect(await readOneBlockLater(scene, slow.service, answer)).toMatchObject({
+      status: 'failed',
+      errorReason: prefixed('deposit_already_used'),
+    })
+    expect(await readChannel(scene.chain, channel.config)).toMatchObject({ balance: 0n })
+  })
+
+  it('in a token that takes a fee is refused before anything is sent', async () => {
+    const token = await deployTestToken(scene.chain, 'FeeOnTransferToken')
+    const usdc = scene.chain.token.verifyingContract
+    service = await scene.open({
+      environment: { [`EVM_TOKENS_${scene.chain.chainId}`]: `${usdc},${token.address}` },
+    })
+    const chain = { ...scene.chain, token: token.token, mint: async () => undefined }
+    const channel = planChannel(chain, { token: token.address })
+    await token.mint(channel.config.payer, 20_000n)
+    const body = await depositBody(channel)
+    const before = await countSent(scene, service)
+    expect(await service.verify(body)).toMatchObject({ isValid: false })
+    expect(await service.settle(body)).toMatchObject({
+      success: false,
+      errorReason: prefixed('deposit_simulation_failed'),
+    })
+    expect(await countSent(scene, service)).toBe(before)
+  })
+
+  it('that a reorg takes back is sent again, and answered once', async () => {
+    service = await scene.open({ environment: { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' } })
+    const channel = plan()
+    const body = await depositBody(channel)
+    const { settlementId = '' } = await service.settle(body)
+    await scene.chain.control.reorg(1)
+    await scene.chain.control.mine()
+    expect(await readChannel(scene.chain, channel.config)).toMatchObject({ balance: 0n })
+    const { core } = service
+    await core.detectReorgs()
+    await core.detectReorgs()
+    expect(await core.useCases.core.getSettlement(settlementId)).toMatchObject({ status: 'pending' })
+    await eventually(async () => {
+      await service.reconcile()
+      const { status } = await core.useCases.core.getSettlement(settlementId)
+      return status === 'confirmed' ? status : null
+    })
+    expect(await readChannel(scene.chain, channel.config)).toMatchObject({ balance: 10_000n })
+    expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
+  })
+})
+
+describe('a state that the request states', () => {
+  it('is not what is answered: the chain is asked', async () => {
+    const channel = await openChannel()
+    const forged = { channelId: channel.id, balance: '999999999', totalClaimed: '0', refundNonce: '9' }
+    const body = withPayload(withExtra(await voucherBody(channel, 1_000n), { channelState: forged }), {
+      extra: forged,
+      balance: '999999999',
+    })
+    expect(await service.verify(body)).toMatchObject({
+      isValid: true,
+      extra: { balance: '10000', refundNonce: '0' },
+    })
+    expect(
+      await service.verify(withExtra(await voucherBody(channel, 10_001n), { channelState: forged })),
+    ).toMatchObject({
+      invalidReason: prefixed('cumulative_exceeds_balance'),
+    })
+  })
+})
+
+describe('a claim', () => {
+  it('that the receiver makes itself meanwhile is a success, although nothing is left to do', async () => {
+    const slow = await openSlow(scene)
+    const channel = await openChannel()
+    const row = await rowOf(channel, 1_000n)
+    const answer = await slow.settleAfter(await claimBody(channel, [row]), () =>
+      callSettlement(channel, channel.config.receiver, 'claim', [[row]]),
+    )
+    const settled =
+      answer.success === true ? { status: 'confirmed' } : await readOneBlockLater(scene, slow.service, answer)
+    expect(settled).toMatchObject({ status: 'confirmed' })
+    expect(await readChannel(scene.chain, channel.config)).toMatchObject({ totalClaimed: 1_000n })
+  })
+
+  it('of one row for another network is refused, and not sent without it', async () => {
+    const channel = await openChannel()
+    const foreign = planChannel(
+      { ...scene.chain, chainId: scene.chain.chainId + 1 },
+      { authorizer: channel.authorizer, payTo: channel.config.receiver },
+    )
+    const rows = [await rowOf(channel, 1_000n), await rowOf(foreign, 1_000n)]
+    const answer = await service.settle(await claimBody(channel, rows))
+    expect(answer).toMatchObject({ success: false, errorReason: prefixed('claim_simulation_failed') })
+    expect(answer.errorMessage).toMatch(/claims\.1 /)
+    expect(await readChannel(scene.chain, channel.config)).toMatchObject({ totalClaimed: 0n })
+  })
+})
+
+describe('a sweep', () => {
+  it('that a stranger makes first is a success, with what the stranger paid', async () => {
+    const slow = await openSlow(scene)
+    const channel = await openChannel()
+    const { receiver, token } = channel.config
+    await callSettlement(channel, receiver, 'claim', [[await rowOf(channel, 2_000n)]])
+    const answer = await slow.settleAfter(sweepBody(channel), async () => {
+      await callSettlement(channel, receiver, 'claim', [[await rowOf(channel, 3_000n)]])
+      await callSettlement(channel, randomAddress(), 'settle', [receiver, token])
+    })
+    const settled = answer.success === true ? answer : await readOneBlockLater(scene, slow.service, answer)
+    expect(settled).toMatchObject({ amount: '3000' })
+    expect(await scene.chain.balanceOf(receiver)).toBe(3_000n)
+  })
+})
+
+describe('a refund', () => {
+  it('that is replayed is answered as before, and returns nothing more', async () => {
+    const channel = await openChannel()
+    const body = await refundOrder(channel, { amount: 1_000n })
+    const first = await service.settle(body)
+    expect(first).toMatchObject({ success: true, amount: '1000' })
+    const before = await countSent(scene, service)
+    const again = await service.settle(body, 'eve')
+    expect(again).toMatchObject({ success: true, transaction: first.transaction })
+    expect(await countSent(scene, service)).toBe(before)
+    expect(await scene.chain.balanceOf(channel.config.payer)).toBe(1_000n)
+  })
+
+  it('that another facilitator made before is refused by its nonce', async () => {
+    const channel = await openChannel()
+    const { config } = channel
+    await callSettlement(channel, config.receiver, 'refund', [config, 1_000n])
+    expect(await service.settle(await refundOrder(channel, { amount: 1_000n }))).toMatchObject({
+      success: false,
+      errorReason: prefixed('refund_nonce_mismatch'),
+    })
+  })
+
+  it('whose nonce the receiver uses meanwhile fails when that is proven', async () => {
+    const slow = await openSlow(scene, quickFinality(scene))
+    const channel = await openChannel()
+    const { config } = channel
+    const answer = await slow.settleAfter(await refundOrder(channel, { amount: 1_000n }), () =>
+      callSettlement(channel, config.receiver, 'refund', [config, 2_000n]),
+    )
+    expect(await readOneBlockLater(scene, slow.service, answer)).toMatchObject({
+      status: 'failed',
+      errorReason: prefixed('refund_transaction_failed'),
+    })
+    expect(await scene.chain.balanceOf(config.payer)).toBe(2_000n)
+  })
+
+  it('of which a withdrawal left less returns what is there, which the event says', async () => {
+    const channel = await openChannel()
+    const { config } = channel
+    await callSettlement(channel, config.receiver, 'refund', [config, 9_000n])
+    const settled = await service.settle(await refundOrder(channel, { amount: 10_000n, nonce: 1n }))
+    expect(settled).toMatchObject({
+      success: true,
+      amount: '1000',
+      extra: { channelState: { balance: '0' } },
+    })
+  })
+})
+
+describe('a claim on a chain whose time has passed', () => {
+  const late = useScene(() => openScene({ hasBatchSettlement: true }))
+
+  it('that a withdrawal comes before fails only when it is proven, and can be asked for again', async () => {
+    const slow = await openSlow(late)
+    const channel = planChannel(late.chain)
+    await depositOnChain(channel, 10_000n)
+    const { config } = channel
+    await callSettlement(channel, config.payer, 'initiateWithdraw', [config, 9_500n])
+    await late.chain.control.increaseTime(config.withdrawDelay + 1)
+    await late.chain.control.mine()
+    const body = await claimBody(channel, [await rowOf(channel, 1_000n)])
+    const answer = await slow.settleAfter(body, () =>
+      callSettlement(channel, config.payer, 'finalizeWithdraw', [config]),
+    )
+    expect(await readOneBlockLater(late, slow.service, answer)).toMatchObject({
+      status: 'failed',
+      errorReason: prefixed('claim_transaction_failed'),
+    })
+    const again = await slow.service.settle(body)
+    expect(again).toMatchObject({ success: false, errorReason: prefixed('claim_simulation_failed') })
+    expect(again.errorMessage).toMatch(/claims 1000 of a balance of 500/)
+  })
+})
