@@ -4689,7 +4689,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            413: components["responses"]["PaymentsRequestTooLarge"];
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 131072 bytes (128 kB), unless the instance sets another limit. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimitedOrQuotaExceeded"];
             500: components["responses"]["InternalErrorOrSettlementFailed"];
@@ -7688,7 +7701,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `REQUEST_TOO_LARGE`: The body is larger than 131072 bytes (128 kB). */
+            /** @description `REQUEST_TOO_LARGE`: The body is larger than 131072 bytes (128 kB), unless the instance sets another limit. */
             413: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -22,12 +22,16 @@ describe('the largest body of a payment', () => {
   }
 
   it.each([
-    ['64 kB by default', {}, 65_536],
-    ['MAX_PAYMENT_BODY_BYTES', { MAX_PAYMENT_BODY_BYTES: '100000' }, 100_000],
-    ['at most 1 MiB', { MAX_PAYMENT_BODY_BYTES: '1048576' }, 1_048_576],
-  ])('is %s', async (_name, environment, limit) => {
+    ['64 kB by default, and 128 kB for claims', {}, { '/verify': 65_536, '/settle': 131_072 }],
+    [
+      'MAX_PAYMENT_BODY_BYTES',
+      { MAX_PAYMENT_BODY_BYTES: '100000' },
+      { '/verify': 100_000, '/settle': 100_000 },
+    ],
+    ['at most 1 MiB', { MAX_PAYMENT_BODY_BYTES: '1048576' }, { '/verify': 1_048_576, '/settle': 1_048_576 }],
+  ])('is %s', async (_name, environment, limits) => {
     service = await startService({ databaseUrl: database.url, environment })
-    for (const path of ['/verify', '/settle']) {
+    for (const [path, limit] of Object.entries(limits)) {
       // Text is not a payment, but it is read.
       expect(await statusOf(path, limit)).toBe(400)
       expect(await statusOf(path, limit + 1)).toBe(413)

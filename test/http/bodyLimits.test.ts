@@ -20,6 +20,7 @@ import { paymentBody, paymentBodyWith } from './support/payment.js'
 import { listen, open, readAll } from './support/sockets.js'
 
 const paymentBytes = 65_536
+const settleBytes = 131_072
 const accountBytes = 8_192
 const declarationBytes = 131_072
 const signInBytes = 32_768
@@ -121,12 +122,12 @@ describe('a body', () => {
     // Its end is never sent.
     const { status, body: answer } = await send(port, headOf('/settle', body.length), body.slice(0, -1))
     expect(status).toBe(413)
-    expect(answer).toBe('{"code":"REQUEST_TOO_LARGE","message":"The body is larger than 65536 bytes"}')
+    expect(answer).toBe('{"code":"REQUEST_TOO_LARGE","message":"The body is larger than 131072 bytes"}')
   })
 
   it.each([
     ['/verify', paymentBytes],
-    ['/settle', paymentBytes],
+    ['/settle', settleBytes],
     ['/register', accountBytes],
     ['/lookup', accountBytes],
     ['/dashboard/restrictions', accountBytes],
@@ -148,7 +149,7 @@ describe('a body', () => {
     const limits: Readonly<Record<string, number>> = {
       '/verify': paymentBytes,
       '/v1/explain': paymentBytes,
-      '/settle': paymentBytes,
+      '/settle': settleBytes,
       '/accepts': paymentBytes,
       '/v1/intent/{id}/execute': paymentBytes,
       '/v1/siwx/verify': signInBytes,

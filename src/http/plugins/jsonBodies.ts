@@ -202,7 +202,7 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
         if (bytes === null && needed === declared) {
           bytes = chunk
         } else {
-          if (bytes === null || needed > bytes.length) bytes = grow(bytes, needed, bodyLimit)
+          if (bytes === null || needed > bytes.length) bytes = grow(bytes, needed, declared ?? bodyLimit)
           chunk.copy(bytes, length)
         }
         length = needed
@@ -224,8 +224,10 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
     })
 }
 
-const grow = (bytes: Buffer | null, needed: number, limit: number): Buffer => {
-  const larger = Buffer.allocUnsafeSlow(Math.min(limit, Math.max(initialBufferBytes, needed * 2)))
+/** `most`: as long as the body can become, so that a large limit takes no memory of small bodies. */
+const grow = (bytes: Buffer | null, needed: number, most: number): Buffer => {
+  const doubled = Math.min(most, Math.max(initialBufferBytes, needed * 2))
+  const larger = Buffer.allocUnsafeSlow(Math.max(needed, doubled))
   bytes?.copy(larger)
   return larger
 }

@@ -3,6 +3,7 @@ import { AppError, isRefusal } from '../../errors.js'
 import type { MeasuredKind, Metrics } from '../../platform/metrics.js'
 import { isPriceRequest } from '../../protocol/accepts.js'
 import { canonicalNetwork } from '../../protocol/network.js'
+import { bodyLimits } from '../../protocol/requestLimits.js'
 import type { Tiers } from '../../protocol/tiers.js'
 import type { WireRequirements } from '../../protocol/wire.js'
 import type { CoreUseCases, SettleResponse } from '../../usecases/core/useCases.js'
@@ -29,6 +30,8 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
   { useCases, metrics, requireOperator, maxBodyBytes, tiers },
   done,
 ) => {
+  // A configured limit is that of all.
+  const settleBodyBytes = maxBodyBytes === bodyLimits.payment ? bodyLimits.settle : maxBodyBytes
   app.addHook('onRequest', (_request, reply, next) => {
     forbidCaching(reply)
     next()
@@ -81,7 +84,7 @@ export const paymentRoutes: FastifyPluginCallbackZod<PaymentRoutesDependencies> 
     {
       schema: settleSchema,
       config: { access: 'key', scope: 'settle' },
-      bodyLimit: maxBodyBytes,
+      bodyLimit: settleBodyBytes,
       onRequest: rejectMalformedKey,
     },
     async (request, reply) => {

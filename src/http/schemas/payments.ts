@@ -103,7 +103,7 @@ export const settleSchema = {
   body: wirePaymentRequest,
   response: {
     200: jsonResponse('The outcome.', settleResult, settleResponses),
-    ...describeErrors(settleErrors, bodyLimits.payment),
+    ...describeErrors(settleErrors, bodyLimits.settle),
   },
   'x-reference': {
     request: paymentRequests,

@@ -126,7 +126,8 @@ export const describeErrors = (codes: readonly ErrorCode[], maxBodyBytes: number
 const describeMeaning = (code: ErrorCode, maxBodyBytes: number): string => {
   if (code !== 'REQUEST_TOO_LARGE') return meanings[code]
   const limit = `The body is larger than ${maxBodyBytes} bytes (${maxBodyBytes / 1_024} kB)`
-  return maxBodyBytes === bodyLimits.payment ? `${limit}, unless the instance sets another limit` : limit
+  const isDefault = maxBodyBytes === bodyLimits.payment || maxBodyBytes === bodyLimits.settle
+  return isDefault ? `${limit}, unless the instance sets another limit` : limit
 }
 
 const writeMessage = (code: ErrorCode, maxBodyBytes: number): string =>
