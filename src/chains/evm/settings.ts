@@ -70,6 +70,8 @@ export interface EvmSettings {
   readonly smartWalletFactories: readonly `0x${string}`[]
   /** Payees of `auth-capture` whose refunds the operator pays from what its accounts hold and have allowed. */
   readonly refundReceivers: readonly RefundReceiver[]
+  /** For how long, and for what rise of a ceiling in smallest units, one look at a channel answers for its vouchers. */
+  readonly channelSnapshots: { readonly maxAgeMs: number; readonly maxRise: bigint }
   /** From this amount on, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
   /** Warns when a signer can pay for fewer settlements than this. */
@@ -168,6 +170,8 @@ const familyShape = {
   EVM_SHARED_ROUTER_PERMITS: z.enum(['true', 'false'], 'must be true or false').default('false'),
   EVM_SMART_WALLET_FACTORIES: addresses.default([...wellKnownFactories]),
   EVM_REFUND_RECEIVERS: refundReceivers.default([]),
+  EVM_CHANNEL_SNAPSHOT_SECONDS: wholeNumber(0, 300).default(10),
+  EVM_CHANNEL_SNAPSHOT_AMOUNT: smallestUnits(78).default(1_000_000n),
   EVM_BUILDER_CODE: z
     .string()
     .regex(/^[a-z0-9_]{1,32}$/, 'must have 1 to 32 of a-z, 0-9 and _')
@@ -242,6 +246,10 @@ export const readEvmSettings = (
       takesSharedRouterPermits: family.EVM_SHARED_ROUTER_PERMITS === 'true',
       smartWalletFactories: family.EVM_SMART_WALLET_FACTORIES,
       refundReceivers: family.EVM_REFUND_RECEIVERS,
+      channelSnapshots: {
+        maxAgeMs: 1_000 * family.EVM_CHANNEL_SNAPSHOT_SECONDS,
+        maxRise: family.EVM_CHANNEL_SNAPSHOT_AMOUNT,
+      },
       crossCheckAmount: family.EVM_CROSS_CHECK_AMOUNT,
       lowBalanceSettlements: family.EVM_LOW_SETTLEMENTS_LEFT,
       builderCode: family.EVM_BUILDER_CODE ?? null,

@@ -7,7 +7,7 @@ import { tryCall } from '../rpc/rpc.js'
 import { createDescribeToken } from '../tokens/tokenRegistry.js'
 import { describeState } from './checks.js'
 import { createPrepareClaim, formatClaimId, toRows } from './claim.js'
-import { decodeState, planStateRead, settlementAddress, topics } from './contract.js'
+import { decodeState, hashChannel, planStateRead, settlementAddress, topics } from './contract.js'
 import { choosePull, createPrepareDeposit } from './deposit.js'
 import { toJudgedDeposit } from './depositCall.js'
 import { readDepositJudge } from './depositJudge.js'
@@ -15,6 +15,7 @@ import { readRequestJudge } from './judge.js'
 import { readChannelProof } from './payload.js'
 import type { ChannelDependencies, Prepare, PreparedChannelCall } from './prepared.js'
 import { createPrepareRefund, formatRefundId } from './refund.js'
+import { type ChannelSnapshots, createChannelSnapshots } from './snapshots.js'
 import { createPrepareSweep } from './sweep.js'
 import { createVerifyVoucher } from './voucher.js'
 
@@ -23,7 +24,8 @@ import { createVerifyVoucher } from './voucher.js'
  * and sweeps what it charged. This facilitator signs for no receiver: servers bring their own receiverAuthorizer.
  */
 export const createChannelScheme: CreateScheme = (dependencies) => {
-  const { network, opened, tokens, channels } = dependencies
+  const { family, network, opened, tokens, channels, rpc, clock } = dependencies
+  const snapshots = createChannelSnapshots(rpc, family.channelSnapshots, clock)
   const describeToken = createDescribeToken(network, tokens)
   const identify = createIdentify(dependencies)
   const createMethod = (
@@ -46,7 +48,7 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
     settle: createMethod(createPrepareSweep(dependencies)),
     refund: createMethod(createPrepareRefund(dependencies)),
   }
-  const verifyVoucher = createVerifyVoucher(dependencies)
+  const verifyVoucher = createVerifyVoucher(dependencies, snapshots)
 
   const verify = async (payment: Payment, options: VerifyOptions): Promise<Verification> => {
     const { type } = payment.proof
@@ -62,7 +64,7 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
     kind: { scheme: 'batch-settlement', network: network.network },
     network: opened,
     journalClaims: null,
-    settledState: createSettledState(dependencies),
+    settledState: createSettledState(dependencies, snapshots),
     describeKind: () =>
       channels.peek() === true
         ? { extra: { assetTransferMethods: ['eip3009', 'permit2'] }, extensions: [] }
@@ -108,14 +110,21 @@ const createIdentify =
   }
 
 /** Servers store what a deposit or a refund left in the channel: in the block that holds it, never before. */
-const createSettledState = ({ rpc }: Pick<ChannelDependencies, 'rpc'>): SettledState => ({
+const createSettledState = (
+  { rpc, network }: Pick<ChannelDependencies, 'rpc' | 'network'>,
+  snapshots: ChannelSnapshots,
+): SettledState => ({
   describe: async ({ proof: fields }, transaction) => {
     const reading = readChannelProof(fields)
     if ('problem' in reading) return {}
     const { proof } = reading
-    if (proof.type === 'claim') return { amount: '' }
+    if (proof.type === 'claim') {
+      for (const { config } of proof.claims) snapshots.forget(hashChannel(network.chainId, config))
+      return { amount: '' }
+    }
     if (proof.type !== 'deposit' && proof.type !== 'refund') return {}
     const { channelId } = proof
+    snapshots.forget(channelId)
     const receipt = await rpc.getReceipt(asHex(transaction))
     if (receipt === null) throw new Error('No node has the receipt of the channel')
     const state = decodeState(await tryCall(rpc, { at: receipt.blockNumber, ...planStateRead(channelId) }))

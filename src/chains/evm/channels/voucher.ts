@@ -1,19 +1,22 @@
 import type { Scheme } from '../../../schemes/scheme.js'
 import { structureRules } from '../explanations.js'
 import { toRefusal } from '../paymentMethod.js'
-import { tryCall } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { describeState, findChannelProblem, findRefundProblem, findVoucherProblem } from './checks.js'
-import { decodeState, hashVoucher, planStateRead } from './contract.js'
+import { type ChannelState, hashVoucher } from './contract.js'
 import { type ChannelDependencies, readListed } from './prepared.js'
-import { findVoucherSigner } from './signatures.js'
+import { findVoucherSigner, isZero } from './signatures.js'
+import type { ChannelSnapshots } from './snapshots.js'
 
 /* Vouchers and the refunds that payers ask for are verified; what becomes of them the server decides. */
 
 const names = [...structureRules, 'channel_terms', 'voucher_signature', 'channel_state'] as const
 
 /** Consumes nothing: a voucher verifies until it is claimed. The server counts what it has charged. */
-export const createVerifyVoucher = (dependencies: ChannelDependencies): Scheme['verify'] => {
+export const createVerifyVoucher = (
+  dependencies: ChannelDependencies,
+  snapshots: ChannelSnapshots,
+): Scheme['verify'] => {
   const { network, rpc, contractReader } = dependencies
   const { chainId } = network
 
@@ -36,15 +39,19 @@ export const createVerifyVoucher = (dependencies: ChannelDependencies): Scheme['
     trace?.note('voucher_signature', signer === null ? unsigned : null)
     if (signer === null) return refuse(unsigned)
 
-    const state = decodeState(await tryCall(rpc, planStateRead(channelId)))
-    const unbacked =
-      state === null
-        ? unread
-        : state.balance === 0n
-          ? unopened
-          : proof.type === 'refund'
-            ? findRefundProblem(maxClaimable, state)
-            : findVoucherProblem(maxClaimable, state, { deposit: 0n, price: requirements.amount })
+    const findProblem = (state: ChannelState): RevertReason | null => {
+      if (state.balance === 0n) return unopened
+      return proof.type === 'refund'
+        ? findRefundProblem(maxClaimable, state)
+        : findVoucherProblem(maxClaimable, state, { deposit: 0n, price: requirements.amount })
+    }
+    // A payer's account can change who signs for it, and a server refunds what it reads here.
+    const isLasting = proof.type === 'voucher' && !isZero(config.payerAuthorizer)
+    const recent = isLasting ? snapshots.find(channelId, maxClaimable) : null
+    // What was read before may accept, and never refuses.
+    const isEnough = recent !== null && findProblem(recent) === null
+    const state = isEnough ? recent : await snapshots.read(channelId, maxClaimable)
+    const unbacked = state === null ? unread : findProblem(state)
     trace?.note('channel_state', unbacked)
     if (state === null || unbacked !== null) return refuse(unbacked ?? unread)
     return {
