@@ -8,6 +8,7 @@ export const parts = [
   'settle-blocks',
   'instances',
   'upto',
+  'vouchers',
   'gas',
   'limits',
   'quota',

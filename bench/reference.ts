@@ -1,5 +1,6 @@
 import { x402Facilitator } from '@x402/core/facilitator'
 import { toFacilitatorEvmSigner } from '@x402/evm'
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/facilitator'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { UptoEvmScheme } from '@x402/evm/upto/facilitator'
 import express from 'express'
@@ -28,6 +29,7 @@ const signer = toFacilitatorEvmSigner({
 const facilitator = new x402Facilitator()
   .register('eip155:84532', new ExactEvmScheme(signer))
   .register('eip155:84532', new UptoEvmScheme(signer))
+  .register('eip155:84532', new BatchSettlementEvmScheme(signer))
 
 const app = express()
 app.use(express.json())

@@ -20,6 +20,8 @@ export interface StageOptions {
   readonly rpcDelayMs?: number
   /** Whether the router for permits is deployed for our key. */
   readonly hasRouter?: boolean
+  /** Whether the chain has x402's settlement of channels. */
+  readonly hasBatchSettlement?: boolean
 }
 
 type Keep = <Part extends { stop(): Promise<void> }>(starting: Promise<Part>) => Promise<Part>
@@ -40,11 +42,17 @@ export const withParts = async (work: (keep: Keep) => Promise<void>): Promise<vo
 
 /** Stops everything that it started. */
 export const withStage = async (
-  { blockTimeSeconds, hasPostgres = false, rpcDelayMs = 0, hasRouter = false }: StageOptions,
+  {
+    blockTimeSeconds,
+    hasPostgres = false,
+    rpcDelayMs = 0,
+    hasRouter = false,
+    hasBatchSettlement = false,
+  }: StageOptions,
   work: (stage: Stage) => Promise<void>,
 ): Promise<void> => {
   await withParts(async (keep) => {
-    const chain = await keep(startLocalChain({ facilitatorCount: 3 }))
+    const chain = await keep(startLocalChain({ facilitatorCount: 3, hasBatchSettlement }))
     const [first, second, third] = chain.facilitators
     if (first === undefined || second === undefined || third === undefined)
       throw new Error('keys are missing')

@@ -38,7 +38,7 @@ export interface ChannelBody {
 export interface ChannelPlan {
   readonly wallet?: PayerWallet
   /** Signs vouchers; default: a key of its own, as the published client suggests. Null: the payer's account. */
-  readonly voucherKey?: EoaWallet | null
+  readonly voucherKey?: PayerWallet | null
   readonly authorizer?: EoaWallet
   readonly payTo?: Address
   readonly token?: Address
