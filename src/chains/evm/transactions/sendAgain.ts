@@ -2,7 +2,7 @@ import { type Hex, parseTransaction } from 'viem'
 import { setNewest } from '../../../concurrency/boundedMap.js'
 import { AppError } from '../../../errors.js'
 import type { Recorder, Settlement, SignedTransaction } from '../../../ports/settlementJournal.js'
-import { asHex } from '../abi/words.js'
+import { asHex, larger } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type BatchContract, listBatchedCalls } from './batching/batchContract.js'
 import type { Submitted } from './batching/sendGroup.js'
@@ -49,8 +49,9 @@ export const createSendAgain = ({
   highestGasCap,
 }: SendAgainDependencies): SendAgain => {
   const sendCall = async ({ settlement, judge, broadcast, takeOver, signal }: UnpaidSettlement) => {
-    const contractCall = findCall(broadcast, judge, batchContracts)
-    if (contractCall === null) return null
+    const found = findCall(broadcast, judge, batchContracts)
+    if (found === null) return null
+    const { gas, ...contractCall } = found
     const recorder = await takeOver()
     if (recorder === null) return null
     const call: SettlementCall = {
@@ -59,7 +60,8 @@ export const createSendAgain = ({
       payer: asHex(settlement.payer),
       payTo: asHex(settlement.payTo),
       amount: settlement.amount,
-      gasCap: highestGasCap,
+      // A call of many parts, such as a claim of 100 vouchers, takes more than any that signers keep a balance for.
+      gasCap: larger(highestGasCap, gas),
       reorgGas,
       deadline: BigInt(Math.floor(owedUntil(settlement).getTime() / 1_000)),
       batchedBy: null,
@@ -117,14 +119,22 @@ export const createSendAgain = ({
   }
 }
 
+interface FoundCall extends Pick<SettlementCall, 'to' | 'data' | 'builderCodes'> {
+  /** The limit of its transaction; 0 where that carried others. */
+  readonly gas: bigint
+}
+
 /** Only the recorded bytes have the payer's signature. */
 const findCall = (
   { bytes }: SignedTransaction,
   judge: SettlementJudge,
   contracts: readonly BatchContract[],
-): Pick<SettlementCall, 'to' | 'data' | 'builderCodes'> | null => {
+): FoundCall | null => {
   const batched = listBatchedCalls(bytes, contracts)
-  if (batched !== null) return batched.find(({ made }) => judge.isOwnCall(made))?.alone ?? null
-  const { to, data } = parseTransaction(asHex(bytes))
-  return to == null || data === undefined ? null : { to, data, builderCodes: 'included' }
+  if (batched !== null) {
+    const own = batched.find(({ made }) => judge.isOwnCall(made))
+    return own === undefined ? null : { ...own.alone, gas: 0n }
+  }
+  const { to, data, gas = 0n } = parseTransaction(asHex(bytes))
+  return to == null || data === undefined ? null : { to, data, gas, builderCodes: 'included' }
 }
