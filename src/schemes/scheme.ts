@@ -52,6 +52,8 @@ export interface Authorized {
   checkPromise?(promisee: Promisee): Promise<(isStored: boolean) => void>
   /** What /verify answers beside the verdict, such as the state of a channel. Absent: nothing. */
   readonly snapshot?: JsonObject | undefined
+  /** The chain shows already what is asked for: /settle answers success, and neither records nor sends. */
+  readonly isReached?: true
   /** Its settlement was promised, with the hold that it has. */
   readonly isPromised?: boolean
   /** Whom it was promised to, whose part of the budget it uses. Absent: whoever settles. */

@@ -76,6 +76,8 @@ interface PreparedCall {
   readonly isExempt?: boolean
   /** As in `Authorized`. */
   readonly snapshot?: Authorized['snapshot']
+  /** As in `Authorized`: nothing is simulated either. */
+  readonly isReached?: true
   /** What a charge of 0 must be worth, as its transaction costs gas; absent where it sends none. */
   readonly maximum?: bigint
 }
@@ -186,6 +188,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       expiresAt: toDate(deadline),
       details: describe(prepared),
       ...(prepared.snapshot === undefined ? {} : { snapshot: prepared.snapshot }),
+      ...(prepared.isReached === undefined ? {} : { isReached: prepared.isReached }),
       ...(describeHold === undefined
         ? {}
         : { hold: describeHold(prepared, reads), checkPromise: engine.checkPromise }),
@@ -222,7 +225,8 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
         return preparation.refused
       }
       if (!isAwaited()) throw new Error('The caller is gone')
-      const { call, candidate, maximum = 0n, isExempt = false } = preparation.prepared
+      const { call, candidate, isReached = false, maximum = 0n, isExempt = false } = preparation.prepared
+      if (isReached) return authorize(preparation.prepared, [], null, beforeSending)
       const use = readUse(options, call.payer)
       const amount = call.amount > 0n ? call.amount : maximum
       const paid = amount === 0n || isExempt ? null : { asset: candidate.token.address, amount, isForSettle }
@@ -255,7 +259,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   }
 }
 
-const readRequester = ({ caller, requester }: VerifyOptions): Requester =>
+export const readRequester = ({ caller, requester }: VerifyOptions): Requester =>
   requester ?? { name: caller ?? 'anonymous', site: null }
 
 /** What was admitted is promised: no share may refuse it. */

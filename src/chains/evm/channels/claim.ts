@@ -1,12 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import { isSameAddress } from '../abi/address.js'
-import { larger, numberWord } from '../abi/words.js'
+import { numberWord } from '../abi/words.js'
 import { structureRules } from '../explanations.js'
-import { readOccasion, toRefusal } from '../paymentMethod.js'
-import { tryCall } from '../rpc/rpc.js'
+import { type Phase, readOccasion, toRefusal } from '../paymentMethod.js'
+import { type Rpc, tryCall } from '../rpc/rpc.js'
 import type { RevertReason, SettlementCall } from '../transactions/settlementCall.js'
 import { names as isNamed } from './checks.js'
 import {
+  type ChannelConfig,
   type ChannelTotals,
   decodeTotals,
   encodeClaim,
@@ -20,7 +22,7 @@ import {
 import { createRequestJudge, describeRequest, type JudgedRequest } from './judge.js'
 import { type ChannelDependencies, type Prepare, readListed } from './prepared.js'
 import { explainRevert } from './reverts.js'
-import { findSigner, findVoucherSigner, isZero, normalizeKeySignature } from './signatures.js'
+import { findSigner, findVoucherKey, isZero, normalizeKeySignature } from './signatures.js'
 
 /* A claim credits the receiver with what vouchers allow. One bad row reverts all: it is named, and never left out. */
 
@@ -60,21 +62,33 @@ export const gasOf = (rows: readonly unknown[]): Pick<SettlementCall, 'gasCap' |
   reorgGas: 30_000n + reorgGasPerRow * BigInt(rows.length),
 })
 
-/** Who signed a batch of rows, and whether contracts of payers run beside. */
+/** Which rows a claim would raise, and whether contracts of payers run with it. */
 export interface ClaimCheck {
-  readonly totals: readonly ChannelTotals[]
+  /** The contract skips the others, which are reached. */
+  readonly raised: readonly { readonly row: Row; readonly gain: bigint }[]
   readonly isWalletAsked: boolean
 }
+
+/** Signatures are recovered synchronously: other requests get a turn after so many. */
+const rowsPerTurn = 10
 
 /** Why rows cannot be claimed by one signature; what the contract would not say by row. */
 export const checkRows = async (
   { rpc, network, contractReader }: ChannelDependencies,
   rows: readonly Row[],
-  { signature, payTo }: { readonly signature: Hex | null; readonly payTo: string },
+  {
+    signature,
+    payTo,
+    requester,
+  }: {
+    readonly signature: Hex | null
+    readonly payTo: string
+    readonly requester: Phase['requester']
+  },
 ): Promise<ClaimCheck | RevertReason> => {
   const { chainId } = network
   const authorizer = rows[0]?.config.receiverAuthorizer
-  if (authorizer === undefined) return { totals: [], isWalletAsked: false }
+  if (authorizer === undefined) return { raised: [], isWalletAsked: false }
   for (const [index, row] of rows.entries()) {
     const { config } = row
     if (!isNamed(payTo, config.receiver)) {
@@ -95,40 +109,66 @@ export const checkRows = async (
     }
   }
   if (signature === null) return { reason: 'invalid_batch_settlement_evm_authorizer_not_configured' }
-  const requester = { name: `payTo ${payTo}`, site: null }
-  const asking = { rpc, reader: contractReader, requester }
   const digest = hashClaims(chainId, rows)
+  const asking = { rpc, reader: contractReader, requester }
   const signer = await findSigner(asking, { signer: authorizer, digest, signature })
   if (signer === null) return { reason: 'invalid_batch_settlement_evm_claim_authorizer_signature' }
 
-  const read = planTotalsRead(rows.map(({ channelId }) => channelId))
-  const totals = decodeTotals(await tryCall(rpc, read), rows.length)
+  const totals = await readTotals(rpc, rows)
   if (totals === null) return { reason: 'invalid_batch_settlement_evm_rpc_read_failed' }
-  let isWalletAsked = signer === 'contract'
+  const raised: { readonly row: Row; readonly gain: bigint; readonly index: number }[] = []
   for (const [index, row] of rows.entries()) {
     const state = totals[index] ?? { balance: 0n, totalClaimed: 0n }
+    const gain = row.totalClaimed - state.totalClaimed
     // The contract skips it, and reads nothing of it.
-    if (row.totalClaimed <= state.totalClaimed) continue
+    if (gain <= 0n) continue
     const problem = findRowProblem(row, state)
     if (problem !== null) {
       const message = nameRow(index, row, problem)
       return { reason: 'invalid_batch_settlement_evm_claim_simulation_failed', message }
     }
+    raised.push({ row, gain, index })
+  }
+
+  const wallets = await findWallets(
+    rpc,
+    raised.map(({ row }) => row.config),
+  )
+  for (const [count, { row, index }] of raised.entries()) {
+    // A payer's code is run by the simulation, once for all rows.
+    if (wallets.has(row.config.payer) && isZero(row.config.payerAuthorizer)) continue
+    if (count % rowsPerTurn === rowsPerTurn - 1) await setImmediate()
     const voucher = {
       digest: hashVoucher(chainId, row.channelId, row.maxClaimable),
       signature: row.signature,
     }
-    // A payer's code is run by the simulation, once for all rows.
-    if (isZero(row.config.payerAuthorizer) && (await rpc.getCode(row.config.payer)) !== '0x') {
-      isWalletAsked = true
-      continue
-    }
-    if ((await findVoucherSigner(asking, row.config, voucher)) === null) {
+    if ((await findVoucherKey(row.config, voucher)) === null) {
       const message = nameRow(index, row, 'its voucher is not signed by its payer')
       return { reason: 'invalid_batch_settlement_evm_claim_simulation_failed', message }
     }
   }
-  return { totals, isWalletAsked }
+  return { raised, isWalletAsked: signer === 'contract' || wallets.size > 0 }
+}
+
+/** Null: no node that answers has the settlement. */
+const readTotals = async (
+  rpc: Rpc,
+  rows: readonly Row[],
+  at?: bigint,
+): Promise<readonly ChannelTotals[] | null> => {
+  const read = planTotalsRead(rows.map(({ channelId }) => channelId))
+  return decodeTotals(await tryCall(rpc, at === undefined ? read : { at, ...read }), rows.length)
+}
+
+/** Payers with code that sign vouchers themselves. */
+const findWallets = async (
+  rpc: Pick<Rpc, 'getCode'>,
+  configs: readonly ChannelConfig[],
+): Promise<ReadonlySet<Hex>> => {
+  const asked = configs.filter(({ payerAuthorizer }) => isZero(payerAuthorizer)).map(({ payer }) => payer)
+  const payers = [...new Set(asked)]
+  const codes = await Promise.all(payers.map((payer) => rpc.getCode(payer)))
+  return new Set(payers.filter((_, index) => codes[index] !== '0x'))
 }
 
 const isListed = (tokens: readonly { readonly address: string }[], token: Hex): boolean =>
@@ -139,22 +179,24 @@ const findRowProblem = ({ totalClaimed, maxClaimable }: Row, { balance }: Channe
   return totalClaimed > balance ? `claims ${totalClaimed} of a balance of ${balance} on this network` : null
 }
 
+type Raised = ClaimCheck['raised']
+
 /** The highest row of each channel: that is what its total has reached afterwards. */
-const highestRows = (rows: readonly Row[]): Extract<JudgedRequest, { readonly type: 'claim' }>['rows'] => {
-  const highest = new Map<Hex, bigint>()
-  for (const { channelId, totalClaimed } of rows) {
-    highest.set(channelId, larger(totalClaimed, highest.get(channelId) ?? 0n))
+const highestRows = (raised: Raised): Raised => {
+  const highest = new Map<Hex, Raised[number]>()
+  for (const each of raised) {
+    const known = highest.get(each.row.channelId)
+    if (known === undefined || known.gain < each.gain) highest.set(each.row.channelId, each)
   }
-  return [...highest].map(([channelId, total]) => ({ channelId, total }))
+  return [...highest.values()]
 }
 
 /** What the claim adds for the receiver in the token of which it adds most rows. */
-const findGain = (rows: readonly Row[], totals: readonly ChannelTotals[]) => {
+const findGain = (highest: Raised) => {
   const gains = new Map<Hex, { rows: number; amount: bigint }>()
-  for (const [index, { config, totalClaimed }] of rows.entries()) {
-    const gain = totalClaimed - (totals[index]?.totalClaimed ?? 0n)
-    const known = gains.get(config.token) ?? { rows: 0, amount: 0n }
-    if (gain > 0n) gains.set(config.token, { rows: known.rows + 1, amount: known.amount + gain })
+  for (const { row, gain } of highest) {
+    const known = gains.get(row.config.token) ?? { rows: 0, amount: 0n }
+    gains.set(row.config.token, { rows: known.rows + 1, amount: known.amount + gain })
   }
   const [most] = [...gains].sort(([, left], [, right]) => right.rows - left.rows)
   return most === undefined ? null : { token: most[0], amount: most[1].amount }
@@ -162,6 +204,17 @@ const findGain = (rows: readonly Row[], totals: readonly ChannelTotals[]) => {
 
 export const createPrepareClaim = (dependencies: ChannelDependencies): Prepare => {
   const { network, rpc, clock } = dependencies
+
+  /** Whether all rows are reached in a block that has the confirmations which an own claim would wait for. */
+  const isReachedDeep = async (rows: readonly Row[]): Promise<boolean> => {
+    const depth = BigInt(network.confirmations - 1)
+    if (depth === 0n) return true
+    const head = await rpc.getBlock('latest')
+    const at = head === null || head.number < depth ? null : head.number - depth
+    const totals = at === null ? null : await readTotals(rpc, rows, at)
+    return rows.every(({ totalClaimed }, index) => totalClaimed <= (totals?.[index]?.totalClaimed ?? -1n))
+  }
+
   return async (payment, phase, trace) => {
     trace?.expect(ruleNames)
     const reading = await readListed(dependencies, payment, ['claim'], trace)
@@ -169,19 +222,27 @@ export const createPrepareClaim = (dependencies: ChannelDependencies): Prepare =
     const { proof, token } = reading.prepared
     const { payTo } = payment.requirements
     const rows = toRows(proof.claims, network.chainId)
-    const checked = await checkRows(dependencies, rows, { signature: proof.signature, payTo })
-    trace?.note('channel_state', 'reason' in checked ? checked : null)
     const [first] = rows
-    if ('reason' in checked) return { refused: toRefusal(first?.config.receiver ?? null, checked) }
     if (first === undefined)
       return { refused: toRefusal(null, { reason: 'invalid_batch_settlement_evm_claim_payload' }) }
     const { receiver } = first.config
-    const gain = findGain(rows, checked.totals)
+    const { signature } = proof
+    const checked = await checkRows(dependencies, rows, { signature, payTo, requester: phase.requester })
+    const isReached = !('reason' in checked) && checked.raised.length === 0
+    const isEarly = isReached && !(await isReachedDeep(rows))
+    const problem = 'reason' in checked ? checked : isEarly ? unsettled : null
+    trace?.note('channel_state', problem)
+    if ('reason' in checked || isEarly) return { refused: toRefusal(receiver, problem ?? unsettled) }
+    const highest = highestRows(checked.raised)
+    const gain = findGain(highest)
     const amount = gain?.amount ?? 0n
-    const judged: JudgedRequest = { type: 'claim', rows: highestRows(rows) }
+    const judged: JudgedRequest = {
+      type: 'claim',
+      rows: highest.map(({ row: { channelId, totalClaimed: total } }) => ({ channelId, total })),
+    }
     const call: SettlementCall = {
       to: settlementAddress,
-      data: encodeClaim(rows, proof.signature ?? '0x'),
+      data: isReached ? '0x' : encodeClaim(rows, signature ?? '0x'),
       id: formatClaimId(network.network, rows),
       payer: receiver,
       payTo: receiver,
@@ -212,10 +273,16 @@ export const createPrepareClaim = (dependencies: ChannelDependencies): Prepare =
         isWalletAsked: false,
         authorizedAmount: amount,
         received: 0n,
+        ...(isReached ? { isReached: true } : {}),
       },
     }
   }
 }
+
+const unsettled = {
+  reason: 'invalid_batch_settlement_evm_claim_simulation_failed',
+  message: 'Every row is claimed in a block that has too few confirmations yet; retry',
+} as const
 
 /** Unix seconds that no block time reaches: vouchers do not expire. */
 export const neverExpires = 2n ** 48n - 1n

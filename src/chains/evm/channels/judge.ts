@@ -6,7 +6,7 @@ import { addressField, isSameAddress, wholeNumberField } from '../abi/address.js
 import { readWord } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
-import { findExecutionByLog, searchLogs } from '../transactions/receipts/findLog.js'
+import { searchLogs } from '../transactions/receipts/findLog.js'
 import { findReceipt } from '../transactions/receipts/findReceipt.js'
 import type {
   Execution,
@@ -32,7 +32,7 @@ import {
 export type JudgedRequest =
   | {
       readonly type: 'claim'
-      /** The highest total of each channel. */
+      /** The highest total of each channel that the claim raises. */
       readonly rows: readonly { readonly channelId: Hex; readonly total: bigint }[]
     }
   | {
@@ -82,7 +82,7 @@ const judgeReceipt = ({ status, logs }: Receipt, request: JudgedRequest): Judgem
   if (!status) return 'reverted'
   switch (request.type) {
     case 'claim': {
-      // Rows that were reached before are skipped without an event: then the state decides.
+      // A row that another transaction reached first is skipped without an event: then the state decides.
       const isRaised = ({ channelId, total }: { readonly channelId: Hex; readonly total: bigint }) =>
         logs.some((log) => isEvent(log, topics.claimed, channelId) && readRaised(log) >= total)
       return request.rows.every(isRaised) ? 'paid' : 'unpaid'
@@ -118,16 +118,30 @@ const findExecution = async (view: Rpc, request: JudgedRequest, query: Query): P
   }
 }
 
-/** Totals never fall: once every channel has reached its row, whichever transaction did the rest proves it. */
-const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, { at, since, policy }: Query) => {
-  const read = planTotalsRead(rows.map(({ channelId }) => channelId))
-  const totals = decodeTotals(await tryCall(view, { at, ...read }), rows.length)
-  if (totals === null) return { state: 'unknown' } as const
-  const isReached = rows.every(({ total }, index) => (totals[index]?.totalClaimed ?? 0n) >= total)
-  if (!isReached) return { state: 'unused' } as const
+/** Totals never fall: the transaction after which every channel has reached its row proves it, whoever sent it. */
+const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, query: Query): Promise<Execution> => {
+  const { at, since, policy } = query
   const ids = rows.map(({ channelId }) => channelId)
+  const isReached = async (block: bigint): Promise<boolean | null> => {
+    const totals = decodeTotals(await tryCall(view, { at: block, ...planTotalsRead(ids) }), rows.length)
+    return totals?.every(({ totalClaimed }, index) => totalClaimed >= (rows[index]?.total ?? 0n)) ?? null
+  }
+  const isDone = await isReached(at)
+  if (isDone === null) return { state: 'unknown' }
+  if (!isDone) return { state: 'unused' }
+  const isWanted = async (log: Log): Promise<boolean> => {
+    const isRaised = rows.some(
+      ({ channelId, total }) => isEvent(log, topics.claimed, channelId) && readRaised(log) >= total,
+    )
+    const mined = !isRaised || log.transactionHash == null ? null : await view.getReceipt(log.transactionHash)
+    return mined !== null && (await isReached(mined.blockNumber)) === true
+  }
+  const key = rows.map(({ total }) => total).join()
   const search = { address: settlementAddress, topics: [topics.claimed, ids], at, since }
-  return await findExecutionByLog(view, search, policy, ({ status }) => status)
+  const found = await searchLogs(view, { ...search, only: { key, isWanted } })
+  const hash = found.log?.transactionHash
+  const receipt = hash == null ? null : await findReceipt(view, hash, policy)
+  return receipt?.status === true ? { state: 'paid', receipt } : { state: 'unknown' }
 }
 
 /** Any account may sweep: the first that raised the total above what it was has paid what was asked for. */

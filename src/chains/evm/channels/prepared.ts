@@ -36,6 +36,7 @@ export interface PreparedChannelCall {
   readonly authorizedAmount: bigint
   readonly received: bigint
   readonly snapshot?: Authorized['snapshot']
+  readonly isReached?: true
 }
 
 export type Prepare = (

@@ -102,7 +102,11 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
       return refuse(problem ?? unread)
     }
     const rows = toRows(order.claims, chainId)
-    const checked = await checkRows(dependencies, rows, { signature: order.claimSignature, payTo })
+    const checked = await checkRows(dependencies, rows, {
+      signature: order.claimSignature,
+      payTo,
+      requester: phase.requester,
+    })
     trace?.note('channel_state', 'reason' in checked ? checked : null)
     if ('reason' in checked) return refuse(checked)
 

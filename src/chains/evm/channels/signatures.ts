@@ -41,8 +41,15 @@ export const findVoucherSigner = async (
   const { payer, payerAuthorizer } = config
   return isZero(payerAuthorizer)
     ? await findSigner(asking, { signer: payer, digest, signature })
-    : await findKey({ signer: payerAuthorizer, digest, signature })
+    : await findVoucherKey(config, { digest, signature })
 }
+
+/** The same where the payer is known to have no code. */
+export const findVoucherKey = async (
+  { payer, payerAuthorizer }: Pick<ChannelConfig, 'payer' | 'payerAuthorizer'>,
+  { digest, signature }: Omit<Signed, 'signer'>,
+): Promise<'key' | null> =>
+  await findKey({ signer: isZero(payerAuthorizer) ? payer : payerAuthorizer, digest, signature })
 
 /** Who signed as an account: code decides, as in the contract. */
 export const findSigner = async (

@@ -186,7 +186,8 @@ export const createSettleBound = (idempotency: IdempotencyStore, logger: Logger)
       if (isBegun) await end(isSent)
       throw error
     }
-    const isPaying = result.success || result.status === 'pending'
+    // A success without a settlement cost its caller nothing.
+    const isPaying = result.settlementId !== undefined && (result.success || result.status === 'pending')
     if (isBegun) await end(isPaying || (isSent && result.status !== 'failed'))
     else if (isPaying) await saveKeyState(bindSent(binding))
     else await rejectMismatch(binding)

@@ -3,6 +3,7 @@ import type { Logger } from '../../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import { isFinal, type Reason } from '../../../protocol/reasons.js'
 import { refusalFields, type SettleResult } from '../../../protocol/results.js'
+import type { Authorized } from '../../../schemes/scheme.js'
 import { hasSharedOutcome } from '../../../schemes/sharedOutcome.js'
 import {
   canReceive,
@@ -33,6 +34,12 @@ export const succeed = (
   status: 'confirmed',
   ...(partSchemes.includes(settlement.scheme) ? describePart(settlement, transaction) : {}),
 })
+
+/** Nothing was left to do: there is neither a settlement nor a transaction. */
+export const succeedReached = (
+  callerNetwork: string,
+  { payer }: Pick<Authorized, 'payer'>,
+): SettleResult => ({ success: true, transaction: '', network: callerNetwork, payer, amount: '0' })
 
 // What they move can be less than what was authorized.
 const partSchemes: readonly string[] = ['upto', 'auth-capture']

@@ -21,11 +21,13 @@ import {
   createAnswerFromSettlement,
   createJoinSettlement,
   refuseSettle,
+  succeedReached,
 } from './settleAnswers.js'
 import {
   asSettleFailure,
   createAddState,
   findCustomer,
+  findSlotOwner,
   fingerprintProof,
   type SettleAttempt,
   type SettlementContext,
@@ -63,7 +65,6 @@ export interface SettleAuthorizationDependencies {
 const maxRounds = 4
 
 const defaultPurpose = 'settle'
-
 const chargeOf = ({ accountId, customer = accountId, tier }: QuotaClaim) => ({ customer, tier })
 
 /** Order: find or join an earlier attempt, verify, claim, record, send, close. */
@@ -143,14 +144,12 @@ export const createSettleAuthorization = ({
         if (refused === null) continue
         return refused
       }
+      if (verified.isReached === true) return succeedReached(payment.callerNetwork, verified)
       const refusal = (await context.admit?.(verified)) ?? null
       if (refusal !== null) return refuseSettle(payment.callerNetwork, refusal)
       const releaseSlot = isAdmitted
         ? () => undefined
-        : concurrency.acquirePayerSlot(
-            `${payment.requirements.network} ${verified.payer}`,
-            verified.authorizationId,
-          )
+        : concurrency.acquirePayerSlot(findSlotOwner(context, verified), verified.authorizationId)
       let isSent = false
       let refund: (() => void) | null = null
       let unclaimed: Promise<Held | Refusal> | null = null
@@ -181,8 +180,7 @@ export const createSettleAuthorization = ({
             if (joined !== null) return joined
           }
           if (!(await isRowLost(verified.authorizationId))) continue
-          const { payer } = verified
-          return refuseSettle(payment.callerNetwork, { ...consumedBefore, payer })
+          return refuseSettle(payment.callerNetwork, { ...consumedBefore, payer: verified.payer })
         }
         unclaimed = null
         const denied = await deny(claimed, context)

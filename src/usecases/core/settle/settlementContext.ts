@@ -7,6 +7,7 @@ import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { SettleResult } from '../../../protocol/results.js'
 import type { Authorized, Outcome, Refusal, Scheme } from '../../../schemes/scheme.js'
+import { hasSharedOutcome } from '../../../schemes/sharedOutcome.js'
 import { fingerprintJson } from '../idempotency/fingerprint.js'
 import type { SettleRequest } from '../useCases.js'
 
@@ -44,6 +45,15 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester
 /** Whom limits of settlements count: the customer, or `anonymous`. */
 export const findCustomer = ({ caller, quota }: Pick<SettleAttempt, 'caller' | 'quota'>): string =>
   quota?.customer ?? caller
+
+/** Of whom few settlements run at once. Claims and sweeps, which strangers can ask for as well, count for who asks. */
+export const findSlotOwner = (
+  asking: Pick<SettleAttempt, 'caller' | 'quota' | 'payment'>,
+  { payer, details }: Pick<Authorized, 'payer' | 'details'>,
+): string => {
+  const owner = `${asking.payment.requirements.network} ${payer}`
+  return hasSharedOutcome({ details }) ? `${owner} ${findCustomer(asking)}` : owner
+}
 
 /** Whose part of a budget is used: the customer, the address of customers that are not proven, or `anonymous`. */
 export const findSpender = ({
