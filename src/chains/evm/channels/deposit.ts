@@ -179,7 +179,7 @@ export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare
     trace?.note('token_permit', isMalformed ? tokenPermit : null)
     if (isMalformed) return refuse(tokenPermit)
 
-    const requester = { name: `payer ${config.payer}`, site: null }
+    const { requester } = phase
     const digest = hashVoucher(chainId, channelId, maxClaimable)
     const voucher = { digest, signature: proof.signature }
     const signer = await findVoucherSigner({ rpc, reader: contractReader, requester }, config, voucher)

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { larger, numberWord, smaller } from '../abi/words.js'
 import { structureRules } from '../explanations.js'
-import { readOccasion, toRefusal } from '../paymentMethod.js'
+import { type Phase, readOccasion, toRefusal } from '../paymentMethod.js'
 import { tryCall } from '../rpc/rpc.js'
 import type { RevertReason, SettlementCall } from '../transactions/settlementCall.js'
 import { names as isNamed } from './checks.js'
@@ -69,12 +69,12 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
   const checkOrder = async (
     { config, channelId }: RefundProof,
     order: RefundOrder,
+    { requester }: Pick<Phase, 'requester'>,
   ): Promise<RevertReason | null> => {
     const { nonce, amount, refundSignature, claims, claimSignature } = order
     const isUnsigned = refundSignature === null || (claims.length > 0 && claimSignature === null)
     if (isUnsigned) return { reason: 'invalid_batch_settlement_evm_authorizer_not_configured' }
     const digest = hashRefund(chainId, channelId, { nonce, amount })
-    const requester = { name: `payTo ${config.receiver}`, site: null }
     const signed = { signer: config.receiverAuthorizer, digest, signature: refundSignature }
     const signer = await findSigner({ rpc, reader: contractReader, requester }, signed)
     return signer === null ? { reason: 'invalid_batch_settlement_evm_refund_authorizer_signature' } : null
@@ -92,7 +92,7 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
     const foreign = findTermsProblem(proof, { payTo, asset }, { chainId, order })
     trace?.note('channel_terms', foreign)
     if (foreign !== null) return refuse(foreign)
-    const unsigned = await checkOrder(proof, order)
+    const unsigned = await checkOrder(proof, order, phase)
     trace?.note('authorizer_signature', unsigned)
     if (unsigned !== null) return refuse(unsigned)
     const state = decodeState(await tryCall(rpc, planStateRead(channelId)))
@@ -102,11 +102,8 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
       return refuse(problem ?? unread)
     }
     const rows = toRows(order.claims, chainId)
-    const checked = await checkRows(dependencies, rows, {
-      signature: order.claimSignature,
-      payTo,
-      requester: phase.requester,
-    })
+    const { claimSignature: signature } = order
+    const checked = await checkRows(dependencies, rows, { signature, payTo, requester: phase.requester })
     trace?.note('channel_state', 'reason' in checked ? checked : null)
     if ('reason' in checked) return refuse(checked)
 

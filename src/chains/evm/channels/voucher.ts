@@ -1,6 +1,6 @@
 import type { Scheme } from '../../../schemes/scheme.js'
 import { structureRules } from '../explanations.js'
-import { toRefusal } from '../paymentMethod.js'
+import { readRequester, toRefusal } from '../paymentMethod.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { describeState, findChannelProblem, findRefundProblem, findVoucherProblem } from './checks.js'
 import { type ChannelState, hashVoucher } from './contract.js'
@@ -20,7 +20,8 @@ export const createVerifyVoucher = (
   const { network, rpc, contractReader } = dependencies
   const { chainId } = network
 
-  return async (payment, { trace }) => {
+  return async (payment, options) => {
+    const { trace } = options
     trace?.expect(names)
     const reading = await readListed(dependencies, payment, ['voucher', 'refund'], trace)
     if ('refused' in reading) return reading.refused
@@ -33,7 +34,7 @@ export const createVerifyVoucher = (
     const foreign = findChannelProblem(proof, requirements, chainId)
     trace?.note('channel_terms', foreign)
     if (foreign !== null) return refuse(foreign)
-    const requester = { name: `payer ${payer}`, site: null }
+    const requester = readRequester(options)
     const voucher = { digest: hashVoucher(chainId, channelId, maxClaimable), signature: proof.signature }
     const signer = await findVoucherSigner({ rpc, reader: contractReader, requester }, config, voucher)
     trace?.note('voucher_signature', signer === null ? unsigned : null)
