@@ -67,11 +67,17 @@ const findExecution = async (view: Rpc, deposit: JudgedDeposit, query: Query): P
   const { at, since, policy } = query
   const isPaid = (receipt: Receipt) => judgeReceipt(receipt, deposit) === 'paid'
   if (use.method === 'eip3009') {
+    // One transaction can cancel this authorization, and deposit the same amount by another.
+    const isUsed = ({ logs }: Receipt) =>
+      logs.some(({ address, topics: [event, , nonce] }) => {
+        const isOwn = isSameAddress(address, token) && nonce?.toLowerCase() === use.nonce
+        return isOwn && event?.toLowerCase() === usedTopic
+      })
     const used = readWord(await tryCall(view, { at, to: token, data: encodeStateCall(payer, use.nonce) }))
     if (used === null) return { state: 'unknown' }
     if (used === 0n) return { state: 'unused' }
     const search = { address: token, topics: [[usedTopic, cancelledTopic], pad(payer), use.nonce], at, since }
-    return await findExecutionByLog(view, search, policy, isPaid)
+    return await findExecutionByLog(view, search, policy, (receipt) => isPaid(receipt) && isUsed(receipt))
   }
   const { nonce, deadline } = use
   const data = encodeBitmapCall({ from: payer, nonce })

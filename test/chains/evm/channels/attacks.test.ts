@@ -1,17 +1,21 @@
-import { getAddress } from 'viem'
+import { encodeFunctionData, getAddress, multicall3Abi } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { randomAddress } from '../../../support/evm/authorization.js'
+import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
 import {
+  batchSettlementAbi,
+  batchSettlementAddress,
   encodeErc3009Deposit,
   erc3009DepositCollectorAddress,
   erc3009DepositNonce,
   readChannel,
 } from '../../../support/evm/channels.js'
+import { multicall3Address } from '../../../support/evm/localChain.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { useScene } from '../../../support/useScene.js'
 import { eventually, openScene, openSlow, quickFinality, readOneBlockLater, type Service } from '../scene.js'
-import { cancelAuthorization, countSent } from '../strangers.js'
+import { cancelAuthorization, countSent, sendAsStranger } from '../strangers.js'
 import {
   type Channel,
   type ChannelBody,
@@ -82,6 +86,36 @@ describe('a deposit', () => {
       errorReason: prefixed('deposit_already_used'),
     })
     expect(await readChannel(scene.chain, channel.config)).toMatchObject({ balance: 0n })
+  })
+
+  it('that the payer cancels beside another of the same amount is not paid by that one', async () => {
+    const slow = await openSlow(scene, quickFinality(scene))
+    const wallet = createEoa()
+    const channel = plan({ wallet })
+    const [body, other] = [await depositBody(channel), await depositBody(channel)]
+    const nonce = erc3009DepositNonce(channel.id, readAuthorization(body).salt)
+    const cancellation = await signCancellation(scene.chain.token, wallet, nonce)
+    const deposit = encodeFunctionData({
+      abi: batchSettlementAbi,
+      functionName: 'deposit',
+      args: [
+        channel.config,
+        10_000n,
+        erc3009DepositCollectorAddress,
+        encodeErc3009Deposit(readAuthorization(other)),
+      ],
+    })
+    const calls = [
+      { target: cancellation.to, allowFailure: false, callData: cancellation.data },
+      { target: batchSettlementAddress, allowFailure: false, callData: deposit },
+    ] as const
+    const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] })
+    const answer = await slow.settleAfter(body, () => sendAsStranger(scene, { to: multicall3Address, data }))
+    expect(await readOneBlockLater(scene, slow.service, answer)).toMatchObject({
+      status: 'failed',
+      errorReason: prefixed('deposit_already_used'),
+    })
+    expect(await readChannel(scene.chain, channel.config)).toMatchObject({ balance: 10_000n })
   })
 
   it('in a token that takes a fee is refused before anything is sent', async () => {
