@@ -220,6 +220,7 @@ const openNetwork = async ({
     network,
     signers,
     canPay,
+    canAfford: balances.canAfford,
     multicall,
     batchContracts: [createTransferBatch(batchContract), createRouterBatch(routers, [exactProxyAddress])],
     expiryMarginSeconds,

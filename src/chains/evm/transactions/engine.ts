@@ -74,7 +74,7 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
   const sendAgain = createSendAgain({ ...dependencies, submit, batchContracts })
 
   const chooseSending = async (call: SettlementCall): Promise<Sending> => {
-    const sender = signers.choose(call, canPay)
+    const sender = signers.choose(call, dependencies)
     if (sender === null) throw networkUnavailable(network.network)
     return { sender: sender.address, fees: await fees.read() }
   }

@@ -13,10 +13,14 @@ export interface Signers {
   readonly addresses: readonly Hex[]
   readonly accounts: readonly PrivateKeyAccount[]
   /** A funded sender for a call, or null. Deterministic: a call is simulated and sent by the same account. */
-  choose(
-    call: Pick<SettlementCall, 'id' | 'sender'>,
-    canPay: (address: Hex) => boolean,
-  ): PrivateKeyAccount | null
+  choose(call: Pick<SettlementCall, 'id' | 'sender' | 'gasCap'>, funds: SignerFunds): PrivateKeyAccount | null
+}
+
+export interface SignerFunds {
+  /** Whether it has the balance that is kept for settlements. */
+  canPay(signer: Hex): boolean
+  /** Whether it can pay for so much gas, which of a call of many parts is more. Absent: every signer can. */
+  canAfford?(signer: Hex, gas: bigint): boolean
 }
 
 /** Errors never contain a key. */
@@ -31,10 +35,13 @@ export const createSigners = (privateKeys: readonly Secret[]): Signers => {
   return {
     addresses: accounts.map(({ address }) => address),
     accounts,
-    choose: ({ id, sender }, canPay) => {
-      const able = accounts.filter(
+    choose: ({ id, sender, gasCap }, { canPay, canAfford = () => true }) => {
+      const funded = accounts.filter(
         ({ address }) => (sender === null || isSameAddress(address, sender)) && canPay(address),
       )
+      const rich = funded.filter(({ address }) => canAfford(address, gasCap))
+      // Without one the node says what is missing.
+      const able = rich.length > 0 ? rich : funded
       return able[able.length < 2 ? 0 : hash(id) % able.length] ?? null
     },
   }
@@ -49,6 +56,8 @@ const hash = (text: string): number => {
 
 export interface GasBalances extends Omit<SignerBalances, 'note'> {
   measure(reading: FeeReading): Promise<void>
+  /** As in `SignerFunds`, at the price of the last measurement. */
+  canAfford(signer: string, gas: bigint): boolean
 }
 
 // A payment by ECDSA to a new recipient in Circle's USDC; most others are cheaper.
@@ -73,10 +82,14 @@ export const createGasBalances = (
   },
 ): GasBalances => {
   const balances = createSignerBalances({ network, lowBalanceSettlements, logger })
+  let highestPrice = 0n
   return {
     ...balances,
+    canAfford: (signer, gas) =>
+      balances.list().some((each) => each.signer === signer && each.balance >= gas * highestPrice),
     measure: async ({ fees, price }) => {
-      const floor = gasPerSettlement * (fees === null ? price : highestGasPrice(fees))
+      highestPrice = fees === null ? price : highestGasPrice(fees)
+      const floor = gasPerSettlement * highestPrice
       const health = await Promise.all(
         signers.addresses.map(async (signer) => {
           const balance = await rpc.getBalance(signer)

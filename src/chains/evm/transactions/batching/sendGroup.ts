@@ -22,7 +22,7 @@ import type { NoncePool, Slot } from '../lanes/noncePool.js'
 import { createSendInLane, type LaneDependencies, type LaneSending } from '../lanes/sendInLane.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import { type ContractCall, canShare, type RevertReason, type SettlementCall } from '../settlementCall.js'
-import type { Signers } from '../signers.js'
+import type { SignerFunds, Signers } from '../signers.js'
 import {
   estimateCall,
   type Nodes,
@@ -62,12 +62,11 @@ export interface OutgoingCall extends Submission {
   reject(error: unknown): void
 }
 
-export interface SendingDependencies extends Omit<LaneDependencies, 'network' | 'chainId'> {
+export interface SendingDependencies extends Omit<LaneDependencies, 'network' | 'chainId'>, SignerFunds {
   readonly network: EvmNetworkSettings
   readonly rpc: Rpc
   readonly payerCalls: PayerCalls
   readonly signers: Signers
-  readonly canPay: (address: Hex) => boolean
   readonly fees: FeeOracle
   readonly budget: GasBudget
   readonly receipts: ReceiptWatcher
@@ -123,7 +122,7 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
   /** Untrusted code is sent by the account that simulated it; other calls by any account with a free slot. */
   const findFixedSender = ({ call }: OutgoingCall): Hex | undefined => {
     if (canShare(call)) return undefined
-    const account = signers.choose(call, canPay)
+    const account = signers.choose(call, dependencies)
     if (account === null) throw networkUnavailable(network.network)
     return account.address
   }

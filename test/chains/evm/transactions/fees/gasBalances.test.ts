@@ -101,6 +101,37 @@ describe('gas balances', () => {
   })
 })
 
+describe('the signer of a call', () => {
+  it('is one that can afford its gas at the highest price, if there is one', async () => {
+    const { balances, signer, measureWith } = openBalances()
+    await measureWith(floor)
+    expect(balances.canAfford(signer, gasPerSettlement)).toBe(true)
+    expect(balances.canAfford(signer, gasPerSettlement + 1n)).toBe(false)
+  })
+
+  it('is chosen among those that can afford it, else among all that are funded', () => {
+    const signers = createSigners(['1a', '2b', '3c'].map((byte) => new Secret(`0x${byte.repeat(32)}`)))
+    const [poor, , rich] = signers.addresses
+    const ids = Array.from({ length: 50 }, (_, index) => `claim ${index}`)
+    const listChosen = (gasCap: bigint) => {
+      const chosen = ids.map((id) =>
+        signers.choose(
+          { id, sender: null, gasCap },
+          {
+            canPay: (address) => address === poor || address === rich,
+            canAfford: (address, gas) => gas <= (address === rich ? 4_000_000n : 1_000_000n),
+          },
+        ),
+      )
+      return new Set(chosen.map((account) => account?.address))
+    }
+    expect(listChosen(4_000_000n)).toEqual(new Set([rich]))
+    for (const gasCap of [1_000_000n, 5_000_000n]) {
+      expect(listChosen(gasCap)).toEqual(new Set([poor, rich]))
+    }
+  })
+})
+
 describe('the level of all networks', () => {
   it.each([
     [[], 'none'],
