@@ -12,7 +12,8 @@ const isoTime = (column: string): string =>
 const settlementData = `json_strip_nulls(json_build_object(
   'id', s.id, 'status', case s.state when 'claimed' then 'pending' else s.state end, 'scheme', s.scheme,
   'network', s.network, 'asset', s.asset, 'payer', s.payer, 'payTo', s.pay_to, 'amount', coalesce(s.settled_amount, s.amount)::text,
-  'maxAmount', nullif(s.authorized_amount, coalesce(s.settled_amount, s.amount))::text,
+  'maxAmount', case when s.details ->> 'isShared' is null
+    then nullif(s.authorized_amount, coalesce(s.settled_amount, s.amount))::text end,
   'transaction', coalesce(s.transaction, ''), 'errorReason', s.reason, 'resource', s.resource,
   'retryable', case when s.state = 'failed' and (s.consumed_by is not null or s.expires_at <= now()) then false end,
   'idempotencyKey', case when starts_with(s.consumed_by, 'key:' || s.caller || ':')

@@ -9,6 +9,7 @@ import {
   type SettlementDetails,
   type SettlementView,
 } from '../../../protocol/results.js'
+import { hasSharedOutcome } from '../../../schemes/sharedOutcome.js'
 import { readPage } from '../../readPage.js'
 import type { CoreUseCases } from '../useCases.js'
 
@@ -103,7 +104,8 @@ export const viewSettlement = (settlement: Settlement): SettlementView => {
     payer: settlement.payer,
     payTo: settlement.payTo,
     amount: amount.toString(),
-    ...(maximum === amount ? {} : { maxAmount: maximum.toString() }),
+    // A sweep pays what is claimed until it is mined, which no authorization bounds.
+    ...(maximum === amount || hasSharedOutcome(settlement) ? {} : { maxAmount: maximum.toString() }),
     transaction: settlement.transaction ?? '',
     ...(refusal === null ? {} : { errorReason: refusal.reason, errorMessage: refusal.message }),
     createdAt: settlement.createdAt.toISOString(),
