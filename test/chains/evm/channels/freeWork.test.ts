@@ -1,4 +1,4 @@
-import { encodeFunctionData, zeroAddress } from 'viem'
+import { encodeFunctionData, type Hex, zeroAddress } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { encodeClaim } from '../../../../src/chains/evm/channels/contract.js'
 import { randomHex } from '../../../support/evm/authorization.js'
@@ -195,6 +195,51 @@ describe('a reorg', () => {
       return status === 'confirmed' ? status : null
     })
     expect(await readAll()).toEqual(after)
+  })
+})
+
+describe('a large claim whose nonce another program uses after a reorg', () => {
+  it('is sent again, with more gas than signers keep a balance for', { timeout: 120_000 }, async () => {
+    const { chain } = scene
+    service = await scene.open({ environment: { [`EVM_FINALITY_DEPTH_${chain.chainId}`]: '20' } })
+    const first = planChannel(chain)
+    const shared = { authorizer: first.authorizer, payTo: first.config.receiver }
+    const channels = [first, ...Array.from({ length: 69 }, () => planChannel(chain, shared))]
+    for (const channel of channels) await depositOnChain(channel, 1_000n)
+    const rows = await Promise.all(channels.map((channel) => rowOf(channel, 900n)))
+    const { transaction, settlementId = '' } = await service.settle(await claimBody(first, rows))
+    const hash: Hex = `0x${transaction.slice(2)}`
+    expect((await chain.client.getTransactionReceipt({ hash })).gasUsed).toBeGreaterThan(1_000_000n)
+
+    const [signer] = service.signers
+    if (signer === undefined) throw new Error('There is no signer')
+    const { nonce } = await chain.client.getTransaction({ hash })
+    const { maxFeePerGas, maxPriorityFeePerGas } = await chain.client.estimateFeesPerGas()
+    const other = await signer.account.signTransaction({
+      chainId: chain.chainId,
+      nonce,
+      to: signer.address,
+      gas: 21_000n,
+      maxFeePerGas: 4n * maxFeePerGas,
+      maxPriorityFeePerGas: 4n * maxPriorityFeePerGas,
+    })
+    await chain.control.setAutomine(false)
+    await chain.control.reorg(1)
+    await chain.client.sendRawTransaction({ serializedTransaction: other })
+    await chain.control.setAutomine(true)
+    await chain.control.mine()
+    const { core } = service
+    await core.detectReorgs()
+    await core.detectReorgs()
+    const settled = await eventually(async () => {
+      await chain.control.mine()
+      await service.reconcile()
+      const settlement = await core.useCases.core.getSettlement(settlementId)
+      return settlement.status === 'confirmed' ? settlement : null
+    })
+    expect(settled.transaction).not.toBe(transaction)
+    const { receiver, token } = first.config
+    expect(await readReceiver(chain, receiver, token)).toMatchObject({ totalClaimed: 70n * 900n })
   })
 })
 
