@@ -214,11 +214,8 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       const requester = readRequester(options)
       const beforeSending = { ...beforeSettle, isAdmitted, requester }
       if (!isAwaited()) throw new Error('The caller is gone')
-      const preparation = await prepare(
-        payment,
-        isForSettle ? beforeSending : { ...beforeVerify, isAdmitted, requester },
-        trace,
-      )
+      const phase = isForSettle ? beforeSending : { ...beforeVerify, isAdmitted, requester }
+      const preparation = await prepare(payment, phase, trace)
       trace?.expect([...closingRules, ...stateNames])
       if ('refused' in preparation) {
         if (trace !== undefined) await traceState(payment, trace)
