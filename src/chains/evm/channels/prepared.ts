@@ -79,6 +79,12 @@ export const readListed = async <Type extends ChannelProof['type']>(
     return refuse(failure)
   }
   const { proof } = reading
+  // A shop that settles before it delivers must not take them, which anyone can repeat, for a payment.
+  if ((proof.type === 'claim' || proof.type === 'settle') && payment.requirements.amount > 0n) {
+    const failure = { reason: payloadReasons[proof.type], message: pricedMessage } as const
+    trace?.note('payload_fields', failure)
+    return refuse(failure)
+  }
   trace?.note('payload_fields', null)
   const asset = readAddress(payment.requirements.asset)
   const finding = asset === null ? { refusedAs: 'unsupported_asset' as const } : await tokens.find(asset)
@@ -91,5 +97,6 @@ export const readListed = async <Type extends ChannelProof['type']>(
   return { prepared: { proof, token: finding.token } }
 }
 
+const pricedMessage = 'paymentRequirements.amount: must be 0, because claims and sweeps pay for no delivery'
 const otherType =
   'payload.type: /verify takes `deposit`, `voucher` and `refund`; /settle takes `deposit`, `claim`, `settle` and a completed `refund`'

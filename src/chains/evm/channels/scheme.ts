@@ -71,6 +71,8 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
         : null,
     describeAsset: async (asset) => ((await channels.ask()) ? await describeToken(asset) : null),
     identify,
+    // What was deposited before a pause is the receiver's, or returns to the payer.
+    continues: ({ proof: { type } }) => type === 'claim' || type === 'settle' || type === 'refund',
     verify: async (payment, options) => {
       if (await channels.ask()) return await verify(payment, options)
       const unoffered = { reason: 'unsupported_scheme', message: unofferedMessage } as const
@@ -98,7 +100,10 @@ const createIdentify =
         return 'reason' in pull ? null : toJudgedDeposit(network.network, proof, pull).id
       }
       case 'claim':
-        return formatClaimId(network.network, toRows(proof.claims, network.chainId))
+        // As a payment it is refused, also where the same claim was made before.
+        return payment.requirements.amount > 0n
+          ? null
+          : formatClaimId(network.network, toRows(proof.claims, network.chainId))
       case 'refund':
         return proof.order === null
           ? null

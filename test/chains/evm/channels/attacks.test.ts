@@ -31,6 +31,7 @@ import {
   voucherBody,
   withExtra,
   withPayload,
+  withRequirements,
 } from './channelScene.js'
 
 /* What payers, receivers and strangers do to a channel while this service works on it, and what that must not change. */
@@ -295,5 +296,22 @@ describe('a claim on a chain whose time has passed', () => {
     const again = await slow.service.settle(body)
     expect(again).toMatchObject({ success: false, errorReason: prefixed('claim_simulation_failed') })
     expect(again.errorMessage).toMatch(/claims 1000 of a balance of 500/)
+  })
+})
+
+describe('a client', () => {
+  it('cannot pay a shop by a claim or a sweep, which anyone can ask for again', async () => {
+    const channel = await openChannel()
+    const claim = await claimBody(channel, [await rowOf(channel, 2_000n)])
+    expect(await service.settle(claim)).toMatchObject({ success: true })
+    const price = { amount: channel.requirements.amount, maxTimeoutSeconds: 300 }
+    expect(await service.settle(withRequirements(claim, price))).toMatchObject({
+      success: false,
+      errorReason: prefixed('claim_payload'),
+    })
+    expect(await service.settle(withRequirements(sweepBody(channel), price))).toMatchObject({
+      success: false,
+      errorReason: prefixed('settle_payload'),
+    })
   })
 })

@@ -67,6 +67,8 @@ describe('a contract that decides', () => {
     const { body } = await harness.plan()
     const payment = readPayment(wirePaymentRequest.parse(body))
     if (isRefused(payment)) throw new Error(payment.reason)
+    // A pause of new payments keeps out what is one.
+    expect(harness.scheme.continues?.(payment)).toBe(!isOfPayer)
     counted = []
     const options = { isAwaited: () => true, isForSettle: !isOfPayer, caller: 'customer 7' }
     expect(await harness.scheme.verify(payment, options)).toMatchObject({
