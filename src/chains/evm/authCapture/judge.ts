@@ -137,7 +137,7 @@ interface Lifecycle {
 
 /**
  * Captures of equal terms have equal events, but the balances before them never recur: one that was made from those that the
- * call expects is the one that was asked for, whoever sent it. What is held never grows: where less is held than the call
+ * call expects is the one that was asked for, by any sender. What is held never grows: where less is held than the call
  * takes, in a block as deep as the policy requires, it can never be executed.
  */
 const findLifecycle = async (

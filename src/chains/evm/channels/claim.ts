@@ -40,7 +40,7 @@ export const toRows = (claims: readonly VoucherClaim[], chainId: number): readon
     channelId: hashChannel(chainId, claim.config),
   }))
 
-/** By its rows, in any order: the same claim is one settlement, whoever asks for it. */
+/** By its rows, in any order: the same claim by any caller is one settlement. */
 export const formatClaimId = (network: string, rows: readonly Row[]): string => {
   const words = rows.map(({ channelId, totalClaimed }) => channelId.slice(2) + numberWord(totalClaimed))
   return `${network}/${settlementAddress}/claim/${keccak256(`0x${words.sort().join('')}`)}`.toLowerCase()

@@ -61,7 +61,7 @@ const isDeposited = ({ address, topics: [event, id], data }: Log, { channelId, a
 
 type Query = Omit<ExecutionQuery, 'view'>
 
-/** Any account may submit the deposit: whoever did, its transaction uses the nonce and has the event. */
+/** Any account may submit the deposit: its transaction uses the nonce and has the event. */
 const findExecution = async (view: Rpc, deposit: JudgedDeposit, query: Query): Promise<Execution> => {
   const { payer, token, use, amount } = deposit
   const { at, since, policy } = query

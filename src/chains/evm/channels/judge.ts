@@ -118,7 +118,7 @@ const findExecution = async (view: Rpc, request: JudgedRequest, query: Query): P
   }
 }
 
-/** Totals never fall: the transaction after which every channel has reached its row proves it, whoever sent it. */
+/** Totals never fall: the transaction after which every channel has reached its row proves it, of any sender. */
 const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, query: Query): Promise<Execution> => {
   const { at, since, policy } = query
   const ids = rows.map(({ channelId }) => channelId)

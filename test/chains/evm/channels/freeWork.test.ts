@@ -53,7 +53,7 @@ describe('a claim that raises no total', () => {
     expect(await countSent(scene, service)).toBe(before)
   })
 
-  it('is the same for channels that nobody has opened, whose signatures are not read', async () => {
+  it('is the same for channels that were never opened, whose signatures are not read', async () => {
     const [first, second] = [planChannel(scene.chain), planChannel(scene.chain)]
     const { authorizer } = first
     const other = planChannel(scene.chain, { authorizer, payTo: first.config.receiver })

@@ -487,7 +487,7 @@ const requestCases: readonly Case[] = [
     },
   ],
   [
-    'a sweep to nobody',
+    'a sweep to no address',
     'settle_payload',
     () => change(Promise.resolve(sweepBody(plan())), 'receiver', '0x1'),
   ],
