@@ -9,7 +9,7 @@ import type { Network } from '../../schemes/network.js'
 import type { Authorized, Hold, Outcome, Refusal, Scheme, VerifyOptions } from '../../schemes/scheme.js'
 import type { ContractReader } from '../chain.js'
 import type { MinimumPayment } from '../common/minimumPayment.js'
-import { larger } from './abi/words.js'
+import { larger, smaller } from './abi/words.js'
 import type { Routers } from './contracts/routers.js'
 import { closingRules, noteState, type StateRules } from './explanations.js'
 import type { ContractPresence } from './rpc/presence.js'
@@ -260,11 +260,10 @@ export const readRequester = ({ caller, requester }: VerifyOptions): Requester =
   requester ?? { name: caller ?? 'anonymous', site: null }
 
 /** What was admitted is promised: no share may refuse it. */
-const readUse = (options: VerifyOptions, payer: Hex): UntrustedUse => {
-  const { isForSettle, isAdmitted } = options
-  if (isAdmitted === true) return { requester: { name: `payer ${payer}`, site: null }, occasion: 'promised' }
-  return { requester: readRequester(options), occasion: isForSettle === true ? 'settle' : 'check' }
-}
+const readUse = (options: VerifyOptions, payer: Hex): UntrustedUse =>
+  options.isAdmitted === true
+    ? { requester: { name: `payer ${payer}`, site: null }, occasion: 'promised' }
+    : { requester: readRequester(options), occasion: options.isForSettle === true ? 'settle' : 'check' }
 
 const usualEstimate = withMargin(typicalGas)
 
@@ -283,10 +282,7 @@ export const toRefusal = (payer: Hex | null, { reason, message }: RevertReason):
 // The latest instant that a Date can hold; authorizations may be valid for longer.
 const latestInstantMs = 8_640_000_000_000_000n
 
-export const toDate = (seconds: bigint): Date => {
-  const instantMs = seconds * 1_000n
-  return new Date(Number(instantMs < latestInstantMs ? instantMs : latestInstantMs))
-}
+export const toDate = (seconds: bigint): Date => new Date(Number(smaller(seconds * 1_000n, latestInstantMs)))
 
 /** When and for what a payment is checked; times in seconds. */
 interface Occasion {

@@ -127,12 +127,8 @@ export const hashClaims = (chainId: number, entries: readonly ClaimEntry[]): Hex
 export const hashDepositNonce = (channelId: Hex, salt: Hex): Hex =>
   `0x${hashWords(channelId.slice(2) + salt.slice(2))}`
 
-const structs = [
-  'struct ChannelConfig { address payer; address payerAuthorizer; address receiver; address receiverAuthorizer; address token; uint40 withdrawDelay; bytes32 salt; }',
-] as const
-
 const abi = parseAbi([
-  ...structs,
+  'struct ChannelConfig { address payer; address payerAuthorizer; address receiver; address receiverAuthorizer; address token; uint40 withdrawDelay; bytes32 salt; }',
   'function deposit(ChannelConfig config, uint128 amount, address collector, bytes collectorData)',
   'function settle(address receiver, address token)',
   'function refundWithSignature(ChannelConfig config, uint128 amount, uint256 nonce, bytes receiverAuthorizerSignature)',
