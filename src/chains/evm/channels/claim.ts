@@ -19,8 +19,9 @@ import {
   settlementAddress,
   type VoucherClaim,
 } from './contract.js'
-import { createRequestJudge, describeRequest, type JudgedRequest } from './judge.js'
+import { describeRequest, type JudgedRequest } from './judge.js'
 import { type ChannelDependencies, type Prepare, readListed } from './prepared.js'
+import { createRequestCall } from './requestCall.js'
 import { explainRevert } from './reverts.js'
 import { findSigner, findVoucherKey, isZero, normalizeKeySignature } from './signatures.js'
 
@@ -240,26 +241,17 @@ export const createPrepareClaim = (dependencies: ChannelDependencies): Prepare =
       type: 'claim',
       rows: highest.map(({ row: { channelId, totalClaimed: total } }) => ({ channelId, total })),
     }
-    const call: SettlementCall = {
-      to: settlementAddress,
+    const call = createRequestCall(rpc, judged, {
       data: isReached ? '0x' : encodeClaim(rows, signature ?? '0x'),
       id: formatClaimId(network.network, rows),
       payer: receiver,
       payTo: receiver,
       amount,
       ...gasOf(rows),
-      deadline: neverExpires,
-      batchedBy: null,
-      sender: null,
       runsPayerCode: checked.isWalletAsked,
-      reads: [],
-      probe: null,
       explainRevert: (failure) =>
         explainRevert(failure, { fallback: 'invalid_batch_settlement_evm_claim_simulation_failed' }),
-      findContradiction: () => null,
-      isTooEarly: () => false,
-      judge: createRequestJudge(rpc, judged),
-    }
+    })
     return {
       prepared: {
         candidate: {
@@ -283,6 +275,3 @@ const unsettled = {
   reason: 'invalid_batch_settlement_evm_claim_simulation_failed',
   message: 'Every row is claimed in a block that has too few confirmations yet; retry',
 } as const
-
-/** Unix seconds that no block time reaches: vouchers do not expire. */
-export const neverExpires = 2n ** 48n - 1n

@@ -3,9 +3,9 @@ import { larger, numberWord, smaller } from '../abi/words.js'
 import { structureRules } from '../explanations.js'
 import { type Phase, readOccasion, toRefusal } from '../paymentMethod.js'
 import { tryCall } from '../rpc/rpc.js'
-import type { RevertReason, SettlementCall } from '../transactions/settlementCall.js'
+import type { RevertReason } from '../transactions/settlementCall.js'
 import { names as isNamed } from './checks.js'
-import { checkRows, gasOf, neverExpires, toRows } from './claim.js'
+import { checkRows, gasOf, toRows } from './claim.js'
 import {
   type ChannelState,
   configWords,
@@ -18,9 +18,10 @@ import {
   planStateRead,
   settlementAddress,
 } from './contract.js'
-import { createRequestJudge, describeRequest, type JudgedRequest } from './judge.js'
+import { describeRequest, type JudgedRequest } from './judge.js'
 import type { RefundOrder, RefundProof } from './payload.js'
 import { type ChannelDependencies, type Prepare, readListed } from './prepared.js'
+import { createRequestCall } from './requestCall.js'
 import { explainRevert } from './reverts.js'
 import { findSigner } from './signatures.js'
 
@@ -112,8 +113,7 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
     const refund = encodeRefund(config, { amount, nonce, signature: refundSignature ?? '0x' })
     const words = configWords(config) + numberWord(amount) + numberWord(nonce)
     const judged: JudgedRequest = { type: 'refund', channelId, nonce, words }
-    const call: SettlementCall = {
-      to: settlementAddress,
+    const call = createRequestCall(rpc, judged, {
       data:
         rows.length === 0
           ? refund
@@ -123,21 +123,13 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
       payTo: config.receiver,
       amount: paid,
       ...gasOf([...rows, config, config]),
-      deadline: neverExpires,
-      batchedBy: null,
-      sender: null,
       runsPayerCode: checked.isWalletAsked,
-      reads: [],
-      probe: null,
       explainRevert: (failure) =>
         explainRevert(failure, {
           fallback: 'invalid_batch_settlement_evm_refund_simulation_failed',
           named: { InvalidRefundNonce: 'invalid_batch_settlement_evm_refund_nonce_mismatch' },
         }),
-      findContradiction: () => null,
-      isTooEarly: () => false,
-      judge: createRequestJudge(rpc, judged),
-    }
+    })
     return {
       prepared: {
         candidate: { ...readOccasion(clock, phase), payment, token, recheck: () => null },

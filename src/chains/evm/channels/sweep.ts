@@ -1,12 +1,12 @@
 import { structureRules } from '../explanations.js'
 import { readOccasion, toRefusal } from '../paymentMethod.js'
 import { tryCall } from '../rpc/rpc.js'
-import type { RevertReason, SettlementCall } from '../transactions/settlementCall.js'
+import type { RevertReason } from '../transactions/settlementCall.js'
 import { names as isNamed } from './checks.js'
-import { neverExpires } from './claim.js'
 import { decodeReceiver, encodeSettle, maxUint128, planReceiverRead, settlementAddress } from './contract.js'
-import { createRequestJudge, describeRequest, type JudgedRequest } from './judge.js'
+import { describeRequest, type JudgedRequest } from './judge.js'
 import { type ChannelDependencies, type Prepare, readListed } from './prepared.js'
+import { createRequestCall } from './requestCall.js'
 import { explainRevert } from './reverts.js'
 
 /* A sweep, the contract's `settle`, pays a receiver what was claimed in a token over all channels. */
@@ -55,8 +55,7 @@ export const createPrepareSweep = (dependencies: ChannelDependencies): Prepare =
     }
     const { totalSettled: settledBefore } = totals
     const judged: JudgedRequest = { type: 'settle', receiver, token: proof.token, settledBefore }
-    const call: SettlementCall = {
-      to: settlementAddress,
+    const call = createRequestCall(rpc, judged, {
       data: encodeSettle(receiver, proof.token),
       // The request has no identity; from one total there is one sweep.
       id: [network.network, settlementAddress, 'settle', receiver, proof.token, settledBefore]
@@ -67,18 +66,10 @@ export const createPrepareSweep = (dependencies: ChannelDependencies): Prepare =
       amount,
       gasCap: sweepGasCap,
       reorgGas: sweepReorgGas,
-      deadline: neverExpires,
-      batchedBy: null,
-      sender: null,
       runsPayerCode: false,
-      reads: [],
-      probe: null,
       explainRevert: (failure) =>
         explainRevert(failure, { fallback: 'invalid_batch_settlement_evm_settle_simulation_failed' }),
-      findContradiction: () => null,
-      isTooEarly: () => false,
-      judge: createRequestJudge(rpc, judged),
-    }
+    })
     return {
       prepared: {
         candidate: { ...readOccasion(clock, phase), payment, token, recheck: () => null },

@@ -24,7 +24,9 @@ import {
   claimBody,
   depositBody,
   depositOnChain,
+  openChannelOnChain,
   planChannel,
+  prefixed,
   refundOrder,
   rowOf,
   sweepBody,
@@ -44,13 +46,9 @@ beforeEach(async () => {
 })
 
 const plan = (changes: ChannelPlan = {}): Channel => planChannel(scene.chain, changes)
-const prefixed = (reason: string) => `invalid_batch_settlement_evm_${reason}`
 
-const openChannel = async (changes: ChannelPlan = {}, amount = 10_000n): Promise<Channel> => {
-  const channel = plan(changes)
-  await depositOnChain(channel, amount)
-  return channel
-}
+const openChannel = (changes: ChannelPlan = {}, amount?: bigint): Promise<Channel> =>
+  openChannelOnChain(scene.chain, changes, amount)
 
 const readAuthorization = ({ paymentPayload }: ChannelBody) =>
   Object(paymentPayload.payload.deposit).authorization.erc3009Authorization

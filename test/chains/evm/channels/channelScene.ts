@@ -23,6 +23,8 @@ import { createEoa, type EoaWallet, type PayerWallet } from '../../../support/ev
 
 /* Channels as payers and servers use them, signed by the tests' own typed data. */
 
+export const prefixed = (reason: string) => `invalid_batch_settlement_evm_${reason}`
+
 type Payload = Readonly<Record<string, unknown>>
 
 export interface ChannelBody {
@@ -203,6 +205,17 @@ export const depositOnChain = async (channel: Channel, amount: bigint): Promise<
   await chain.mint(wallet.address, amount)
   const { collector, collectorData } = await signErc3009Deposit(chain, { wallet, config, amount })
   await callSettlement(channel, randomAddress(), 'deposit', [config, amount, collector, collectorData])
+}
+
+/** One that was opened without this service. */
+export const openChannelOnChain = async (
+  chain: LocalChain,
+  plan: ChannelPlan = {},
+  amount = 10_000n,
+): Promise<Channel> => {
+  const channel = planChannel(chain, plan)
+  await depositOnChain(channel, amount)
+  return channel
 }
 
 /** A call of the settlement by any account. */

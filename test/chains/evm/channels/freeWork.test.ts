@@ -13,6 +13,7 @@ import {
   callSettlement,
   claimBody,
   depositOnChain,
+  openChannelOnChain,
   planChannel,
   refundOrder,
   rowOf,
@@ -28,11 +29,8 @@ beforeEach(async () => {
   service = await scene.open()
 })
 
-const openChannel = async (changes: ChannelPlan = {}, amount = 10_000n): Promise<Channel> => {
-  const channel = planChannel(scene.chain, changes)
-  await depositOnChain(channel, amount)
-  return channel
-}
+const openChannel = (changes: ChannelPlan = {}, amount?: bigint): Promise<Channel> =>
+  openChannelOnChain(scene.chain, changes, amount)
 
 /** As the receiver itself makes it. */
 const claimOnChain = async (channel: Channel, total: bigint): Promise<void> =>

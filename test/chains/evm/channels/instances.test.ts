@@ -9,8 +9,7 @@ import {
   callSettlement,
   claimBody,
   depositBody,
-  depositOnChain,
-  planChannel,
+  openChannelOnChain,
   refundOrder,
   rowOf,
   sweepBody,
@@ -30,8 +29,7 @@ const makers: Readonly<Record<string, (channel: Channel) => Promise<ChannelBody>
 
 /** One of which 1,000 are claimed. */
 const openChannel = async (): Promise<Channel> => {
-  const channel = planChannel(scene.chain)
-  await depositOnChain(channel, 10_000n)
+  const channel = await openChannelOnChain(scene.chain)
   await callSettlement(channel, channel.config.receiver, 'claim', [[await rowOf(channel, 1_000n)]])
   return channel
 }

@@ -26,7 +26,7 @@ import {
   claimBody,
   type DepositPlan,
   depositBody,
-  depositOnChain,
+  openChannelOnChain,
   planChannel,
   refundBody,
   refundOrder,
@@ -51,11 +51,8 @@ const plan = (changes: ChannelPlan = {}): Channel => planChannel(scene.chain, ch
 const prefixed = (reason: string) =>
   reason.startsWith('unsupported_') ? reason : `invalid_batch_settlement_evm_${reason}`
 
-const openChannel = async (changes: ChannelPlan = {}, amount = 10_000n): Promise<Channel> => {
-  const channel = plan(changes)
-  await depositOnChain(channel, amount)
-  return channel
-}
+const openChannel = (changes: ChannelPlan = {}, amount?: bigint): Promise<Channel> =>
+  openChannelOnChain(scene.chain, changes, amount)
 
 type Case = readonly [what: string, reason: string, make: () => Promise<ChannelBody>]
 

@@ -19,6 +19,7 @@ import {
   depositBody,
   depositOnChain,
   planChannel,
+  prefixed,
   refundBody,
   refundOrder,
   rowOf,
@@ -36,7 +37,6 @@ beforeEach(async () => {
 })
 
 const plan = (changes: ChannelPlan = {}): Channel => planChannel(scene.chain, changes)
-const prefixed = (reason: string) => `invalid_batch_settlement_evm_${reason}`
 const balanceOf = (owner: Address) => scene.chain.balanceOf(owner)
 
 const openChannel = async (changes: ChannelPlan = {}, deposit: DepositPlan = {}): Promise<Channel> => {

@@ -11,7 +11,7 @@ import {
   claimBody,
   depositBody,
   depositOnChain,
-  planChannel,
+  openChannelOnChain,
   refundBody,
   rowOf,
   voucherBody,
@@ -44,12 +44,7 @@ beforeEach(async () => {
   await open()
 })
 
-/** A channel that was opened without this service. */
-const openChannel = async (plan: ChannelPlan = {}): Promise<Channel> => {
-  const channel = planChannel(scene.chain, plan)
-  await depositOnChain(channel, 10_000n)
-  return channel
-}
+const openChannel = (plan: ChannelPlan = {}): Promise<Channel> => openChannelOnChain(scene.chain, plan)
 
 const verify = async (channel: Channel, ceiling: bigint) =>
   service.verify(await voucherBody(channel, ceiling))
