@@ -51,6 +51,9 @@ export const wholeNumberField = z
   .regex(/^[0-9]{1,78}$/)
   .transform((text) => BigInt(text))
 
+/** 32 bytes in lower case, as rows of the journal have them. */
+export const hashField = z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text))
+
 /** Reads an address into EIP-55 form. */
 export const addressField = z.string().transform((text, context) => {
   const address = readAddress(text)

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Reason } from '../../../protocol/reasons.js'
-import { addressField, isSameAddress, wholeNumberField } from '../abi/address.js'
+import { addressField, hashField, isSameAddress, wholeNumberField } from '../abi/address.js'
 import { asHex } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
@@ -220,9 +220,9 @@ const isExecution = async (
 const detailsShape = z.object({
   operation: z.enum(['authorize', 'charge', 'capture', 'void', 'refund']),
   escrow: addressField,
-  hash: z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text)),
+  hash: hashField,
   operator: addressField,
-  topic: z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text)),
+  topic: hashField,
   terms: z.string().nullable(),
   amount: wholeNumberField,
   capturable: wholeNumberField,

@@ -7,6 +7,9 @@ import { isZero } from './signatures.js'
 
 /* Rules of channels and vouchers, in the order of the specification. */
 
+/** No node answers what the settlement knows. */
+export const unread = { reason: 'invalid_batch_settlement_evm_rpc_read_failed' } as const
+
 interface NamedChannel {
   readonly config: ChannelConfig
   /** As the payload states it. */

@@ -14,7 +14,7 @@ import { encodeBalanceCall } from '../tokens/erc20.js'
 import type { Token } from '../tokens/tokenRegistry.js'
 import type { ContractCall, RevertReason } from '../transactions/settlementCall.js'
 import { readAll } from '../transactions/simulation/simulate.js'
-import { describeState, findChannelProblem, findVoucherProblem } from './checks.js'
+import { describeState, findChannelProblem, findVoucherProblem, unread } from './checks.js'
 import {
   type ChannelState,
   collectors,
@@ -232,8 +232,6 @@ interface DepositState {
   /** Null where Permit2 takes nothing. */
   readonly allowance: bigint | null
 }
-
-const unread = { reason: 'invalid_batch_settlement_evm_rpc_read_failed' } as const
 
 /** What the settlement, the token and Permit2 know. Throws if no node answers. */
 const readState = async (

@@ -1,7 +1,7 @@
 import { type Hex, pad } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
-import { isSameAddress, wholeNumberField } from '../abi/address.js'
+import { hashField, isSameAddress, wholeNumberField } from '../abi/address.js'
 import { asHex, numberWord, readWord } from '../abi/words.js'
 import { encodeBitmapCall, hasNonce } from '../permit2/call.js'
 import { findUse } from '../permit2/findUse.js'
@@ -26,7 +26,7 @@ export interface JudgedDeposit {
   readonly token: Hex
   readonly channelId: Hex
   readonly amount: bigint
-  /** What uses up the payer's authorization. */
+  /** What marks the payer's authorization as used. */
   readonly use:
     | { readonly method: 'eip3009'; readonly nonce: Hex }
     | { readonly method: 'permit2'; readonly nonce: bigint; readonly deadline: bigint }
@@ -97,14 +97,12 @@ const findExecution = async (view: Rpc, deposit: JudgedDeposit, query: Query): P
   return await findUse(view, execution, query)
 }
 
-const hash = z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text))
-
 const detailsShape = z.object({
   type: z.literal('deposit'),
-  channelId: hash,
+  channelId: hashField,
   amount: wholeNumberField,
   use: z.discriminatedUnion('method', [
-    z.object({ method: z.literal('eip3009'), nonce: hash }),
+    z.object({ method: z.literal('eip3009'), nonce: hashField }),
     z.object({ method: z.literal('permit2'), nonce: wholeNumberField, deadline: wholeNumberField }),
   ]),
 })

@@ -2,7 +2,7 @@ import { type Hex, pad } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { sharedOutcome } from '../../../schemes/sharedOutcome.js'
-import { addressField, isSameAddress, wholeNumberField } from '../abi/address.js'
+import { addressField, hashField, isSameAddress, wholeNumberField } from '../abi/address.js'
 import { readWord } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
@@ -196,12 +196,10 @@ const findRefund = async (view: Rpc, request: Judged<'refund'>, query: Query): P
   return before !== null && before > nonce ? { state: 'void' } : { state: 'unknown' }
 }
 
-const hash = z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text))
-
 const detailsShape = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('claim'),
-    rows: z.array(z.object({ channelId: hash, total: wholeNumberField })),
+    rows: z.array(z.object({ channelId: hashField, total: wholeNumberField })),
   }),
   z.object({
     type: z.literal('settle'),
@@ -209,7 +207,7 @@ const detailsShape = z.discriminatedUnion('type', [
     token: addressField,
     settledBefore: wholeNumberField,
   }),
-  z.object({ type: z.literal('refund'), channelId: hash, nonce: wholeNumberField, words: z.string() }),
+  z.object({ type: z.literal('refund'), channelId: hashField, nonce: wholeNumberField, words: z.string() }),
 ])
 
 /** What the journal's row stores beside its columns. */

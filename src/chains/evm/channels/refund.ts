@@ -4,7 +4,7 @@ import { structureRules } from '../explanations.js'
 import { type Phase, readOccasion, toRefusal } from '../paymentMethod.js'
 import { tryCall } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
-import { names as isNamed } from './checks.js'
+import { names as isNamed, unread } from './checks.js'
 import { checkRows, gasOf, toRows } from './claim.js'
 import {
   type ChannelState,
@@ -143,7 +143,6 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
   }
 }
 
-const unread = { reason: 'invalid_batch_settlement_evm_rpc_read_failed' } as const
 const incomplete = {
   reason: 'invalid_batch_settlement_evm_refund_payload',
   message: 'payload: amount, refundNonce and claims are required to settle a refund',

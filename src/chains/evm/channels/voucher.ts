@@ -2,7 +2,7 @@ import type { Scheme } from '../../../schemes/scheme.js'
 import { structureRules } from '../explanations.js'
 import { readRequester, toRefusal } from '../paymentMethod.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
-import { describeState, findChannelProblem, findRefundProblem, findVoucherProblem } from './checks.js'
+import { describeState, findChannelProblem, findRefundProblem, findVoucherProblem, unread } from './checks.js'
 import { type ChannelState, hashVoucher } from './contract.js'
 import { type ChannelDependencies, readListed } from './prepared.js'
 import { findVoucherSigner, isZero } from './signatures.js'
@@ -71,5 +71,4 @@ export const createVerifyVoucher = (
 }
 
 const unsigned = { reason: 'invalid_batch_settlement_evm_voucher_signature' } as const
-const unread = { reason: 'invalid_batch_settlement_evm_rpc_read_failed' } as const
 const unopened = { reason: 'invalid_batch_settlement_evm_channel_not_found' } as const

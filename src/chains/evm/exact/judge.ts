@@ -1,7 +1,7 @@
 import { type Hex, pad } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
-import { isSameAddress } from '../abi/address.js'
+import { hashField, isSameAddress } from '../abi/address.js'
 import { addressWord, asHex, readWord, wordOf } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
@@ -68,7 +68,7 @@ export const createJudge = (rpc: Rpc, nonce: Hex, expected: ExpectedTransfer): S
 })
 
 const detailsShape = z.object({
-  nonce: z.custom<Hex>((text) => typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text)),
+  nonce: hashField,
 })
 
 /** Builds the judge from a journal row, after a crash. */

@@ -192,7 +192,7 @@ export const createLaneMaintenance = (
 
   const checkLane = async (account: PrivateKeyAccount, isLeased: boolean): Promise<void> => {
     const { address } = account
-    // Its holder looks after it, and this process waits for nothing there.
+    // Its holder maintains it, and this process waits for nothing there.
     if (!isLeased && !pool.isInUse(address) && !receipts.isWaiting()) {
       lastCount.delete(address)
       return
