@@ -21,6 +21,7 @@ export interface Pair {
 /** The packages under test in each program. */
 export const clients = {
   'x402-fetch-2': ['@x402/fetch'],
+  'x402-fetch-2-channel': ['@x402/fetch'],
   'x402-axios-2': ['@x402/axios'],
   'x402-fetch-1': ['x402-fetch'],
   'x402-axios-1': ['x402-axios'],
@@ -37,6 +38,7 @@ export const clients = {
 export const servers = {
   'x402-express-2': ['@x402/express'],
   'x402-express-2-upfront': ['@x402/express'],
+  'x402-express-2-channel': ['@x402/express'],
   'x402-hono-2': ['@x402/hono'],
   'x402-next-2': ['@x402/next'],
   'x402-express-1': ['x402-express'],
@@ -56,7 +58,7 @@ export const servers = {
   'x402-solana': ['x402-solana'],
 } as const
 
-/** Of servers whose package has several, or none of its own; and the payment flow, where it is not the usual one. */
+/** Of servers whose package has several, or none of its own; and the payment flow or scheme, where it is not the usual one. */
 export const frameworks: Partial<Readonly<Record<keyof typeof servers, string>>> = {
   'dexter-express': 'Express',
   'faremeter-express': 'Express',
@@ -66,6 +68,7 @@ export const frameworks: Partial<Readonly<Record<keyof typeof servers, string>>>
   'payai-facilitator': '`@x402/express`',
   'payai-x402': 'no framework',
   't402-core-1': 'no framework',
+  'x402-express-2-channel': 'scheme `batch-settlement`',
   'x402-express-2-upfront': 'flow `upfront`',
   'x402-solana': 'no framework',
 }
@@ -134,6 +137,7 @@ export const pairs: readonly Pair[] = [
   { client: 'x402-fetch-2', server: 'x402-express-2-upfront', version: 2, families: both },
   { client: 'dexter', server: 'x402-express-2-upfront', version: 2, families: both },
   { client: 'x402-solana', server: 'x402-express-2-upfront', version: 2, families: solana },
+  { client: 'x402-fetch-2-channel', server: 'x402-express-2-channel', version: 2, families: evm },
   { client: 'mppx', server: 'x402-express-2-upfront', version: 2, families: evm },
   { client: 'mppx', server: 'mppx-express', version: 'MPP', families: evm },
   { client: 'x402-fetch-2', server: 'mppx-express', version: 2, families: evm },

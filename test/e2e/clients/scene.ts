@@ -38,7 +38,7 @@ export interface Chains {
 export const createParty = async (family: Family, { evm, solana }: Chains): Promise<Party> =>
   family === 'evm' ? createEvmParty(evm) : createSolanaParty(solana)
 
-const balance = 50_000n
+const balance = 100_000n
 
 const createEvmParty = async (chain: LocalChain): Promise<Party> => {
   const secret = generatePrivateKey()

@@ -29,10 +29,12 @@ const buyAll = async (scene) => {
     import(`./servers/${scene.server}.mjs`),
     import(`./clients/${scene.client}.mjs`),
   ])
-  const { url } = await openShop(scene)
+  const { url, collect } = await openShop(scene)
   const buy = await createBuyer(scene)
   const purchases = {}
   for (const family of Object.keys(scene.families)) purchases[family] = await purchase(buy, url, family)
+  // Of schemes that pay the payee later.
+  await collect?.()
   return purchases
 }
 

@@ -5,14 +5,14 @@ export const price = '$0.01'
 export const amount = '10000'
 
 /** Options of version 2 servers of the @x402 kind. */
-export const acceptsOf = ({ network, payTo }) => ({ scheme: 'exact', price, network, payTo })
+export const acceptsOf = ({ network, payTo }, scheme = 'exact') => ({ scheme, price, network, payTo })
 
 /** Routes of version 2 servers of the @x402 kind. */
-export const routesOf = (families) =>
+export const routesOf = (families, scheme) =>
   Object.fromEntries(
     Object.entries(families).map(([family, terms]) => [
       `GET /${family}`,
-      { accepts: acceptsOf(terms), description: 'Tomorrow’s weather', mimeType: 'application/json' },
+      { accepts: acceptsOf(terms, scheme), description: 'Tomorrow’s weather', mimeType: 'application/json' },
     ]),
   )
 
