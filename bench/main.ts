@@ -26,6 +26,7 @@ const measurements: Readonly<Record<Part, () => Promise<Measure>>> = {
   instances: async () => (await import('./measureInstances.js')).measureInstances,
   upto: async () => (await import('./measureUpto.js')).measureUpto,
   vouchers: async () => (await import('./measureVouchers.js')).measureVouchers,
+  schemes: async () => (await import('./measureSchemes.js')).measureSchemes,
   gas: async () => (await import('./measureGas.js')).measureGas,
   limits: async () => (await import('./measureLimits.js')).measureLimits,
   quota: async () => (await import('./measureQuota.js')).measureQuota,

@@ -9,6 +9,7 @@ export const parts = [
   'instances',
   'upto',
   'vouchers',
+  'schemes',
   'gas',
   'limits',
   'quota',

@@ -22,6 +22,8 @@ export interface StageOptions {
   readonly hasRouter?: boolean
   /** Whether the chain has x402's settlement of channels. */
   readonly hasBatchSettlement?: boolean
+  /** Whether the chain has the escrow of holds. */
+  readonly hasAuthCapture?: boolean
 }
 
 type Keep = <Part extends { stop(): Promise<void> }>(starting: Promise<Part>) => Promise<Part>
@@ -48,11 +50,12 @@ export const withStage = async (
     rpcDelayMs = 0,
     hasRouter = false,
     hasBatchSettlement = false,
+    hasAuthCapture = false,
   }: StageOptions,
   work: (stage: Stage) => Promise<void>,
 ): Promise<void> => {
   await withParts(async (keep) => {
-    const chain = await keep(startLocalChain({ facilitatorCount: 3, hasBatchSettlement }))
+    const chain = await keep(startLocalChain({ facilitatorCount: 3, hasBatchSettlement, hasAuthCapture }))
     const [first, second, third] = chain.facilitators
     if (first === undefined || second === undefined || third === undefined)
       throw new Error('keys are missing')
