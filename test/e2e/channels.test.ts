@@ -10,12 +10,19 @@ import { openShop, type Shop } from '../demo/shop.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { batchSettlementAddress } from '../support/evm/channels.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
+import { isLongRun } from '../support/longRun.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
 const supported = z.object({ kinds: z.array(z.looseObject({ scheme: z.string(), network: z.string() })) })
 const network = 'eip155:84532'
 const price = 10_000n
+const vouchers = isLongRun ? 1_000 : 40
+
+interface CustomerPlan {
+  readonly funds?: bigint
+  readonly options?: ConstructorParameters<typeof BatchSettlementEvmScheme>[1]
+}
 
 /* Published packages on both sides, which a deposit, vouchers, claims, sweeps and refunds go between. */
 describe('a channel over HTTP, by the published client and server', () => {
@@ -42,10 +49,10 @@ describe('a channel over HTTP, by the published client and server', () => {
     await chain.stop()
   })
 
-  const openCustomer = async () => {
+  const openCustomer = async ({ funds = 1_000_000n, options = {} }: CustomerPlan = {}) => {
     const account = privateKeyToAccount(generatePrivateKey())
-    await chain.mint(account.address, 1_000_000n)
-    const client = new BatchSettlementEvmScheme(account)
+    await chain.mint(account.address, funds)
+    const client = new BatchSettlementEvmScheme(account, options)
     const pay = wrapFetchWithPaymentFromConfig(fetch, { schemes: [{ network, client }] })
     const buy = async () => {
       const response = await pay(`${shop.url}/report`)
@@ -98,6 +105,22 @@ describe('a channel over HTTP, by the published client and server', () => {
     await manager.settle()
     expect(await chain.balanceOf(merchant)).toBe(bought * price)
     expect(await chain.balanceOf(batchSettlementAddress)).toBe(0n)
+  })
+
+  it(`pays ${vouchers} requests by vouchers of one deposit, which one claim and one sweep pay out`, async () => {
+    const total = BigInt(vouchers) * price
+    // The client's cap of a deposit is a multiple, too.
+    const options = { depositStrategy: () => total, depositPolicy: { depositMultiplier: vouchers } }
+    const { account, buy } = await openCustomer({ funds: total, options })
+    const before = await chain.balanceOf(merchant)
+    expect((await buy()).transaction).not.toBe('')
+    for (let count = 1; count < vouchers; count += 1) expect(await buy()).toMatchObject({ transaction: '' })
+    expect(await chain.balanceOf(account.address)).toBe(0n)
+    const facilitator = new HTTPFacilitatorClient({ url: service.url })
+    const manager = server.createChannelManager(facilitator, network, chain.token.verifyingContract)
+    expect(await manager.claim()).toMatchObject([{ vouchers: 1 }])
+    await manager.settle()
+    expect((await chain.balanceOf(merchant)) - before).toBe(total)
   })
 
   it('is listed where the network has the settlement', async () => {
