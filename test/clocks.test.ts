@@ -156,6 +156,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ],
   'It is a run of `npm run chaos`, whose faults and clients come by the clock; the books are compared at its end.':
     [
+      'test/chaos/channels.ts',
       'test/chaos/clients.ts',
       'test/chaos/database.ts',
       'test/chaos/injectFault.ts',

@@ -7,6 +7,7 @@ import {
   readChainFacts,
   readMinedTransactions,
 } from './chainLedger.js'
+import { checkCollected } from './channels.js'
 import { checkAnswers } from './checkAnswers.js'
 import {
   type BroadcastRow,
@@ -61,6 +62,7 @@ export const audit = async (
     ...mined.map(({ transaction }) => transaction),
     ...settlements.flatMap((row) => row.transactions),
   ]
+  const deposits = payments.filter(({ authorizationId }) => facts.get(authorizationId)?.use?.isPaid === true)
   const broadcasts = await readBroadcasts(world.pool, known)
   const books = { settlements, broadcasts, facts, mined }
   return {
@@ -72,6 +74,7 @@ export const audit = async (
       ...checkBroadcasts(books),
       ...checkLanes(lanes, nonces),
       ...checkAnswers(payments, answers, books),
+      ...(await checkCollected(world, deposits)),
     ],
   }
 }

@@ -1,5 +1,6 @@
 import { type Address, type Hex, isAddressEqual, parseEventLogs } from 'viem'
 import { uptoRouterAbi } from '../../src/chains/evm/contracts/uptoRouterAbi.js'
+import { batchSettlementAbi, batchSettlementAddress } from '../support/evm/channels.js'
 import { usdcAbi } from '../support/evm/localChain.js'
 import { permitTokenAbi } from '../support/evm/uptoRouter.js'
 import type { Payment } from './payments.js'
@@ -32,13 +33,13 @@ export const readChainFacts = async (
     client.multicall({
       blockNumber: head,
       allowFailure: false,
-      contracts: payments.map(({ scheme, payer, nonce }) =>
-        scheme === 'exact'
-          ? { address, abi: usdcAbi, functionName: 'authorizationState', args: [payer, nonce] }
+      contracts: payments.map(({ payer, tokenNonce }) =>
+        tokenNonce !== null
+          ? { address, abi: usdcAbi, functionName: 'authorizationState', args: [payer, tokenNonce] }
           : { address, abi: permitTokenAbi, functionName: 'nonces', args: [payer] },
       ),
     }),
-    client.getLogs({ address: [address, router], fromBlock, toBlock: head }),
+    client.getLogs({ address: [address, router, batchSettlementAddress], fromBlock, toBlock: head }),
   ])
   const isTransfer = (event: TokenEvent | undefined, { payer, recipient, amount }: Payment): boolean =>
     event?.eventName === 'Transfer' &&
@@ -46,6 +47,7 @@ export const readChainFacts = async (
     isAddressEqual(event.args.to, recipient) &&
     event.args.value === amount
   const events = parseEventLogs({ abi: usdcAbi, logs })
+  const deposited = parseEventLogs({ abi: batchSettlementAbi, eventName: 'Deposited', logs })
   const settled = parseEventLogs({ abi: uptoRouterAbi, eventName: 'Settled', logs })
 
   const findPermitUse = (payment: Payment): ChainFact['use'] => {
@@ -62,16 +64,24 @@ export const readChainFacts = async (
     const at = events.findIndex(
       (event) =>
         event.eventName === 'AuthorizationUsed' &&
-        event.args.nonce === payment.nonce &&
+        event.args.nonce === payment.tokenNonce &&
         isAddressEqual(event.args.authorizer, payment.payer),
     )
     const [use, next] = at === -1 ? [] : events.slice(at, at + 2)
     if (use === undefined) return null
+    const { channel } = payment
+    if (channel !== null) {
+      const isPaid = deposited.some(
+        ({ transactionHash, args: { channelId, amount } }) =>
+          transactionHash === use.transactionHash && channelId === channel.id && amount === payment.amount,
+      )
+      return { transaction: use.transactionHash, isPaid }
+    }
     const isPaid = next?.transactionHash === use.transactionHash && isTransfer(next, payment)
     return { transaction: use.transactionHash, isPaid }
   }
   const facts = payments.map((payment, index): [string, ChainFact] => {
-    const use = payment.scheme === 'exact' ? findAuthorizationUse(payment) : findPermitUse(payment)
+    const use = payment.scheme === 'upto' ? findPermitUse(payment) : findAuthorizationUse(payment)
     return [payment.authorizationId, { isUsed: Boolean(states[index]), use }]
   })
   return new Map(facts)

@@ -24,6 +24,8 @@ const payment = (behavior: ClientBehavior): Payment => ({
   body: '{}',
   payer: zeroAddress,
   authorizationId,
+  channel: null,
+  tokenNonce: null,
 })
 
 /** Records of a payment that was recorded at `recordedAt` and paid, or of an unknown one. */

@@ -1,7 +1,9 @@
 import type { Address, Hex } from 'viem'
+import type { Channel } from '../chains/evm/channels/channelScene.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { uptoPayment } from '../support/evm/upto.js'
 import { createEoa, type EoaWallet } from '../support/evm/wallets.js'
+import { openDeposit } from './channels.js'
 import type { Random } from './random.js'
 import type { World } from './world.js'
 
@@ -32,14 +34,15 @@ export const usesOneKey = (behavior: ClientBehavior): boolean =>
 /** Funds of a payer. `poor`: enough for one of its two payments. */
 type Funds = 'rich' | 'poor' | 'none'
 
-interface PlannedPayment {
+export interface PlannedPayment {
   readonly name: string
   /** Whether its requests have the API key of the account. */
   readonly hasAccount: boolean
-  readonly scheme: 'exact' | 'upto'
+  /** `channel`: the deposit into a channel, of `batch-settlement`. */
+  readonly scheme: 'exact' | 'upto' | 'channel'
   readonly behavior: ClientBehavior
   readonly payerKey: Hex
-  /** Of EIP-3009; a permit is the first of its payer. */
+  /** Of EIP-3009; a permit is the first of its payer. Of a channel: its salt. */
   readonly nonce: Hex
   /** What settlement moves; a permit allows more. */
   readonly amount: bigint
@@ -54,6 +57,10 @@ export interface Payment extends PlannedPayment {
   readonly body: string
   readonly payer: Address
   readonly authorizationId: string
+  /** Null unless the payment is a deposit. */
+  readonly channel: Channel | null
+  /** Of the authorization; null for a permit. */
+  readonly tokenNonce: Hex | null
 }
 
 export interface PlannedLoad {
@@ -90,7 +97,7 @@ export const planLoad = (
       BigInt(random.integer(1_000, 50_000)),
     )
     // Permits of one payer are settled one after the other, so that each has a payer of its own.
-    const scheme = amounts.length === 1 && random.chance(0.6) ? 'upto' : 'exact'
+    const scheme = amounts.length > 1 ? 'exact' : random.chance(0.6) ? 'upto' : 'channel'
     for (const amount of amounts) {
       payments.push({
         scheme,
@@ -116,9 +123,10 @@ export const planLoad = (
 
 /** Signs the payments and funds the payers, in blocks deeper than any reorg. */
 export const prepareLoad = async (
-  { chain, miner, router }: World,
+  world: World,
   { payments, wallets }: PlannedLoad,
 ): Promise<readonly Payment[]> => {
+  const { chain, miner } = world
   const eoas = new Map<Hex, EoaWallet>(wallets.map(({ key }) => [key, createEoa(key)]))
   await miner.between(async () => {
     for (const { key, balance } of wallets) {
@@ -130,22 +138,29 @@ export const prepareLoad = async (
   return await Promise.all(
     payments.map(async (planned) => {
       const wallet = eoas.get(planned.payerKey) ?? createEoa(planned.payerKey)
-      const { scheme, nonce, amount, recipient: payTo } = planned
-      const body =
-        scheme === 'exact'
-          ? await exactPayment({ chain, wallet, payTo, amount, authorization: { nonce } })
-          : {
-              ...(await uptoPayment({ chain, wallet, router, payTo, maxAmount: amount * 2n })),
-              settleAmount: String(amount),
-            }
-      const asset = `${chain.network}/${chain.token.verifyingContract}`
-      const id = scheme === 'exact' ? `${wallet.address}/${nonce}` : `permit/${wallet.address}/0`
-      return {
-        ...planned,
-        body: JSON.stringify(body),
-        payer: wallet.address,
-        authorizationId: `${asset}/${id}`.toLowerCase(),
-      }
+      const { body, id, ...signed } = await sign(world, wallet, planned)
+      const authorizationId = `${chain.network}/${chain.token.verifyingContract}/${id}`.toLowerCase()
+      return { ...planned, ...signed, payer: wallet.address, body: JSON.stringify(body), authorizationId }
     }),
   )
+}
+
+const sign = async (world: World, wallet: EoaWallet, planned: PlannedPayment) => {
+  const { chain, router } = world
+  const { scheme, nonce, amount, recipient: payTo } = planned
+  switch (scheme) {
+    case 'exact': {
+      const body = await exactPayment({ chain, wallet, payTo, amount, authorization: { nonce } })
+      return { body, id: `${wallet.address}/${nonce}`, channel: null, tokenNonce: nonce }
+    }
+    case 'upto': {
+      const payment = await uptoPayment({ chain, wallet, router, payTo, maxAmount: amount * 2n })
+      const body = { ...payment, settleAmount: String(amount) }
+      return { body, id: `permit/${wallet.address}/0`, channel: null, tokenNonce: null }
+    }
+    case 'channel': {
+      const { body, channel, nonce: tokenNonce } = await openDeposit(world, wallet, planned)
+      return { body, id: `${wallet.address}/${tokenNonce}`, channel, tokenNonce }
+    }
+  }
 }

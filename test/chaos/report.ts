@@ -101,6 +101,9 @@ export const describeRun = ({ options, rounds, totals }: ChaosResult): string =>
   const count = (claim: (typeof claims)[number]) => claims.filter((each) => each === claim).length
   const violations = rounds.flatMap((round) => round.violations)
   const payments = rounds.flatMap((round) => round.payments)
+  const facts = rounds.flatMap(({ books }) => [...books.facts])
+  const moved = new Set(facts.flatMap(([id, { use }]) => (use?.isPaid === true ? [id] : [])))
+  const deposits = payments.filter(({ channel }) => channel !== null)
   const inTime = (name: string, values: readonly number[]) =>
     `${name.padEnd(46)} ${values.length} rows, p50 ${seconds(at(values, 0.5))}, p99 ${seconds(at(values, 0.99))}, max ${seconds(at(values, 1))}`
   return [
@@ -125,6 +128,8 @@ export const describeRun = ({ options, rounds, totals }: ChaosResult): string =>
       `${settlements.filter(({ state }) => state === 'failed').length} failed`,
     `payments with the API key ${payments.filter(({ hasAccount }) => hasAccount).length}, ` +
       `events received ${totals.eventsReceived}`,
+    `deposits into channels ${deposits.length}, ` +
+      `mined ${deposits.filter(({ authorizationId }) => moved.has(authorizationId)).length}`,
     `lost ${countRule(violations, 'money moved on chain if and only if a row is confirmed')}, ` +
       `doubled ${countRule(violations, 'one authorization earns one success')}, ` +
       `wrong answers ${countRule(violations, 'no payment that moved funds was reported as failed')}`,

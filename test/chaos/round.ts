@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from './answers.js'
 import { type AuditRecords, type AuditScope, audit, type Violation } from './audit.js'
+import { collect, collectUntil } from './channels.js'
 import { runClient } from './clients.js'
 import { describeFault, type PlannedFault } from './faults.js'
 import { injectFault } from './injectFault.js'
@@ -58,6 +59,8 @@ export const runRound = async (
       stopRetrying: stopRetrying.signal,
     })
   })
+  const stopCollecting = new AbortController()
+  const collecting = collectUntil(world, payments, stopCollecting.signal)
   const transactionsDropped = await waitForAll(
     plan.faults.map(async (fault) => {
       await sleep(fault.atMs)
@@ -76,6 +79,8 @@ export const runRound = async (
   const timer = setTimeout(() => stopRetrying.abort(), closeMs)
   await waitForAll(clients, `for the clients of ${plan.name}`)
   clearTimeout(timer)
+  stopCollecting.abort()
+  await waitForAll([collecting], `for the claims of ${plan.name}`)
   const scope = { payments, answers, fromBlock: number > blocksBack ? number - blocksBack : 0n }
   const { violations, books } = await auditUntilClean(world, scope, healedAt + closeMs)
   return {
@@ -112,6 +117,7 @@ export const auditUntilClean = async (
   for (;;) {
     const isLast = Date.now() >= deadline
     if (isLast || (await countOpen(world.pool).catch(() => 1)) === 0) {
+      await collect(world, scope.payments).catch(() => undefined)
       // A busy machine may answer late.
       const findings = await audit(world, scope).catch((error: unknown) => {
         if (isLast) throw error

@@ -4,6 +4,7 @@ import { withSignal } from '../../src/concurrency/deadline.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { deployUptoRouter } from '../support/evm/uptoRouter.js'
+import { createEoa, type EoaWallet } from '../support/evm/wallets.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { startTcpProxy } from '../support/tcpProxy.js'
 import { type Account, openAccount } from './account.js'
@@ -24,6 +25,8 @@ export interface World {
   readonly redis: TestRedis | null
   readonly instances: readonly [Instance, Instance]
   readonly account: Account
+  /** Signs for the receivers of channels. */
+  readonly channelAuthorizer: EoaWallet
   /** Receive payments of this load only. */
   readonly recipients: readonly [Address, ...Address[]]
   stop(): Promise<void>
@@ -62,7 +65,9 @@ export const startWorld = async (random: Random): Promise<World> => {
   }
   try {
     const [chain, database, redis] = await allOrError([
-      keep('chain', startLocalChain({ facilitatorCount: signerCount }), (started) => started.stop()),
+      keep('chain', startLocalChain({ facilitatorCount: signerCount, hasBatchSettlement: true }), (started) =>
+        started.stop(),
+      ),
       keep('database', startChaosDatabase(), (started) => started.stop()),
       keep('redis', startTestRedis(), async (started) => started?.stop()),
     ])
@@ -103,6 +108,7 @@ export const startWorld = async (random: Random): Promise<World> => {
       redis,
       instances: [first, second],
       account,
+      channelAuthorizer: createEoa(),
       recipients: [random.hex(20), random.hex(20), random.hex(20)],
       stop,
     }
