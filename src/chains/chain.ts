@@ -1,3 +1,4 @@
+import type { ChannelCustody } from '../ports/channelCustody.js'
 import type { Clock } from '../ports/clock.js'
 import type { PromisedCount } from '../ports/holds.js'
 import type { Logger } from '../ports/logger.js'
@@ -72,6 +73,8 @@ export interface ChainContext {
    * accounts have verified and hold. Absent: none.
    */
   readonly countPromised?: (network: string) => Promise<readonly PromisedCount[]>
+  /** Whose the channels are that a family signs for. Absent: it signs for none. */
+  readonly channelCustody?: ChannelCustody
   /** For families that pay the fees of payers. Absent: they do so for callers with a key only. */
   readonly sponsoring?: SponsoringTerms
   /** Absent: the sandbox has fixed payers only. */

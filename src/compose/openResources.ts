@@ -88,6 +88,7 @@ export const openResources = async (config: Config, environment: Environment) =>
     requiresCrossCheck,
     exactAmount,
     countPromised: stores.holds.countPromised,
+    channelCustody: stores.channelCustody,
     sponsoring: { recipients: config.sponsoredRecipients, history: stores.sponsoringHistory },
     ...(scenarios === undefined ? {} : { scenarios }),
   }).catch(async (error: unknown) => {

@@ -6,7 +6,8 @@ const suffix = '_FILE'
 const maxBytes = 65_536
 
 // The names lack the network, as in EVM_RPC_URL_8453. URLs are secrets because they often hold passwords or keys.
-const secretName = /(?:^|_)(?:PRIVATE_KEY|MNEMONIC|API_KEY|SECRET|TOKEN|PASSWORD|URL|HEADERS)(?:_[0-9a-z]+)?$/
+const secretName =
+  /(?:^|_)(?:PRIVATE_KEY|AUTHORIZER_KEY|MNEMONIC|API_KEY|SECRET|TOKEN|PASSWORD|URL|HEADERS)(?:_[0-9a-z]+)?$/
 
 /** Whether a setting may be given as a file. */
 export const isSecretName = (name: string): boolean => secretName.test(name)

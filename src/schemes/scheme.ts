@@ -110,7 +110,7 @@ export interface VerifyOptions {
   readonly isAdmitted?: boolean
   /** False once the caller disconnected: chain reads can be skipped. */
   readonly isAwaited: () => boolean
-  /** As in `SettleOptions`: what a settlement may cost can depend on it. */
+  /** Account id, or `anonymous`: what a settlement may cost, and what is signed for it, can depend on it. Absent: none. */
   readonly caller?: string | null
   /** Whose share is used where nodes run code that the payer chose. Absent: that of the caller. */
   readonly requester?: Requester | undefined

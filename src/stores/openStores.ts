@@ -1,7 +1,9 @@
 import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
+import { createCustodyCache } from './cache/custodyCache.js'
 import { createMemoryRateLimiter } from './cache/rateLimiter.js'
 import { openAccounts } from './postgres/accounts/index.js'
+import { createChannelCustody } from './postgres/channels/channelCustody.js'
 import { createCreditStore } from './postgres/credit/creditStore.js'
 import { createBackfills } from './postgres/database/backfills.js'
 import { mapDatabaseErrors } from './postgres/database/databaseErrors.js'
@@ -69,6 +71,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       signInNonces: mapDatabaseErrors(createSignInNonces(pool)),
       recipientStatements: mapDatabaseErrors(createRecipientStatements(pool)),
       uniqueAmounts: mapDatabaseErrors(createUniqueAmounts(pool)),
+      channelCustody: createCustodyCache(mapDatabaseErrors(createChannelCustody(pool))),
       streams: mapDatabaseErrors(createStreamStore(pool)),
       statistics: mapDatabaseErrors({
         ...createStatistics(reads),

@@ -1,6 +1,7 @@
 import type { Secret } from '../platform/secret.js'
 import type { AccountStore, AuditLog, Mailbox } from '../ports/accountStore.js'
 import type { Backfills } from '../ports/backfills.js'
+import type { ChannelCustody } from '../ports/channelCustody.js'
 import type { CreditStore } from '../ports/creditStore.js'
 import type { DatabaseObserver } from '../ports/databaseObserver.js'
 import type { DiscoveryCatalogue, OwnerChallenges } from '../ports/discovery.js'
@@ -90,6 +91,7 @@ export interface Stores {
   readonly signInNonces: SignInNonces
   readonly recipientStatements: RecipientStatements
   readonly uniqueAmounts: UniqueAmounts
+  readonly channelCustody: ChannelCustody
   readonly sponsoringHistory: SponsoringHistory
   readonly streams: StreamStore
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */

@@ -7,6 +7,12 @@ import { createJsonRpcEndpoint } from '../nodes/jsonRpcEndpoint.js'
 import { createEscrowPresence } from './authCapture/contracts.js'
 import { createAuthCaptureScheme } from './authCapture/scheme.js'
 import { createChannelPresence } from './channels/contract.js'
+import {
+  type ChannelAuthorizer,
+  createChannelAuthorizer,
+  createCustody,
+  noCustody,
+} from './channels/custody.js'
 import { createChannelScheme } from './channels/scheme.js'
 import { batchSettler } from './contracts/batchSettler.js'
 import { createContractPresence } from './contracts/deployedContract.js'
@@ -62,6 +68,8 @@ export const open = async (
   schemes: readonly CreateScheme[] = evmSchemes,
 ): Promise<OpenChain> => {
   const signers = createSigners(settings.privateKeys)
+  const { channelAuthorizerKey: key } = settings
+  const authorizer = key === null ? null : createChannelAuthorizer(key)
   if (!isRecoveryNative) {
     context.logger.warn(
       { hint: 'no native secp256k1 addon fits this machine' },
@@ -69,7 +77,9 @@ export const open = async (
     )
   }
   const networks = await Promise.all(
-    settings.networks.map((network) => openNetwork({ family: settings, network, signers, schemes, context })),
+    settings.networks.map((network) =>
+      openNetwork({ family: settings, network, signers, authorizer, schemes, context }),
+    ),
   )
   return {
     schemes: networks.flatMap((network) => network.schemes),
@@ -111,12 +121,14 @@ const openNetwork = async ({
   family,
   network,
   signers,
+  authorizer,
   schemes,
   context,
 }: {
   readonly family: EvmSettings
   readonly network: EvmNetworkSettings
   readonly signers: Signers
+  readonly authorizer: ChannelAuthorizer | null
   readonly schemes: readonly CreateScheme[]
   readonly context: ChainContext
 }) => {
@@ -249,6 +261,9 @@ const openNetwork = async ({
     network.network,
     createUntrustedCalls(untrusted, signatureShare),
   )
+  const { channelCustody } = context
+  const custody =
+    channelCustody === undefined ? noCustody : createCustody(network, authorizer, channelCustody)
   const created = schemes.map((create) =>
     create({
       family,
@@ -264,6 +279,7 @@ const openNetwork = async ({
       proxies,
       escrow,
       channels,
+      custody,
       contractReader: walletReader,
     }),
   )

@@ -10,6 +10,7 @@ import type { Authorized, Hold, Outcome, Refusal, Scheme, VerifyOptions } from '
 import type { ContractReader } from '../chain.js'
 import type { MinimumPayment } from '../common/minimumPayment.js'
 import { larger, smaller } from './abi/words.js'
+import type { Custody } from './channels/custody.js'
 import type { Routers } from './contracts/routers.js'
 import { closingRules, noteState, type StateRules } from './explanations.js'
 import type { ContractPresence } from './rpc/presence.js'
@@ -50,6 +51,8 @@ interface SchemeDependencies extends MethodDependencies {
   readonly escrow: ContractPresence
   /** Whether the network has x402's settlement of payment channels. */
   readonly channels: ContractPresence
+  /** Which channels this facilitator signs for. */
+  readonly custody: Custody
   /** Asks wallet contracts whether they signed (EIP-1271). */
   readonly contractReader: ContractReader
   /** Whether the network has Permit2 and x402's proxy, by scheme. */
@@ -101,6 +104,8 @@ export interface Phase {
   readonly marginSeconds: number
   /** Whose share strangers' code uses that runs before the simulation. */
   readonly requester: Requester
+  /** As in `VerifyOptions`. */
+  readonly caller: string | null
 }
 
 interface MethodFacts<Prepared extends PreparedCall>
@@ -210,11 +215,11 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
   return {
     identify,
     verify: async (payment, options) => {
-      const { isAwaited, isForSettle = false, isAdmitted = false, trace } = options
+      const { isAwaited, isForSettle = false, isAdmitted = false, caller = null, trace } = options
       const requester = readRequester(options)
-      const beforeSending = { ...beforeSettle, isAdmitted, requester }
+      const beforeSending = { ...beforeSettle, isAdmitted, requester, caller }
       if (!isAwaited()) throw new Error('The caller is gone')
-      const phase = isForSettle ? beforeSending : { ...beforeVerify, isAdmitted, requester }
+      const phase = isForSettle ? beforeSending : { ...beforeVerify, isAdmitted, requester, caller }
       const preparation = await prepare(payment, phase, trace)
       trace?.expect([...closingRules, ...stateNames])
       if ('refused' in preparation) {

@@ -35,7 +35,8 @@ export const channelReasons = {
     remedy: 'fix_request',
   },
   invalid_batch_settlement_evm_receiver_authorizer_mismatch: {
-    message: 'The receiverAuthorizer of the channel is not the one of the requirements',
+    message:
+      'The receiverAuthorizer of the channel is not the one of the requirements, or does not sign for this caller',
     remedy: 'fix_request',
   },
   invalid_batch_settlement_evm_token_mismatch: {
@@ -180,11 +181,12 @@ export const channelReasons = {
     remedy: 'new_payment',
   },
   invalid_batch_settlement_evm_authorizer_not_configured: {
-    message: 'The signature of the receiverAuthorizer is missing, and this facilitator signs for no receiver',
+    message: 'The signature of the receiverAuthorizer is missing, and it is not this facilitator',
     remedy: 'fix_request',
   },
   invalid_batch_settlement_evm_authorizer_address_mismatch: {
-    message: 'The rows of the claim have several receiverAuthorizers, of which one signature serves one',
+    message:
+      'The rows of the claim have several receiverAuthorizers, or one that does not sign for this caller',
     remedy: 'fix_request',
   },
   invalid_batch_settlement_evm_claim_authorizer_signature: {
@@ -220,6 +222,11 @@ export const channelReasons = {
   },
   invalid_batch_settlement_evm_refund_no_balance: {
     message: 'There is nothing left in the channel to refund',
+    remedy: 'fix_request',
+  },
+  invalid_batch_settlement_evm_refund_authorizer_mismatch: {
+    message:
+      'The channel of the refund, which this facilitator would sign, belongs to another account or to none',
     remedy: 'fix_request',
   },
   invalid_batch_settlement_evm_refund_authorizer_signature: {

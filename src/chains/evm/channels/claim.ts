@@ -68,6 +68,8 @@ export interface ClaimCheck {
   /** The contract skips the others, which are reached. */
   readonly raised: readonly { readonly row: Row; readonly gain: bigint }[]
   readonly isWalletAsked: boolean
+  /** Of the receiverAuthorizer; null where there are no rows. */
+  readonly signature: Hex | null
 }
 
 /** Signatures are recovered synchronously: other requests get a turn after so many. */
@@ -75,21 +77,22 @@ const rowsPerTurn = 10
 
 /** Why rows cannot be claimed by one signature; what the contract would not say by row. */
 export const checkRows = async (
-  { rpc, network, contractReader }: ChannelDependencies,
+  { rpc, network, contractReader, custody }: ChannelDependencies,
   rows: readonly Row[],
   {
     signature,
     payTo,
     requester,
-  }: {
+    caller,
+  }: Pick<Phase, 'requester' | 'caller'> & {
+    /** Null: this facilitator signs, where the rows are delegated to it. */
     readonly signature: Hex | null
     readonly payTo: string
-    readonly requester: Phase['requester']
   },
 ): Promise<ClaimCheck | RevertReason> => {
   const { chainId } = network
   const authorizer = rows[0]?.config.receiverAuthorizer
-  if (authorizer === undefined) return { raised: [], isWalletAsked: false }
+  if (authorizer === undefined) return { raised: [], isWalletAsked: false, signature: null }
   for (const [index, row] of rows.entries()) {
     const { config } = row
     if (!isNamed(payTo, config.receiver)) {
@@ -109,10 +112,18 @@ export const checkRows = async (
       return { reason: 'invalid_batch_settlement_evm_authorizer_address_mismatch', message }
     }
   }
-  if (signature === null) return { reason: 'invalid_batch_settlement_evm_authorizer_not_configured' }
+  const unowned = await custody.findUnowned(rows, caller)
+  if (unowned !== null) {
+    const message = nameRow(unowned.index, unowned.channel, 'it is not bound to the account of the caller')
+    return { reason: 'invalid_batch_settlement_evm_authorizer_address_mismatch', message }
+  }
+  if (signature === null && !custody.isDelegated({ receiverAuthorizer: authorizer })) {
+    return { reason: 'invalid_batch_settlement_evm_authorizer_not_configured' }
+  }
   const digest = hashClaims(chainId, rows)
   const asking = { rpc, reader: contractReader, requester }
-  const signer = await findSigner(asking, { signer: authorizer, digest, signature })
+  const signer =
+    signature === null ? 'key' : await findSigner(asking, { signer: authorizer, digest, signature })
   if (signer === null) return { reason: 'invalid_batch_settlement_evm_claim_authorizer_signature' }
 
   const totals = await readTotals(rpc, rows)
@@ -148,7 +159,11 @@ export const checkRows = async (
       return { reason: 'invalid_batch_settlement_evm_claim_simulation_failed', message }
     }
   }
-  return { raised, isWalletAsked: signer === 'contract' || wallets.size > 0 }
+  return {
+    raised,
+    isWalletAsked: signer === 'contract' || wallets.size > 0,
+    signature: signature ?? (await custody.signClaims(rows, caller)),
+  }
 }
 
 /** Null: no node that answers has the settlement. */
@@ -228,7 +243,7 @@ export const createPrepareClaim = (dependencies: ChannelDependencies): Prepare =
       return { refused: toRefusal(null, { reason: 'invalid_batch_settlement_evm_claim_payload' }) }
     const { receiver } = first.config
     const { signature } = proof
-    const checked = await checkRows(dependencies, rows, { signature, payTo, requester: phase.requester })
+    const checked = await checkRows(dependencies, rows, { ...phase, signature, payTo })
     const isReached = !('reason' in checked) && checked.raised.length === 0
     const isEarly = isReached && !(await isReachedDeep(rows))
     const problem = 'reason' in checked ? checked : isEarly ? unsettled : null
@@ -242,7 +257,7 @@ export const createPrepareClaim = (dependencies: ChannelDependencies): Prepare =
       rows: highest.map(({ row: { channelId, totalClaimed: total } }) => ({ channelId, total })),
     }
     const call = createRequestCall(rpc, judged, {
-      data: isReached ? '0x' : encodeClaim(rows, signature ?? '0x'),
+      data: isReached ? '0x' : encodeClaim(rows, checked.signature ?? '0x'),
       id: formatClaimId(network.network, rows),
       payer: receiver,
       payTo: receiver,

@@ -107,7 +107,7 @@ const permitReasons: Partial<Record<Reason, Reason>> = {
 const ofScheme = ({ reason }: RevertReason): RevertReason => ({ reason: permitReasons[reason] ?? reason })
 
 export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare => {
-  const { family, network, rpc, clock, contractReader } = dependencies
+  const { family, network, rpc, clock, contractReader, custody } = dependencies
   const { chainId } = network
 
   /** Tokens and Permit2 ask whatever has code (EIP-1271), also where a key of it signed (EIP-7702). */
@@ -162,7 +162,9 @@ export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare
     const { requirements } = payment
     const occasion = readOccasion(clock, phase)
 
-    const foreign = findChannelProblem(proof, requirements, chainId)
+    const { caller } = phase
+    const foreign =
+      findChannelProblem(proof, requirements, chainId) ?? (await custody.findProblem(proof, caller))
     trace?.note('channel_terms', foreign)
     if (foreign !== null) return refuse(foreign)
     const pull = choosePull(proof, payment)
@@ -194,6 +196,10 @@ export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare
     trace?.note('channel_state', unbacked)
     if (unbacked !== null) return refuse(unbacked)
     if ('reason' in state) return refuse(state)
+    // Before the server delivers, and before anything is sent; an explanation binds nothing.
+    const isFunded = state.channel.balance > 0n
+    const taken = trace === undefined ? await custody.bind(proof, { caller, isFunded }) : null
+    if (taken !== null) return refuse(taken)
 
     const judged = toJudgedDeposit(network.network, proof, pull)
     return {

@@ -64,17 +64,22 @@ const findStateProblem = (order: RefundOrder, state: ChannelState): RevertReason
 }
 
 export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare => {
-  const { network, rpc, clock, contractReader } = dependencies
+  const { network, rpc, clock, contractReader, custody } = dependencies
   const { chainId } = network
 
   const checkOrder = async (
-    { config, channelId }: RefundProof,
+    proof: RefundProof,
     order: RefundOrder,
-    { requester }: Pick<Phase, 'requester'>,
+    { requester, caller }: Pick<Phase, 'requester' | 'caller'>,
   ): Promise<RevertReason | null> => {
+    const { config, channelId } = proof
     const { nonce, amount, refundSignature, claims, claimSignature } = order
+    if ((await custody.findUnowned([proof], caller)) !== null) return unowned
     const isUnsigned = refundSignature === null || (claims.length > 0 && claimSignature === null)
-    if (isUnsigned) return { reason: 'invalid_batch_settlement_evm_authorizer_not_configured' }
+    if (isUnsigned && !custody.isDelegated(config)) {
+      return { reason: 'invalid_batch_settlement_evm_authorizer_not_configured' }
+    }
+    if (refundSignature === null) return null
     const digest = hashRefund(chainId, channelId, { nonce, amount })
     const signed = { signer: config.receiverAuthorizer, digest, signature: refundSignature }
     const signer = await findSigner({ rpc, reader: contractReader, requester }, signed)
@@ -103,21 +108,21 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
       return refuse(problem ?? unread)
     }
     const rows = toRows(order.claims, chainId)
-    const { claimSignature: signature } = order
-    const checked = await checkRows(dependencies, rows, { signature, payTo, requester: phase.requester })
+    const { claimSignature } = order
+    const checked = await checkRows(dependencies, rows, { ...phase, signature: claimSignature, payTo })
     trace?.note('channel_state', 'reason' in checked ? checked : null)
     if ('reason' in checked) return refuse(checked)
 
-    const { amount, nonce, refundSignature } = order
+    const { amount, nonce } = order
     const paid = findPaid(order, state)
-    const refund = encodeRefund(config, { amount, nonce, signature: refundSignature ?? '0x' })
+    const signature =
+      order.refundSignature ?? (await custody.signRefund(proof, { nonce, amount, caller: phase.caller }))
+    const refund = encodeRefund(config, { amount, nonce, signature })
     const words = configWords(config) + numberWord(amount) + numberWord(nonce)
     const judged: JudgedRequest = { type: 'refund', channelId, nonce, words }
     const call = createRequestCall(rpc, judged, {
       data:
-        rows.length === 0
-          ? refund
-          : encodeTogether([encodeClaim(rows, order.claimSignature ?? '0x'), refund]),
+        rows.length === 0 ? refund : encodeTogether([encodeClaim(rows, checked.signature ?? '0x'), refund]),
       id: formatRefundId(network.network, channelId, nonce),
       payer: config.payer,
       payTo: config.receiver,
@@ -143,6 +148,10 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
   }
 }
 
+const unowned = {
+  reason: 'invalid_batch_settlement_evm_refund_authorizer_mismatch',
+  message: 'payload.channelConfig: the channel is not bound to the account of the caller',
+} as const
 const incomplete = {
   reason: 'invalid_batch_settlement_evm_refund_payload',
   message: 'payload: amount, refundNonce and claims are required to settle a refund',

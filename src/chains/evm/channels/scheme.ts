@@ -21,10 +21,10 @@ import { createVerifyVoucher } from './voucher.js'
 
 /**
  * `batch-settlement` on one network: the payer deposits once, then signs a higher ceiling for each request; the server claims
- * and sweeps what it charged. This facilitator signs for no receiver: servers bring their own receiverAuthorizer.
+ * and sweeps what it charged. Servers bring a receiverAuthorizer of their own, or delegate that to this facilitator.
  */
 export const createChannelScheme: CreateScheme = (dependencies) => {
-  const { family, network, opened, tokens, channels, rpc, clock } = dependencies
+  const { family, network, opened, tokens, channels, custody, rpc, clock } = dependencies
   const snapshots = createChannelSnapshots(rpc, family.channelSnapshots, clock)
   const describeToken = createDescribeToken(network, tokens)
   const identify = createIdentify(dependencies)
@@ -60,6 +60,10 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
     return await verifyVoucher(payment, options)
   }
 
+  const terms = custody.address === null ? {} : { receiverAuthorizer: custody.address }
+  /** Servers read whether an unsigned refund is refused to others than the receiver. */
+  const kindTerms = custody.address === null ? {} : { ...terms, delegatedRefund: true }
+
   return {
     kind: { scheme: 'batch-settlement', network: network.network },
     network: opened,
@@ -67,9 +71,12 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
     settledState: createSettledState(dependencies, snapshots),
     describeKind: () =>
       channels.peek() === true
-        ? { extra: { assetTransferMethods: ['eip3009', 'permit2'] }, extensions: [] }
+        ? { extra: { ...kindTerms, assetTransferMethods: ['eip3009', 'permit2'] }, extensions: [] }
         : null,
-    describeAsset: async (asset) => ((await channels.ask()) ? await describeToken(asset) : null),
+    describeAsset: async (asset) => {
+      const described = (await channels.ask()) ? await describeToken(asset) : null
+      return described === null ? null : { ...described, extra: { ...described.extra, ...terms } }
+    },
     identify,
     // What was deposited before a pause is the receiver's, or returns to the payer.
     continues: ({ proof: { type } }) => type === 'claim' || type === 'settle' || type === 'refund',

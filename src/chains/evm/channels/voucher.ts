@@ -17,11 +17,11 @@ export const createVerifyVoucher = (
   dependencies: ChannelDependencies,
   snapshots: ChannelSnapshots,
 ): Scheme['verify'] => {
-  const { network, rpc, contractReader } = dependencies
+  const { network, rpc, contractReader, custody } = dependencies
   const { chainId } = network
 
   return async (payment, options) => {
-    const { trace } = options
+    const { trace, caller = null } = options
     trace?.expect(names)
     const reading = await readListed(dependencies, payment, ['voucher', 'refund'], trace)
     if ('refused' in reading) return reading.refused
@@ -31,7 +31,8 @@ export const createVerifyVoucher = (
     const refuse = (failure: RevertReason) => toRefusal(payer, failure)
     const { requirements } = payment
 
-    const foreign = findChannelProblem(proof, requirements, chainId)
+    const foreign =
+      findChannelProblem(proof, requirements, chainId) ?? (await custody.findProblem(proof, caller))
     trace?.note('channel_terms', foreign)
     if (foreign !== null) return refuse(foreign)
     const requester = readRequester(options)
@@ -55,6 +56,9 @@ export const createVerifyVoucher = (
     const unbacked = state === null ? unread : findProblem(state)
     trace?.note('channel_state', unbacked)
     if (state === null || unbacked !== null) return refuse(unbacked ?? unread)
+    // An explanation binds nothing.
+    const taken = trace === undefined ? await custody.bind(proof, { caller, isFunded: true }) : null
+    if (taken !== null) return refuse(taken)
     return {
       isValid: true,
       payer,

@@ -62,6 +62,7 @@ export const phaseOf = (isForSettle: boolean) => ({
   marginSeconds: isForSettle ? expiryMarginSeconds : 0,
   // Accounts without code run none.
   requester: { name: 'sandbox', site: null },
+  caller: null,
 })
 
 /**

@@ -34,8 +34,8 @@ export const channelHelp = {
     'Open channels to payTo; claim the rows of one receiver by a request of its own.',
   ],
   invalid_batch_settlement_evm_receiver_authorizer_mismatch: [
-    'The receiverAuthorizer of the channel is not the one of the requirements.',
-    "Set extra.receiverAuthorizer to the address of the receiver's key that signs claims and refunds.",
+    'The receiverAuthorizer of the channel is not the one of the requirements, or does not sign for this caller.',
+    'Set extra.receiverAuthorizer to the address that signs claims and refunds; where it is this facilitator, use an API key of the account that first verified the channel.',
   ],
   invalid_batch_settlement_evm_token_mismatch: [
     'The token of the channel, or of the authorization, is not the required asset.',
@@ -166,12 +166,12 @@ export const channelHelp = {
     'Ask the payer for a new deposit.',
   ],
   invalid_batch_settlement_evm_authorizer_not_configured: [
-    'The signature of the receiverAuthorizer is missing, and this facilitator signs for no receiver.',
+    'The signature of the receiverAuthorizer is missing, and it is not this facilitator.',
     "Give the server the receiverAuthorizer's key (receiverAuthorizerSigner), so that it signs claims and refunds.",
   ],
   invalid_batch_settlement_evm_authorizer_address_mismatch: [
-    'The rows of the claim have several receiverAuthorizers, of which one signature serves one.',
-    'Claim the rows of each receiverAuthorizer by a request of its own; the message names the row.',
+    'The rows of the claim have several receiverAuthorizers, or one that does not sign for this caller.',
+    'Claim the rows of each receiverAuthorizer by a request of its own, and delegated ones with an API key of the account that verified their channels; the message names the row.',
   ],
   invalid_batch_settlement_evm_claim_authorizer_signature: [
     'The claim is not signed by the receiverAuthorizer of its rows.',
@@ -200,6 +200,10 @@ export const channelHelp = {
   invalid_batch_settlement_evm_refund_no_balance: [
     'There is nothing left in the channel to refund.',
     'The channel is spent: what was claimed belongs to the receiver.',
+  ],
+  invalid_batch_settlement_evm_refund_authorizer_mismatch: [
+    'The channel of the refund, which this facilitator would sign, belongs to another account or to none.',
+    'Send it with an API key of the account that first verified the channel.',
   ],
   invalid_batch_settlement_evm_refund_authorizer_signature: [
     'The refund is not signed by the receiverAuthorizer of the channel.',

@@ -121,7 +121,7 @@ const tablesOf: Partial<Record<StatementGroup, readonly string[]>> = {
     'credit_scores',
     'credit_wallets',
   ],
-  recipient: ['recipient_statements'],
+  recipient: ['recipient_statements', 'channel_custody'],
   reconciliation: ['nightly_reconciliations'],
   instance: ['instances', 'job_leases', 'database_purpose'],
   operator: ['operator_actions', 'operator_pauses'],

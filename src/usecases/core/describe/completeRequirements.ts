@@ -102,7 +102,7 @@ export const readTerms = async <Terms>(scheme: Scheme, read: () => Promise<Terms
 }
 
 /** What a resource server decides, also where the scheme has a default. */
-const decidedByServer = ['assetTransferMethod', 'routerAddress', 'unit', 'unitPrice']
+const decidedByServer = ['assetTransferMethod', 'routerAddress', 'receiverAuthorizer', 'unit', 'unitPrice']
 
 /** `extra` of requirements: the scheme's terms replace what was drafted, except what the resource server decides. */
 export const completeExtra = (
