@@ -14,6 +14,7 @@ import { isLongRun } from '../support/longRun.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
+const registered = z.object({ apiKey: z.string() })
 const supported = z.object({ kinds: z.array(z.looseObject({ scheme: z.string(), network: z.string() })) })
 const network = 'eip155:84532'
 const price = 10_000n
@@ -24,23 +25,45 @@ interface CustomerPlan {
   readonly options?: ConstructorParameters<typeof BatchSettlementEvmScheme>[1]
 }
 
+const authorize = (key: string) => {
+  const headers = { Authorization: `Bearer ${key}` }
+  return { verify: headers, settle: headers, supported: headers }
+}
+
+const register = async (url: string): Promise<string> => {
+  const response = await fetch(`${url}/register`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: 'shop@example.com', projectName: 'shop' }),
+  })
+  return registered.parse(await response.json()).apiKey
+}
+
 /* Published packages on both sides, which a deposit, vouchers, claims, sweeps and refunds go between. */
-describe('a channel over HTTP, by the published client and server', () => {
+describe.each([
+  ['with a key of its own', false],
+  ['without a key, which delegates to the facilitator', true],
+])('a channel over HTTP, by the published client and a server %s', (_name, isDelegated) => {
   const database = useTestDatabase()
   const merchant = getAddress(randomAddress())
-  const authorizer = privateKeyToAccount(generatePrivateKey())
-  const server = new BatchSettlementServer(merchant, { receiverAuthorizerSigner: authorizer })
+  const authorizerKey = generatePrivateKey()
+  const receiverAuthorizerSigner = privateKeyToAccount(authorizerKey)
+  const server = new BatchSettlementServer(merchant, isDelegated ? {} : { receiverAuthorizerSigner })
   let chain: LocalChain
   let service: TestService
   let shop: Shop
+  let apiKey: string | null = null
 
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1, hasBatchSettlement: true })
-    service = await startService({ chain, databaseUrl: database.url })
+    const environment = isDelegated ? { EVM_CHANNEL_AUTHORIZER_KEY: authorizerKey } : {}
+    service = await startService({ chain, databaseUrl: database.url, environment })
+    apiKey = isDelegated ? await register(service.url) : null
     shop = await openShop({
       port: 0,
       facilitatorUrl: service.url,
       world: { network, merchant, server, signPayment: async () => null },
+      ...(apiKey === null ? {} : { apiKey }),
     })
   })
   afterAll(async () => {
@@ -65,7 +88,10 @@ describe('a channel over HTTP, by the published client and server', () => {
   it('is opened, charged, claimed, filled up, paid out and refunded', async () => {
     const { account, client, buy } = await openCustomer()
     const manager = server.createChannelManager(
-      new HTTPFacilitatorClient({ url: service.url }),
+      new HTTPFacilitatorClient({
+        url: service.url,
+        ...(apiKey === null ? {} : { createAuthHeaders: async () => authorize(apiKey ?? '') }),
+      }),
       network,
       chain.token.verifyingContract,
     )

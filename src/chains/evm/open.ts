@@ -68,8 +68,7 @@ export const open = async (
   schemes: readonly CreateScheme[] = evmSchemes,
 ): Promise<OpenChain> => {
   const signers = createSigners(settings.privateKeys)
-  const { channelAuthorizerKey: key } = settings
-  const authorizer = key === null ? null : createChannelAuthorizer(key)
+  const authorizers = settings.channelAuthorizerKeys.map(createChannelAuthorizer)
   if (!isRecoveryNative) {
     context.logger.warn(
       { hint: 'no native secp256k1 addon fits this machine' },
@@ -78,7 +77,7 @@ export const open = async (
   }
   const networks = await Promise.all(
     settings.networks.map((network) =>
-      openNetwork({ family: settings, network, signers, authorizer, schemes, context }),
+      openNetwork({ family: settings, network, signers, authorizers, schemes, context }),
     ),
   )
   return {
@@ -121,14 +120,14 @@ const openNetwork = async ({
   family,
   network,
   signers,
-  authorizer,
+  authorizers,
   schemes,
   context,
 }: {
   readonly family: EvmSettings
   readonly network: EvmNetworkSettings
   readonly signers: Signers
-  readonly authorizer: ChannelAuthorizer | null
+  readonly authorizers: readonly ChannelAuthorizer[]
   readonly schemes: readonly CreateScheme[]
   readonly context: ChainContext
 }) => {
@@ -263,7 +262,7 @@ const openNetwork = async ({
   )
   const { channelCustody } = context
   const custody =
-    channelCustody === undefined ? noCustody : createCustody(network, authorizer, channelCustody)
+    channelCustody === undefined ? noCustody : createCustody(network, authorizers, channelCustody)
   const created = schemes.map((create) =>
     create({
       family,

@@ -72,8 +72,11 @@ export interface EvmSettings {
   readonly refundReceivers: readonly RefundReceiver[]
   /** For how long, and for what rise of a ceiling in smallest units, one look at a channel answers for its vouchers. */
   readonly channelSnapshots: { readonly maxAgeMs: number; readonly maxRise: bigint }
-  /** Signs claims and refunds of channels that delegate both to this facilitator; null: it signs for no receiver. */
-  readonly channelAuthorizerKey: Secret | null
+  /**
+   * Sign claims and refunds of channels that delegate both to this facilitator: new ones to the first, older ones to the
+   * others. None: it signs for no receiver.
+   */
+  readonly channelAuthorizerKeys: readonly Secret[]
   /** From this amount on, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
   /** Warns when a signer can pay for fewer settlements than this. */
@@ -114,14 +117,6 @@ const privateKeys = z.string().transform((text, context) => {
   }
   const unique = new Set(keys.map((key) => (key.startsWith('0x') ? key : `0x${key}`).toLowerCase()))
   return [...unique].map((key) => new Secret(key))
-})
-
-const privateKey = z.string().transform((text, context) => {
-  const { data: keys = [] } = privateKeys.safeParse(text)
-  const [key] = keys
-  if (key !== undefined && keys.length === 1) return key
-  context.addIssue({ code: 'custom', message: 'must be a 32-byte hex key' })
-  return z.NEVER
 })
 
 const tokenForm =
@@ -182,7 +177,7 @@ const familyShape = {
   EVM_REFUND_RECEIVERS: refundReceivers.default([]),
   EVM_CHANNEL_SNAPSHOT_SECONDS: wholeNumber(0, 300).default(10),
   EVM_CHANNEL_SNAPSHOT_AMOUNT: smallestUnits(78).default(1_000_000n),
-  EVM_CHANNEL_AUTHORIZER_KEY: privateKey.optional(),
+  EVM_CHANNEL_AUTHORIZER_KEY: privateKeys.default([]),
   EVM_BUILDER_CODE: z
     .string()
     .regex(/^[a-z0-9_]{1,32}$/, 'must have 1 to 32 of a-z, 0-9 and _')
@@ -234,9 +229,9 @@ export const readEvmSettings = (
     return { problems: ['EVM_PRIVATE_KEY: is required to settle on EVM networks'] }
   }
 
-  const { EVM_CHANNEL_AUTHORIZER_KEY: channelAuthorizerKey = null } = family
-  // Gas wallets are replaced often; this key must stay until every channel that names it is drained.
-  if (keys.some((key) => key.reveal() === channelAuthorizerKey?.reveal())) {
+  const { EVM_CHANNEL_AUTHORIZER_KEY: channelAuthorizerKeys } = family
+  // Gas wallets are replaced often; these must stay until every channel that names one is drained.
+  if (channelAuthorizerKeys.some((key) => keys.some((other) => other.reveal() === key.reveal()))) {
     return { problems: ['EVM_CHANNEL_AUTHORIZER_KEY: must not be a key of EVM_PRIVATE_KEY'] }
   }
 
@@ -267,7 +262,7 @@ export const readEvmSettings = (
         maxAgeMs: 1_000 * family.EVM_CHANNEL_SNAPSHOT_SECONDS,
         maxRise: family.EVM_CHANNEL_SNAPSHOT_AMOUNT,
       },
-      channelAuthorizerKey,
+      channelAuthorizerKeys,
       crossCheckAmount: family.EVM_CROSS_CHECK_AMOUNT,
       lowBalanceSettlements: family.EVM_LOW_SETTLEMENTS_LEFT,
       builderCode: family.EVM_BUILDER_CODE ?? null,

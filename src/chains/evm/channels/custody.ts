@@ -27,17 +27,17 @@ export interface ChannelAuthorizer {
 }
 
 /** Errors never contain the key. */
-export const createChannelAuthorizer = (key: Secret): ChannelAuthorizer => {
+export const createChannelAuthorizer = (key: Secret, index: number): ChannelAuthorizer => {
   try {
     const { address, sign } = privateKeyToAccount(`0x${key.reveal().slice(2)}`)
     return { address, sign: (hash) => sign({ hash }) }
   } catch {
-    throw new Error('EVM_CHANNEL_AUTHORIZER_KEY: is not a valid secp256k1 key')
+    throw new Error(`EVM_CHANNEL_AUTHORIZER_KEY: key ${index + 1} is not a valid secp256k1 key`)
   }
 }
 
 export interface Custody {
-  /** Null: this facilitator signs for no receiver. */
+  /** For new channels. Null: this facilitator signs for no receiver. */
   readonly address: Hex | null
   isDelegated(config: Pick<ChannelConfig, 'receiverAuthorizer'>): boolean
   /** Why the caller may not rely on a channel; null: it is not delegated, or bound to no other account. */
@@ -52,7 +52,7 @@ export interface Custody {
     channels: readonly Channel[],
     caller: string | null,
   ): Promise<{ readonly channel: Channel; readonly index: number } | null>
-  /** Of rows that are all delegated and bound to the caller. Throws for others. */
+  /** Of rows that are all delegated to one address and bound to the caller. Throws for others. */
   signClaims(rows: readonly NamedClaim[], caller: string | null): Promise<Hex>
   /** Of a channel that is delegated and bound to the caller. Throws for others. */
   signRefund(
@@ -89,11 +89,12 @@ export const noCustody: Custody = {
 
 export const createCustody = (
   { network, chainId }: { readonly network: string; readonly chainId: number },
-  authorizer: ChannelAuthorizer | null,
+  authorizers: readonly ChannelAuthorizer[],
   store: ChannelCustody,
 ): Custody => {
-  const isDelegated: Custody['isDelegated'] = ({ receiverAuthorizer }) =>
-    authorizer !== null && isSameAddress(receiverAuthorizer, authorizer.address)
+  const findAuthorizer = ({ receiverAuthorizer }: Pick<ChannelConfig, 'receiverAuthorizer'>) =>
+    authorizers.find(({ address }) => isSameAddress(address, receiverAuthorizer)) ?? null
+  const isDelegated: Custody['isDelegated'] = (config) => findAuthorizer(config) !== null
 
   const findUnowned: Custody['findUnowned'] = async (channels, caller) => {
     const account = accountOf(caller)
@@ -112,7 +113,9 @@ export const createCustody = (
     caller: string | null,
     digest: Hex,
   ): Promise<Hex> => {
-    const isOwn = channels.every(({ config }) => isDelegated(config))
+    const [first] = channels
+    const authorizer = first === undefined ? null : findAuthorizer(first.config)
+    const isOwn = channels.every(({ config }) => findAuthorizer(config) === authorizer)
     if (authorizer === null || !isOwn || (await findUnowned(channels, caller)) !== null) {
       throw new Error('Nothing is signed for channels of others')
     }
@@ -120,7 +123,7 @@ export const createCustody = (
   }
 
   return {
-    address: authorizer?.address ?? null,
+    address: authorizers[0]?.address ?? null,
     isDelegated,
     findUnowned,
     findProblem: async ({ config, channelId }, caller) => {
