@@ -85,16 +85,18 @@ describe.each([
     return { account, client, buy }
   }
 
+  const openManager = () => {
+    const key = apiKey
+    const client = new HTTPFacilitatorClient({
+      url: service.url,
+      ...(key === null ? {} : { createAuthHeaders: async () => authorize(key) }),
+    })
+    return server.createChannelManager(client, network, chain.token.verifyingContract)
+  }
+
   it('is opened, charged, claimed, filled up, paid out and refunded', async () => {
     const { account, client, buy } = await openCustomer()
-    const manager = server.createChannelManager(
-      new HTTPFacilitatorClient({
-        url: service.url,
-        ...(apiKey === null ? {} : { createAuthHeaders: async () => authorize(apiKey ?? '') }),
-      }),
-      network,
-      chain.token.verifyingContract,
-    )
+    const manager = openManager()
     const opened = await buy()
     expect(opened).toMatchObject({ success: true, payer: account.address })
     expect(opened.transaction).toMatch(/^0x[0-9a-f]{64}$/)
@@ -142,12 +144,28 @@ describe.each([
     expect((await buy()).transaction).not.toBe('')
     for (let count = 1; count < vouchers; count += 1) expect(await buy()).toMatchObject({ transaction: '' })
     expect(await chain.balanceOf(account.address)).toBe(0n)
-    const facilitator = new HTTPFacilitatorClient({ url: service.url })
-    const manager = server.createChannelManager(facilitator, network, chain.token.verifyingContract)
+    const manager = openManager()
     expect(await manager.claim()).toMatchObject([{ vouchers: 1 }])
     await manager.settle()
     expect((await chain.balanceOf(merchant)) - before).toBe(total)
   })
+
+  if (isDelegated) {
+    it('is claimed by a new key of the account, once the first is rotated', async () => {
+      const { buy } = await openCustomer()
+      await buy()
+      const response = await fetch(`${service.url}/dashboard/rotate`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${apiKey}` },
+      })
+      apiKey = registered.parse(await response.json()).apiKey
+      const before = await chain.balanceOf(merchant)
+      const { claims, settle } = await openManager().claimAndSettle()
+      expect(claims).toHaveLength(1)
+      expect(settle?.transaction).toMatch(/^0x/)
+      expect(await chain.balanceOf(merchant)).toBe(before + price)
+    })
+  }
 
   it('is listed where the network has the settlement', async () => {
     const { kinds } = supported.parse(await (await fetch(`${service.url}/supported`)).json())

@@ -1,15 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { readChannel } from '../../../support/evm/channels.js'
+import { readChannel, signClaimBatch } from '../../../support/evm/channels.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { useScene } from '../../../support/useScene.js'
-import { openScene, type Service, type ServiceOptions } from '../scene.js'
+import { eventually, openScene, type Service, type ServiceOptions } from '../scene.js'
 import { countSent } from '../strangers.js'
 import {
   type Channel,
   type ChannelPlan,
   claimBody,
   depositBody,
-  depositOnChain,
   openChannelOnChain,
   planChannel,
   prefixed,
@@ -64,7 +64,7 @@ const mismatch = { isValid: false, invalidReason: prefixed('receiver_authorizer_
 const refusedClaim = { success: false, errorReason: prefixed('authorizer_address_mismatch') }
 const refusedRefund = { success: false, errorReason: prefixed('refund_authorizer_mismatch') }
 
-describe('/supported', () => {
+describe('/supported and /accepts', () => {
   const termsOf = ({ core }: Service) =>
     core.useCases.core.listSupported().kinds.find(({ scheme }) => scheme === 'batch-settlement')?.extra
 
@@ -75,6 +75,19 @@ describe('/supported', () => {
       delegatedRefund: true,
     })
     expect(termsOf(other)).toEqual({ assetTransferMethods: ['eip3009', 'permit2'] })
+  })
+
+  it('leave a server its own authorizer', async () => {
+    const own = createEoa().address
+    const { payTo, asset } = plan().requirements
+    const draft = { scheme: 'batch-settlement', network: scene.chain.network, amount: '1000', asset, payTo }
+    const { accepts } = await service.core.useCases.core.completeAccepts({
+      accepts: [draft, { ...draft, extra: { receiverAuthorizer: own } }],
+    })
+    expect(accepts).toMatchObject([
+      { extra: { receiverAuthorizer: authorizer.address } },
+      { extra: { receiverAuthorizer: own } },
+    ])
   })
 })
 
@@ -215,4 +228,137 @@ describe('a channel that its payer binds first', () => {
     expect(await service.settle(deposit, 'merchant')).toMatchObject({ success: true })
   })
 })
-void depositOnChain
+
+describe('two instances', () => {
+  it('bind a channel once, whichever account comes first, and sign for it alike', async () => {
+    const other = await openService()
+    const channel = plan()
+    const deposit = await depositBody(channel)
+    const verdicts = await Promise.all([service.verify(deposit, 'ada'), other.verify(deposit, 'eve')])
+    expect(verdicts.filter(({ isValid }) => isValid)).toHaveLength(1)
+    expect(verdicts.find(({ isValid }) => !isValid)).toMatchObject(mismatch)
+    const owner = (await accountOf(channel)) ?? ''
+    const loser = owner === 'ada' ? 'eve' : 'ada'
+    expect(await other.settle(deposit, loser)).toMatchObject({ success: false })
+    expect(await other.settle(deposit, owner)).toMatchObject({ success: true })
+    expect(await service.settle(await unsignedClaim(channel, 2_000n), owner)).toMatchObject({ success: true })
+  })
+
+  it('keep the binding where one dies before it sends the deposit', async () => {
+    const proxy = await scene.openProxy()
+    const dying = await openService({ rpcUrls: [proxy.url] })
+    const channel = plan()
+    const deposit = await depositBody(channel)
+    expect(await dying.verify(deposit, 'merchant')).toMatchObject({ isValid: true })
+    proxy.setFault('*', { kind: 'refuse' })
+    await expect(dying.settle(deposit, 'merchant')).rejects.toThrow()
+    expect(await service.settle(deposit, 'payer')).toMatchObject({ errorReason: mismatch.invalidReason })
+    expect(await service.settle(deposit, 'merchant')).toMatchObject({ success: true })
+  })
+
+  it('send what one recorded and signed, also the one that has no key', async () => {
+    const proxy = await scene.openProxy()
+    const dying = await openService({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const channel = await open()
+    await dying.verify(await voucherBody(channel, 2_000n), 'ada')
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    const refund = await unsignedRefund(channel, { charged: 2_000n, amount: 8_000n })
+    const { settlementId = '', errorReason } = await dying.settle(refund, 'ada')
+    expect(errorReason).toBe('settlement_pending')
+    const other = await scene.open()
+    await eventually(async () => {
+      await other.reconcile()
+      const { status } = await other.core.useCases.core.getSettlement(settlementId)
+      return status === 'confirmed' ? status : null
+    })
+    expect(await readChannel(scene.chain, channel.config)).toMatchObject({
+      balance: 2_000n,
+      totalClaimed: 2_000n,
+    })
+  })
+})
+
+describe('without the table of bindings', () => {
+  const rename = (from: string, to: string) =>
+    scene.database.pool().query(`alter table ${from} rename to ${to}`)
+
+  it('nothing verifies, and nothing is signed', async () => {
+    const [known, unknown] = [await open(), await open()]
+    await service.verify(await voucherBody(unknown, 1_000n), 'ada')
+    const other = await openService()
+    await rename('channel_custody', 'channel_custody_away')
+    try {
+      const rejected = (work: Promise<unknown>) =>
+        work.then(
+          () => 'answered',
+          () => 'rejected',
+        )
+      const claim = await unsignedClaim(unknown, 1_000n)
+      const refund = await unsignedRefund(unknown, { amount: 1_000n })
+      expect(await rejected(other.verify(await voucherBody(known, 1_000n), 'ada'))).toBe('rejected')
+      expect(await rejected(other.settle(await depositBody(known), 'ada'))).toBe('rejected')
+      expect(await rejected(other.settle(claim, 'ada'))).toBe('rejected')
+      expect(await rejected(other.settle(refund, 'ada'))).toBe('rejected')
+    } finally {
+      await rename('channel_custody_away', 'channel_custody')
+    }
+    expect(await countSent(scene, other)).toBe(0)
+    expect(await accountOf(known)).toBeUndefined()
+    expect(await other.settle(await unsignedClaim(unknown, 1_000n), 'ada')).toMatchObject({ success: true })
+  })
+})
+
+describe('a receiver that an account has stated as its own', () => {
+  it('is bound by that account only', async () => {
+    const [owner, channel] = [randomUUID(), await open()]
+    await scene.database.pool().query(
+      `insert into recipient_statements (network, pay_to, account_id, memo, signed_claim, own_key)
+       values ($1, $2, $3, false, false, true)`,
+      [scene.chain.network, channel.config.receiver.toLowerCase(), owner],
+    )
+    const voucher = await voucherBody(channel, 1_000n)
+    expect(await service.verify(voucher, 'payer')).toMatchObject(mismatch)
+    expect(await service.verify(voucher, owner)).toMatchObject({ isValid: true })
+  })
+})
+
+describe('an earlier key', () => {
+  it('signs for channels that name it, and is offered to no new one', async () => {
+    const channel = await open()
+    await service.verify(await voucherBody(channel, 2_000n), 'ada')
+    const next = createEoa()
+    const rotated = await openService({
+      environment: { EVM_CHANNEL_AUTHORIZER_KEY: `${next.privateKey},${authorizer.privateKey}` },
+    })
+    const [kind] = rotated.core.useCases.core
+      .listSupported()
+      .kinds.filter(({ scheme }) => scheme === 'batch-settlement')
+    expect(kind?.extra).toMatchObject({ receiverAuthorizer: next.address })
+    expect(await rotated.settle(await unsignedClaim(channel, 2_000n), 'ada')).toMatchObject({ success: true })
+    const newer = await open({ authorizer: next, payTo: channel.config.receiver })
+    await rotated.verify(await voucherBody(newer, 1_000n), 'ada')
+    const rows = [await rowOf(channel, 3_000n), await rowOf(newer, 1_000n)]
+    expect(await rotated.settle(await claimBody(channel, rows, unsigned), 'ada')).toMatchObject(refusedClaim)
+    // Without the earlier key the channel is one of another authorizer.
+    const without = await openService({ environment: { EVM_CHANNEL_AUTHORIZER_KEY: next.privateKey } })
+    expect(await without.settle(await unsignedClaim(channel, 3_000n), 'ada')).toMatchObject({
+      errorReason: prefixed('authorizer_not_configured'),
+    })
+  })
+
+  it('and its signatures are in no line of the log', async () => {
+    const lines: string[] = []
+    const write = (fields: unknown, event: string) => void lines.push(JSON.stringify([fields, event]))
+    const logger = { debug: write, info: write, warn: write, error: write }
+    const logged = await openService({ logger })
+    const channel = await open()
+    await logged.verify(await voucherBody(channel, 2_000n), 'ada')
+    await logged.settle(await unsignedClaim(channel, 2_000n), 'ada')
+    await logged.settle(await unsignedRefund(channel, { amount: 1_000n }), 'rival')
+    expect(lines.length).toBeGreaterThan(2)
+    const signature = await signClaimBatch(scene.chain, authorizer, [await rowOf(channel, 2_000n)])
+    for (const secret of [authorizer.privateKey, signature]) {
+      expect(lines.join('\n').toLowerCase()).not.toContain(secret.slice(2).toLowerCase())
+    }
+  })
+})
