@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Explanation } from '../../../../src/protocol/explanations.js'
 import { readChannel, signClaimBatch } from '../../../support/evm/channels.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { useScene } from '../../../support/useScene.js'
@@ -161,6 +162,23 @@ describe('a caller without a key', () => {
     )
     expect(await countSent(scene, service)).toBe(0)
     expect(await accountOf(channel)).toBeUndefined()
+  })
+})
+
+describe('an explanation', () => {
+  it('says what a verification would answer, and binds nothing', async () => {
+    const [bound, unbound] = [await open(), plan()]
+    await service.verify(await voucherBody(bound, 2_000n), 'merchant')
+    const stateOf = (rules: Explanation['rules']) => rules.find(({ rule }) => rule === 'channel_terms')?.state
+    const bodies = [await voucherBody(bound, 2_000n), await depositBody(bound), await depositBody(unbound)]
+    const outcomes = async (caller?: string) => {
+      const explained = await Promise.all(bodies.map((body) => service.explain(body, caller)))
+      return explained.map(({ rules }) => stateOf(rules))
+    }
+    expect(await outcomes('merchant')).toEqual(['passed', 'passed', 'passed'])
+    expect(await outcomes('payer')).toEqual(['failed', 'failed', 'passed'])
+    expect(await outcomes()).toEqual(['failed', 'failed', 'failed'])
+    expect(await accountOf(unbound)).toBeUndefined()
   })
 })
 
