@@ -79,7 +79,7 @@ export const createChannelCustody = (pool: Pool): ChannelCustody => {
       // Another request has bound it meanwhile, or too many are unfunded.
       const account = known ?? (await find(channel))
       if (account === null) return { refused: 'full' }
-      if (isFunded && account === channel.account) await markFunded(channel)
+      if (isFunded) await markFunded(channel)
       return { account }
     },
   }

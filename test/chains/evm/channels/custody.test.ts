@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createChannelAuthorizer, createCustody } from '../../../../src/chains/evm/channels/custody.js'
+import { Secret } from '../../../../src/platform/secret.js'
 import type { Explanation } from '../../../../src/protocol/explanations.js'
 import { readChannel, signClaimBatch } from '../../../support/evm/channels.js'
 import { createEoa } from '../../../support/evm/wallets.js'
@@ -162,6 +164,45 @@ describe('a caller without a key', () => {
     )
     expect(await countSent(scene, service)).toBe(0)
     expect(await accountOf(channel)).toBeUndefined()
+  })
+})
+
+describe('the signer', () => {
+  it('signs nothing for channels of other accounts or authorizers, whatever asks it', async () => {
+    const { chainId, network } = scene.chain
+    const custody = createCustody(
+      { chainId, network },
+      [createChannelAuthorizer(new Secret(authorizer.privateKey), 0)],
+      {
+        findAccounts: async (channels) =>
+          channels.map(({ channelId }) => (channelId === own.id ? 'ada' : null)),
+        bind: async ({ account }) => ({ account }),
+      },
+    )
+    const own = plan()
+    const name = ({ config, id }: Channel) => ({ config, channelId: id })
+    const row = (channel: Channel) => ({
+      ...name(channel),
+      maxClaimable: 2_000n,
+      totalClaimed: 1_000n,
+      signature: '0x' as const,
+    })
+    const order = { nonce: 0n, amount: 1_000n }
+    const foreign = planChannel(scene.chain, { payTo: own.config.receiver })
+    const rows = [await rowOf(own, 2_000n, 1_000n)]
+    expect(await custody.signClaims([row(own)], 'ada')).toBe(
+      await signClaimBatch(scene.chain, authorizer, rows),
+    )
+    for (const caller of ['eve', 'anonymous', null]) {
+      await expect(custody.signClaims([row(own)], caller)).rejects.toThrow('Nothing is signed')
+      await expect(custody.signRefund(name(own), { ...order, caller })).rejects.toThrow('Nothing is signed')
+    }
+    for (const other of [plan(), foreign]) {
+      await expect(custody.signClaims([row(own), row(other)], 'ada')).rejects.toThrow('Nothing is signed')
+      await expect(custody.signRefund(name(other), { ...order, caller: 'ada' })).rejects.toThrow(
+        'Nothing is signed',
+      )
+    }
   })
 })
 
