@@ -134,6 +134,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'It goes on until the test has seen what it waits for.': [
     'test/chains/evm/exact/reorgs.test.ts setInterval',
     'test/chains/nodes/jsonRpcEndpoint.test.ts setInterval',
+    'test/e2e/rollingRestart.test.ts systemClock.sleep',
     'test/http/bodyLimits.test.ts setInterval',
     'test/stores/redis/rateLimiter.test.ts systemClock.sleep',
     'test/support/webhookWorker.ts systemClock.sleep',
@@ -206,27 +207,27 @@ const readConstants = ({ tree }: SourceFile): ReadonlyMap<string, number> =>
   )
 
 /** Name and value of a property, a variable, a default or an assignment. */
-const readNamed = (node: ts.Node): { readonly name: string; readonly value: ts.Node } | null => {
+const readNamed = (node: ts.Node, tree: ts.SourceFile): { readonly name: string; readonly value: ts.Node } | null => {
   if (
     ts.isPropertyAssignment(node) ||
     ts.isVariableDeclaration(node) ||
     ts.isBindingElement(node) ||
     ts.isParameter(node)
   ) {
-    const name = node.name.getText().replace(/['"`[\]]|\$\{.*?\}/g, '')
+    const name = node.name.getText(tree).replace(/['"`[\]]|\$\{.*?\}/g, '')
     return node.initializer === undefined ? null : { name, value: node.initializer }
   }
   return ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.EqualsToken
-    ? { name: node.left.getText(), value: node.right }
+    ? { name: node.left.getText(tree), value: node.right }
     : null
 }
 
 /** Whether it is an argument of a comparison: nothing waits for that. */
-const isExpected = (node: ts.Node): boolean => {
+const isExpected = (node: ts.Node, tree: ts.SourceFile): boolean => {
   const { parent } = node
   if (parent === undefined) return false
   const isArgument = ts.isCallExpression(parent) && parent.expression !== node
-  return (isArgument && /^expect\(/.test(parent.expression.getText())) || isExpected(parent)
+  return (isArgument && /^expect\(/.test(parent.expression.getText(tree))) || isExpected(parent, tree)
 }
 
 const isText = (node: ts.Node): node is ts.LiteralLikeNode =>
@@ -234,7 +235,7 @@ const isText = (node: ts.Node): node is ts.LiteralLikeNode =>
 
 const judgeNode = (node: ts.Node, file: SourceFile, constants: ReadonlyMap<string, number>): string[] => {
   if (ts.isCallExpression(node)) {
-    const callee = node.expression.getText()
+    const callee = node.expression.getText(file.tree)
     if (waits.test(callee)) return [callee]
     if (measurements.test(callee) && file.path.endsWith('.test.ts')) return [callee]
     if (!limited.test(callee)) return []
@@ -247,8 +248,8 @@ const judgeNode = (node: ts.Node, file: SourceFile, constants: ReadonlyMap<strin
       return limit !== undefined && Number(limit) * unitMs < waitLimitMs ? [`text with ${limit}`] : []
     })
   }
-  const named = readNamed(node)
-  if (named === null || isExpected(node)) return []
+  const named = readNamed(node, file.tree)
+  if (named === null || isExpected(node, file.tree)) return []
   const { name, value } = named
   const [, unitMs] = limitNames.find(([pattern]) => pattern.test(name)) ?? []
   const limit = readNumber(value, constants)

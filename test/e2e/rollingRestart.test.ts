@@ -3,12 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Agent, Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { systemClock } from '../../src/platform/clock.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 
 const clientCount = 100
+// Together 100 requests per second, of which an instance that failed between two checks would lose five.
+const pauseMs = { ofClient: 1_000, ofCheck: 100 }
 
 interface Backend {
   readonly pool: Pool
@@ -35,6 +38,7 @@ const startBalancer = async () => {
         .catch(() => null)
       backend.isReady = status === 200
       if (status === null) return
+      await systemClock.sleep(pauseMs.ofCheck)
     }
   }
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -168,6 +172,7 @@ describe('two instances behind a load balancer', () => {
         } catch (error) {
           count(String(error))
         }
+        await systemClock.sleep(pauseMs.ofClient)
       }
     }
     const clients = Array.from({ length: clientCount }, client)
