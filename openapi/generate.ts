@@ -1,9 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Document, isCollection, isPair, visit } from 'yaml'
-import { writeTypes } from '../sdk/generate.js'
-import { buildApp } from '../src/app.js'
-import { createMetrics } from '../src/platform/metrics.js'
 import { bodyLimits } from '../src/protocol/requestLimits.js'
 import type { CoreUseCases } from '../src/usecases/core/useCases.js'
 import type { DashboardUseCases } from '../src/usecases/dashboard/useCases.js'
@@ -134,6 +131,11 @@ export interface RenderedDocument {
 
 /** The OpenAPI document of the routes: the same text for the same code. */
 export const renderDocument = async (): Promise<RenderedDocument> => {
+  // Loaded here, so that --help need not.
+  const [{ buildApp }, { createMetrics }] = await Promise.all([
+    import('../src/app.js'),
+    import('../src/platform/metrics.js'),
+  ])
   const app = buildApp({
     useCases: {
       core,
@@ -188,5 +190,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     writeFileSync(file, text)
     console.log(`Wrote ${file}`)
   }
+  const { writeTypes } = await import('../sdk/generate.js')
   await writeTypes()
 }

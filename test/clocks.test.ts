@@ -207,7 +207,10 @@ const readConstants = ({ tree }: SourceFile): ReadonlyMap<string, number> =>
   )
 
 /** Name and value of a property, a variable, a default or an assignment. */
-const readNamed = (node: ts.Node, tree: ts.SourceFile): { readonly name: string; readonly value: ts.Node } | null => {
+const readNamed = (
+  node: ts.Node,
+  tree: ts.SourceFile,
+): { readonly name: string; readonly value: ts.Node } | null => {
   if (
     ts.isPropertyAssignment(node) ||
     ts.isVariableDeclaration(node) ||

@@ -1,7 +1,6 @@
 import { showHelp } from '../support/showHelp.js'
 import { faultKinds, isFaultKind } from './faults.js'
 import { describeRound, describeRun } from './report.js'
-import { runChaos } from './run.js'
 
 const usage = `Usage: npm run test:chaos
 
@@ -26,6 +25,8 @@ const readKinds = () => {
 }
 
 const run = async (): Promise<void> => {
+  // Loaded here, so that --help need not.
+  const { runChaos } = await import('./run.js')
   const seed = readNumber('CHAOS_SEED', Date.now() % 1_000_000)
   const rounds = readNumber('CHAOS_ROUNDS', 100)
   const stopped = new AbortController()

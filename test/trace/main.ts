@@ -2,12 +2,6 @@ import { readFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startDatabase } from '../../bench/startDatabase.js'
-import { composeApp, composeCore } from '../../src/compose.js'
-import { readConfig } from '../../src/config.js'
-import { systemClock } from '../../src/platform/clock.js'
-import { silentLogger } from '../../src/platform/logger.js'
-import { worlds } from '../demo/worlds/index.js'
 import { readArguments } from '../support/readArguments.js'
 
 const usage = `Usage: npm run trace -- <request> [--list]
@@ -65,6 +59,12 @@ const post = async (url: string, body: unknown): Promise<void> => {
 
 /** As `compose` builds it, without its jobs, whose rounds would be counted. */
 const openService = async (environment: Readonly<Record<string, string>>) => {
+  const [{ composeApp, composeCore }, { readConfig }, { systemClock }, { silentLogger }] = await Promise.all([
+    import('../../src/compose.js'),
+    import('../../src/config.js'),
+    import('../../src/platform/clock.js'),
+    import('../../src/platform/logger.js'),
+  ])
   const config = readConfig({ LOG_LEVEL: 'silent', ...environment })
   const core = await composeCore(config, {
     clock: systemClock,
@@ -82,6 +82,9 @@ const openService = async (environment: Readonly<Record<string, string>>) => {
 }
 
 const trace = async ({ family, path }: (typeof requests)[keyof typeof requests]): Promise<string[]> => {
+  // Loaded here, so that --help need not.
+  const { worlds } = await import('../demo/worlds/index.js')
+  const { startDatabase } = await import('../../bench/startDatabase.js')
   const world = await worlds[family]?.()
   if (world === undefined) throw new Error(`There is no world of ${family}`)
   const database = await startDatabase()
