@@ -4,6 +4,7 @@ import { createCustodyCache } from './cache/custodyCache.js'
 import { createMemoryRateLimiter } from './cache/rateLimiter.js'
 import { openAccounts } from './postgres/accounts/index.js'
 import { createChannelCustody } from './postgres/channels/channelCustody.js'
+import { createChannelLedger } from './postgres/channels/channelLedger.js'
 import { createCreditStore } from './postgres/credit/creditStore.js'
 import { createBackfills } from './postgres/database/backfills.js'
 import { mapDatabaseErrors } from './postgres/database/databaseErrors.js'
@@ -73,6 +74,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       uniqueAmounts: mapDatabaseErrors(createUniqueAmounts(pool)),
       channelCustody: createCustodyCache(mapDatabaseErrors(createChannelCustody(pool))),
       streams: mapDatabaseErrors(createStreamStore(pool)),
+      channelLedger: mapDatabaseErrors(createChannelLedger(pool, reads)),
       statistics: mapDatabaseErrors({
         ...createStatistics(reads),
         addRequests: createStatistics(pool).addRequests,

@@ -2,6 +2,7 @@ import type { Secret } from '../platform/secret.js'
 import type { AccountStore, AuditLog, Mailbox } from '../ports/accountStore.js'
 import type { Backfills } from '../ports/backfills.js'
 import type { ChannelCustody } from '../ports/channelCustody.js'
+import type { ChannelLedger } from '../ports/channelLedger.js'
 import type { CreditStore } from '../ports/creditStore.js'
 import type { DatabaseObserver } from '../ports/databaseObserver.js'
 import type { DiscoveryCatalogue, OwnerChallenges } from '../ports/discovery.js'
@@ -94,6 +95,7 @@ export interface Stores {
   readonly channelCustody: ChannelCustody
   readonly sponsoringHistory: SponsoringHistory
   readonly streams: StreamStore
+  readonly channelLedger: ChannelLedger
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
   readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
   readonly accountSettlements: AccountSettlements

@@ -1,0 +1,121 @@
+import type { JsonObject } from '../protocol/fields.js'
+
+/** A channel on one network. */
+interface ChannelName {
+  readonly network: string
+  /** In lower case. */
+  readonly channelId: string
+}
+
+/** A voucher that was verified for the account to which its channel is bound; amounts in smallest units. */
+export interface VerifiedVoucher extends ChannelName {
+  readonly accountId: string
+  /** What the channel's id is the hash of. */
+  readonly config: JsonObject
+  readonly receiver: string
+  readonly token: string
+  /** Cumulative. */
+  readonly ceiling: bigint
+  readonly signature: string
+  /** Of the request that it was verified for: what is below the ceiling less price was charged before. */
+  readonly price: bigint
+}
+
+/** What the chain knows of a channel. */
+export interface SeenChannel {
+  readonly channelId: string
+  readonly balance: bigint
+  readonly totalClaimed: bigint
+  readonly withdrawal: bigint
+  /** Unix seconds; 0: none is pending. */
+  readonly withdrawRequestedAt: number
+}
+
+export interface LedgerChannel extends VerifiedVoucher {
+  readonly boundAt: Date
+  readonly verifiedAt: Date
+  /** The highest ceiling less price of all vouchers. */
+  readonly charged: bigint
+  /** As last seen on chain; null balance: it was not looked at yet. */
+  readonly claimed: bigint
+  readonly balance: bigint | null
+  readonly withdrawal: bigint
+  readonly withdrawRequestedAt: number
+  readonly seenAt: Date | null
+  readonly unclaimedSince: Date | null
+  /** The claim that is under way, or was last. */
+  readonly settlementId: string | null
+  /** The ceiling of a voucher that cannot be claimed; null: none is known. */
+  readonly unclaimable: bigint | null
+}
+
+/** What a receiver was credited in a token, and is not known to have been paid. */
+export interface UnsweptReceiver {
+  readonly network: string
+  readonly receiver: string
+  readonly token: string
+  readonly accountId: string
+  readonly unsweptSince: Date
+  /** How often it was credited. */
+  readonly credits: bigint
+}
+
+export interface UnclaimedTotal {
+  readonly network: string
+  readonly token: string
+  readonly amount: bigint
+  readonly oldestSeconds: number
+}
+
+/** What a round may look at again although no voucher came since. */
+interface DueLimits {
+  /** With a ceiling above what is claimed: nothing is known to be charged. */
+  readonly seenBefore: Date
+  /** Emptied channels. */
+  readonly emptySeenBefore: Date
+}
+
+/**
+ * The highest voucher of each bound channel, durable before its request is answered. Database constraints decide races: ceilings
+ * and charged amounts never fall.
+ */
+export interface ChannelLedger {
+  /** A lower or repeated voucher changes nothing. Throws SERVICE_UNAVAILABLE: it may not be stored. */
+  keep(voucher: VerifiedVoucher, at: Date): Promise<void>
+  find(name: ChannelName): Promise<LedgerChannel | null>
+  /** Of one account, the newest first; `after` is the last of the page before. */
+  list(
+    accountId: string,
+    page: { readonly limit: number; readonly after: ChannelName | null },
+  ): Promise<readonly LedgerChannel[]>
+  /** Channels to look at, by id from `after` on. */
+  listDue(
+    network: string,
+    page: { readonly limit: number; readonly after: string } & DueLimits,
+  ): Promise<readonly LedgerChannel[]>
+  /**
+   * Stores what was seen, and enqueues `channel.withdrawal_requested` once for each withdrawal and `channel.near_cap` once for each
+   * balance. Returns the rows as they are now.
+   */
+  observe(network: string, seen: readonly SeenChannel[], at: Date): Promise<readonly LedgerChannel[]>
+  /** Binds a claim to its channels before it is sent; false, and nothing is bound, if another one was bound meanwhile. */
+  bindClaim(
+    network: string,
+    channels: readonly Pick<LedgerChannel, 'channelId' | 'settlementId'>[],
+    settlementId: string,
+  ): Promise<boolean>
+  /** Counts a voucher that was refused alone; at `limit` it is set aside, with one `channel.unclaimable`. */
+  countRefusal(
+    channel: Pick<LedgerChannel, 'network' | 'channelId' | 'ceiling'>,
+    refusal: { readonly reason: string; readonly limit: number },
+  ): Promise<void>
+  /** By receiver and token from `after` on. */
+  listUnswept(
+    network: string,
+    page: { readonly limit: number; readonly after: Pick<UnsweptReceiver, 'receiver' | 'token'> | null },
+  ): Promise<readonly UnsweptReceiver[]>
+  /** No-op if it was credited anew since it was listed. */
+  markSwept(receiver: UnsweptReceiver): Promise<void>
+  /** By network and token. */
+  measureUnclaimed(): Promise<readonly UnclaimedTotal[]>
+}

@@ -1,0 +1,212 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type { ChannelLedger, VerifiedVoucher } from '../../../ports/channelLedger.js'
+import { coalesce } from '../database/coalesce.js'
+import { inTransaction, selectColumns } from '../database/statements.js'
+import { insertEvents } from '../webhooks/webhookEvents.js'
+import {
+  smallestUnits as amount,
+  channelColumns as columns,
+  observeChannels,
+  channelRow as row,
+} from './observeChannels.js'
+
+interface Kept {
+  readonly voucher: VerifiedVoucher
+  readonly at: Date
+}
+
+const nameOf = ({ network, channelId }: Pick<VerifiedVoucher, 'network' | 'channelId'>): string =>
+  `${network}/${channelId}`
+
+const chargedBy = ({ ceiling, price }: VerifiedVoucher): bigint => (ceiling > price ? ceiling - price : 0n)
+
+/** One row for each channel: a statement can change it once. */
+const mergeKept = (kept: readonly Kept[]) => {
+  const merged = new Map<string, Kept & { readonly charged: bigint }>()
+  for (const each of kept) {
+    const known = merged.get(nameOf(each.voucher))
+    const charged = chargedBy(each.voucher)
+    if (known === undefined) {
+      merged.set(nameOf(each.voucher), { ...each, charged })
+      continue
+    }
+    const isMore = charged > known.charged
+    const highest = each.voucher.ceiling > known.voucher.ceiling ? each : known
+    merged.set(nameOf(each.voucher), {
+      ...highest,
+      charged: isMore ? charged : known.charged,
+    })
+  }
+  // In one order, so that no two statements wait for each other.
+  return [...merged].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, each]) => each)
+}
+
+/** The binding decides to whom a channel belongs: a row of another account is never changed. */
+const keep = `
+  insert into channel_vouchers as v (network, channel_id, account_id, config, receiver, token, ceiling, signature, price, charged,
+    verified_at, bound_at, unclaimed_since)
+  select network, channel_id, account_id, config::jsonb, receiver, token, ceiling, signature, price, charged, at, at,
+    case when charged > 0 then at end
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::numeric[],
+    $10::numeric[], $11::timestamptz[])
+    as k (network, channel_id, account_id, config, receiver, token, ceiling, signature, price, charged, at)
+  on conflict (network, channel_id) do update set
+    signature = case when excluded.ceiling > v.ceiling then excluded.signature else v.signature end,
+    price = case when excluded.ceiling > v.ceiling then excluded.price else v.price end,
+    verified_at = case when excluded.ceiling > v.ceiling then excluded.verified_at else v.verified_at end,
+    refusals = case when excluded.ceiling > v.ceiling then 0 else v.refusals end,
+    unclaimed_since = case when greatest(excluded.charged, v.charged) > v.claimed
+      then coalesce(v.unclaimed_since, excluded.verified_at) else v.unclaimed_since end,
+    charged = greatest(excluded.charged, v.charged),
+    ceiling = greatest(excluded.ceiling, v.ceiling)
+  where v.account_id = excluded.account_id and (excluded.ceiling > v.ceiling or excluded.charged > v.charged)`
+
+const keepAll = (pool: Pool) => async (kept: readonly Kept[]) => {
+  const merged = mergeKept(kept)
+  const each = (read: (value: (typeof merged)[number]) => unknown) => merged.map(read)
+  await pool.query(keep, [
+    each(({ voucher }) => voucher.network),
+    each(({ voucher }) => voucher.channelId),
+    each(({ voucher }) => voucher.accountId),
+    each(({ voucher }) => JSON.stringify(voucher.config)),
+    each(({ voucher }) => voucher.receiver),
+    each(({ voucher }) => voucher.token),
+    each(({ voucher }) => voucher.ceiling.toString()),
+    each(({ voucher }) => voucher.signature),
+    each(({ voucher }) => voucher.price.toString()),
+    each(({ charged }) => charged.toString()),
+    each(({ at }) => at),
+  ])
+  return kept.map(() => true)
+}
+
+// Unclaimed value is looked at in every round, what is merely promised less often.
+const isDue = `(v.seen_at is null or v.verified_at > v.seen_at
+  or (v.charged > v.claimed and v.balance > v.claimed and (v.unclaimable is null or v.ceiling > v.unclaimable))
+  or (v.ceiling > v.claimed and v.seen_at < case when v.balance > v.claimed then $4::timestamptz else $5::timestamptz end))`
+
+const refuse = `
+  with refused as (
+    update channel_vouchers v set refusals = v.refusals + 1,
+      unclaimable = case when v.refusals + 1 >= $4 then v.ceiling else v.unclaimable end
+    where v.network = $1 and v.channel_id = $2 and v.ceiling = $3::numeric and v.unclaimable is distinct from v.ceiling
+    returning *
+  )
+  ${insertEvents(`select v.account_id, 'channel.unclaimable'::text as type, null::uuid as settlement_id,
+    json_build_object('network', v.network, 'channelId', v.channel_id, 'payer', v.config ->> 'payer', 'receiver', v.receiver,
+      'asset', v.token, 'balance', coalesce(v.balance, 0)::text, 'totalClaimed', v.claimed::text, 'ceiling', v.ceiling::text,
+      'charged', v.charged::text, 'withdrawal', v.withdrawal::text, 'withdrawRequestedAt', v.withdraw_requested_at,
+      'reason', $5::text) as data
+    from refused v where v.unclaimable = v.ceiling`)}`
+
+const unswept = z.object({
+  network: z.string(),
+  receiver: z.string(),
+  token: z.string(),
+  accountId: z.string(),
+  unsweptSince: z.date(),
+  credits: z.coerce.bigint(),
+})
+
+const total = z.object({
+  network: z.string(),
+  token: z.string(),
+  amount,
+  oldestSeconds: z.number(),
+})
+
+export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedger => {
+  const keepBatched = coalesce(keepAll(pool))
+  return {
+    keep: async (voucher, at) => {
+      await keepBatched({ voucher, at })
+    },
+
+    find: async ({ network, channelId }) => {
+      const { rows } = await pool.query(
+        `select ${columns} from channel_vouchers v where v.network = $1 and v.channel_id = $2`,
+        [network, channelId],
+      )
+      return rows[0] === undefined ? null : row.parse(rows[0])
+    },
+
+    list: async (accountId, { limit, after }) => {
+      const { rows } = await views.query(
+        `select ${columns} from channel_vouchers v
+         where v.account_id = $1 and ($3::text is null or (v.bound_at, v.channel_id)
+           < (select c.bound_at, c.channel_id from channel_vouchers c
+              where c.network = $3 and c.channel_id = $4 and c.account_id = $1))
+         order by v.bound_at desc, v.channel_id desc limit $2`,
+        [accountId, limit, after?.network ?? null, after?.channelId ?? null],
+      )
+      return rows.map((value) => row.parse(value))
+    },
+
+    listDue: async (network, { limit, after, seenBefore, emptySeenBefore }) => {
+      const { rows } = await pool.query(
+        `select ${columns} from channel_vouchers v
+         where v.network = $1 and v.channel_id > $2 and ${isDue} order by v.channel_id limit $3`,
+        [network, after, limit, seenBefore, emptySeenBefore],
+      )
+      return rows.map((value) => row.parse(value))
+    },
+
+    observe: observeChannels(pool),
+
+    bindClaim: (network, channels, settlementId) =>
+      inTransaction(pool, async (client) => {
+        const { rows } = await client.query(
+          `select v.channel_id as "channelId", v.settlement_id as "settlementId" from channel_vouchers v
+           where v.network = $1 and v.channel_id = any($2::text[]) order by v.channel_id for update`,
+          [network, channels.map(({ channelId }) => channelId)],
+        )
+        const bound = new Map(
+          rows.map((value) => {
+            const { channelId, settlementId: current } = row
+              .pick({ channelId: true, settlementId: true })
+              .parse(value)
+            return [channelId, current]
+          }),
+        )
+        if (!channels.every((each) => bound.get(each.channelId) === each.settlementId)) return false
+        await client.query(
+          'update channel_vouchers set settlement_id = $3 where network = $1 and channel_id = any($2::text[])',
+          [network, channels.map(({ channelId }) => channelId), settlementId],
+        )
+        return true
+      }),
+
+    countRefusal: async ({ network, channelId, ceiling }, { reason, limit }) => {
+      await pool.query(refuse, [network, channelId, ceiling.toString(), limit, reason])
+    },
+
+    listUnswept: async (network, { limit, after }) => {
+      const { rows } = await pool.query(
+        `select ${selectColumns('c', unswept.shape)} from channel_sweeps c
+         where c.network = $1 and (c.receiver, c.token) > ($2, $3) and c.unswept_since is not null
+         order by c.receiver, c.token limit $4`,
+        [network, after?.receiver ?? '', after?.token ?? '', limit],
+      )
+      return rows.map((value) => unswept.parse(value))
+    },
+
+    markSwept: async ({ network, receiver, token, credits }) => {
+      await pool.query(
+        `update channel_sweeps set unswept_since = null
+         where network = $1 and receiver = $2 and token = $3 and credits = $4`,
+        [network, receiver, token, credits],
+      )
+    },
+
+    measureUnclaimed: async () => {
+      const { rows } = await views.query(
+        `select v.network, v.token, sum(least(v.charged, v.balance) - v.claimed)::text as amount,
+           coalesce(extract(epoch from now() - min(v.unclaimed_since)), 0)::float8 as "oldestSeconds"
+         from channel_vouchers v where v.charged > v.claimed and v.balance > v.claimed
+         group by v.network, v.token`,
+      )
+      return rows.map((value) => total.parse(value))
+    },
+  }
+}

@@ -1,0 +1,247 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { SeenChannel, VerifiedVoucher } from '../../../../src/ports/channelLedger.js'
+import { createChannelLedger } from '../../../../src/stores/postgres/channels/channelLedger.js'
+import { useTestDatabase } from '../../../support/postgres.js'
+
+const { pool } = useTestDatabase()
+const ledger = createChannelLedger(pool)
+const at = new Date('2026-11-28T12:00:00Z')
+const later = (seconds: number) => new Date(at.getTime() + seconds * 1_000)
+
+const randomId = () => `0x${randomBytes(32).toString('hex')}`
+
+/** Networks of their own, so that no test sees the rows of another. */
+const planVoucher = (changes: Partial<VerifiedVoucher> = {}): VerifiedVoucher => ({
+  network: `eip155:${randomUUID()}`,
+  channelId: randomId(),
+  accountId: randomUUID(),
+  config: { payer: '0xaa', withdrawDelay: 900 },
+  receiver: '0xbb',
+  token: '0xcc',
+  ceiling: 3_000n,
+  signature: '0x01',
+  price: 1_000n,
+  ...changes,
+})
+
+const see = (
+  { channelId }: Pick<VerifiedVoucher, 'channelId'>,
+  changes: Partial<SeenChannel> = {},
+): SeenChannel => ({
+  channelId,
+  balance: 100_000n,
+  totalClaimed: 0n,
+  withdrawal: 0n,
+  withdrawRequestedAt: 0,
+  ...changes,
+})
+
+const listEvents = async (accountId: string) => {
+  const { rows } = await pool.query(
+    'select type, data from webhook_deliveries where account_id = $1 order by created_at, type',
+    [accountId],
+  )
+  return rows
+}
+
+const page = { limit: 10, after: '', seenBefore: at, emptySeenBefore: at }
+
+describe('the highest voucher of a channel', () => {
+  it('is kept, with what was charged before it', async () => {
+    const voucher = planVoucher()
+    await ledger.keep(voucher, at)
+    expect(await ledger.find(voucher)).toMatchObject({
+      ...voucher,
+      charged: 2_000n,
+      claimed: 0n,
+      unclaimedSince: at,
+      balance: null,
+    })
+  })
+
+  it('is not changed by lower, repeated and reordered ones, alone and in one statement', async () => {
+    const voucher = planVoucher()
+    const others = [5_000n, 9_000n, 4_000n, 9_000n, 7_000n].map((ceiling) => ({
+      ...voucher,
+      ceiling,
+      signature: `0x${ceiling}`,
+    }))
+    await Promise.all(others.map((each) => ledger.keep(each, at)))
+    for (const each of others) await ledger.keep(each, later(60))
+    expect(await ledger.find(voucher)).toMatchObject({
+      ceiling: 9_000n,
+      signature: '0x9000',
+      charged: 8_000n,
+      verifiedAt: at,
+    })
+  })
+
+  it('charges what the cheapest request shows, also where a dearer one had the higher ceiling', async () => {
+    const voucher = planVoucher({ ceiling: 10_000n, price: 10_000n })
+    await ledger.keep(voucher, at)
+    expect(await ledger.find(voucher)).toMatchObject({ charged: 0n, unclaimedSince: null })
+    await ledger.keep({ ...voucher, ceiling: 700n, price: 100n, signature: '0x02' }, later(1))
+    expect(await ledger.find(voucher)).toMatchObject({
+      ceiling: 10_000n,
+      signature: '0x01',
+      charged: 600n,
+      unclaimedSince: later(1),
+    })
+  })
+
+  it('is never that of another account, or of another network', async () => {
+    const voucher = planVoucher()
+    await ledger.keep(voucher, at)
+    await ledger.keep({ ...voucher, accountId: randomUUID(), ceiling: 90_000n }, at)
+    await ledger.keep({ ...voucher, network: `${voucher.network}0`, ceiling: 80_000n }, at)
+    expect(await ledger.find(voucher)).toMatchObject({ ceiling: 3_000n, accountId: voucher.accountId })
+  })
+})
+
+describe('what is seen on chain', () => {
+  it('decides what is due: unclaimed value in each round, mere ceilings seldom', async () => {
+    const unclaimed = planVoucher()
+    const { network } = unclaimed
+    const promised = planVoucher({ network, ceiling: 1_000n })
+    await ledger.keep(unclaimed, at)
+    await ledger.keep(promised, at)
+    const due = async (limits = page) =>
+      (await ledger.listDue(network, limits)).map(({ channelId }) => channelId).sort()
+    expect(await due()).toEqual([unclaimed.channelId, promised.channelId].sort())
+    await ledger.observe(network, [see(unclaimed), see(promised)], later(1))
+    expect(await due()).toEqual([unclaimed.channelId])
+    expect(await due({ ...page, seenBefore: later(2) })).toHaveLength(2)
+    await ledger.observe(network, [see(unclaimed, { totalClaimed: 2_000n })], later(2))
+    expect(await due()).toEqual([])
+    await ledger.keep({ ...promised, ceiling: 2_000n }, later(3))
+    expect(await due()).toEqual([promised.channelId])
+  })
+
+  it('credits the receiver once for each claim, until it was paid', async () => {
+    const voucher = planVoucher()
+    const { network } = voucher
+    await ledger.keep(voucher, at)
+    const list = () => ledger.listUnswept(network, { limit: 10, after: null })
+    await ledger.observe(network, [see(voucher)], at)
+    expect(await list()).toEqual([])
+    await ledger.observe(network, [see(voucher, { totalClaimed: 1_000n })], later(1))
+    const [first] = await list()
+    expect(first).toMatchObject({ receiver: '0xbb', token: '0xcc', unsweptSince: later(1) })
+    await ledger.observe(network, [see(voucher, { totalClaimed: 2_000n })], later(2))
+    if (first === undefined) throw new Error('Nothing was credited')
+    // It was credited since it was listed.
+    await ledger.markSwept(first)
+    const [second] = await list()
+    expect(second).toMatchObject({ unsweptSince: later(1), credits: 2n })
+    if (second === undefined) throw new Error('Nothing was credited')
+    await ledger.markSwept(second)
+    expect(await list()).toEqual([])
+  })
+
+  it('notifies once of each withdrawal, also where two instances see it at once', async () => {
+    const voucher = planVoucher()
+    await ledger.keep(voucher, at)
+    const seen = see(voucher, { withdrawal: 500n, withdrawRequestedAt: 1_000 })
+    await Promise.all([1, 2, 3].map(() => ledger.observe(voucher.network, [seen], later(1))))
+    const events = await listEvents(voucher.accountId)
+    expect(events).toEqual([
+      {
+        type: 'channel.withdrawal_requested',
+        data: {
+          network: voucher.network,
+          channelId: voucher.channelId,
+          payer: '0xaa',
+          receiver: '0xbb',
+          asset: '0xcc',
+          balance: '100000',
+          totalClaimed: '0',
+          ceiling: '3000',
+          charged: '2000',
+          withdrawal: '500',
+          withdrawRequestedAt: 1_000,
+          withdrawableAt: 1_900,
+        },
+      },
+    ])
+    await ledger.observe(voucher.network, [{ ...seen, withdrawRequestedAt: 5_000 }], later(2))
+    expect(await listEvents(voucher.accountId)).toHaveLength(2)
+  })
+
+  it('notifies once of a ceiling near the end of each balance', async () => {
+    const voucher = planVoucher({ ceiling: 8_999n })
+    await ledger.keep(voucher, at)
+    const look = (balance: bigint, withdrawal = 0n) =>
+      ledger.observe(voucher.network, [see(voucher, { balance, withdrawal })], later(1))
+    const count = async () =>
+      (await listEvents(voucher.accountId)).filter(({ type }) => type === 'channel.near_cap').length
+    await look(10_000n)
+    expect(await count()).toBe(0)
+    await ledger.keep({ ...voucher, ceiling: 9_000n }, later(2))
+    await look(10_000n)
+    await look(10_000n)
+    expect(await count()).toBe(1)
+    await look(20_000n)
+    expect(await count()).toBe(1)
+    await look(20_000n, 10_000n)
+    expect(await count()).toBe(2)
+  })
+
+  it('measures what can be claimed, by network and token', async () => {
+    const voucher = planVoucher()
+    const { network } = voucher
+    await ledger.keep(voucher, at)
+    await ledger.keep({ ...voucher, channelId: randomId(), ceiling: 90_000n }, at)
+    const rows = await ledger.listDue(network, page)
+    await ledger.observe(
+      network,
+      rows.map((row) => see(row, { balance: 50_000n, totalClaimed: 500n })),
+      at,
+    )
+    const measured = (await ledger.measureUnclaimed()).filter((each) => each.network === network)
+    expect(measured).toMatchObject([{ token: '0xcc', amount: 1_500n + 49_500n }])
+  })
+})
+
+describe('a claim', () => {
+  it('is bound to its channels once: of two at the same time one is sent', async () => {
+    const voucher = planVoucher()
+    await ledger.keep(voucher, at)
+    const channel = { channelId: voucher.channelId, settlementId: null }
+    const ids = [randomUUID(), randomUUID()]
+    const bound = await Promise.all(ids.map((id) => ledger.bindClaim(voucher.network, [channel], id)))
+    expect(bound.filter(Boolean)).toHaveLength(1)
+    const settlementId = (await ledger.find(voucher))?.settlementId ?? null
+    expect(await ledger.bindClaim(voucher.network, [{ ...channel, settlementId }], randomUUID())).toBe(true)
+  })
+
+  it('that is refused too often sets its voucher aside, notifies once, and is due again with a higher one', async () => {
+    const voucher = planVoucher()
+    await ledger.keep(voucher, at)
+    await ledger.observe(voucher.network, [see(voucher)], later(1))
+    for (let count = 0; count < 4; count++)
+      await ledger.countRefusal(voucher, { reason: 'voucher_signature', limit: 3 })
+    expect(await listEvents(voucher.accountId)).toMatchObject([
+      {
+        type: 'channel.unclaimable',
+        data: { ceiling: '3000', charged: '2000', reason: 'voucher_signature' },
+      },
+    ])
+    expect(await ledger.listDue(voucher.network, page)).toEqual([])
+    await ledger.keep({ ...voucher, ceiling: 4_000n }, later(2))
+    expect(await ledger.listDue(voucher.network, page)).toMatchObject([{ unclaimable: 3_000n }])
+  })
+})
+
+it('lists the channels of one account, the newest first', async () => {
+  const voucher = planVoucher()
+  const rows = [0, 1, 2].map((second) => ({ ...voucher, channelId: randomId(), at: later(second) }))
+  for (const { at: boundAt, ...each } of rows) await ledger.keep(each, boundAt)
+  await ledger.keep(planVoucher(), at)
+  const ids = rows.map(({ channelId }) => channelId).reverse()
+  const first = await ledger.list(voucher.accountId, { limit: 2, after: null })
+  expect(first.map(({ channelId }) => channelId)).toEqual(ids.slice(0, 2))
+  const second = await ledger.list(voucher.accountId, { limit: 2, after: first[1] ?? null })
+  expect(second.map(({ channelId }) => channelId)).toEqual(ids.slice(2))
+  expect(await ledger.list(randomUUID(), { limit: 2, after: first[0] ?? null })).toEqual([])
+})
