@@ -5,6 +5,7 @@ import { createResourceProbe } from '../platform/resourceProbe.js'
 import { description, version } from '../platform/version.js'
 import type { Clock } from '../ports/clock.js'
 import type { Job } from '../ports/job.js'
+import { createChannels } from '../usecases/channels/index.js'
 import { createCore } from '../usecases/core/index.js'
 import { createClaimRules } from '../usecases/core/verify/claimRules.js'
 import { createCredit } from '../usecases/credit/index.js'
@@ -142,6 +143,15 @@ export const createNouns = (
     clock,
     logger,
   })
+  const channels = createChannels({
+    ledger: stores.channelLedger,
+    journal,
+    registry,
+    settleAuthorization: core.settleAuthorization,
+    gauges: metrics,
+    clock,
+    logger,
+  })
   const credit = createCredit({ ...stores, registry, counter: metrics, clock, logger })
   const dashboard = createDashboard({
     ...stores,
@@ -223,6 +233,7 @@ export const createNouns = (
   const observed = observeJobs(
     listJobs([
       core,
+      channels,
       credit,
       dashboard,
       intents,

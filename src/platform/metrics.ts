@@ -40,6 +40,14 @@ interface MeasuredReconciliation {
   readonly finishedAt: string
 }
 
+interface MeasuredUnclaimed {
+  readonly network: string
+  readonly token: string
+  /** Smallest units. */
+  readonly amount: bigint
+  readonly oldestSeconds: number
+}
+
 export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounter, WorkMetrics {
   readonly registry: Registry
   countRequestStarted(): void
@@ -50,6 +58,8 @@ export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounte
   setOpenSettlements(open: readonly MeasuredOpen[]): void
   /** As for settlements. */
   setOpenStreams(open: readonly MeasuredOpen[]): void
+  /** Replaces all values. */
+  setUnclaimedChannels(totals: readonly MeasuredUnclaimed[]): void
   setLastReconciliation(run: MeasuredReconciliation): void
   setPauses(count: number): void
 }
@@ -172,6 +182,18 @@ export const createMetrics = ({
     labelNames: ['network', 'state'],
     registers,
   })
+  const unclaimed = new Gauge({
+    name: 'quittance_channels_unclaimed',
+    help: 'What vouchers that are kept here allow to claim, in smallest units of the token',
+    labelNames: ['network', 'asset'],
+    registers,
+  })
+  const oldestUnclaimed = new Gauge({
+    name: 'quittance_channels_unclaimed_oldest_seconds',
+    help: 'Longest time since a channel has something to claim',
+    labelNames: ['network', 'asset'],
+    registers,
+  })
   const reorged = new Counter({
     name: 'quittance_settlements_reorged_total',
     help: 'Confirmed settlements whose block was removed by a reorg',
@@ -280,6 +302,15 @@ export const createMetrics = ({
     countWebhook: (outcome) => webhooks.inc({ outcome }),
     setOpenSettlements: setOpen({ count: open, oldest }, openStates),
     setOpenStreams: setOpen({ count: openStreams, oldest: oldestStreams }, openStreamStates),
+    setUnclaimedChannels: (totals) => {
+      for (const gauge of [unclaimed, oldestUnclaimed]) gauge.reset()
+      for (const { network, token: asset, amount, oldestSeconds } of totals) {
+        // Tokens are configured; those of networks that no longer are share one label.
+        const labels = networks.has(network) ? { network, asset } : { network: 'other', asset: 'other' }
+        unclaimed.inc(labels, Number(amount))
+        oldestUnclaimed.set(labels, oldestSeconds)
+      }
+    },
   }
 }
 

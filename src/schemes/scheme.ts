@@ -6,6 +6,7 @@ import type { Payment } from '../protocol/payment.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { PaymentDemands } from '../protocol/recipients.js'
 import type { Trace } from '../protocol/rules/rules.js'
+import type { ChannelCare } from './channelCare.js'
 import type { Network } from './network.js'
 import type { JournalClaims } from './publicProof.js'
 
@@ -186,6 +187,8 @@ export interface Scheme {
   describeAsset(asset: string | null, payTo: string | null): Promise<AssetTerms | null>
   /** Authorization id, from the payload alone; null if the payload is unreadable. */
   identify(payment: Payment): string | null
+  /** Absent: it has no channels that this facilitator signs for. */
+  readonly channelCare?: ChannelCare
   /** Whether it moves what an earlier payment collected: a pause of new payments does not keep it out. Absent: never. */
   continues?(payment: Payment): boolean
   /** Throws only if the chain is unavailable or `isAwaited` is false. Has no deadline of its own. */

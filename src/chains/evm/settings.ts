@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Secret } from '../../platform/secret.js'
 import { decimalNumber, wholeNumber } from '../../platform/wholeNumber.js'
+import type { ChannelCareRules } from '../../schemes/channelCare.js'
 import type { SettingsReading } from '../chain.js'
 import {
   listFamilyVariables,
@@ -77,6 +78,8 @@ export interface EvmSettings {
    * others. None: it signs for no receiver.
    */
   readonly channelAuthorizerKeys: readonly Secret[]
+  /** When vouchers of channels that this facilitator signs for are claimed, and receivers paid. */
+  readonly channelCare: ChannelCareRules
   /** From this amount on, in smallest units, a second endpoint must confirm the receipt. */
   readonly crossCheckAmount: bigint
   /** Warns when a signer can pay for fewer settlements than this. */
@@ -164,6 +167,8 @@ const gwei = z.string().transform((text, context) => {
   return z.NEVER
 })
 
+const hourMs = 3_600_000
+
 const familyShape = {
   EVM_PRIVATE_KEY: privateKeys.optional(),
   EVM_NETWORKS: chainIds.optional(),
@@ -178,6 +183,10 @@ const familyShape = {
   EVM_CHANNEL_SNAPSHOT_SECONDS: wholeNumber(0, 300).default(10),
   EVM_CHANNEL_SNAPSHOT_AMOUNT: smallestUnits(78).default(1_000_000n),
   EVM_CHANNEL_AUTHORIZER_KEY: privateKeys.default([]),
+  EVM_CHANNEL_CLAIM_WORTH: wholeNumber(1, 1_000_000).default(20),
+  EVM_CHANNEL_CLAIM_HOURS: wholeNumber(1, 8_760).default(24),
+  EVM_CHANNEL_SWEEP_AMOUNT: smallestUnits(78).default(1_000_000n),
+  EVM_CHANNEL_SWEEP_HOURS: wholeNumber(1, 8_760).default(24),
   EVM_BUILDER_CODE: z
     .string()
     .regex(/^[a-z0-9_]{1,32}$/, 'must have 1 to 32 of a-z, 0-9 and _')
@@ -263,6 +272,12 @@ export const readEvmSettings = (
         maxRise: family.EVM_CHANNEL_SNAPSHOT_AMOUNT,
       },
       channelAuthorizerKeys,
+      channelCare: {
+        claimWorth: BigInt(family.EVM_CHANNEL_CLAIM_WORTH),
+        claimAfterMs: hourMs * family.EVM_CHANNEL_CLAIM_HOURS,
+        sweepAmount: family.EVM_CHANNEL_SWEEP_AMOUNT,
+        sweepAfterMs: hourMs * family.EVM_CHANNEL_SWEEP_HOURS,
+      },
       crossCheckAmount: family.EVM_CROSS_CHECK_AMOUNT,
       lowBalanceSettlements: family.EVM_LOW_SETTLEMENTS_LEFT,
       builderCode: family.EVM_BUILDER_CODE ?? null,

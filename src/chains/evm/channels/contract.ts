@@ -213,20 +213,36 @@ export interface ChannelState {
 }
 
 /** One call, so that all is read in one block. */
-export const planStateRead = (channelId: Hex): ContractCall => ({
+export const planStateRead = (...channelIds: readonly Hex[]): ContractCall => ({
   to: settlementAddress,
-  data: encodeTogether([
-    encodeFunctionData({ abi, functionName: 'channels', args: [channelId] }),
-    encodeFunctionData({ abi, functionName: 'pendingWithdrawals', args: [channelId] }),
-    encodeFunctionData({ abi, functionName: 'refundNonce', args: [channelId] }),
-  ]),
+  data: encodeTogether(
+    channelIds.flatMap((id) => [
+      encodeFunctionData({ abi, functionName: 'channels', args: [id] }),
+      encodeFunctionData({ abi, functionName: 'pendingWithdrawals', args: [id] }),
+      encodeFunctionData({ abi, functionName: 'refundNonce', args: [id] }),
+    ]),
+  ),
 })
 
 /** Null for a call that failed, and for a contract that returns something else. */
-export const decodeState = (answer: Hex | null | undefined): ChannelState | null => {
+export const decodeState = (answer: Hex | null | undefined): ChannelState | null =>
+  decodeStates(answer, 1)?.[0] ?? null
+
+/** The same of several channels: null if one of them is not known. */
+export const decodeStates = (
+  answer: Hex | null | undefined,
+  count: number,
+): readonly ChannelState[] | null => {
   const results = decodeTogether(answer)
-  if (results === null || results.length !== 3) return null
-  const [channel, withdrawal, nonce] = results
+  if (results === null || results.length !== 3 * count) return null
+  const states = Array.from({ length: count }, (_, index) =>
+    readState(results.slice(3 * index, 3 * index + 3)),
+  )
+  const known = states.filter((each) => each !== null)
+  return known.length === count ? known : null
+}
+
+const readState = ([channel, withdrawal, nonce]: readonly Hex[]): ChannelState | null => {
   const [balance, totalClaimed] = readPair(channel)
   const [amount, initiatedAt] = readPair(withdrawal)
   const refundNonce = readWord(nonce)
@@ -281,7 +297,7 @@ export const decodeReceiver = (answer: Hex | null | undefined): ReceiverTotals |
   return totalClaimed === null || totalSettled === null ? null : { totalClaimed, totalSettled }
 }
 
-const decodeTogether = (answer: Hex | null | undefined): readonly Hex[] | null => {
+export const decodeTogether = (answer: Hex | null | undefined): readonly Hex[] | null => {
   if (answer == null || answer === '0x') return null
   try {
     return decodeFunctionResult({ abi, functionName: 'multicall', data: answer })

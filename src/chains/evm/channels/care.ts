@@ -1,0 +1,145 @@
+import type { Hex } from 'viem'
+import type { ChannelLedger } from '../../../ports/channelLedger.js'
+import { isFields } from '../../../protocol/fields.js'
+import type { Payment } from '../../../protocol/payment.js'
+import type { Reason } from '../../../protocol/reasons.js'
+import type { ChannelCare } from '../../../schemes/channelCare.js'
+import { readAddress } from '../abi/address.js'
+import { asHex } from '../abi/words.js'
+import { tryCall } from '../rpc/rpc.js'
+import {
+  decodeReceiver,
+  decodeStates,
+  decodeTogether,
+  encodeTogether,
+  planReceiverRead,
+  planStateRead,
+  settlementAddress,
+} from './contract.js'
+import { maxClaims, type Voucher } from './payload.js'
+import type { ChannelDependencies } from './prepared.js'
+import { isZero } from './signatures.js'
+
+/* What keeps, claims and pays out vouchers of channels that this facilitator signs for, without a request. */
+
+/** Stores a voucher of a delegated channel before it is answered as valid; throws if it may not be stored. */
+export type KeepVoucher = (
+  voucher: Voucher,
+  terms: { readonly caller: string | null; readonly price: bigint },
+) => Promise<void>
+
+export const createKeepVoucher =
+  (
+    { network, custody, clock }: Pick<ChannelDependencies, 'network' | 'custody' | 'clock'>,
+    ledger: Pick<ChannelLedger, 'keep'> | undefined,
+  ): KeepVoucher =>
+  async ({ config, channelId, maxClaimable, signature }, { caller, price }) => {
+    if (ledger === undefined || caller === null || !custody.isDelegated(config)) return
+    await ledger.keep(
+      {
+        network: network.network,
+        channelId,
+        accountId: caller,
+        config: { ...config },
+        receiver: config.receiver,
+        token: config.token,
+        ceiling: maxClaimable,
+        signature,
+        price,
+      },
+      clock.now(),
+    )
+  }
+
+/** A row of many takes about a quarter of the gas of a usual settlement, which the published minimum is worth. */
+const rowsPerSettlement = 4n
+
+const rowFaults: ReadonlySet<Reason> = new Set([
+  'invalid_batch_settlement_evm_claim_simulation_failed',
+  'invalid_batch_settlement_evm_claim_transaction_failed',
+  'invalid_batch_settlement_evm_authorizer_address_mismatch',
+  'invalid_batch_settlement_evm_claim_payload',
+  'unsupported_asset',
+])
+
+export const createChannelCare = ({
+  family,
+  network,
+  opened,
+  rpc,
+}: Pick<ChannelDependencies, 'family' | 'network' | 'opened' | 'rpc'>): ChannelCare => {
+  const write = (
+    { receiver: payTo, token: asset }: { readonly receiver: string; readonly token: string },
+    proof: Payment['proof'],
+  ): Payment => ({
+    version: 2,
+    callerNetwork: network.network,
+    requirements: {
+      scheme: 'batch-settlement',
+      network: network.network,
+      amount: 0n,
+      minAmount: null,
+      asset,
+      payTo,
+      maxTimeoutSeconds: 0,
+      extra: {},
+    },
+    proof,
+    resource: null,
+    settleAmount: null,
+    acceptedAmount: null,
+    usageDetails: null,
+    extensions: {},
+    declaredExtensions: {},
+    clientExtensions: {},
+    resourceDetails: {},
+  })
+
+  return {
+    rules: family.channelCare,
+    maxRows: maxClaims,
+    readChannels: async (channelIds) => {
+      const ids = channelIds.map(asHex)
+      const states = decodeStates(await tryCall(rpc, planStateRead(...ids)), ids.length)
+      return (
+        states?.flatMap((state, index) => {
+          const channelId = ids[index]
+          return channelId === undefined ? [] : [{ channelId, ...state }]
+        }) ?? null
+      )
+    },
+    readUnswept: async (receivers) => {
+      const reads = receivers.map(
+        ({ receiver, token }) => planReceiverRead(asHex(receiver), asHex(token)).data,
+      )
+      const data = encodeTogether(reads)
+      const answers = decodeTogether(await tryCall(rpc, { to: settlementAddress, data }))
+      const amounts = answers?.map((answer: Hex) => {
+        const totals = decodeReceiver(answer)
+        return totals === null ? null : totals.totalClaimed - totals.totalSettled
+      })
+      const known = amounts?.filter((each) => each !== null)
+      return known?.length === receivers.length ? known : null
+    },
+    findRowCost: (token) => {
+      const asset = readAddress(token)
+      const minimum = asset === null ? undefined : opened.listMinimums()[asset]
+      return minimum === undefined ? null : BigInt(minimum) / rowsPerSettlement
+    },
+    isVoidable: (config) => {
+      const payerAuthorizer = isFields(config) ? readAddress(config.payerAuthorizer) : null
+      return payerAuthorizer === null || isZero(payerAuthorizer)
+    },
+    isRowFault: (reason) => rowFaults.has(reason),
+    writeClaim: (rows, terms) =>
+      write(terms, {
+        type: 'claim',
+        claims: rows.map(({ config, ceiling, signature, total }) => ({
+          voucher: { channel: config, maxClaimableAmount: ceiling.toString() },
+          signature,
+          totalClaimed: total.toString(),
+        })),
+      }),
+    writeSweep: (terms) => write(terms, { type: 'settle', ...terms }),
+  }
+}

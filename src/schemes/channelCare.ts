@@ -1,0 +1,44 @@
+import type { LedgerChannel, SeenChannel, UnsweptReceiver } from '../ports/channelLedger.js'
+import type { Payment } from '../protocol/payment.js'
+import type { Reason } from '../protocol/reasons.js'
+
+/** When vouchers are claimed and receivers are paid without a request. */
+export interface ChannelCareRules {
+  /** How many times the gas of its row unclaimed value must be worth. */
+  readonly claimWorth: bigint
+  /** After this long it need be worth that gas only. */
+  readonly claimAfterMs: number
+  /** Smallest units of the token. */
+  readonly sweepAmount: bigint
+  readonly sweepAfterMs: number
+}
+
+/** A voucher and the total to which it is claimed. */
+export interface ClaimedVoucher extends Pick<LedgerChannel, 'config' | 'ceiling' | 'signature'> {
+  readonly total: bigint
+}
+
+/** Looks after channels of one network whose claims this facilitator signs. */
+export interface ChannelCare {
+  readonly rules: ChannelCareRules
+  /** Rows of one claim, and channels of one read, at most. */
+  readonly maxRows: number
+  /** In one block, in order; null: no node answers. */
+  readChannels(channelIds: readonly string[]): Promise<readonly SeenChannel[] | null>
+  /** What each receiver was credited and not paid, in one block; null: no node answers. */
+  readUnswept(
+    receivers: readonly Pick<UnsweptReceiver, 'receiver' | 'token'>[],
+  ): Promise<readonly bigint[] | null>
+  /** What one row of a claim costs, in smallest units of the token; null: unknown, or nothing. */
+  findRowCost(token: string): bigint | null
+  /** Whether the payer can make its vouchers invalid. */
+  isVoidable(config: LedgerChannel['config']): boolean
+  /** Whether the reason lies in a row, so that others can be claimed without it. */
+  isRowFault(reason: Reason): boolean
+  /** Of one receiver; not signed. */
+  writeClaim(
+    rows: readonly ClaimedVoucher[],
+    terms: { readonly receiver: string; readonly token: string },
+  ): Payment
+  writeSweep(terms: { readonly receiver: string; readonly token: string }): Payment
+}

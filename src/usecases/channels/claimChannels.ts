@@ -1,0 +1,235 @@
+import { toChunks } from '../../concurrency/microBatcher.js'
+import { createWorkerPool } from '../../concurrency/workerPool.js'
+import { createFailureLog } from '../../failureLog.js'
+import type { ChannelLedger, LedgerChannel } from '../../ports/channelLedger.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Logger } from '../../ports/logger.js'
+import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
+import { type Reason, readReason } from '../../protocol/reasons.js'
+import type { ChannelCare } from '../../schemes/channelCare.js'
+import type { Refusal } from '../../schemes/scheme.js'
+import { fingerprintJson } from '../core/idempotency/fingerprint.js'
+import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
+
+/* Looks at bound channels, and claims what is worth its gas or about to be withdrawn. */
+
+export interface CaredNetwork {
+  readonly network: string
+  readonly care: ChannelCare
+}
+
+interface ClaimDependencies {
+  readonly ledger: Pick<ChannelLedger, 'listDue' | 'observe' | 'bindClaim' | 'countRefusal'>
+  readonly journal: Pick<SettlementJournal, 'find'>
+  readonly settleAuthorization: SettleAuthorization
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** A channel and the total that a claim raises it to. */
+interface Claimable {
+  readonly channel: LedgerChannel
+  readonly total: bigint
+  readonly gain: bigint
+}
+
+// Of one network and round; the next round goes on behind them.
+const pagesPerRound = 50
+const claimsAtOnce = 8
+// Half of the shortest delay of a withdrawal is 450 s.
+const idleLookMs = 300_000
+const emptyLookMs = 3_600_000
+/** A voucher that is refused so often alone is set aside. */
+const maxRefusals = 3
+/** A withdrawal that is this far on its way is claimed against beyond the limits of its account. */
+const urgentPart = 1 / 4
+
+/** One round over one network. Networks have rounds of their own: none waits for another's nodes. */
+export const createClaimChannels = ({
+  ledger,
+  journal,
+  settleAuthorization,
+  clock,
+  logger,
+}: ClaimDependencies): ((network: CaredNetwork, stopped: AbortSignal) => Promise<void>) => {
+  const cursors = new Map<string, string>()
+  const now = () => clock.now().getTime()
+  const reads = createFailureLog({
+    logger,
+    event: 'channel.read_failed',
+    recovered: 'channel.read_recovered',
+    now,
+  })
+  const failures = createFailureLog({
+    logger,
+    level: 'error',
+    event: 'channel.claim_failed',
+    recovered: 'channel.claim_recovered',
+    now,
+  })
+
+  /** Null: nothing is due. */
+  const look = async ({ network, care }: CaredNetwork): Promise<readonly LedgerChannel[] | null> => {
+    const at = clock.now()
+    const due = await ledger.listDue(network, {
+      limit: care.maxRows,
+      after: cursors.get(network) ?? '',
+      seenBefore: new Date(at.getTime() - idleLookMs),
+      emptySeenBefore: new Date(at.getTime() - emptyLookMs),
+    })
+    const last = due.at(-1)
+    if (last === undefined || due.length < care.maxRows) cursors.delete(network)
+    else cursors.set(network, last.channelId)
+    if (due.length === 0) return null
+    const seen = await care.readChannels(due.map(({ channelId }) => channelId)).catch((error: unknown) => {
+      reads.failed(network, { network, error })
+      return null
+    })
+    if (seen === null) {
+      reads.failed(network, { network, hint: 'no node answers what the settlement knows of channels' })
+      return []
+    }
+    reads.succeeded(network)
+    return await ledger.observe(network, seen, at)
+  }
+
+  const isUnderWay = async (settlementId: string): Promise<boolean> => {
+    const state = (await journal.find(settlementId))?.state
+    return state === 'claimed' || state === 'pending'
+  }
+
+  /** Without those of a claim whose outcome is open: a second one would pay for the same rows again. */
+  const withoutOpen = async (claimables: readonly Claimable[]): Promise<readonly Claimable[]> => {
+    const ids = [...new Set(claimables.flatMap(({ channel }) => channel.settlementId ?? []))]
+    const open = new Set<string>()
+    for (const id of ids) if (await isUnderWay(id)) open.add(id)
+    return claimables.filter(
+      ({ channel: { settlementId } }) => settlementId === null || !open.has(settlementId),
+    )
+  }
+
+  const claim = async (
+    { network, care }: CaredNetwork,
+    rows: readonly Claimable[],
+  ): Promise<Reason | null> => {
+    const [first] = rows
+    if (first === undefined) return null
+    const { accountId, receiver, token } = first.channel
+    const payment = care.writeClaim(
+      rows.map(({ channel, total }) => ({ ...channel, total })),
+      { receiver, token },
+    )
+    const fingerprint = fingerprintJson(payment.proof)
+    const bind = async ({ id, payer }: Settlement): Promise<Refusal | null> => {
+      const isBound = await ledger.bindClaim(
+        network,
+        rows.map(({ channel }) => channel),
+        id,
+      )
+      return isBound ? null : { isValid: false, payer, reason: 'duplicate_settlement' }
+    }
+    const result = await settleAuthorization({
+      payment,
+      caller: accountId,
+      quota: null,
+      // A share of its own: what payers have the account settle does not use it up.
+      requester: { name: `channels of ${accountId}`, site: null },
+      fingerprint,
+      consumer: `channels ${fingerprint}`,
+      isBodyBound: true,
+      isAdmitted: rows.some(({ channel }) => isUrgent(channel, now())),
+      onClaimed: bind,
+    })
+    return result.success ? null : readReason(result.errorReason ?? null)
+  }
+
+  /** A row that nothing can claim keeps no other back: the halves of a refused claim are tried alone. */
+  const claimOrDivide = async (cared: CaredNetwork, rows: readonly Claimable[]): Promise<void> => {
+    const reason = await claim(cared, rows)
+    if (reason === null || !cared.care.isRowFault(reason)) return
+    const [first] = rows
+    if (rows.length === 1 && first !== undefined) {
+      await ledger.countRefusal(first.channel, { reason, limit: maxRefusals })
+      return
+    }
+    const middle = Math.ceil(rows.length / 2)
+    await claimOrDivide(cared, rows.slice(0, middle))
+    await claimOrDivide(cared, rows.slice(middle))
+  }
+
+  const claimAll = async (
+    cared: CaredNetwork,
+    claimables: readonly Claimable[],
+    stopped: AbortSignal,
+  ): Promise<void> => {
+    const due = await withoutOpen(claimables)
+    const pool = createWorkerPool<readonly Claimable[]>({
+      concurrency: claimsAtOnce,
+      keyOf: (rows) => `${cared.network} ${rows[0]?.channel.accountId}`,
+      maxFailuresPerKey: 3,
+      stopped,
+      onFailure: (_, error) => failures.failed(cared.network, { network: cared.network, error }),
+    })
+    await pool.run(toClaims(due, cared.care.maxRows), async (rows) => {
+      await claimOrDivide(cared, rows)
+      failures.succeeded(cared.network)
+    })
+  }
+
+  return async (cared, stopped) => {
+    const waiting: Claimable[] = []
+    for (let pages = 0; pages < pagesPerRound && !stopped.aborted; pages++) {
+      const channels = await look(cared)
+      if (channels === null) break
+      const due = channels.flatMap(toClaimable).filter((each) => isWorth(each, cared.care, now()))
+      // A withdrawal does not wait for the pages that follow.
+      await claimAll(cared, due.filter(isWithdrawn), stopped)
+      waiting.push(...due.filter((each) => !isWithdrawn(each)))
+      if (!cursors.has(cared.network)) break
+    }
+    await claimAll(cared, waiting, stopped)
+  }
+}
+
+/** What was charged for sure and is backed: what an orphaned deposit would have paid for is not claimed. */
+const toClaimable = (channel: LedgerChannel): readonly Claimable[] => {
+  const { charged, balance, claimed, ceiling, unclaimable } = channel
+  const backed = balance ?? 0n
+  const total = charged < backed ? charged : backed
+  const isSetAside = unclaimable !== null && ceiling <= unclaimable
+  return total > claimed && !isSetAside ? [{ channel, total, gain: total - claimed }] : []
+}
+
+const isWithdrawn = ({ channel }: Claimable): boolean => channel.withdrawRequestedAt > 0
+
+const isUrgent = ({ withdrawRequestedAt, config }: LedgerChannel, nowMs: number): boolean =>
+  withdrawRequestedAt > 0 &&
+  nowMs >= 1_000 * (withdrawRequestedAt + urgentPart * Number(config.withdrawDelay ?? 0))
+
+const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: number): boolean => {
+  const { rules } = care
+  if (channel.withdrawRequestedAt > 0) return true
+  const cost = care.findRowCost(channel.token)
+  const ageMs = channel.unclaimedSince === null ? 0 : nowMs - channel.unclaimedSince.getTime()
+  if (ageMs >= rules.claimAfterMs) return gain >= (cost ?? 0n)
+  // Without a price of gas nothing says what is worth it.
+  if (cost === null) return false
+  return gain >= cost * (care.isVoidable(channel.config) ? 4n : rules.claimWorth)
+}
+
+/** One for each account and receiver, the highest gain first. */
+const toClaims = (claimables: readonly Claimable[], maxRows: number): readonly (readonly Claimable[])[] => {
+  const groups = new Map<string, Claimable[]>()
+  for (const each of claimables) {
+    const key = `${each.channel.accountId} ${each.channel.receiver}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [each])
+    else group.push(each)
+  }
+  return [...groups.values()].flatMap((group) =>
+    toChunks(
+      group.sort((left, right) => (left.gain < right.gain ? 1 : -1)),
+      maxRows,
+    ),
+  )
+}

@@ -1,0 +1,74 @@
+import { createFailureLog } from '../../failureLog.js'
+import type { ChannelLedger, UnclaimedTotal } from '../../ports/channelLedger.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Job } from '../../ports/job.js'
+import type { Logger } from '../../ports/logger.js'
+import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
+import { type CaredNetwork, createClaimChannels } from './claimChannels.js'
+import { createSweepReceivers } from './sweepReceivers.js'
+
+interface ChannelsDependencies {
+  readonly ledger: ChannelLedger
+  readonly journal: Pick<SettlementJournal, 'find'>
+  readonly registry: Pick<SchemeRegistry, 'list'>
+  readonly settleAuthorization: SettleAuthorization
+  readonly gauges: { setUnclaimedChannels(totals: readonly UnclaimedTotal[]): void }
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+interface Channels {
+  readonly jobs: Readonly<Record<'claimChannels' | 'sweepReceivers' | 'measureChannels', Job>>
+}
+
+/** Takes care of channels whose vouchers this facilitator keeps, claims and has paid out. */
+export const createChannels = (dependencies: ChannelsDependencies): Channels => {
+  const { ledger, registry, gauges, clock, logger } = dependencies
+  const networks: readonly CaredNetwork[] = registry
+    .list()
+    .flatMap(({ kind: { network }, channelCare: care }) => (care === undefined ? [] : [{ network, care }]))
+  const failures = createFailureLog({
+    logger,
+    level: 'error',
+    event: 'channel.round_failed',
+    recovered: 'channel.round_recovered',
+    now: () => clock.now().getTime(),
+  })
+
+  /** A network that fails keeps no other from its round; the job fails where all of them do. */
+  const forEachNetwork =
+    (name: string, work: (network: CaredNetwork, stopped: AbortSignal) => Promise<void>): Job['run'] =>
+    async (stopped) => {
+      const rounds = await Promise.allSettled(networks.map((cared) => work(cared, stopped)))
+      const failed = rounds.filter((round) => round.status === 'rejected')
+      if (failed[0] !== undefined && failed.length === networks.length) throw failed[0].reason
+      for (const [index, { network }] of networks.entries()) {
+        const round = rounds[index]
+        if (round?.status !== 'rejected') failures.succeeded(`${name} ${network}`)
+        else failures.failed(`${name} ${network}`, { job: name, network, error: round.reason })
+      }
+    }
+
+  return {
+    jobs: {
+      claimChannels: {
+        everyMs: 15_000,
+        isShared: true,
+        run: forEachNetwork('claimChannels', createClaimChannels(dependencies)),
+      },
+      sweepReceivers: {
+        everyMs: 60_000,
+        isShared: true,
+        run: forEachNetwork('sweepReceivers', createSweepReceivers(dependencies)),
+      },
+      measureChannels: {
+        everyMs: 60_000,
+        run: async () => {
+          if (networks.length > 0) gauges.setUnclaimedChannels(await ledger.measureUnclaimed())
+        },
+      },
+    },
+  }
+}

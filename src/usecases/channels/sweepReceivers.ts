@@ -1,0 +1,83 @@
+import { createWorkerPool } from '../../concurrency/workerPool.js'
+import { createFailureLog } from '../../failureLog.js'
+import type { ChannelLedger, UnsweptReceiver } from '../../ports/channelLedger.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Logger } from '../../ports/logger.js'
+import { fingerprintJson } from '../core/idempotency/fingerprint.js'
+import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
+import type { CaredNetwork } from './claimChannels.js'
+
+interface SweepDependencies {
+  readonly ledger: Pick<ChannelLedger, 'listUnswept' | 'markSwept'>
+  readonly settleAuthorization: SettleAuthorization
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+// Of one network and round: 5,000 receivers.
+const pagesPerRound = 50
+const sweepsAtOnce = 8
+
+/** Pays receivers what was claimed for them, once it is enough or has waited for long. */
+export const createSweepReceivers = ({
+  ledger,
+  settleAuthorization,
+  clock,
+  logger,
+}: SweepDependencies): ((network: CaredNetwork, stopped: AbortSignal) => Promise<void>) => {
+  const failures = createFailureLog({
+    logger,
+    level: 'error',
+    event: 'channel.sweep_failed',
+    recovered: 'channel.sweep_recovered',
+    now: () => clock.now().getTime(),
+  })
+  const cursors = new Map<string, UnsweptReceiver>()
+
+  const sweep = async ({ network, care }: CaredNetwork, receiver: UnsweptReceiver): Promise<void> => {
+    const { accountId, ...terms } = receiver
+    const payment = care.writeSweep({ receiver: terms.receiver, token: terms.token })
+    const result = await settleAuthorization({
+      payment,
+      caller: accountId,
+      quota: null,
+      requester: { name: `channels of ${accountId}`, site: null },
+      // A sweep has no identity of its own: it joins one that is under way.
+      fingerprint: fingerprintJson({ network, ...payment.proof }),
+      consumer: `channels ${network} ${terms.receiver} ${terms.token}`,
+      isBodyBound: true,
+    })
+    if (result.success) failures.succeeded(network)
+  }
+
+  return async (cared, stopped) => {
+    const { network, care } = cared
+    const { sweepAmount, sweepAfterMs } = care.rules
+    for (let pages = 0; pages < pagesPerRound && !stopped.aborted; pages++) {
+      const after = cursors.get(network) ?? null
+      const receivers = await ledger.listUnswept(network, { limit: care.maxRows, after })
+      const last = receivers.at(-1)
+      if (last === undefined || receivers.length < care.maxRows) cursors.delete(network)
+      else cursors.set(network, last)
+      if (receivers.length === 0) return
+      const amounts = await care.readUnswept(receivers)
+      if (amounts === null) throw new Error(`No node of ${network} answers what receivers are owed`)
+      const due: UnsweptReceiver[] = []
+      for (const [index, receiver] of receivers.entries()) {
+        const amount = amounts[index] ?? 0n
+        const ageMs = clock.now().getTime() - receiver.unsweptSince.getTime()
+        if (amount === 0n) await ledger.markSwept(receiver)
+        else if (amount >= sweepAmount || ageMs >= sweepAfterMs) due.push(receiver)
+      }
+      const pool = createWorkerPool<UnsweptReceiver>({
+        concurrency: sweepsAtOnce,
+        keyOf: ({ accountId }) => accountId,
+        maxFailuresPerKey: 3,
+        stopped,
+        onFailure: ({ receiver }, error) => failures.failed(network, { network, receiver, error }),
+      })
+      await pool.run(due, (receiver) => sweep(cared, receiver))
+      if (!cursors.has(network)) return
+    }
+  }
+}
