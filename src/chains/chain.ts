@@ -1,4 +1,5 @@
 import type { ChannelCustody } from '../ports/channelCustody.js'
+import type { ChannelLedger } from '../ports/channelLedger.js'
 import type { Clock } from '../ports/clock.js'
 import type { PromisedCount } from '../ports/holds.js'
 import type { Logger } from '../ports/logger.js'
@@ -75,6 +76,8 @@ export interface ChainContext {
   readonly countPromised?: (network: string) => Promise<readonly PromisedCount[]>
   /** Whose the channels are that a family signs for. Absent: it signs for none. */
   readonly channelCustody?: ChannelCustody
+  /** Keeps the vouchers of those channels. Absent: none is kept. */
+  readonly channelLedger?: Pick<ChannelLedger, 'keep' | 'find'>
   /** For families that pay the fees of payers. Absent: they do so for callers with a key only. */
   readonly sponsoring?: SponsoringTerms
   /** Absent: the sandbox has fixed payers only. */

@@ -89,6 +89,7 @@ export const openResources = async (config: Config, environment: Environment) =>
     exactAmount,
     countPromised: stores.holds.countPromised,
     channelCustody: stores.channelCustody,
+    channelLedger: stores.channelLedger,
     sponsoring: { recipients: config.sponsoredRecipients, history: stores.sponsoringHistory },
     ...(scenarios === undefined ? {} : { scenarios }),
   }).catch(async (error: unknown) => {

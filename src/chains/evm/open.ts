@@ -279,6 +279,7 @@ const openNetwork = async ({
       escrow,
       channels,
       custody,
+      channelLedger: context.channelLedger ?? null,
       contractReader: walletReader,
     }),
   )

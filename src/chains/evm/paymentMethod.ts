@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import type { ChannelLedger } from '../../ports/channelLedger.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Requester } from '../../ports/rateLimiter.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
@@ -53,6 +54,8 @@ interface SchemeDependencies extends MethodDependencies {
   readonly channels: ContractPresence
   /** Which channels this facilitator signs for. */
   readonly custody: Custody
+  /** Keeps their vouchers; null: none is kept. */
+  readonly channelLedger: Pick<ChannelLedger, 'keep' | 'find'> | null
   /** Asks wallet contracts whether they signed (EIP-1271). */
   readonly contractReader: ContractReader
   /** Whether the network has Permit2 and x402's proxy, by scheme. */

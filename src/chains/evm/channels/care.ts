@@ -1,11 +1,10 @@
 import type { Hex } from 'viem'
-import type { ChannelLedger } from '../../../ports/channelLedger.js'
 import { isFields } from '../../../protocol/fields.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { ChannelCare } from '../../../schemes/channelCare.js'
 import { readAddress } from '../abi/address.js'
-import { asHex } from '../abi/words.js'
+import { asHex, smaller } from '../abi/words.js'
 import { tryCall } from '../rpc/rpc.js'
 import {
   decodeReceiver,
@@ -15,6 +14,7 @@ import {
   planReceiverRead,
   planStateRead,
   settlementAddress,
+  type VoucherClaim,
 } from './contract.js'
 import { maxClaims, type Voucher } from './payload.js'
 import type { ChannelDependencies } from './prepared.js'
@@ -29,12 +29,14 @@ export type KeepVoucher = (
 ) => Promise<void>
 
 export const createKeepVoucher =
-  (
-    { network, custody, clock }: Pick<ChannelDependencies, 'network' | 'custody' | 'clock'>,
-    ledger: Pick<ChannelLedger, 'keep'> | undefined,
-  ): KeepVoucher =>
+  ({
+    network,
+    custody,
+    channelLedger: ledger,
+    clock,
+  }: Pick<ChannelDependencies, 'network' | 'custody' | 'channelLedger' | 'clock'>): KeepVoucher =>
   async ({ config, channelId, maxClaimable, signature }, { caller, price }) => {
-    if (ledger === undefined || caller === null || !custody.isDelegated(config)) return
+    if (ledger === null || caller === null || !custody.isDelegated(config)) return
     await ledger.keep(
       {
         network: network.network,
@@ -50,6 +52,24 @@ export const createKeepVoucher =
       clock.now(),
     )
   }
+
+/**
+ * The row that a refund must not leave behind: what vouchers that are kept here show to be charged, above what the request claims.
+ * Null: it claims as much.
+ */
+export const findKeptClaim = async (
+  { network, custody, channelLedger }: Pick<ChannelDependencies, 'network' | 'custody' | 'channelLedger'>,
+  { config, channelId }: Pick<Voucher, 'config' | 'channelId'>,
+  { balance, claimed }: { readonly balance: bigint; readonly claimed: bigint },
+): Promise<VoucherClaim | null> => {
+  if (channelLedger === null || !custody.isDelegated(config)) return null
+  const kept = await channelLedger.find({ network: network.network, channelId })
+  const isVoid = kept?.unclaimable != null && kept.ceiling <= kept.unclaimable
+  if (kept === null || isVoid) return null
+  const totalClaimed = smaller(kept.charged, balance)
+  if (totalClaimed <= claimed) return null
+  return { config, maxClaimable: kept.ceiling, signature: asHex(kept.signature), totalClaimed }
+}
 
 /** A row of many takes about a quarter of the gas of a usual settlement, which the published minimum is worth. */
 const rowsPerSettlement = 4n

@@ -14,6 +14,7 @@ import { encodeBalanceCall } from '../tokens/erc20.js'
 import type { Token } from '../tokens/tokenRegistry.js'
 import type { ContractCall, RevertReason } from '../transactions/settlementCall.js'
 import { readAll } from '../transactions/simulation/simulate.js'
+import { createKeepVoucher } from './care.js'
 import { describeState, findChannelProblem, findVoucherProblem, unread } from './checks.js'
 import {
   type ChannelState,
@@ -109,6 +110,7 @@ const ofScheme = ({ reason }: RevertReason): RevertReason => ({ reason: permitRe
 export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare => {
   const { family, network, rpc, clock, contractReader, custody } = dependencies
   const { chainId } = network
+  const keepVoucher = createKeepVoucher(dependencies)
 
   /** Tokens and Permit2 ask whatever has code (EIP-1271), also where a key of it signed (EIP-7702). */
   const readWallet = async (
@@ -200,6 +202,10 @@ export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare
     const isFunded = state.channel.balance > 0n
     const taken = trace === undefined ? await custody.bind(proof, { caller, isFunded }) : null
     if (taken !== null) return refuse(taken)
+    // What is only verified may never be deposited.
+    if (trace === undefined && phase.isForSettle) {
+      await keepVoucher(proof, { caller, price: requirements.amount })
+    }
 
     const judged = toJudgedDeposit(network.network, proof, pull)
     return {

@@ -4,6 +4,7 @@ import { structureRules } from '../explanations.js'
 import { type Phase, readOccasion, toRefusal } from '../paymentMethod.js'
 import { tryCall } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
+import { findKeptClaim } from './care.js'
 import { names as isNamed, unread } from './checks.js'
 import { checkRows, gasOf, toRows } from './claim.js'
 import {
@@ -49,9 +50,13 @@ const findTermsProblem = (
   return { reason: 'invalid_batch_settlement_evm_channel_id_mismatch', message }
 }
 
+const findClaimed = ({ claims }: Pick<RefundOrder, 'claims'>): bigint =>
+  claims.reduce((most, row) => larger(most, row.totalClaimed), 0n)
+
 /** What is returned at most: the contract pays what is there. */
-const findPaid = ({ amount, claims }: RefundOrder, { balance, totalClaimed }: ChannelState): bigint => {
-  const claimed = claims.reduce((most, row) => larger(most, row.totalClaimed), totalClaimed)
+const findPaid = (order: RefundOrder, { balance, totalClaimed }: ChannelState): bigint => {
+  const { amount } = order
+  const claimed = larger(findClaimed(order), totalClaimed)
   return balance > claimed ? smaller(amount, balance - claimed) : 0n
 }
 
@@ -91,21 +96,29 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
     const reading = await readListed(dependencies, payment, ['refund'], trace)
     if ('refused' in reading) return reading
     const { proof, token } = reading.prepared
-    const { config, channelId, order } = proof
+    const { config, channelId, order: stated } = proof
     const { payTo, asset } = payment.requirements
     const refuse = (failure: RevertReason) => ({ refused: toRefusal(config.payer, failure) })
-    if (order === null) return refuse(incomplete)
-    const foreign = findTermsProblem(proof, { payTo, asset }, { chainId, order })
+    if (stated === null) return refuse(incomplete)
+    const foreign = findTermsProblem(proof, { payTo, asset }, { chainId, order: stated })
     trace?.note('channel_terms', foreign)
     if (foreign !== null) return refuse(foreign)
-    const unsigned = await checkOrder(proof, order, phase)
+    const unsigned = await checkOrder(proof, stated, phase)
     trace?.note('authorizer_signature', unsigned)
     if (unsigned !== null) return refuse(unsigned)
     const state = decodeState(await tryCall(rpc, planStateRead(channelId)))
-    const problem = state === null ? unread : findStateProblem(order, state)
-    if (state === null || problem !== null) {
+    if (state === null) {
+      trace?.note('channel_state', unread)
+      return refuse(unread)
+    }
+    const claimed = larger(findClaimed(stated), state.totalClaimed)
+    const kept = await findKeptClaim(dependencies, proof, { balance: state.balance, claimed })
+    const order =
+      kept === null ? stated : { ...stated, claims: [...stated.claims, kept], claimSignature: null }
+    const problem = findStateProblem(order, state)
+    if (problem !== null) {
       trace?.note('channel_state', problem)
-      return refuse(problem ?? unread)
+      return refuse(problem)
     }
     const rows = toRows(order.claims, chainId)
     const { claimSignature } = order

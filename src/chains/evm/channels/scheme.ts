@@ -5,6 +5,7 @@ import { asHex, readWord } from '../abi/words.js'
 import { type CreateScheme, createPaymentMethod, type PaymentMethod, toRefusal } from '../paymentMethod.js'
 import { tryCall } from '../rpc/rpc.js'
 import { createDescribeToken } from '../tokens/tokenRegistry.js'
+import { createChannelCare } from './care.js'
 import { describeState } from './checks.js'
 import { createPrepareClaim, formatClaimId, toRows } from './claim.js'
 import { decodeState, hashChannel, planStateRead, settlementAddress, topics } from './contract.js'
@@ -78,6 +79,7 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
       return described === null ? null : { ...described, extra: { ...described.extra, ...terms } }
     },
     identify,
+    ...(custody.address === null ? {} : { channelCare: createChannelCare(dependencies) }),
     // What was deposited before a pause is the receiver's, or returns to the payer.
     continues: ({ proof: { type } }) => type === 'claim' || type === 'settle' || type === 'refund',
     verify: async (payment, options) => {

@@ -2,6 +2,7 @@ import type { Scheme } from '../../../schemes/scheme.js'
 import { structureRules } from '../explanations.js'
 import { readRequester, toRefusal } from '../paymentMethod.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
+import { createKeepVoucher } from './care.js'
 import { describeState, findChannelProblem, findRefundProblem, findVoucherProblem, unread } from './checks.js'
 import { type ChannelState, hashVoucher } from './contract.js'
 import { type ChannelDependencies, readListed } from './prepared.js'
@@ -19,6 +20,7 @@ export const createVerifyVoucher = (
 ): Scheme['verify'] => {
   const { network, rpc, contractReader, custody } = dependencies
   const { chainId } = network
+  const keepVoucher = createKeepVoucher(dependencies)
 
   return async (payment, options) => {
     const { trace, caller = null } = options
@@ -59,6 +61,9 @@ export const createVerifyVoucher = (
     // An explanation binds nothing.
     const taken = trace === undefined ? await custody.bind(proof, { caller, isFunded: true }) : null
     if (taken !== null) return refuse(taken)
+    if (trace === undefined && proof.type === 'voucher') {
+      await keepVoucher(proof, { caller, price: requirements.amount })
+    }
     return {
       isValid: true,
       payer,

@@ -1,0 +1,346 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { readChannel, readReceiver } from '../../../support/evm/channels.js'
+import { createEoa } from '../../../support/evm/wallets.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
+import { useScene } from '../../../support/useScene.js'
+import { eventually, openScene, type Service, type ServiceOptions } from '../scene.js'
+import { countSent } from '../strangers.js'
+import {
+  type Channel,
+  type ChannelPlan,
+  callSettlement,
+  depositBody,
+  openChannelOnChain,
+  planChannel,
+  refundOrder,
+  rowOf,
+  voucherBody,
+} from './channelScene.js'
+
+/* What becomes of vouchers of delegated channels without a request: claims, payouts and events. */
+
+const scene = useScene(() => openScene({ hasBatchSettlement: true }))
+const authorizer = createEoa()
+const hourMs = 3_600_000
+let clock = shiftedClock()
+let service: Service
+
+const openService = (options: ServiceOptions = {}): Promise<Service> =>
+  scene.open({
+    clock,
+    ...options,
+    environment: {
+      EVM_CHANNEL_AUTHORIZER_KEY: authorizer.privateKey,
+      // A row of a claim counts as a quarter: 100.
+      [`EVM_MIN_PAYMENT_${scene.chain.chainId}`]: '400',
+      EVM_CHANNEL_CLAIM_WORTH: '20',
+      EVM_CHANNEL_SWEEP_AMOUNT: '5000',
+      ...options.environment,
+    },
+  })
+
+beforeEach(async () => {
+  await scene.database.pool().query('truncate channel_vouchers, channel_sweeps')
+  clock = shiftedClock()
+  service = await openService()
+})
+
+let accounts = 0
+/** Accounts of their own, so that no test sees the events of another. */
+const newAccount = () => `account-${process.pid}-${accounts++}`
+
+const open = (changes: ChannelPlan = {}, amount = 100_000n): Promise<Channel> =>
+  openChannelOnChain(scene.chain, { authorizer, ...changes }, amount)
+
+/** The price of each request is 1,000. */
+const pay = async (channel: Channel, ceiling: bigint, account: string, by = service): Promise<void> => {
+  expect(await by.verify(await voucherBody(channel, ceiling), account)).toMatchObject({ isValid: true })
+}
+
+const run = async (name: string, by = service): Promise<void> => {
+  const job = by.core.jobs.find((each) => each.name === name)
+  if (job === undefined) throw new Error(`There is no job ${name}`)
+  await job.run(new AbortController().signal)
+}
+
+const claimedOf = async ({ config }: Channel): Promise<bigint> =>
+  (await readChannel(scene.chain, config)).totalClaimed
+
+const withdraw = (channel: Channel, amount = 1_000n): Promise<void> =>
+  callSettlement(channel, channel.config.payer, 'initiateWithdraw', [channel.config, amount])
+
+const listEvents = async (account: string, type: string) => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select data from webhook_deliveries where account_id = $1 and type = $2', [account, type])
+  return rows.map(({ data }) => data)
+}
+
+const listSettlements = async (account: string) => {
+  const { rows } = await scene.database
+    .pool()
+    .query(
+      'select id, state, details, amount, settled_amount from settlements where caller = $1 order by created_at',
+      [account],
+    )
+  return rows
+}
+
+describe('a voucher of a delegated channel', () => {
+  it('is kept before it is answered, and one of another authorizer costs nothing', async () => {
+    const account = newAccount()
+    const channel = await open()
+    await pay(channel, 3_000n, account)
+    const foreign = await openChannelOnChain(scene.chain)
+    await pay(foreign, 3_000n, account)
+    const { rows } = await scene.database
+      .pool()
+      .query('select channel_id, charged, ceiling from channel_vouchers')
+    expect(rows).toEqual([{ channel_id: channel.id, charged: '2000', ceiling: '3000' }])
+  })
+
+  it('is not answered as valid while it cannot be kept', async () => {
+    const channel = await open()
+    await pay(channel, 3_000n, 'ada')
+    await scene.database.pool().query('alter table channel_vouchers rename to channel_vouchers_away')
+    try {
+      await expect(service.verify(await voucherBody(channel, 4_000n), 'ada')).rejects.toThrow()
+    } finally {
+      await scene.database.pool().query('alter table channel_vouchers_away rename to channel_vouchers')
+    }
+  })
+
+  it('is not kept by an explanation, and that of a deposit from /settle on', async () => {
+    const account = newAccount()
+    const count = async () => (await scene.database.pool().query('select from channel_vouchers')).rowCount
+    const channel = planChannel(scene.chain, { authorizer })
+    const deposit = await depositBody(channel)
+    await service.verify(deposit, account)
+    await service.explain(deposit, account)
+    expect(await count()).toBe(0)
+    expect(await service.settle(deposit, account)).toMatchObject({ success: true })
+    expect(await count()).toBe(1)
+    await service.explain(await voucherBody(channel, 9_000n), account)
+    const { rows } = await scene.database.pool().query('select ceiling from channel_vouchers')
+    expect(rows).toEqual([{ ceiling: '1000' }])
+  })
+})
+
+describe('a claim without a request', () => {
+  it('takes what was charged for sure, once it is worth its gas, and is a settlement of the account', async () => {
+    const account = newAccount()
+    const channel = await open()
+    await pay(channel, 2_900n, account)
+    await run('claimChannels')
+    expect(await claimedOf(channel)).toBe(0n)
+    await pay(channel, 3_000n, account)
+    await run('claimChannels')
+    expect(await claimedOf(channel)).toBe(2_000n)
+    expect(await listSettlements(account)).toMatchObject([
+      { state: 'confirmed', details: { type: 'claim', rows: [{ channelId: channel.id, total: '2000' }] } },
+    ])
+    expect(await listEvents(account, 'settlement.confirmed')).toHaveLength(1)
+    await run('claimChannels')
+    expect(await countSent(scene, service)).toBe(1)
+  })
+
+  it('takes less when it has waited long enough, and never what is not worth its row', async () => {
+    const account = newAccount()
+    const [channel, dust] = [await open(), await open()]
+    await pay(channel, 1_500n, account)
+    await pay(dust, 1_050n, account)
+    await run('claimChannels')
+    expect(await countSent(scene, service)).toBe(0)
+    clock.shift(25 * hourMs)
+    await run('claimChannels')
+    expect(await claimedOf(channel)).toBe(500n)
+    expect(await claimedOf(dust)).toBe(0n)
+  })
+
+  it('is one transaction for the channels of a receiver', async () => {
+    const account = newAccount()
+    const payTo = createEoa().address
+    const channels = [await open({ payTo }), await open({ payTo }), await open({ payTo })]
+    for (const channel of channels) await pay(channel, 4_000n, account)
+    await run('claimChannels')
+    for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
+    expect(await countSent(scene, service)).toBe(1)
+  })
+
+  it('takes no more than a deposit backs that a reorg has taken back', async () => {
+    const account = newAccount()
+    const planned = planChannel(scene.chain, { authorizer })
+    const before = await scene.chain.control.snapshot()
+    const deposit = await depositBody(planned, { amount: 50_000n })
+    expect(await service.settle(deposit, account)).toMatchObject({ success: true })
+    await pay(planned, 9_000n, account)
+    await scene.chain.control.revert(before)
+    await run('claimChannels')
+    await run('claimChannels')
+    const claims = (await listSettlements(account)).filter(({ details }) => details.type === 'claim')
+    expect(claims).toEqual([])
+  })
+
+  it('is made once by two instances at the same time', async () => {
+    const account = newAccount()
+    const other = await openService()
+    const channel = await open()
+    await pay(channel, 5_000n, account)
+    await Promise.all([run('claimChannels'), run('claimChannels', other)])
+    expect(await claimedOf(channel)).toBe(4_000n)
+    expect((await countSent(scene, service)) + (await countSent(scene, other))).toBe(1)
+  })
+
+  it('that was recorded and never sent is sent by another instance, and not made a second time', async () => {
+    const account = newAccount()
+    const proxy = await scene.openProxy()
+    const dying = await openService({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const channel = await open()
+    await pay(channel, 5_000n, account, dying)
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    await run('claimChannels', dying)
+    expect(await claimedOf(channel)).toBe(0n)
+    // A higher voucher must not start a second claim beside it.
+    await pay(channel, 9_000n, account)
+    await run('claimChannels')
+    expect(await listSettlements(account)).toMatchObject([{ state: 'pending' }])
+    await eventually(async () => {
+      await service.reconcile()
+      return (await listSettlements(account))[0]?.state === 'confirmed' ? true : null
+    })
+    expect(await claimedOf(channel)).toBe(4_000n)
+    await run('claimChannels')
+    expect(await claimedOf(channel)).toBe(8_000n)
+  })
+
+  it('goes on for other channels beside one that cannot be claimed, which is set aside with one event', async () => {
+    const account = newAccount()
+    const payTo = createEoa().address
+    const [good, bad] = [await open({ payTo }), await open({ payTo })]
+    await pay(good, 5_000n, account)
+    await pay(bad, 9_000n, account)
+    // As if its payer's account had made it invalid.
+    const { signature } = await rowOf(good, 9_000n)
+    await scene.database
+      .pool()
+      .query('update channel_vouchers set signature = $2 where channel_id = $1', [bad.id, signature])
+    for (let round = 0; round < 4; round++) await run('claimChannels')
+    expect(await claimedOf(good)).toBe(4_000n)
+    expect(await claimedOf(bad)).toBe(0n)
+    expect(await listEvents(account, 'channel.unclaimable')).toMatchObject([
+      { channelId: bad.id, charged: '8000', reason: expect.stringContaining('claim_simulation_failed') },
+    ])
+    await pay(bad, 10_000n, account)
+    await run('claimChannels')
+    expect(await claimedOf(bad)).toBe(9_000n)
+  })
+})
+
+describe('a withdrawal', () => {
+  it('is notified also where nothing is known to be charged', async () => {
+    const account = newAccount()
+    const channel = await open()
+    await pay(channel, 1_000n, account)
+    await run('claimChannels')
+    await withdraw(channel)
+    clock.shift(301_000)
+    await run('claimChannels')
+    expect(await listEvents(account, 'channel.withdrawal_requested')).toHaveLength(1)
+    expect(await countSent(scene, service)).toBe(0)
+  })
+
+  it('of dust sends nothing', async () => {
+    const account = newAccount()
+    const channel = await open()
+    await pay(channel, 1_010n, account)
+    await withdraw(channel)
+    await run('claimChannels')
+    expect(await countSent(scene, service)).toBe(0)
+    expect(await listEvents(account, 'channel.unclaimable')).toEqual([])
+  })
+})
+
+it('notifies of a ceiling near the balance', async () => {
+  const account = newAccount()
+  const channel = await open({}, 10_000n)
+  await pay(channel, 9_000n, account)
+  await run('claimChannels')
+  await run('claimChannels')
+  expect(await listEvents(account, 'channel.near_cap')).toMatchObject([{ ceiling: '9000', balance: '10000' }])
+})
+
+describe('a payout without a request', () => {
+  const balanceOf = ({ config }: Channel) => scene.chain.balanceOf(config.receiver)
+
+  it('follows once enough was claimed, and is a settlement of the account', async () => {
+    const account = newAccount()
+    const channel = await open()
+    await pay(channel, 5_900n, account)
+    await run('claimChannels')
+    await run('claimChannels')
+    await run('sweepReceivers')
+    expect(await balanceOf(channel)).toBe(0n)
+    await pay(channel, 8_000n, account)
+    await run('claimChannels')
+    await run('claimChannels')
+    await run('sweepReceivers')
+    expect(await balanceOf(channel)).toBe(7_000n)
+    await run('sweepReceivers')
+    const { receiver, token } = channel.config
+    expect(await readReceiver(scene.chain, receiver, token)).toMatchObject({ totalSettled: 7_000n })
+    const sweeps = (await listSettlements(account)).filter(({ details }) => details.type === 'settle')
+    expect(sweeps.map((each) => each.settled_amount ?? each.amount)).toEqual(['7000'])
+    const { rows } = await scene.database.pool().query('select unswept_since from channel_sweeps')
+    expect(rows).toEqual([{ unswept_since: null }])
+  })
+
+  it('follows after a while, whatever was claimed, and once from two instances', async () => {
+    const account = newAccount()
+    const other = await openService()
+    const channel = await open()
+    await pay(channel, 3_500n, account)
+    await run('claimChannels')
+    await run('claimChannels')
+    clock.shift(25 * hourMs)
+    await Promise.all([run('sweepReceivers'), run('sweepReceivers', other)])
+    expect(await balanceOf(channel)).toBe(2_500n)
+    expect((await countSent(scene, service)) + (await countSent(scene, other))).toBe(2)
+  })
+})
+
+it('a refund claims what vouchers show to be charged, also where the request claims nothing', async () => {
+  const account = newAccount()
+  const channel = await open()
+  await pay(channel, 5_000n, account)
+  const refund = await refundOrder(
+    channel,
+    { amount: 100_000n },
+    { claimAuthorizerSignature: undefined, refundAuthorizerSignature: undefined },
+  )
+  expect(await service.settle(refund, account)).toMatchObject({ success: true, amount: '96000' })
+  expect(await readChannel(scene.chain, channel.config)).toMatchObject({
+    balance: 4_000n,
+    totalClaimed: 4_000n,
+  })
+})
+
+// The last one: the chain's time has moved on afterwards.
+it('a withdrawal is claimed against before it can be executed, whatever the wait, and notified once', async () => {
+  const account = newAccount()
+  const channel = await open()
+  await pay(channel, 1_500n, account)
+  await withdraw(channel, 100_000n)
+  await run('claimChannels')
+  expect(await claimedOf(channel)).toBe(500n)
+  await run('claimChannels')
+  expect(await listEvents(account, 'channel.withdrawal_requested')).toMatchObject([
+    { channelId: channel.id, withdrawal: '100000', charged: '500', balance: '100000' },
+  ])
+  await scene.chain.control.increaseTime(1_000)
+  await scene.chain.control.mine()
+  await callSettlement(channel, channel.config.payer, 'finalizeWithdraw', [channel.config])
+  expect(await readChannel(scene.chain, channel.config)).toMatchObject({
+    balance: 500n,
+    totalClaimed: 500n,
+  })
+})
