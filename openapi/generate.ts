@@ -9,6 +9,7 @@ import type { IntentUseCases } from '../src/usecases/intents/useCases.js'
 import type { OperatorUseCases } from '../src/usecases/operator/useCases.js'
 import type { StreamUseCases } from '../src/usecases/streams/useCases.js'
 import type {
+  ChannelUseCases,
   CreditUseCases,
   SandboxUseCases,
   SiwxUseCases,
@@ -37,6 +38,8 @@ const core: CoreUseCases = {
   checkReadiness: refuse,
   describeService: refuse,
 }
+
+const channels: ChannelUseCases = { listChannels: refuse, getChannel: refuse }
 
 const dashboard: DashboardUseCases = {
   authenticate: refuse,
@@ -138,6 +141,7 @@ export const renderDocument = async (): Promise<RenderedDocument> => {
   ])
   const app = buildApp({
     useCases: {
+      channels,
       core,
       credit,
       dashboard,

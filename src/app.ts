@@ -23,6 +23,7 @@ import { readShares } from './http/plugins/readShares.js'
 import { chooseRequestId, observeRequest, requestObserver } from './http/plugins/requestObserver.js'
 import { requestTraces } from './http/plugins/requestTraces.js'
 import { accountRoutes, dashboardRoutes } from './http/routes/accounts.js'
+import { channelRoutes } from './http/routes/channels.js'
 import { consoleRoutes } from './http/routes/console.js'
 import { creditRoutes } from './http/routes/credit.js'
 import { discoveryRoutes } from './http/routes/discovery.js'
@@ -110,6 +111,7 @@ namePlugins([
   reconciliationRoutes,
   operatorRoutes,
   streamRoutes,
+  channelRoutes,
   webhookRoutes,
   intentRoutes,
   discoveryRoutes,
@@ -242,6 +244,7 @@ export const buildApp = ({
     maxBodyBytes: settings.maxPaymentBodyBytes,
     tiers,
   })
+  app.register(channelRoutes, { useCases: useCases.channels })
   app.register(webhookRoutes, { useCases: useCases.webhooks })
   app.register(intentRoutes, {
     useCases: useCases.intents,

@@ -1030,6 +1030,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your channels
+         * @description Channels of `batch-settlement` whose vouchers are kept for the account of the API key, newest first.
+         */
+        get: operations["listChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/{network}/{channelId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a channel
+         * @description Channels of another account do not exist here (404).
+         */
+        get: operations["getChannel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/webhook": {
         parameters: {
             query?: never;
@@ -1838,6 +1878,66 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "channel.withdrawal_requested": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * channel.withdrawal_requested
+         * @description The payer withdraws from a channel; once for each withdrawal.
+         */
+        post: operations["channelWithdrawalRequested"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "channel.near_cap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * channel.near_cap
+         * @description The ceiling has reached 90 % of what the channel holds; once for each balance.
+         */
+        post: operations["channelNearCap"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "channel.unclaimable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * channel.unclaimable
+         * @description The voucher of a channel was refused too often, and is set aside.
+         */
+        post: operations["channelUnclaimable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "stream.opened": {
         parameters: {
             query?: never;
@@ -2082,6 +2182,68 @@ export interface components {
         };
         ChangedIntent: {
             intent: components["schemas"]["Intent"];
+        };
+        Channel: {
+            /** @description CAIP-2 identifier */
+            network: string;
+            channelId: string;
+            /** @description What the id is the hash of */
+            config: Record<string, unknown>;
+            payer: string;
+            receiver: string;
+            asset: string;
+            /** @description The highest that the payer signed, in smallest units */
+            ceiling: string;
+            /** @description What was charged for sure: the highest ceiling less price of all vouchers, in smallest units */
+            charged: string;
+            /** @description Deposits less refunds and withdrawals, as last seen, in smallest units */
+            balance?: string;
+            /** @description What was claimed, as last seen, in smallest units */
+            totalClaimed: string;
+            /** @description What is claimed next: charged, backed and not claimed, in smallest units */
+            claimable: string;
+            /** @description What the payer withdraws, as last seen, in smallest units */
+            withdrawal: string;
+            /** @description Unix seconds; 0: no withdrawal is pending */
+            withdrawRequestedAt: number;
+            /** @description When the withdrawal can be executed */
+            withdrawableAt?: number;
+            /** @description Whether the voucher was refused too often; a higher one is claimed again */
+            isUnclaimable: boolean;
+            /** @description The claim that is under way, or was last: for GET /v1/settlements/{id} */
+            settlementId?: string;
+            /**
+             * Format: date-time
+             * @description When its first voucher was kept
+             */
+            boundAt: string;
+            /**
+             * Format: date-time
+             * @description When the highest voucher was verified
+             */
+            verifiedAt: string;
+            /**
+             * Format: date-time
+             * @description When the chain was looked at
+             */
+            seenAt?: string;
+        };
+        ChannelEvent: {
+            /** @description The header `webhook-id` */
+            id: string;
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["Channel"] & {
+                /** @description Why the voucher cannot be claimed */
+                errorReason?: string;
+            };
+        };
+        ChannelPage: {
+            /** @description Newest first */
+            channels: components["schemas"]["Channel"][];
+            /** @description For the next page; absent where there is none */
+            nextCursor?: string;
         };
         /** @description What every claim on a payment to the recipient must show; at least one is true */
         ClaimDemands: {
@@ -6908,6 +7070,82 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listChannels: {
+        parameters: {
+            query?: {
+                /** @description Page size, from 1 on; at most 200 are returned; default 50 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of channels. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelPage"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description CAIP-2 identifier
+                 * @example eip155:8453
+                 */
+                network: string;
+                /** @example 0x544924a10a10b54a1b4389746d7205f08ddd246d58640217673fb24b1430fabe */
+                channelId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channel as it is known now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     setWebhook: {
         parameters: {
             query?: never;
@@ -8523,6 +8761,123 @@ export interface operations {
                 "application/json": components["schemas"]["IntentEvent"] & {
                     /** @constant */
                     type?: "intent.cancelled";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    channelWithdrawalRequested: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelEvent"] & {
+                    /** @constant */
+                    type?: "channel.withdrawal_requested";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    channelNearCap: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelEvent"] & {
+                    /** @constant */
+                    type?: "channel.near_cap";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    channelUnclaimable: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelEvent"] & {
+                    /** @constant */
+                    type?: "channel.unclaimable";
                 };
             };
         };

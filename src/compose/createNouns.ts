@@ -253,6 +253,7 @@ export const createNouns = (
   return {
     useCases: {
       core: resources.traces === null ? core.useCases : resources.traces.wrapUseCases(core.useCases),
+      channels: channels.useCases,
       credit: credit.useCases,
       dashboard: dashboard.useCases,
       operator: operator.useCases,

@@ -3,6 +3,7 @@ import type { Account, Actor } from '../ports/accountStore.js'
 import type { Requester } from '../ports/rateLimiter.js'
 import type { Recipient } from '../ports/recipients.js'
 import type { WebhookDelivery } from '../ports/webhookOutbox.js'
+import type { ChannelPage, ChannelView } from '../protocol/channels.js'
 import type { CreditRanking, CreditScore, RefreshedCreditScore } from '../protocol/credit.js'
 import type {
   DeletedRecipient,
@@ -42,6 +43,7 @@ import type { StreamUseCases } from './streams/useCases.js'
 
 /** What HTTP may call. Nouns with many use cases declare theirs in `useCases.ts` of their own folder. */
 export interface UseCases {
+  readonly channels: ChannelUseCases
   readonly core: CoreUseCases
   readonly credit: CreditUseCases
   readonly dashboard: DashboardUseCases
@@ -57,6 +59,19 @@ export interface UseCases {
   readonly sandbox: SandboxUseCases | null
   /** Null: `DISCOVERY=off`. */
   readonly discovery: DiscoveryUseCases | null
+}
+
+/** All of them are limited to the given account. */
+export interface ChannelUseCases {
+  listChannels(
+    accountId: string,
+    query: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<ChannelPage>
+  /** Throws NOT_FOUND. */
+  getChannel(
+    accountId: string,
+    name: { readonly network: string; readonly channelId: string },
+  ): Promise<ChannelView>
 }
 
 export interface WalletQuery {

@@ -4,6 +4,7 @@ import { buildApp } from '../../src/app.js'
 import { Secret } from '../../src/platform/secret.js'
 import { bodyLimits } from '../../src/protocol/requestLimits.js'
 import {
+  channelUseCases,
   coreUseCases,
   creditUseCases,
   dashboardUseCases,
@@ -125,6 +126,10 @@ describe('every route', () => {
       'HEAD /v1/stream/{id} key',
       'GET /v1/stream dashboard',
       'HEAD /v1/stream dashboard',
+      'GET /v1/channels dashboard',
+      'HEAD /v1/channels dashboard',
+      'GET /v1/channels/{network}/{channelId} dashboard',
+      'HEAD /v1/channels/{network}/{channelId} dashboard',
       'POST /dashboard/webhook dashboard',
       'POST /dashboard/webhook/test dashboard',
       'POST /dashboard/webhook/rotate dashboard',
@@ -252,6 +257,7 @@ describe('every route', () => {
       siwx: siwxUseCases(),
       stats: statsUseCases(),
       streams: streamUseCases(),
+      channels: channelUseCases(),
       webhooks: webhookUseCases(),
       sandbox: sandboxUseCases(),
       discovery: null,

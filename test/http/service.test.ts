@@ -176,6 +176,8 @@ describe('GET /info', () => {
       'POST /v1/stream/{id}/resume',
       'GET /v1/stream/{id}',
       'GET /v1/stream',
+      'GET /v1/channels',
+      'GET /v1/channels/{network}/{channelId}',
       'POST /dashboard/webhook',
       'POST /dashboard/webhook/test',
       'POST /dashboard/webhook/rotate',

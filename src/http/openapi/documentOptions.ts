@@ -2,6 +2,7 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { version } from '../../platform/version.js'
+import { channelView } from '../../protocol/channels.js'
 import { compactResource, discoveredResource } from '../../protocol/discovery.js'
 import { intentRoute, intentView, unavailableRoute } from '../../protocol/intents.js'
 import { unlimitedPaths } from '../../protocol/requestLimits.js'
@@ -10,6 +11,7 @@ import { sandboxPayment, scenarioView } from '../../protocol/sandbox.js'
 import { streamView } from '../../protocol/streams.js'
 import { wirePayload } from '../../protocol/wire.js'
 import type { Access } from '../auth/caller.js'
+import { channelExample } from '../schemas/channels.js'
 import { discoveryExamples } from '../schemas/discovery.js'
 import { intentExamples } from '../schemas/intents.js'
 import { payloadFlat, payloadVersion1, payloadVersion2 } from '../schemas/payloads.js'
@@ -64,6 +66,10 @@ const documentInfo = {
   servers: [{ url: '/', description: 'This instance' }],
   tags: [
     { name: 'Payments', description: 'Verify, settle and look up payments.' },
+    {
+      name: 'Channels',
+      description: 'Channels of `batch-settlement` whose vouchers are kept, claimed and paid out here.',
+    },
     { name: 'Streams', description: 'Metered payments: one settlement of exactly what was used.' },
     { name: 'Intents', description: 'Payments that can be made on one of several networks.' },
     { name: 'Accounts', description: 'API keys and their dashboard.' },
@@ -134,6 +140,7 @@ const payloadShapes = [payloadVersion2, payloadVersion1, payloadFlat].map((schem
 const componentExamples = new Map<z.core.$ZodType, unknown>([
   [settlementView, settlementResponses.confirmed.value],
   [settlementDetails, settlementDetailsResponse],
+  [channelView, channelExample],
   [streamView, streamExamples.stream],
   [intentView, intentExamples.intent],
   [intentRoute, intentExamples.intentRoute],

@@ -1,3 +1,4 @@
+import type { ChannelEvent } from '../../protocol/channels.js'
 import type { StreamEvent } from '../../protocol/streams.js'
 import { mapValues } from './shareComponents.js'
 
@@ -18,6 +19,12 @@ const streamEvents = {
   'stream.insufficient_funds': 'What was used could not be settled now; see `risk`.',
   'stream.funds_restored': 'What was used could be settled again.',
 } as const satisfies Record<StreamEvent, string>
+
+const channelEvents = {
+  'channel.withdrawal_requested': 'The payer withdraws from a channel; once for each withdrawal.',
+  'channel.near_cap': 'The ceiling has reached 90 % of what the channel holds; once for each balance.',
+  'channel.unclaimable': 'The voucher of a channel was refused too often, and is set aside.',
+} as const satisfies Record<ChannelEvent, string>
 
 const intentEvents = {
   'intent.created': 'An intent was created.',
@@ -68,6 +75,17 @@ const describeBody = (data: object) => ({
 export const eventSchemas = {
   SettlementEvent: describeBody(settlementData),
   IntentEvent: describeBody({ $ref: '#/components/schemas/Intent' }),
+  ChannelEvent: describeBody({
+    allOf: [
+      { $ref: '#/components/schemas/Channel' },
+      {
+        type: 'object',
+        properties: {
+          errorReason: { type: 'string', description: 'Why the voucher cannot be claimed' },
+        },
+      },
+    ],
+  }),
   StreamEvent: describeBody({ $ref: '#/components/schemas/Stream' }),
 }
 
@@ -118,5 +136,6 @@ const describeEvent = (type: string, description: string, schema: keyof typeof e
 export const webhooks = {
   ...mapValues(settlementEvents, (text, type) => describeEvent(type, text, 'SettlementEvent')),
   ...mapValues(intentEvents, (text, type) => describeEvent(type, text, 'IntentEvent')),
+  ...mapValues(channelEvents, (text, type) => describeEvent(type, text, 'ChannelEvent')),
   ...mapValues(streamEvents, (text, type) => describeEvent(type, text, 'StreamEvent')),
 }

@@ -109,6 +109,7 @@ export const cors = fastifyPlugin<CorsOptions>(
 const isAccountRoute = (path: string, method: string | readonly string[]): boolean =>
   accountPaths.includes(path) ||
   path.startsWith('/dashboard/') ||
+  path.startsWith('/v1/channels') ||
   // GET lists the intents of an account; POST creates one, also without a key.
   (path === '/v1/intent' && readMethods.some((each) => method === each || method.includes(each)))
 

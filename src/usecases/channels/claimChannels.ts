@@ -5,6 +5,7 @@ import type { ChannelLedger, LedgerChannel } from '../../ports/channelLedger.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
+import { findClaimTotal, isSetAside } from '../../protocol/channels.js'
 import { type Reason, readReason } from '../../protocol/reasons.js'
 import type { ChannelCare } from '../../schemes/channelCare.js'
 import type { Refusal } from '../../schemes/scheme.js'
@@ -191,13 +192,10 @@ export const createClaimChannels = ({
   }
 }
 
-/** What was charged for sure and is backed: what an orphaned deposit would have paid for is not claimed. */
 const toClaimable = (channel: LedgerChannel): readonly Claimable[] => {
-  const { charged, balance, claimed, ceiling, unclaimable } = channel
-  const backed = balance ?? 0n
-  const total = charged < backed ? charged : backed
-  const isSetAside = unclaimable !== null && ceiling <= unclaimable
-  return total > claimed && !isSetAside ? [{ channel, total, gain: total - claimed }] : []
+  const total = findClaimTotal(channel)
+  const gain = total - channel.claimed
+  return gain > 0n && !isSetAside(channel) ? [{ channel, total, gain }] : []
 }
 
 const isWithdrawn = ({ channel }: Claimable): boolean => channel.withdrawRequestedAt > 0

@@ -1,11 +1,15 @@
+import { AppError } from '../../errors.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { ChannelLedger, UnclaimedTotal } from '../../ports/channelLedger.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import type { SettlementJournal } from '../../ports/settlementJournal.js'
+import { viewChannel } from '../../protocol/channels.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
+import { readPage } from '../readPage.js'
+import type { ChannelUseCases } from '../useCases.js'
 import { type CaredNetwork, createClaimChannels } from './claimChannels.js'
 import { createSweepReceivers } from './sweepReceivers.js'
 
@@ -20,6 +24,7 @@ interface ChannelsDependencies {
 }
 
 interface Channels {
+  readonly useCases: ChannelUseCases
   readonly jobs: Readonly<Record<'claimChannels' | 'sweepReceivers' | 'measureChannels', Job>>
 }
 
@@ -52,6 +57,7 @@ export const createChannels = (dependencies: ChannelsDependencies): Channels => 
     }
 
   return {
+    useCases: createReadChannels(ledger),
     jobs: {
       claimChannels: {
         everyMs: 15_000,
@@ -71,4 +77,29 @@ export const createChannels = (dependencies: ChannelsDependencies): Channels => 
       },
     },
   }
+}
+
+const createReadChannels = (ledger: Pick<ChannelLedger, 'find' | 'list'>): ChannelUseCases => ({
+  listChannels: async (accountId, { limit, cursor }) => {
+    const after = cursor === undefined ? null : readName(cursor)
+    const { items, next } = await readPage(
+      limit,
+      (count) => ledger.list(accountId, { limit: count, after }),
+      ({ network, channelId }) => `${network}/${channelId}`,
+    )
+    return { channels: items.map(viewChannel), ...next }
+  },
+
+  getChannel: async (accountId, { network, channelId }) => {
+    const found = await ledger.find({ network, channelId: channelId.toLowerCase() })
+    if (found === null || found.accountId !== accountId) {
+      throw new AppError('NOT_FOUND', 'The account has no such channel with a voucher')
+    }
+    return viewChannel(found)
+  },
+})
+
+const readName = (cursor: string) => {
+  const [network = '', channelId = ''] = cursor.split('/')
+  return { network, channelId: channelId.toLowerCase() }
 }

@@ -16,6 +16,7 @@ import type { IntentUseCases } from '../../../src/usecases/intents/useCases.js'
 import type { OperatorUseCases } from '../../../src/usecases/operator/useCases.js'
 import type { StreamUseCases } from '../../../src/usecases/streams/useCases.js'
 import type {
+  ChannelUseCases,
   CreditUseCases,
   RecipientUseCases,
   ReconciliationUseCases,
@@ -357,6 +358,14 @@ export const recipientUseCases = (given: Partial<RecipientUseCases> = {}): Recip
   ...given,
 })
 
+export const channelUseCases = (given: Partial<ChannelUseCases> = {}): ChannelUseCases => ({
+  listChannels: async () => ({ channels: [] }),
+  getChannel: async () => {
+    throw new AppError('NOT_FOUND', 'no such channel')
+  },
+  ...given,
+})
+
 export interface TestAppOptions {
   readonly intents?: Partial<IntentUseCases>
   readonly core?: Partial<CoreUseCases>
@@ -369,6 +378,7 @@ export interface TestAppOptions {
   readonly siwx?: Partial<SiwxUseCases>
   readonly stats?: Partial<StatsUseCases>
   readonly streams?: Partial<StreamUseCases>
+  readonly channels?: Partial<ChannelUseCases>
   readonly webhooks?: Partial<WebhookUseCases>
   readonly sandbox?: Partial<SandboxUseCases>
   readonly isSandbox?: boolean
@@ -408,6 +418,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
   const { accountOrigins = [] } = parts
   return buildApp({
     useCases: {
+      channels: channelUseCases(parts.channels),
       core: coreUseCases(core),
       dashboard: dashboardUseCases(dashboard),
       operator: operatorUseCases(parts.operator),

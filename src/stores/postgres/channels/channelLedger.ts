@@ -1,12 +1,13 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { ChannelLedger, VerifiedVoucher } from '../../../ports/channelLedger.js'
+import { isSetAside } from '../../../protocol/channels.js'
 import { coalesce } from '../database/coalesce.js'
 import { inTransaction, selectColumns } from '../database/statements.js'
-import { insertEvents } from '../webhooks/webhookEvents.js'
 import {
   smallestUnits as amount,
   channelColumns as columns,
+  enqueueEvents,
   observeChannels,
   channelRow as row,
 } from './observeChannels.js'
@@ -87,18 +88,10 @@ const isDue = `(v.seen_at is null or v.verified_at > v.seen_at
   or (v.ceiling > v.claimed and v.seen_at < case when v.balance > v.claimed then $4::timestamptz else $5::timestamptz end))`
 
 const refuse = `
-  with refused as (
-    update channel_vouchers v set refusals = v.refusals + 1,
-      unclaimable = case when v.refusals + 1 >= $4 then v.ceiling else v.unclaimable end
-    where v.network = $1 and v.channel_id = $2 and v.ceiling = $3::numeric and v.unclaimable is distinct from v.ceiling
-    returning *
-  )
-  ${insertEvents(`select v.account_id, 'channel.unclaimable'::text as type, null::uuid as settlement_id,
-    json_build_object('network', v.network, 'channelId', v.channel_id, 'payer', v.config ->> 'payer', 'receiver', v.receiver,
-      'asset', v.token, 'balance', coalesce(v.balance, 0)::text, 'totalClaimed', v.claimed::text, 'ceiling', v.ceiling::text,
-      'charged', v.charged::text, 'withdrawal', v.withdrawal::text, 'withdrawRequestedAt', v.withdraw_requested_at,
-      'reason', $5::text) as data
-    from refused v where v.unclaimable = v.ceiling`)}`
+  update channel_vouchers v set refusals = v.refusals + 1,
+    unclaimable = case when v.refusals + 1 >= $4 then v.ceiling else v.unclaimable end
+  where v.network = $1 and v.channel_id = $2 and v.ceiling = $3::numeric and v.unclaimable is distinct from v.ceiling
+  returning ${columns}`
 
 const unswept = z.object({
   network: z.string(),
@@ -177,9 +170,15 @@ export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedg
         return true
       }),
 
-    countRefusal: async ({ network, channelId, ceiling }, { reason, limit }) => {
-      await pool.query(refuse, [network, channelId, ceiling.toString(), limit, reason])
-    },
+    countRefusal: ({ network, channelId, ceiling }, { reason, limit }) =>
+      inTransaction(pool, async (client) => {
+        const { rows } = await client.query(refuse, [network, channelId, ceiling.toString(), limit])
+        const refused = rows.map((value) => row.parse(value)).filter(isSetAside)
+        await enqueueEvents(
+          client,
+          refused.map((channel) => ({ type: 'channel.unclaimable', channel, reason })),
+        )
+      }),
 
     listUnswept: async (network, { limit, after }) => {
       const { rows } = await pool.query(

@@ -1,6 +1,7 @@
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { ChannelLedger, SeenChannel } from '../../../ports/channelLedger.js'
+import { type ChannelEvent, viewChannel } from '../../../protocol/channels.js'
 import type { JsonObject } from '../../../protocol/fields.js'
 import { inTransaction, selectColumns } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
@@ -78,8 +79,8 @@ const describeChange = (current: Locked, seen: SeenChannel, at: Date) => {
     isWritten: !isSame || isWithdrawalNew || isCapNew,
     isCredited: claimed > current.claimed,
     events: [
-      ...(isWithdrawalNew ? [{ type: 'channel.withdrawal_requested', channel: next }] : []),
-      ...(isCapNew ? [{ type: 'channel.near_cap', channel: next }] : []),
+      ...(isWithdrawalNew ? [{ type: 'channel.withdrawal_requested' as const, channel: next }] : []),
+      ...(isCapNew ? [{ type: 'channel.near_cap' as const, channel: next }] : []),
     ],
   }
 }
@@ -108,23 +109,26 @@ const enqueue = insertEvents(
    from unnest($1::text[], $2::text[], $3::text[]) as e (account_id, type, data)`,
 )
 
-/** What events say of a channel; amounts as decimal text. */
-const describeChannel = (channel: Locked) => ({
-  network: channel.network,
-  channelId: channel.channelId,
-  payer: channel.config.payer ?? null,
-  receiver: channel.receiver,
-  asset: channel.token,
-  balance: (channel.balance ?? 0n).toString(),
-  totalClaimed: channel.claimed.toString(),
-  ceiling: channel.ceiling.toString(),
-  charged: channel.charged.toString(),
-  withdrawal: channel.withdrawal.toString(),
-  withdrawRequestedAt: channel.withdrawRequestedAt,
-  ...(channel.withdrawRequestedAt === 0
-    ? {}
-    : { withdrawableAt: channel.withdrawRequestedAt + Number(channel.config.withdrawDelay ?? 0) }),
-})
+interface ChannelEventRecord {
+  readonly type: ChannelEvent
+  readonly channel: z.infer<typeof channelRow>
+  /** Why a voucher cannot be claimed. */
+  readonly reason?: string
+}
+
+export const enqueueEvents = async (
+  client: Pick<PoolClient, 'query'>,
+  events: readonly ChannelEventRecord[],
+): Promise<void> => {
+  if (events.length === 0) return
+  await client.query(enqueue, [
+    events.map(({ channel }) => channel.accountId),
+    events.map(({ type }) => type),
+    events.map(({ channel, reason }) =>
+      JSON.stringify({ ...viewChannel(channel), ...(reason === undefined ? {} : { errorReason: reason }) }),
+    ),
+  ])
+}
 
 export const observeChannels =
   (pool: Pool): ChannelLedger['observe'] =>
@@ -166,13 +170,9 @@ export const observeChannels =
           credited.map(({ accountId }) => accountId),
         ])
       }
-      const events = changes.flatMap((change) => change.events)
-      if (events.length > 0) {
-        await client.query(enqueue, [
-          events.map(({ channel }) => channel.accountId),
-          events.map(({ type }) => type),
-          events.map(({ channel }) => JSON.stringify(describeChannel(channel))),
-        ])
-      }
+      await enqueueEvents(
+        client,
+        changes.flatMap((change) => change.events),
+      )
       return changes.map(({ next }) => next)
     })

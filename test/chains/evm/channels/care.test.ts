@@ -12,6 +12,7 @@ import {
   depositBody,
   openChannelOnChain,
   planChannel,
+  prefixed,
   refundOrder,
   rowOf,
   voucherBody,
@@ -228,7 +229,7 @@ describe('a claim without a request', () => {
     expect(await claimedOf(good)).toBe(4_000n)
     expect(await claimedOf(bad)).toBe(0n)
     expect(await listEvents(account, 'channel.unclaimable')).toMatchObject([
-      { channelId: bad.id, charged: '8000', reason: expect.stringContaining('claim_simulation_failed') },
+      { channelId: bad.id, charged: '8000', errorReason: prefixed('claim_simulation_failed') },
     ])
     await pay(bad, 10_000n, account)
     await run('claimChannels')

@@ -151,16 +151,22 @@ describe('what is seen on chain', () => {
         data: {
           network: voucher.network,
           channelId: voucher.channelId,
+          config: voucher.config,
           payer: '0xaa',
           receiver: '0xbb',
           asset: '0xcc',
-          balance: '100000',
-          totalClaimed: '0',
           ceiling: '3000',
           charged: '2000',
+          balance: '100000',
+          totalClaimed: '0',
+          claimable: '2000',
           withdrawal: '500',
           withdrawRequestedAt: 1_000,
           withdrawableAt: 1_900,
+          isUnclaimable: false,
+          boundAt: at.toISOString(),
+          verifiedAt: at.toISOString(),
+          seenAt: later(1).toISOString(),
         },
       },
     ])
@@ -224,7 +230,7 @@ describe('a claim', () => {
     expect(await listEvents(voucher.accountId)).toMatchObject([
       {
         type: 'channel.unclaimable',
-        data: { ceiling: '3000', charged: '2000', reason: 'voucher_signature' },
+        data: { ceiling: '3000', isUnclaimable: true, errorReason: 'voucher_signature' },
       },
     ])
     expect(await ledger.listDue(voucher.network, page)).toEqual([])
