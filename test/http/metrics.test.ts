@@ -257,6 +257,25 @@ it('metrics of streams show the latest count, and zero when there are none', asy
   expect(await nonZero('quittance_streams_open')).toEqual([])
 })
 
+it('metrics of channels show what can be claimed, with one label for networks that are not configured', async () => {
+  const { lines, metrics } = measured()
+  const total = { token: '0xaa', amount: 1_500n, oldestSeconds: 90 }
+  metrics.setUnclaimedChannels([
+    { ...total, network: 'eip155:8453' },
+    { ...total, network: 'eip155:1', amount: 2n },
+    { ...total, network: 'eip155:2', amount: 3n },
+  ])
+  expect(await lines('quittance_channels_unclaimed')).toEqual([
+    '{network="eip155:8453",asset="0xaa"} 1500',
+    '{network="other",asset="other"} 5',
+  ])
+  expect(await lines('quittance_channels_unclaimed_oldest_seconds')).toContain(
+    '{network="eip155:8453",asset="0xaa"} 90',
+  )
+  metrics.setUnclaimedChannels([])
+  expect(await lines('quittance_channels_unclaimed')).toEqual([])
+})
+
 describe('GET /metrics without limits', () => {
   it('is computed once a second, however many callers ask (A58)', async () => {
     const metrics = testMetrics()

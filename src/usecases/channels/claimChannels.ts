@@ -37,6 +37,8 @@ interface Claimable {
 // Of one network and round; the next round goes on behind them.
 const pagesPerRound = 50
 const claimsAtOnce = 8
+/** Then no claim is begun that can wait: the next round looks for withdrawals first. */
+const patienceMs = 60_000
 // Half of the shortest delay of a withdrawal is 450 s.
 const idleLookMs = 300_000
 const emptyLookMs = 3_600_000
@@ -69,7 +71,7 @@ export const createClaimChannels = ({
     now,
   })
 
-  /** Null: nothing is due. */
+  /** Null: nothing is due, or no node answers; then the next round begins with the same channels. */
   const look = async ({ network, care }: CaredNetwork): Promise<readonly LedgerChannel[] | null> => {
     const at = clock.now()
     const due = await ledger.listDue(network, {
@@ -79,18 +81,21 @@ export const createClaimChannels = ({
       emptySeenBefore: new Date(at.getTime() - emptyLookMs),
     })
     const last = due.at(-1)
-    if (last === undefined || due.length < care.maxRows) cursors.delete(network)
-    else cursors.set(network, last.channelId)
-    if (due.length === 0) return null
+    if (last === undefined) {
+      cursors.delete(network)
+      return null
+    }
     const seen = await care.readChannels(due.map(({ channelId }) => channelId)).catch((error: unknown) => {
       reads.failed(network, { network, error })
       return null
     })
     if (seen === null) {
       reads.failed(network, { network, hint: 'no node answers what the settlement knows of channels' })
-      return []
+      return null
     }
     reads.succeeded(network)
+    if (due.length < care.maxRows) cursors.delete(network)
+    else cursors.set(network, last.channelId)
     return await ledger.observe(network, seen, at)
   }
 
@@ -161,7 +166,7 @@ export const createClaimChannels = ({
   const claimAll = async (
     cared: CaredNetwork,
     claimables: readonly Claimable[],
-    stopped: AbortSignal,
+    { stopped, endsAtMs }: { readonly stopped: AbortSignal; readonly endsAtMs: number },
   ): Promise<void> => {
     const due = await withoutOpen(claimables)
     const pool = createWorkerPool<readonly Claimable[]>({
@@ -172,23 +177,25 @@ export const createClaimChannels = ({
       onFailure: (_, error) => failures.failed(cared.network, { network: cared.network, error }),
     })
     await pool.run(toClaims(due, cared.care.maxRows), async (rows) => {
+      if (now() >= endsAtMs) return
       await claimOrDivide(cared, rows)
       failures.succeeded(cared.network)
     })
   }
 
   return async (cared, stopped) => {
+    const endsAtMs = now() + patienceMs
     const waiting: Claimable[] = []
     for (let pages = 0; pages < pagesPerRound && !stopped.aborted; pages++) {
       const channels = await look(cared)
       if (channels === null) break
       const due = channels.flatMap(toClaimable).filter((each) => isWorth(each, cared.care, now()))
       // A withdrawal does not wait for the pages that follow.
-      await claimAll(cared, due.filter(isWithdrawn), stopped)
+      await claimAll(cared, due.filter(isWithdrawn), { stopped, endsAtMs: Number.POSITIVE_INFINITY })
       waiting.push(...due.filter((each) => !isWithdrawn(each)))
       if (!cursors.has(cared.network)) break
     }
-    await claimAll(cared, waiting, stopped)
+    await claimAll(cared, waiting, { stopped, endsAtMs })
   }
 }
 

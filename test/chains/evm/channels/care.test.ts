@@ -9,6 +9,7 @@ import {
   type Channel,
   type ChannelPlan,
   callSettlement,
+  claimBody,
   depositBody,
   openChannelOnChain,
   planChannel,
@@ -176,10 +177,10 @@ describe('a claim without a request', () => {
     expect(await service.settle(deposit, account)).toMatchObject({ success: true })
     await pay(planned, 9_000n, account)
     await scene.chain.control.revert(before)
-    await run('claimChannels')
-    await run('claimChannels')
+    for (let round = 0; round < 4; round++) await run('claimChannels')
     const claims = (await listSettlements(account)).filter(({ details }) => details.type === 'claim')
     expect(claims).toEqual([])
+    expect(await listEvents(account, 'channel.unclaimable')).toEqual([])
   })
 
   it('is made once by two instances at the same time', async () => {
@@ -323,6 +324,55 @@ it('a refund claims what vouchers show to be charged, also where the request cla
     balance: 4_000n,
     totalClaimed: 4_000n,
   })
+})
+
+it('channels are listed and shown to their own account alone', async () => {
+  const [account, other] = [newAccount(), newAccount()]
+  const { listChannels, getChannel } = service.core.useCases.channels
+  const [first, second] = [await open(), await open()]
+  await pay(first, 3_000n, account)
+  clock.shift(1_000)
+  await pay(second, 3_000n, account)
+  await run('claimChannels')
+  const page = await listChannels(account, { limit: 1 })
+  expect(page.channels).toMatchObject([{ channelId: second.id, ceiling: '3000', claimable: '2000' }])
+  const rest = await listChannels(account, { limit: 1, cursor: page.nextCursor })
+  expect(rest).toMatchObject({ channels: [{ channelId: first.id }] })
+  expect(rest).not.toHaveProperty('nextCursor')
+  expect(await listChannels(other, { limit: 10, cursor: page.nextCursor })).toEqual({ channels: [] })
+  const name = { network: scene.chain.network, channelId: first.id }
+  expect(await getChannel(account, name)).toMatchObject({ channelId: first.id, boundAt: expect.any(String) })
+  await expect(getChannel(other, name)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(getChannel(account, { ...name, network: 'eip155:1' })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  })
+})
+
+it('a round that no node answers claims nothing, and the next one goes on with the same channels', async () => {
+  const account = newAccount()
+  const proxy = await scene.openProxy()
+  const cut = await openService({ rpcUrls: [proxy.url] })
+  const channel = await open()
+  await pay(channel, 5_000n, account, cut)
+  proxy.setFault('eth_call', { kind: 'refuse' })
+  await run('claimChannels', cut)
+  expect(await claimedOf(channel)).toBe(0n)
+  proxy.clearFaults()
+  await run('claimChannels', cut)
+  expect(await claimedOf(channel)).toBe(4_000n)
+})
+
+it('rival claims of one account: a claim that its server has made is not made again', async () => {
+  const account = newAccount()
+  const channel = await open()
+  await pay(channel, 5_000n, account)
+  const own = await claimBody(channel, [await rowOf(channel, 5_000n)], {
+    claimAuthorizerSignature: undefined,
+  })
+  expect(await service.settle(own, account)).toMatchObject({ success: true })
+  await run('claimChannels')
+  expect(await claimedOf(channel)).toBe(5_000n)
+  expect(await countSent(scene, service)).toBe(1)
 })
 
 // The last one: the chain's time has moved on afterwards.
