@@ -148,7 +148,8 @@ describe('a claim without a request', () => {
 
   it('takes less when it has waited long enough, and never what is not worth its row', async () => {
     const account = newAccount()
-    const [channel, dust] = [await open(), await open()]
+    const payTo = createEoa().address
+    const [channel, dust] = [await open({ payTo }), await open({ payTo })]
     await pay(channel, 1_500n, account)
     await pay(dust, 1_050n, account)
     await run('claimChannels')
@@ -177,7 +178,10 @@ describe('a claim without a request', () => {
     expect(await service.settle(deposit, account)).toMatchObject({ success: true })
     await pay(planned, 9_000n, account)
     await scene.chain.control.revert(before)
-    for (let round = 0; round < 4; round++) await run('claimChannels')
+    for (let round = 0; round < 4; round++) {
+      await run('claimChannels')
+      clock.shift(2 * hourMs)
+    }
     const claims = (await listSettlements(account)).filter(({ details }) => details.type === 'claim')
     expect(claims).toEqual([])
     expect(await listEvents(account, 'channel.unclaimable')).toEqual([])

@@ -88,6 +88,8 @@ describe('the highest voucher of a channel', () => {
       charged: 600n,
       unclaimedSince: later(1),
     })
+    await ledger.keep({ ...voucher, ceiling: 20_000n, price: 20_000n }, later(2))
+    expect(await ledger.find(voucher)).toMatchObject({ ceiling: 20_000n, charged: 600n })
   })
 
   it('is never that of another account, or of another network', async () => {
