@@ -160,6 +160,7 @@ export const renderDocument = async (): Promise<RenderedDocument> => {
       sandbox,
       discovery,
       intents,
+      captures: { moveHold: refuse, getHeldPayment: refuse, listHeldPayments: refuse },
     },
     settings: { trustProxy: [], maxPaymentBodyBytes: bodyLimits.payment },
     metrics: createMetrics({ kinds: [], measuresProcess: false }),

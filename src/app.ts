@@ -23,6 +23,7 @@ import { readShares } from './http/plugins/readShares.js'
 import { chooseRequestId, observeRequest, requestObserver } from './http/plugins/requestObserver.js'
 import { requestTraces } from './http/plugins/requestTraces.js'
 import { accountRoutes, dashboardRoutes } from './http/routes/accounts.js'
+import { captureRoutes } from './http/routes/captures.js'
 import { channelRoutes } from './http/routes/channels.js'
 import { consoleRoutes } from './http/routes/console.js'
 import { creditRoutes } from './http/routes/credit.js'
@@ -114,6 +115,7 @@ namePlugins([
   channelRoutes,
   webhookRoutes,
   intentRoutes,
+  captureRoutes,
   discoveryRoutes,
   siwxRoutes,
   sandboxRoutes,
@@ -251,6 +253,7 @@ export const buildApp = ({
     tiers,
     maxBodyBytes: settings.maxPaymentBodyBytes,
   })
+  app.register(captureRoutes, { useCases: useCases.captures, tiers })
   if (useCases.discovery !== null) app.register(discoveryRoutes, { useCases: useCases.discovery })
   app.register(siwxRoutes, { useCases: useCases.siwx })
   if (useCases.sandbox !== null) app.register(sandboxRoutes, { useCases: useCases.sandbox })

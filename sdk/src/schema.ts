@@ -1326,6 +1326,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/captures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Capture a hold
+         * @description Pays a part or all of a hold of `auth-capture` to its recipient, before `captureDeadline`. A repeated `Idempotency-Key` is the same request, however late: it is answered what became of it, and moves nothing twice. A 400 `PAYMENT_REFUSED` means that nothing was sent; its message states what can be captured and refunded now. Of two requests that start from the same state one is refused: ask again under a new key.
+         */
+        post: operations["capture"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/voids": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Void a hold
+         * @description Returns what was not captured to the payer. Idempotent: a hold is voided once, under any key and without one.
+         */
+        post: operations["voidHold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refund what was captured
+         * @description Returns a part or all of what was captured, before `refundDeadline`, where the operator pays refunds of the recipient. A repeated `Idempotency-Key` is the same request, however late: it is answered what became of it, and moves nothing twice. A 400 `PAYMENT_REFUSED` means that nothing was sent; its message states what can be captured and refunded now. Of two requests that start from the same state one is refused: ask again under a new key.
+         */
+        post: operations["refundHold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/{network}/{paymentInfoHash}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one of my holds
+         * @description Its terms, what became of it as the chain shows it now, and its settlements.
+         */
+        get: operations["getHeldPayment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List my holds
+         * @description Newest first, each as of the last look at the chain.
+         */
+        get: operations["listHeldPayments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/discovery/resources": {
         parameters: {
             query?: never;
@@ -1938,6 +2038,166 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "hold.pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * hold.pending
+         * @description The block of a hold was dropped; it is sent again.
+         */
+        post: operations["holdPending"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "hold.held": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * hold.held
+         * @description The payment is held, and can be captured.
+         */
+        post: operations["holdHeld"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "hold.captured": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * hold.captured
+         * @description All of it was captured.
+         */
+        post: operations["holdCaptured"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "hold.voided": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * hold.voided
+         * @description What was not captured was returned to the payer.
+         */
+        post: operations["holdVoided"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "hold.expiring": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * hold.expiring
+         * @description The capture deadline is near; at most once per hold.
+         */
+        post: operations["holdExpiring"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "hold.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * hold.expired
+         * @description The capture deadline has passed: the payer can take back what is left.
+         */
+        post: operations["holdExpired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "hold.reclaimed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * hold.reclaimed
+         * @description The payer took back what was left.
+         */
+        post: operations["holdReclaimed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "hold.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * hold.failed
+         * @description The payment was never held.
+         */
+        post: operations["holdFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "stream.opened": {
         parameters: {
             query?: never;
@@ -2179,6 +2439,14 @@ export interface components {
             mostBusy: components["schemas"]["CallerCount"][];
             /** @description False: there were more callers than are kept. The rarest are then left out, and counts may be a little low */
             isComplete: boolean;
+        };
+        CaptureRequest: components["schemas"]["RefundRequest"] & {
+            /** @description The part of it that `feeReceiver` gets: an amount, under version 1.0 of the escrow basis points. Default: the lowest that the payment's terms allow */
+            fee?: string;
+            /** @description Default: the recipient that the payment's terms name */
+            feeReceiver?: string;
+            /** @description Whether what is left is returned to the payer after the capture; default: false */
+            voidRemainder?: boolean;
         };
         ChangedIntent: {
             intent: components["schemas"]["Intent"];
@@ -2617,6 +2885,70 @@ export interface components {
             /** @description 32 random bytes in hex, unused by this payer */
             nonce: string;
         };
+        HeldPayment: {
+            /** @description CAIP-2 identifier */
+            network: string;
+            paymentInfoHash: string;
+            /**
+             * @description `pending`: not held yet; `held`: can be captured; `captured`: all of it was; `voided`: what was not captured was returned; `expired`: the capture deadline has passed, and the payer can take back what is left; `reclaimed`: it did; `failed`: it was never held
+             * @enum {string}
+             */
+            status: "pending" | "held" | "captured" | "voided" | "expired" | "reclaimed" | "failed";
+            payer: string;
+            payTo: string;
+            asset: string;
+            /** @description What was held at first, in smallest units */
+            amount: string;
+            /** @description What can still be captured, in smallest units */
+            capturableAmount: string;
+            /** @description What was captured and not refunded, in smallest units */
+            refundableAmount: string;
+            /** @description What was captured, with fees, in smallest units */
+            capturedAmount: string;
+            /** @description What a void returned to the payer, in smallest units */
+            voidedAmount: string;
+            /** @description What the payer took back, in smallest units */
+            reclaimedAmount: string;
+            /** @description What was refunded, in smallest units */
+            refundedAmount: string;
+            /** Format: date-time */
+            captureDeadline: string;
+            /** Format: date-time */
+            refundDeadline: string;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        HeldPaymentDetails: components["schemas"]["HeldPayment"] & {
+            /** @description Oldest first; those that failed without a success are left out */
+            settlements: {
+                /** @description For GET /v1/settlements/{id} */
+                id: string;
+                /** @enum {string} */
+                type: "hold" | "capture" | "void" | "refund";
+                /** @enum {string} */
+                status: "confirmed" | "failed" | "pending";
+                /** @description What it holds, captures or refunds; 0 for a void, in smallest units */
+                amount: string;
+                /** @description Empty until something is sent */
+                transaction: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+        };
+        HeldPaymentPage: {
+            /** @description Newest first, as of the last look at the chain */
+            payments: components["schemas"]["HeldPayment"][];
+            /** @description For the next page; absent where there is none */
+            nextCursor?: string;
+        };
+        HoldEvent: {
+            /** @description The header `webhook-id` */
+            id: string;
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["HeldPayment"];
+        };
         Intent: {
             id: string;
             status: components["schemas"]["IntentStatus"];
@@ -2778,6 +3110,41 @@ export interface components {
             resource: string;
             /** @enum {string} */
             listing: "listed" | "unlisted" | "stale";
+        };
+        MovedHold: {
+            /**
+             * @description `pending`: sent, outcome not known yet; send the same request again under the same `Idempotency-Key`
+             * @enum {string}
+             */
+            status: "confirmed" | "pending" | "failed";
+            /** @description What was asked for; absent for a void, in smallest units */
+            amount?: string;
+            /** @description For GET /v1/settlements/{id} */
+            settlementId?: string;
+            /** @description Empty when nothing was sent */
+            transaction: string;
+            errorReason?: components["schemas"]["Reason"];
+            errorMessage?: string;
+            operationalCode?: components["schemas"]["OperationalCode"];
+            /** @description With `voidRemainder`: what became of the void, once the capture is confirmed */
+            void?: {
+                /**
+                 * @description `pending`: sent, outcome not known yet; send the same request again under the same `Idempotency-Key`
+                 * @enum {string}
+                 */
+                status: "confirmed" | "pending" | "failed";
+                /** @description What was asked for; absent for a void, in smallest units */
+                amount?: string;
+                /** @description For GET /v1/settlements/{id} */
+                settlementId?: string;
+                /** @description Empty when nothing was sent */
+                transaction: string;
+                errorReason?: components["schemas"]["Reason"];
+                errorMessage?: string;
+                operationalCode?: components["schemas"]["OperationalCode"];
+            };
+            /** @description The payment afterwards; absent while it cannot be read */
+            payment?: components["schemas"]["HeldPaymentDetails"];
         };
         NightlyReconciliation: {
             /**
@@ -3339,7 +3706,7 @@ export interface components {
          * @description Stable name of a reason
          * @enum {string}
          */
-        Reason: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "payer_mismatch" | "invalid_payment_amount" | "payment_below_minimum" | "cross_check_unavailable" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "amount_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "recipient_not_sponsored" | "payer_not_sponsored" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_auth_capture_evm_payload_format" | "invalid_auth_capture_evm_extra" | "invalid_auth_capture_evm_unsupported_payment_flow" | "invalid_auth_capture_evm_missing_receiver_authorizer" | "invalid_auth_capture_evm_unsupported_asset_transfer_method" | "invalid_auth_capture_evm_unsupported_operator_type" | "invalid_auth_capture_evm_policy" | "invalid_auth_capture_evm_operator_not_admitted" | "invalid_auth_capture_evm_payload_method_mismatch" | "invalid_auth_capture_evm_capture_deadline_expired" | "invalid_auth_capture_evm_deadline_ordering" | "invalid_auth_capture_evm_authorization_expired" | "invalid_auth_capture_evm_authorization_not_yet_valid" | "invalid_auth_capture_evm_token_collector_mismatch" | "invalid_auth_capture_evm_token_mismatch" | "invalid_auth_capture_evm_signature" | "invalid_auth_capture_evm_erc6492_factory_not_allowed" | "invalid_auth_capture_evm_amount_mismatch" | "invalid_auth_capture_evm_amount_overflow" | "invalid_auth_capture_evm_fee" | "invalid_auth_capture_evm_fee_bps" | "invalid_auth_capture_evm_fee_bps_range" | "invalid_auth_capture_evm_fee_bps_out_of_range" | "invalid_auth_capture_evm_fee_receiver" | "invalid_auth_capture_evm_zero_fee_receiver" | "invalid_auth_capture_evm_salt_binding_mismatch" | "invalid_auth_capture_evm_nonce_mismatch" | "invalid_auth_capture_evm_authorizer_signature" | "invalid_auth_capture_evm_void_authorizer_signature" | "invalid_auth_capture_evm_void_remainder_full_capture" | "invalid_auth_capture_evm_void_remainder_not_offered" | "invalid_auth_capture_evm_lifecycle_not_relayed" | "invalid_auth_capture_evm_operator_mismatch" | "invalid_auth_capture_evm_insufficient_balance" | "invalid_auth_capture_evm_payment_already_collected" | "invalid_auth_capture_evm_token_collection_failed" | "invalid_auth_capture_evm_collector" | "invalid_auth_capture_evm_unexpected_payment_state" | "invalid_auth_capture_evm_insufficient_authorization" | "invalid_auth_capture_evm_zero_authorization" | "invalid_auth_capture_evm_refund_exceeds_capture" | "invalid_auth_capture_evm_refund_deadline_expired" | "invalid_auth_capture_evm_refund_funding_unavailable" | "invalid_auth_capture_evm_simulation_failed" | "invalid_auth_capture_evm_transaction_reverted" | "invalid_batch_settlement_evm_payload_type" | "invalid_batch_settlement_evm_deposit_payload" | "invalid_batch_settlement_evm_voucher_payload" | "invalid_batch_settlement_evm_refund_payload" | "invalid_batch_settlement_evm_claim_payload" | "invalid_batch_settlement_evm_settle_payload" | "invalid_batch_settlement_evm_channel_id_mismatch" | "invalid_batch_settlement_evm_receiver_mismatch" | "invalid_batch_settlement_evm_receiver_authorizer_mismatch" | "invalid_batch_settlement_evm_token_mismatch" | "invalid_batch_settlement_evm_withdraw_delay_mismatch" | "invalid_batch_settlement_evm_withdraw_delay_out_of_range" | "invalid_batch_settlement_evm_erc3009_authorization_required" | "invalid_batch_settlement_evm_permit2_authorization_required" | "invalid_batch_settlement_evm_missing_eip712_domain" | "invalid_batch_settlement_evm_payload_authorization_valid_before" | "invalid_batch_settlement_evm_payload_authorization_valid_after" | "invalid_batch_settlement_evm_eip6492_factory_not_allowed" | "invalid_batch_settlement_evm_receive_authorization_signature" | "invalid_batch_settlement_evm_permit2_invalid_signature" | "invalid_batch_settlement_evm_permit2_invalid_spender" | "invalid_batch_settlement_evm_permit2_amount_mismatch" | "invalid_batch_settlement_evm_permit2_deadline_expired" | "invalid_batch_settlement_evm_permit2_allowance_required" | "invalid_batch_settlement_evm_eip2612_invalid_format" | "invalid_batch_settlement_evm_eip2612_invalid_signature" | "invalid_batch_settlement_evm_eip2612_owner_mismatch" | "invalid_batch_settlement_evm_eip2612_asset_mismatch" | "invalid_batch_settlement_evm_eip2612_spender_mismatch" | "invalid_batch_settlement_evm_eip2612_deadline_expired" | "invalid_batch_settlement_evm_eip2612_amount_mismatch" | "invalid_batch_settlement_evm_erc20_approval_unavailable" | "invalid_batch_settlement_evm_voucher_signature" | "invalid_batch_settlement_evm_insufficient_balance" | "invalid_batch_settlement_evm_channel_not_found" | "invalid_batch_settlement_evm_cumulative_exceeds_balance" | "invalid_batch_settlement_evm_cumulative_below_claimed" | "invalid_batch_settlement_evm_rpc_read_failed" | "invalid_batch_settlement_evm_deposit_simulation_failed" | "invalid_batch_settlement_evm_deposit_transaction_failed" | "invalid_batch_settlement_evm_deposit_already_used" | "invalid_batch_settlement_evm_authorizer_not_configured" | "invalid_batch_settlement_evm_authorizer_address_mismatch" | "invalid_batch_settlement_evm_claim_authorizer_signature" | "invalid_batch_settlement_evm_claim_simulation_failed" | "invalid_batch_settlement_evm_claim_transaction_failed" | "invalid_batch_settlement_evm_nothing_to_settle" | "invalid_batch_settlement_evm_settle_simulation_failed" | "invalid_batch_settlement_evm_settle_transaction_failed" | "invalid_batch_settlement_evm_refund_no_balance" | "invalid_batch_settlement_evm_refund_authorizer_mismatch" | "invalid_batch_settlement_evm_refund_authorizer_signature" | "invalid_batch_settlement_evm_refund_nonce_mismatch" | "invalid_batch_settlement_evm_refund_simulation_failed" | "invalid_batch_settlement_evm_refund_transaction_failed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "transaction_too_late" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "offer_unknown" | "claim_not_permitted" | "invalid_claim_signature";
+        Reason: "invalid_payload_structure" | "unsupported_scheme" | "network_mismatch" | "invalid_exact_evm_payload_signature" | "invalid_exact_evm_payload_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "insufficient_funds" | "invalid_exact_evm_payload_authorization_value" | "invalid_network" | "invalid_x402_version" | "accepted_requirements_mismatch" | "unsupported_asset" | "self_payment" | "asset_not_deployed_contract" | "invalid_extension" | "payment_identifier_required" | "unsupported_payload_type" | "invalid_sender_address" | "unsupported_asset_transfer_method" | "payer_mismatch" | "invalid_payment_amount" | "payment_below_minimum" | "cross_check_unavailable" | "settle_amount_required" | "settle_amount_above_maximum" | "settle_amount_below_minimum" | "duplicate_settlement" | "settlement_pending" | "settlement_abandoned" | "settlement_displaced" | "authorization_expired_unsettled" | "asset_mismatch" | "recipient_mismatch" | "amount_mismatch" | "insufficient_amount" | "authorization_expired" | "transaction_failed" | "recipient_not_sponsored" | "payer_not_sponsored" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_payload_undeployed_smart_wallet" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "token_paused" | "account_blocked" | "invalid_exact_evm_transfer_event_mismatch" | "gas_limit_exceeded" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "invalid_permit2_signature" | "permit2_token_mismatch" | "permit2_amount_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_invalid_nonce" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit_not_supported" | "permit_dai_not_supported" | "permit_nonce_mismatch" | "invalid_permit_spender" | "invalid_permit_signature" | "permit_expired" | "permit_amount_mismatch" | "permit_allowance_changed" | "permit_simulation_failed" | "invalid_upto_evm_transaction_failed" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "permit2_2612_amount_mismatch" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "erc20_approval_not_sponsored" | "router_not_deployed" | "invalid_auth_capture_evm_payload_format" | "invalid_auth_capture_evm_extra" | "invalid_auth_capture_evm_unsupported_payment_flow" | "invalid_auth_capture_evm_missing_receiver_authorizer" | "invalid_auth_capture_evm_receiver_authorizer_mismatch" | "invalid_auth_capture_evm_unsupported_asset_transfer_method" | "invalid_auth_capture_evm_unsupported_operator_type" | "invalid_auth_capture_evm_policy" | "invalid_auth_capture_evm_operator_not_admitted" | "invalid_auth_capture_evm_payload_method_mismatch" | "invalid_auth_capture_evm_capture_deadline_expired" | "invalid_auth_capture_evm_deadline_ordering" | "invalid_auth_capture_evm_authorization_expired" | "invalid_auth_capture_evm_authorization_not_yet_valid" | "invalid_auth_capture_evm_token_collector_mismatch" | "invalid_auth_capture_evm_token_mismatch" | "invalid_auth_capture_evm_signature" | "invalid_auth_capture_evm_erc6492_factory_not_allowed" | "invalid_auth_capture_evm_amount_mismatch" | "invalid_auth_capture_evm_amount_overflow" | "invalid_auth_capture_evm_fee" | "invalid_auth_capture_evm_fee_bps" | "invalid_auth_capture_evm_fee_bps_range" | "invalid_auth_capture_evm_fee_bps_out_of_range" | "invalid_auth_capture_evm_fee_receiver" | "invalid_auth_capture_evm_zero_fee_receiver" | "invalid_auth_capture_evm_salt_binding_mismatch" | "invalid_auth_capture_evm_nonce_mismatch" | "invalid_auth_capture_evm_authorizer_signature" | "invalid_auth_capture_evm_void_authorizer_signature" | "invalid_auth_capture_evm_void_remainder_full_capture" | "invalid_auth_capture_evm_void_remainder_not_offered" | "invalid_auth_capture_evm_lifecycle_not_relayed" | "invalid_auth_capture_evm_operator_mismatch" | "invalid_auth_capture_evm_insufficient_balance" | "invalid_auth_capture_evm_payment_already_collected" | "invalid_auth_capture_evm_token_collection_failed" | "invalid_auth_capture_evm_collector" | "invalid_auth_capture_evm_unexpected_payment_state" | "invalid_auth_capture_evm_insufficient_authorization" | "invalid_auth_capture_evm_zero_authorization" | "invalid_auth_capture_evm_refund_exceeds_capture" | "invalid_auth_capture_evm_refund_deadline_expired" | "invalid_auth_capture_evm_refund_funding_unavailable" | "invalid_auth_capture_evm_simulation_failed" | "invalid_auth_capture_evm_transaction_reverted" | "invalid_batch_settlement_evm_payload_type" | "invalid_batch_settlement_evm_deposit_payload" | "invalid_batch_settlement_evm_voucher_payload" | "invalid_batch_settlement_evm_refund_payload" | "invalid_batch_settlement_evm_claim_payload" | "invalid_batch_settlement_evm_settle_payload" | "invalid_batch_settlement_evm_channel_id_mismatch" | "invalid_batch_settlement_evm_receiver_mismatch" | "invalid_batch_settlement_evm_receiver_authorizer_mismatch" | "invalid_batch_settlement_evm_token_mismatch" | "invalid_batch_settlement_evm_withdraw_delay_mismatch" | "invalid_batch_settlement_evm_withdraw_delay_out_of_range" | "invalid_batch_settlement_evm_erc3009_authorization_required" | "invalid_batch_settlement_evm_permit2_authorization_required" | "invalid_batch_settlement_evm_missing_eip712_domain" | "invalid_batch_settlement_evm_payload_authorization_valid_before" | "invalid_batch_settlement_evm_payload_authorization_valid_after" | "invalid_batch_settlement_evm_eip6492_factory_not_allowed" | "invalid_batch_settlement_evm_receive_authorization_signature" | "invalid_batch_settlement_evm_permit2_invalid_signature" | "invalid_batch_settlement_evm_permit2_invalid_spender" | "invalid_batch_settlement_evm_permit2_amount_mismatch" | "invalid_batch_settlement_evm_permit2_deadline_expired" | "invalid_batch_settlement_evm_permit2_allowance_required" | "invalid_batch_settlement_evm_eip2612_invalid_format" | "invalid_batch_settlement_evm_eip2612_invalid_signature" | "invalid_batch_settlement_evm_eip2612_owner_mismatch" | "invalid_batch_settlement_evm_eip2612_asset_mismatch" | "invalid_batch_settlement_evm_eip2612_spender_mismatch" | "invalid_batch_settlement_evm_eip2612_deadline_expired" | "invalid_batch_settlement_evm_eip2612_amount_mismatch" | "invalid_batch_settlement_evm_erc20_approval_unavailable" | "invalid_batch_settlement_evm_voucher_signature" | "invalid_batch_settlement_evm_insufficient_balance" | "invalid_batch_settlement_evm_channel_not_found" | "invalid_batch_settlement_evm_cumulative_exceeds_balance" | "invalid_batch_settlement_evm_cumulative_below_claimed" | "invalid_batch_settlement_evm_rpc_read_failed" | "invalid_batch_settlement_evm_deposit_simulation_failed" | "invalid_batch_settlement_evm_deposit_transaction_failed" | "invalid_batch_settlement_evm_deposit_already_used" | "invalid_batch_settlement_evm_authorizer_not_configured" | "invalid_batch_settlement_evm_authorizer_address_mismatch" | "invalid_batch_settlement_evm_claim_authorizer_signature" | "invalid_batch_settlement_evm_claim_simulation_failed" | "invalid_batch_settlement_evm_claim_transaction_failed" | "invalid_batch_settlement_evm_nothing_to_settle" | "invalid_batch_settlement_evm_settle_simulation_failed" | "invalid_batch_settlement_evm_settle_transaction_failed" | "invalid_batch_settlement_evm_refund_no_balance" | "invalid_batch_settlement_evm_refund_authorizer_mismatch" | "invalid_batch_settlement_evm_refund_authorizer_signature" | "invalid_batch_settlement_evm_refund_nonce_mismatch" | "invalid_batch_settlement_evm_refund_simulation_failed" | "invalid_batch_settlement_evm_refund_transaction_failed" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_transaction_sender_ata_not_found" | "invalid_exact_svm_payload_transaction_receiver_ata_not_found" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_transaction_simulation_failed" | "settle_exact_svm_block_height_exceeded" | "invalid_exact_svm_transaction_failed" | "invalid_boc_format" | "message_verification_failed" | "invalid_exact_tvm_payload_valid_until_too_far" | "authorization_mismatch" | "invalid_exact_tvm_payload_amount_mismatch" | "invalid_exact_tvm_payload_w5_actions" | "invalid_exact_tvm_payload_jetton_transfer" | "insufficient_ton_attached" | "invalid_exact_tvm_payload_attached_ton_amount_too_high" | "invalid_exact_tvm_payload_invalid_code_hash" | "invalid_exact_tvm_payload_wallet_id_mismatch" | "invalid_exact_tvm_payload_signature_mode_mismatch" | "invalid_exact_tvm_payload_extensions_dict_mismatch" | "account_frozen" | "wallet_not_deployed" | "seqno_already_used" | "seqno_too_high" | "insufficient_jetton_balance" | "insufficient_ton_for_gas" | "transaction_verification_failed" | "invalid_hex_encoding" | "transaction_too_short" | "invalid_recipient_address" | "invalid_contract_address" | "authorization_expires_too_late" | "fee_limit_too_high" | "fee_limit_too_low" | "invalid_exact_tron_signature" | "transaction_already_on_chain" | "reference_block_mismatch" | "account_not_activated" | "account_permission_mismatch" | "insufficient_balance" | "insufficient_energy" | "invalid_exact_tron_transaction_simulation_failed" | "transfer_event_mismatch" | "transaction_not_found" | "transaction_not_final" | "transaction_too_old" | "transaction_too_late" | "no_matching_transfer" | "sender_mismatch" | "memo_mismatch" | "offer_unknown" | "claim_not_permitted" | "invalid_claim_signature";
         ReasonCatalogue: {
             reasons: components["schemas"]["ReasonEntry"][];
             errorCodes: components["schemas"]["ErrorCodeEntry"][];
@@ -3476,6 +3843,20 @@ export interface components {
                 /** @description Figures that the recount corrected; 0 unless something is wrong */
                 repairs: number;
             };
+        };
+        RefundRequest: {
+            /**
+             * @description Any name of the network
+             * @example eip155:84532
+             */
+            network: string;
+            /** @description The escrow's hash of the payment, in any letter case */
+            paymentInfoHash: string;
+            /**
+             * @description Smallest units of the token, decimal digits
+             * @example 4000
+             */
+            amount: string;
         };
         Registration: {
             apiKey: string;
@@ -4209,6 +4590,15 @@ export interface components {
              */
             sandbox?: true;
         };
+        VoidRequest: {
+            /**
+             * @description Any name of the network
+             * @example eip155:84532
+             */
+            network: string;
+            /** @description The escrow's hash of the payment, in any letter case */
+            paymentInfoHash: string;
+        };
         WebhookDelivery: {
             /** @description The event's id: the header `webhook-id` of every attempt */
             id: string;
@@ -4265,7 +4655,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_AMOUNT`: The amount is below what the stream has already used. `AMOUNT_EXCEEDED`: The amount is above the maximum of the stream. `INVALID_VOUCHER`: The payer's voucher is missing, or does not fit the update. */
+        /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_IDEMPOTENCY_KEY`: The header `Idempotency-Key` is not 1 to 64 letters, digits and hyphens. `PAYMENT_REFUSED`: The payment was judged and refused; see `errorReason`. */
         BadRequest: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4434,6 +4824,21 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `PAYLOAD_MISMATCH`: The `Idempotency-Key` was already used with a different body. */
+        PayloadMismatch: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `REQUEST_TOO_LARGE`: The body is larger than 65536 bytes (64 kB), unless the instance sets another limit. */
         PaymentsRequestTooLarge: {
             headers: {
@@ -4564,6 +4969,20 @@ export interface components {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 "Retry-After": components["headers"]["Retry-After"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `INVALID_REQUEST`: The request is malformed; the message names the field. `INVALID_AMOUNT`: The amount is below what the stream has already used. `AMOUNT_EXCEEDED`: The amount is above the maximum of the stream. `INVALID_VOUCHER`: The payer's voucher is missing, or does not fit the update. */
+        StreamsBadRequest: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6839,7 +7258,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamUpdated"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["StreamsBadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -6897,7 +7316,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamAnswer"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["StreamsBadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -7684,6 +8103,222 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["IntentNotPending"];
             410: components["responses"]["IntentExpired"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    capture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Unique key of this request: 1 to 64 letters, digits and hyphens
+                 * @example order-4711-attempt-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CaptureRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of the capture. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedHold"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PayloadMismatch"];
+            413: components["responses"]["RequestTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimitedOrQuotaExceeded"];
+            500: components["responses"]["InternalErrorOrSettlementFailed"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    voidHold: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Unique key of this request: 1 to 64 letters, digits and hyphens
+                 * @example order-4711-attempt-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VoidRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of the void. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedHold"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PayloadMismatch"];
+            413: components["responses"]["RequestTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimitedOrQuotaExceeded"];
+            500: components["responses"]["InternalErrorOrSettlementFailed"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    refundHold: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Unique key of this request: 1 to 64 letters, digits and hyphens
+                 * @example order-4711-attempt-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefundRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of the refund. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedHold"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PayloadMismatch"];
+            413: components["responses"]["RequestTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimitedOrQuotaExceeded"];
+            500: components["responses"]["InternalErrorOrSettlementFailed"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getHeldPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Any name of the network
+                 * @example eip155:84532
+                 */
+                network: string;
+                /** @description The escrow's hash of the payment, in any letter case */
+                paymentInfoHash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeldPaymentDetails"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listHeldPayments: {
+        parameters: {
+            query?: {
+                /** @description Page size, from 1 on; at most 200 are returned; default 50 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the previous page */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Filter by status */
+                status?: "pending" | "held" | "captured" | "voided" | "expired" | "reclaimed" | "failed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of holds. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeldPaymentPage"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8878,6 +9513,318 @@ export interface operations {
                 "application/json": components["schemas"]["ChannelEvent"] & {
                     /** @constant */
                     type?: "channel.unclaimable";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    holdPending: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldEvent"] & {
+                    /** @constant */
+                    type?: "hold.pending";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    holdHeld: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldEvent"] & {
+                    /** @constant */
+                    type?: "hold.held";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    holdCaptured: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldEvent"] & {
+                    /** @constant */
+                    type?: "hold.captured";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    holdVoided: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldEvent"] & {
+                    /** @constant */
+                    type?: "hold.voided";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    holdExpiring: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldEvent"] & {
+                    /** @constant */
+                    type?: "hold.expiring";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    holdExpired: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldEvent"] & {
+                    /** @constant */
+                    type?: "hold.expired";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    holdReclaimed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldEvent"] & {
+                    /** @constant */
+                    type?: "hold.reclaimed";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    holdFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldEvent"] & {
+                    /** @constant */
+                    type?: "hold.failed";
                 };
             };
         };

@@ -5,9 +5,11 @@ import { createResourceProbe } from '../platform/resourceProbe.js'
 import { description, version } from '../platform/version.js'
 import type { Clock } from '../ports/clock.js'
 import type { Job } from '../ports/job.js'
+import { createCaptures } from '../usecases/captures/index.js'
 import { createChannels } from '../usecases/channels/index.js'
 import { createCore } from '../usecases/core/index.js'
 import { createClaimRules } from '../usecases/core/verify/claimRules.js'
+import { createHoldBinding } from '../usecases/core/verify/holdBinding.js'
 import { createCredit } from '../usecases/credit/index.js'
 import { createDashboard } from '../usecases/dashboard/index.js'
 import { createDiscovery } from '../usecases/discovery/index.js'
@@ -77,12 +79,18 @@ export const createNouns = (
     uniqueAmounts: stores.uniqueAmounts,
     policy: config.exactDirect.claims,
   })
+  const holdBinding = createHoldBinding({
+    store: stores.heldPayments,
+    findStatement: async (recipient) =>
+      findConfigured(recipient) ?? (await stores.recipientStatements.find(recipient)),
+  })
   const pauses = createPauses({ ...stores, store: stores.pauses, registry, gauge: metrics, logger })
   const findPause = pauses.find
   const reorgs = createRecentReorgs(clock)
   const core = createCore({
     ...stores,
     claimRules,
+    holdBinding,
     findPause,
     settings: config,
     service: { name: 'quittance', version, description, features: { ...listFeatures(config), schemes } },
@@ -150,6 +158,15 @@ export const createNouns = (
     settleAuthorization: core.settleAuthorization,
     gauges: metrics,
     clock,
+    logger,
+  })
+  const captures = createCaptures({
+    store: stores.heldPayments,
+    registry,
+    settleAuthorization: core.settleAuthorization,
+    gauges: metrics,
+    warnedBeforeMs: config.holdWarnedBeforeMs,
+    clock: streamClock,
     logger,
   })
   const credit = createCredit({ ...stores, registry, counter: metrics, clock, logger })
@@ -234,6 +251,7 @@ export const createNouns = (
     listJobs([
       core,
       channels,
+      captures,
       credit,
       dashboard,
       intents,
@@ -260,6 +278,7 @@ export const createNouns = (
       reconciliation: reconciliation.useCases,
       recipients: recipients.useCases,
       intents: intents.useCases,
+      captures: captures.useCases,
       siwx: siwx.useCases,
       stats: stats.useCases,
       streams: streams.useCases,

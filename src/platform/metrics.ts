@@ -33,6 +33,14 @@ interface MeasuredOpen {
   readonly oldestSeconds: number
 }
 
+interface MeasuredHolds {
+  readonly network: string
+  readonly asset: string
+  readonly count: number
+  readonly amount: bigint
+  readonly nearestDeadline: Date
+}
+
 interface MeasuredReconciliation {
   readonly counts: readonly KindCount[]
   readonly unchecked: number
@@ -60,6 +68,7 @@ export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounte
   setOpenStreams(open: readonly MeasuredOpen[]): void
   /** Replaces all values. */
   setUnclaimedChannels(totals: readonly MeasuredUnclaimed[]): void
+  setOpenHolds(holds: readonly MeasuredHolds[]): void
   setLastReconciliation(run: MeasuredReconciliation): void
   setPauses(count: number): void
 }
@@ -194,6 +203,24 @@ export const createMetrics = ({
     labelNames: ['network', 'asset'],
     registers,
   })
+  const openHolds = new Gauge({
+    name: 'quittance_holds_open',
+    help: 'Payments that are held for accounts, and can be captured or taken back',
+    labelNames: ['network'],
+    registers,
+  })
+  const heldAmount = new Gauge({
+    name: 'quittance_holds_amount',
+    help: 'What of them was neither captured nor returned, in smallest units of the asset',
+    labelNames: ['network', 'asset'],
+    registers,
+  })
+  const nearestDeadline = new Gauge({
+    name: 'quittance_holds_nearest_deadline_timestamp_seconds',
+    help: 'The first capture deadline of the open holds; absent without one',
+    labelNames: ['network'],
+    registers,
+  })
   const reorged = new Counter({
     name: 'quittance_settlements_reorged_total',
     help: 'Confirmed settlements whose block was removed by a reorg',
@@ -301,6 +328,21 @@ export const createMetrics = ({
     countCreditRepair: () => creditRepairs.inc(),
     countWebhook: (outcome) => webhooks.inc({ outcome }),
     setOpenSettlements: setOpen({ count: open, oldest }, openStates),
+    setOpenHolds: (holds) => {
+      for (const gauge of [openHolds, heldAmount, nearestDeadline]) gauge.reset()
+      const nearest = new Map<string, number>()
+      for (const { network, asset, count, amount, nearestDeadline: at } of holds) {
+        const labels = { network: labelNetwork(network) }
+        openHolds.inc(labels, count)
+        heldAmount.inc({ ...labels, asset }, Number(amount))
+        const seconds = Math.min(
+          at.getTime() / 1_000,
+          nearest.get(labels.network) ?? Number.POSITIVE_INFINITY,
+        )
+        nearest.set(labels.network, seconds)
+        nearestDeadline.set(labels, seconds)
+      }
+    },
     setOpenStreams: setOpen({ count: openStreams, oldest: oldestStreams }, openStreamStates),
     setUnclaimedChannels: (totals) => {
       for (const gauge of [unclaimed, oldestUnclaimed]) gauge.reset()

@@ -51,6 +51,8 @@ export type LogEvent =
   | 'extension.failed'
   | 'broadcasts.dropped'
   | 'hold.release_failed'
+  | 'hold.unread'
+  | 'hold.void_failed'
   | 'idempotency.write_failed'
   | 'instance.connection_lost'
   | 'instance.heartbeat_failed'

@@ -56,6 +56,9 @@ export const tierRatedEndpoints: ReadonlyMap<string, number> = new Map([
   ['POST /verify', 0],
   ['POST /settle', 0],
   ['POST /v1/intent/:id/execute', 0],
+  ['POST /v1/captures', 0],
+  ['POST /v1/voids', 0],
+  ['POST /v1/refunds', 0],
   ['POST /v1/stream/open', 0],
   ['POST /v1/stream/close', 0],
   ['POST /v1/stream/update', streamUpdatesPerMinute],
@@ -114,6 +117,8 @@ export const listRequestLimits = (figures: RequestLimitSettings): readonly Reque
     perCustomer('POST /v1/intent/:id/refresh', 600),
     perUnproven('POST /v1/intent', 600),
     perUnproven('POST /v1/intent/:id/refresh', 600),
+    perCustomer('GET /v1/payments/:network/:paymentInfoHash', 600),
+    perUnproven('GET /v1/payments/:network/:paymentInfoHash', 600),
     // An explanation reads more of a chain than a verification.
     perAddress('POST /v1/explain', 60),
     perCustomer('POST /v1/explain', 120),

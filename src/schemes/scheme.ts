@@ -7,6 +7,7 @@ import type { Reason } from '../protocol/reasons.js'
 import type { PaymentDemands } from '../protocol/recipients.js'
 import type { Trace } from '../protocol/rules/rules.js'
 import type { ChannelCare } from './channelCare.js'
+import type { HoldAgency } from './holdAgency.js'
 import type { Network } from './network.js'
 import type { JournalClaims } from './publicProof.js'
 
@@ -178,6 +179,8 @@ export interface Scheme {
   readonly journalClaims: JournalClaims | null
   /** Null: a success says all. */
   readonly settledState: SettledState | null
+  /** Absent: it signs for no merchant. */
+  readonly agency?: HoldAgency
   /** At the moment. Null: /supported does not list it now. */
   describeKind(): KindTerms | null
   /**

@@ -11,6 +11,7 @@ import { mapDatabaseErrors } from './postgres/database/databaseErrors.js'
 import { createJobLeases, leaseMemoryMs } from './postgres/database/instance.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
+import { createHeldPayments } from './postgres/heldPayments/heldPayments.js'
 import { createHolds } from './postgres/holds/holds.js'
 import { createIntentStore } from './postgres/intents/intentStore.js'
 import { createIdempotencyStore } from './postgres/journal/idempotencyStore.js'
@@ -75,6 +76,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       channelCustody: createCustodyCache(mapDatabaseErrors(createChannelCustody(pool))),
       streams: mapDatabaseErrors(createStreamStore(pool)),
       channelLedger: mapDatabaseErrors(createChannelLedger(pool, reads)),
+      heldPayments: mapDatabaseErrors(createHeldPayments(pool, reads)),
       statistics: mapDatabaseErrors({
         ...createStatistics(reads),
         addRequests: createStatistics(pool).addRequests,

@@ -6,6 +6,7 @@ import type { ChannelLedger } from '../ports/channelLedger.js'
 import type { CreditStore } from '../ports/creditStore.js'
 import type { DatabaseObserver } from '../ports/databaseObserver.js'
 import type { DiscoveryCatalogue, OwnerChallenges } from '../ports/discovery.js'
+import type { HeldPayments } from '../ports/heldPayments.js'
 import type { Holds } from '../ports/holds.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { IntentStore } from '../ports/intentStore.js'
@@ -96,6 +97,7 @@ export interface Stores {
   readonly sponsoringHistory: SponsoringHistory
   readonly streams: StreamStore
   readonly channelLedger: ChannelLedger
+  readonly heldPayments: HeldPayments
   /** As the fields of the same names, for pages that are looked at: a flood of them must not delay payments. */
   readonly views: { readonly quotas: Quotas; readonly journal: Pick<SettlementJournal, 'find'> }
   readonly accountSettlements: AccountSettlements

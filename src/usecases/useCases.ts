@@ -34,6 +34,7 @@ import type {
   WebhookSet,
   WebhookTested,
 } from '../protocol/webhooks.js'
+import type { CaptureUseCases } from './captures/useCases.js'
 import type { CoreUseCases } from './core/useCases.js'
 import type { DashboardUseCases } from './dashboard/useCases.js'
 import type { DiscoveryUseCases } from './discovery/useCases.js'
@@ -51,6 +52,7 @@ export interface UseCases {
   readonly reconciliation: ReconciliationUseCases
   readonly recipients: RecipientUseCases
   readonly intents: IntentUseCases
+  readonly captures: CaptureUseCases
   readonly siwx: SiwxUseCases
   readonly stats: StatsUseCases
   readonly streams: StreamUseCases

@@ -69,6 +69,8 @@ export interface EvmSettings {
   /** Whether permits for the shared router are settled, which pays any recipient. */
   readonly takesSharedRouterPermits: boolean
   readonly smartWalletFactories: readonly `0x${string}`[]
+  /** They sign captures for merchants without a key of their own. The first is advertised; empty: none. */
+  readonly holdAuthorizerKeys: readonly Secret[]
   /** Payees of `auth-capture` whose refunds the operator pays from what its accounts hold and have allowed. */
   readonly refundReceivers: readonly RefundReceiver[]
   /** For how long, and for what rise of a ceiling in smallest units, one look at a channel answers for its vouchers. */
@@ -179,6 +181,7 @@ const familyShape = {
   DEPLOY_ERC4337_WITH_EIP6492: z.enum(['true', 'false'], 'must be true or false').default('false'),
   EVM_SHARED_ROUTER_PERMITS: z.enum(['true', 'false'], 'must be true or false').default('false'),
   EVM_SMART_WALLET_FACTORIES: addresses.default([...wellKnownFactories]),
+  EVM_HOLD_AUTHORIZER_KEY: privateKeys.default([]),
   EVM_REFUND_RECEIVERS: refundReceivers.default([]),
   EVM_CHANNEL_SNAPSHOT_SECONDS: wholeNumber(0, 300).default(10),
   EVM_CHANNEL_SNAPSHOT_AMOUNT: smallestUnits(78).default(1_000_000n),
@@ -238,10 +241,15 @@ export const readEvmSettings = (
     return { problems: ['EVM_PRIVATE_KEY: is required to settle on EVM networks'] }
   }
 
-  const { EVM_CHANNEL_AUTHORIZER_KEY: channelAuthorizerKeys } = family
-  // Gas wallets are replaced often; these must stay until every channel that names one is drained.
-  if (channelAuthorizerKeys.some((key) => keys.some((other) => other.reveal() === key.reveal()))) {
+  const { EVM_CHANNEL_AUTHORIZER_KEY: channelAuthorizerKeys, EVM_HOLD_AUTHORIZER_KEY: holdAuthorizerKeys } =
+    family
+  // Gas wallets are replaced often; these keys must stay until every channel and hold that names them is over.
+  const isGasWallet = (key: Secret): boolean => keys.some((other) => other.reveal() === key.reveal())
+  if (channelAuthorizerKeys.some(isGasWallet)) {
     return { problems: ['EVM_CHANNEL_AUTHORIZER_KEY: must not be a key of EVM_PRIVATE_KEY'] }
+  }
+  if (holdAuthorizerKeys.some(isGasWallet)) {
+    return { problems: ['EVM_HOLD_AUTHORIZER_KEY: must not be a key of EVM_PRIVATE_KEY'] }
   }
 
   const chosen = chooseNetworks(named, withUrl)
@@ -266,6 +274,7 @@ export const readEvmSettings = (
       deploysSmartWallets: family.DEPLOY_ERC4337_WITH_EIP6492 === 'true',
       takesSharedRouterPermits: family.EVM_SHARED_ROUTER_PERMITS === 'true',
       smartWalletFactories: family.EVM_SMART_WALLET_FACTORIES,
+      holdAuthorizerKeys,
       refundReceivers: family.EVM_REFUND_RECEIVERS,
       channelSnapshots: {
         maxAgeMs: 1_000 * family.EVM_CHANNEL_SNAPSHOT_SECONDS,

@@ -70,6 +70,10 @@ const documentInfo = {
       name: 'Channels',
       description: 'Channels of `batch-settlement` whose vouchers are kept, claimed and paid out here.',
     },
+    {
+      name: 'Holds',
+      description: 'Captures, voids and refunds of payments that are held by `auth-capture`.',
+    },
     { name: 'Streams', description: 'Metered payments: one settlement of exactly what was used.' },
     { name: 'Intents', description: 'Payments that can be made on one of several networks.' },
     { name: 'Accounts', description: 'API keys and their dashboard.' },

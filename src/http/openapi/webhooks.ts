@@ -1,4 +1,5 @@
 import type { ChannelEvent } from '../../protocol/channels.js'
+import type { HeldStatus } from '../../protocol/heldPayments.js'
 import type { StreamEvent } from '../../protocol/streams.js'
 import { mapValues } from './shareComponents.js'
 
@@ -35,6 +36,17 @@ const intentEvents = {
   'intent.expired': 'Its time was over before it was paid.',
   'intent.cancelled': 'It was cancelled.',
 } as const
+
+const holdEvents = {
+  'hold.pending': 'The block of a hold was dropped; it is sent again.',
+  'hold.held': 'The payment is held, and can be captured.',
+  'hold.captured': 'All of it was captured.',
+  'hold.voided': 'What was not captured was returned to the payer.',
+  'hold.expiring': 'The capture deadline is near; at most once per hold.',
+  'hold.expired': 'The capture deadline has passed: the payer can take back what is left.',
+  'hold.reclaimed': 'The payer took back what was left.',
+  'hold.failed': 'The payment was never held.',
+} as const satisfies Record<`hold.${HeldStatus | 'expiring'}`, string>
 
 const settlementData = {
   allOf: [
@@ -86,6 +98,7 @@ export const eventSchemas = {
       },
     ],
   }),
+  HoldEvent: describeBody({ $ref: '#/components/schemas/HeldPayment' }),
   StreamEvent: describeBody({ $ref: '#/components/schemas/Stream' }),
 }
 
@@ -137,5 +150,6 @@ export const webhooks = {
   ...mapValues(settlementEvents, (text, type) => describeEvent(type, text, 'SettlementEvent')),
   ...mapValues(intentEvents, (text, type) => describeEvent(type, text, 'IntentEvent')),
   ...mapValues(channelEvents, (text, type) => describeEvent(type, text, 'ChannelEvent')),
+  ...mapValues(holdEvents, (text, type) => describeEvent(type, text, 'HoldEvent')),
   ...mapValues(streamEvents, (text, type) => describeEvent(type, text, 'StreamEvent')),
 }

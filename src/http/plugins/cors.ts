@@ -115,7 +115,17 @@ const isAccountRoute = (path: string, method: string | readonly string[]): boole
 
 const readMethods: readonly string[] = ['GET', 'HEAD']
 
-const accountPaths: readonly string[] = ['/register', '/lookup', '/v1/events', '/v1/stream']
+const accountPaths: readonly string[] = [
+  '/register',
+  '/lookup',
+  '/v1/events',
+  '/v1/stream',
+  '/v1/captures',
+  '/v1/voids',
+  '/v1/refunds',
+  '/v1/payments',
+  '/v1/payments/:network/:paymentInfoHash',
+]
 
 const readPath = (url: string): string => {
   const [path = ''] = url.split(/[?#]/, 1)

@@ -18,6 +18,10 @@ export const authCaptureReasons = {
     message: 'extra.receiverAuthorizer is required: without it the payment could never be captured',
     remedy: 'fix_request',
   },
+  invalid_auth_capture_evm_receiver_authorizer_mismatch: {
+    message: 'extra.receiverAuthorizer is a key of this facilitator, which does not sign for this caller',
+    remedy: 'fix_request',
+  },
   invalid_auth_capture_evm_unsupported_asset_transfer_method: {
     message: 'extra.assetTransferMethod is neither eip3009 nor permit2',
     remedy: 'fix_request',

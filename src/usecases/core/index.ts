@@ -36,6 +36,7 @@ import type { StartSettleWait } from './settle/settlementContext.js'
 import { createSettlePayment } from './settle/settlePayment.js'
 import type { CoreUseCases, ServiceDescription } from './useCases.js'
 import type { ClaimRules } from './verify/claimRules.js'
+import type { HoldBinding } from './verify/holdBinding.js'
 import {
   createHoldAuthorization,
   createHoldFunds,
@@ -72,6 +73,7 @@ interface CoreDependencies {
   readonly quotas: Quotas
   readonly holds: Holds
   readonly claimRules: ClaimRules
+  readonly holdBinding: HoldBinding
   /** Default: nothing is paused. */
   readonly findPause?: FindPause
   readonly uniqueAmounts: UniqueAmounts

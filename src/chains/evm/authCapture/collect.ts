@@ -54,7 +54,7 @@ interface Wallet {
 }
 
 export const createPrepareCollection = (dependencies: AuthCaptureDependencies): Prepare => {
-  const { family, network, rpc, tokens, clock, accounts, contractReader } = dependencies
+  const { family, network, rpc, tokens, clock, accounts, contractReader, holdAuthorizers } = dependencies
   const { chainId } = network
 
   /** Tokens and Permit2 ask whatever has code (EIP-1271), also where a key of it signed (EIP-7702). */
@@ -117,6 +117,7 @@ export const createPrepareCollection = (dependencies: AuthCaptureDependencies): 
       info,
       chainId,
       accounts,
+      isAgent: holdAuthorizers.some(({ address }) => isSameAddress(address, terms.receiverAuthorizer)),
       ...readOccasion(clock, phase),
     }
     const early = runRules(termsRules, candidate, trace)

@@ -200,7 +200,8 @@ export const createPrepareLifecycle = (dependencies: AuthCaptureDependencies): P
     const broken = runRules(callRules, candidate, trace)
     if (broken !== null) return refuse(broken)
     const isWalletAsked = signed.authorizer === 'contract'
-    return { prepared: createPrepared(dependencies, { candidate, occasion, hash, isWalletAsked }) }
+    const { caller = null } = phase
+    return { prepared: createPrepared(dependencies, { candidate, occasion, hash, isWalletAsked, caller }) }
   }
 }
 
@@ -209,17 +210,20 @@ const lifecycleGasCap = 400_000n
 const lifecycleReorgGas = 60_000n
 
 const createPrepared = (
-  { rpc, network, family }: AuthCaptureDependencies,
+  { rpc, network, family, holdAuthorizers }: AuthCaptureDependencies,
   {
     candidate,
     occasion,
     hash,
     isWalletAsked,
+    caller,
   }: {
     readonly candidate: Candidate
     readonly occasion: ReturnType<typeof readOccasion>
     readonly hash: Hex
     readonly isWalletAsked: boolean
+    /** Account id, or `anonymous`. */
+    readonly caller: string | null
   },
 ): PreparedCapture => {
   const { proof, authority, payment } = candidate
@@ -247,10 +251,14 @@ const createPrepared = (
     capturable: proof.type === 'void' ? 0n : proof.expectedCapturable,
     refundable: proof.type === 'void' ? 0n : proof.expectedRefundable,
   }
-  // The payer signed for any authorizer that it likes: the operator pays by the signature of its own choice alone.
+  // The payer signed for any authorizer that it likes: the operator pays by the signature of its own choice alone. A key of ours
+  // signs for every account, a payer's as well: there the account has to be the operator's choice.
+  const { receiverAuthorizer } = authority
+  const isOurs = holdAuthorizers.some(({ address }) => isSameAddress(address, receiverAuthorizer))
+  const asker = (isOurs ? caller : receiverAuthorizer)?.toLowerCase()
   const isFunded = family.refundReceivers.some(
     ({ receiver, authorizer }) =>
-      isSameAddress(receiver, info.receiver) && isSameAddress(authorizer, authority.receiverAuthorizer),
+      isSameAddress(receiver, info.receiver) && authorizer.toLowerCase() === asker,
   )
   const call: SettlementCall = {
     to: planned.to,

@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { Trace } from '../../../protocol/rules/rules.js'
@@ -14,7 +15,10 @@ import type { JudgedCall } from './judge.js'
 
 /* What a collection and a request about one have in common, before they are simulated. */
 
-export type AuthCaptureDependencies = Parameters<CreateScheme>[0]
+export type AuthCaptureDependencies = Parameters<CreateScheme>[0] & {
+  /** Keys of ours that sign what becomes of a hold, for the account that is bound to it. */
+  readonly holdAuthorizers: readonly { readonly address: Hex }[]
+}
 
 type Occasion = ReturnType<typeof readOccasion>
 

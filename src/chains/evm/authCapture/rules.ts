@@ -19,6 +19,8 @@ export interface Candidate extends CollectProof {
   readonly info: PaymentInfo
   readonly chainId: number
   readonly accounts: readonly Hex[]
+  /** Whether a key of ours decides what becomes of the hold. */
+  readonly isAgent: boolean
   readonly nowSeconds: bigint
   readonly isForSettle: boolean
   readonly marginSeconds: bigint
@@ -189,7 +191,15 @@ const signsTerms: Check = ({ authorization, terms, info, chainId }) => {
 }
 
 /** At settle the receiver states and signs what is charged. A hold charges nothing. */
-const statesCharge: Check = ({ terms, charge, isForSettle }) => {
+const statesCharge: Check = ({ terms, charge, isForSettle, isAgent }) => {
+  // Only holds are bound to an account: our key signs no charge.
+  if (terms.flow === 'authorization' && isAgent) {
+    return {
+      reason: 'invalid_auth_capture_evm_unsupported_payment_flow',
+      message:
+        'extra.paymentFlow `authorization` needs a receiverAuthorizer of the receiver: this facilitator signs no charges',
+    }
+  }
   if (terms.flow === 'escrow') {
     return refuseIf(
       charge !== null,

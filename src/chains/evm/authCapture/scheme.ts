@@ -2,6 +2,7 @@ import { zeroAddress } from 'viem'
 import type { Payment } from '../../../protocol/payment.js'
 import { type CreateScheme, createPaymentMethod, type PaymentMethod, toRefusal } from '../paymentMethod.js'
 import { createDescribeToken } from '../tokens/tokenRegistry.js'
+import { createHoldAgency, readHoldAuthorizers } from './agency.js'
 import { createPrepareCollection, identifyCollection } from './collect.js'
 import { describeCall, readJudge } from './judge.js'
 import { createPrepareLifecycle, identifyLifecycle } from './lifecycle.js'
@@ -12,8 +13,10 @@ import type { Prepare, PreparedCapture } from './prepared.js'
  * `auth-capture` on one network: the payer signs once for a maximum, which the escrow holds until the receiver captures it,
  * or pays out at once. An account of ours is the operator, the only sender that the escrow accepts.
  */
-export const createAuthCaptureScheme: CreateScheme = (dependencies) => {
-  const { network, opened, tokens, accounts, escrow } = dependencies
+export const createAuthCaptureScheme: CreateScheme = (given) => {
+  const holdAuthorizers = readHoldAuthorizers(given.family.holdAuthorizerKeys)
+  const dependencies = { ...given, holdAuthorizers }
+  const { network, opened, tokens, accounts, escrow } = given
   const describeToken = createDescribeToken(network, tokens)
   const createMethod = (prepare: Prepare, identify: typeof identifyCollection): PaymentMethod =>
     createPaymentMethod<PreparedCapture>(dependencies, {
@@ -36,12 +39,15 @@ export const createAuthCaptureScheme: CreateScheme = (dependencies) => {
     feeRecipient: zeroAddress,
     minFeeBps: 0,
     maxFeeBps: 0,
+    // Only a key of ours: servers with a key of their own state its address.
+    ...(holdAuthorizers[0] === undefined ? {} : { receiverAuthorizer: holdAuthorizers[0].address }),
   }
 
   return {
     kind: { scheme: 'auth-capture', network: network.network },
     network: opened,
     journalClaims: null,
+    agency: createHoldAgency(dependencies),
     settledState: null,
     describeKind: () =>
       escrow.peek() === true

@@ -17,6 +17,10 @@ export const authCaptureHelp = {
     'extra.receiverAuthorizer is required: without it the payment could never be captured.',
     "Set extra.receiverAuthorizer to the address of the receiver's key that signs captures.",
   ],
+  invalid_auth_capture_evm_receiver_authorizer_mismatch: [
+    'extra.receiverAuthorizer is a key of this facilitator, which does not sign for this caller.',
+    'Settle the hold with the API key of the account that captures it; the message says what stands against it.',
+  ],
   invalid_auth_capture_evm_unsupported_asset_transfer_method: [
     'extra.assetTransferMethod is neither eip3009 nor permit2.',
     'Set extra.assetTransferMethod to eip3009 or to permit2.',

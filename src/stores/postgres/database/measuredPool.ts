@@ -103,7 +103,7 @@ const transactional: ReadonlySet<string> = new Set(['BEGIN', 'COMMIT', 'ROLLBACK
 
 const tablesOf: Partial<Record<StatementGroup, readonly string[]>> = {
   settlement: ['open_settlements', 'unfinal_settlements', 'consumed_authorizations', 'unique_amounts'],
-  hold: ['reservations'],
+  hold: ['reservations', 'held_payments', 'hold_moves'],
   quota: ['quota_uses', 'account_days'],
   account: ['accounts', 'api_keys', 'audit_log', 'mailboxes', 'sealing_secret', 'siwx_nonces'],
   idempotency: ['idempotent_requests'],

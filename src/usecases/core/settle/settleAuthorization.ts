@@ -13,6 +13,7 @@ import { normalizeWith } from '../../../schemes/spelling.js'
 import { type ConcurrencyLimits, findDollarDecimals, type SpendingLimits } from '../limits.js'
 import { checkRequirements, findScheme } from '../verify/checkRequirements.js'
 import { type ClaimRules, noClaimRules } from '../verify/claimRules.js'
+import { type HoldBinding, noHoldBinding } from '../verify/holdBinding.js'
 import { canBeHeld, type Held, type HoldFunds, type IsHeld } from '../verify/holdFunds.js'
 import { noPauses, type PauseGate } from '../verify/pauses.js'
 import { createExecuteSettlement } from './executeSettlement.js'
@@ -48,6 +49,8 @@ export interface SettleAuthorizationDependencies {
   readonly isHeld?: IsHeld
   /** Default: payments carry a signature. */
   readonly claimRules?: ClaimRules
+  /** Default: holds are bound to no account. */
+  readonly holdBinding?: HoldBinding
   /** Default: nothing is paused. */
   readonly pauses?: PauseGate
   readonly limits: SpendingLimits
@@ -74,6 +77,7 @@ export const createSettleAuthorization = ({
   holdFunds,
   isHeld = async () => false,
   claimRules = noClaimRules,
+  holdBinding = noHoldBinding,
   pauses = noPauses,
   limits,
   concurrency,
@@ -125,6 +129,12 @@ export const createSettleAuthorization = ({
           payer: findClaimedPayer(payment.proof),
           ...admitted.refusal,
         })
+        if (refused === null) continue
+        return refused
+      }
+      const unbound = await withSignal(holdBinding.judge(scheme, payment, context.caller), waitUntil)
+      if (unbound !== null) {
+        const refused = await refuse(unbound)
         if (refused === null) continue
         return refused
       }
@@ -212,19 +222,20 @@ export const createSettleAuthorization = ({
     }
   }
 
-  /** What `onClaimed` refuses, or fails to record, is not sent. A failed `abandon` leaves the row to the reconciler. */
+  /** What `onClaimed` or the binding refuses, or fails to record, is not sent. A failed `abandon` leaves the row to the reconciler. */
   const deny = async (claimed: Settlement, context: SettlementContext): Promise<SettleResult | null> => {
-    if (context.onClaimed === undefined) return null
+    const { scheme, payment, caller } = context
+    if (context.onClaimed === undefined && scheme.agency === undefined) return null
     let refusal: Refusal | null
     try {
-      refusal = await context.onClaimed(claimed)
+      refusal = (await context.onClaimed?.(claimed)) ?? (await holdBinding.bind(scheme, payment, caller))
     } catch (error) {
       await withShortDeadline(journal.abandon(claimed.id)).catch(() => false)
       throw error
     }
     if (refusal === null) return null
     await journal.abandon(claimed.id)
-    return refuseSettle(context.payment.callerNetwork, refusal)
+    return refuseSettle(payment.callerNetwork, refusal)
   }
 
   const claim = (context: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {

@@ -5,7 +5,7 @@ import { findClaimedPayer, isRefused, readPayment } from '../../../protocol/read
 import type { Comparison, Trace } from '../../../protocol/rules/rules.js'
 import { findPublicProof } from '../../../schemes/publicProof.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
-import type { Scheme, Verification } from '../../../schemes/scheme.js'
+import type { Refusal, Scheme, Verification } from '../../../schemes/scheme.js'
 import { fingerprintRequest } from '../idempotency/fingerprint.js'
 import { noPaymentExtensions, type PaymentExtensions } from '../paymentExtensions.js'
 import { consumedBefore, describeWinner, type RefusedRequest } from '../settle/settleAnswers.js'
@@ -13,6 +13,7 @@ import { fingerprintProof, isSameRequest } from '../settle/settlementContext.js'
 import type { VerifyRequest } from '../useCases.js'
 import { checkNewRequirements, findScheme } from './checkRequirements.js'
 import { type ClaimRules, noClaimRules } from './claimRules.js'
+import { type HoldBinding, noHoldBinding } from './holdBinding.js'
 import { canBeHeld, takenBy } from './holdFunds.js'
 import { noPauses, type PauseGate } from './pauses.js'
 
@@ -52,6 +53,8 @@ export interface PaymentJudgeDependencies {
   readonly journal: Pick<SettlementJournal, 'findOpen' | 'isConsumed'>
   /** Default: payments carry a signature. */
   readonly claimRules?: ClaimRules
+  /** Default: holds are bound to no account. */
+  readonly holdBinding?: HoldBinding
   /** Default: nothing is paused. */
   readonly pauses?: PauseGate
   readonly extensions?: PaymentExtensions
@@ -64,6 +67,7 @@ export const createPaymentJudge = ({
   registry,
   journal,
   claimRules = noClaimRules,
+  holdBinding = noHoldBinding,
   pauses = noPauses,
   extensions = noPaymentExtensions,
 }: PaymentJudgeDependencies): PaymentJudge => {
@@ -97,12 +101,27 @@ export const createPaymentJudge = ({
     return refused === undefined ? { payment, scheme } : { payment, scheme, refused }
   }
 
+  /** Where a key of ours would move what is held, it has to be for this caller. */
+  const findUnbound = async (
+    { payment, scheme }: ReadRequest,
+    caller: string,
+    trace?: Trace,
+  ): Promise<Refusal | null> => {
+    if (scheme.agency === undefined) return null
+    trace?.expect(['claim_permitted'])
+    const unbound = await readInTime(holdBinding.judge(scheme, payment, caller))
+    trace?.note('claim_permitted', unbound)
+    return unbound
+  }
+
   const judge: PaymentJudge['judge'] = async (
     { payment, scheme },
     { caller, requester, isAwaited },
     trace,
   ) => {
     if (findPublicProof(scheme) === null) {
+      const unbound = await findUnbound({ payment, scheme }, caller, trace)
+      if (unbound !== null) return unbound
       return await scheme.verify(payment, { isAwaited, caller, requester, trace })
     }
     trace?.expect(['claim_permitted'])

@@ -1,0 +1,142 @@
+import type { JsonObject } from '../protocol/fields.js'
+import type { HeldStatus, MoveType } from '../protocol/heldPayments.js'
+import type { SettlementState } from './settlementJournal.js'
+
+/** A payment that a contract holds, and that a key of ours moves for the account that had it held. */
+export interface AgentHold {
+  /** CAIP-2 identifier. */
+  readonly network: string
+  /** Identifies the payment on its network; hex in lower case. */
+  readonly hash: string
+  /** Of the settlement that holds it. */
+  readonly authorizationId: string
+  readonly payer: string
+  readonly payTo: string
+  readonly asset: string
+  /** All that is held at first, in smallest units. */
+  readonly amount: bigint
+  /** From then on nothing is captured, and the payer can take back what is left. */
+  readonly captureDeadline: Date
+  readonly refundDeadline: Date
+  /** What the scheme needs to sign for it later; opaque to others. */
+  readonly terms: JsonObject
+}
+
+/** What the contract has of a hold, in smallest units. */
+export interface HeldState {
+  readonly isCollected: boolean
+  readonly capturable: bigint
+  readonly refundable: bigint
+}
+
+type Before = Pick<HeldState, 'capturable' | 'refundable'>
+
+/** What becomes of a hold. `capturable` and `refundable` are those that it is asked for from: they never recur. */
+export type HoldMove =
+  | { readonly type: 'void' }
+  | (Before & { readonly type: 'refund'; readonly amount: bigint })
+  | (Before & {
+      readonly type: 'capture'
+      readonly amount: bigint
+      /** Null: the lowest that the payer's terms allow, and the recipient that they name. */
+      readonly fee: bigint | null
+      readonly feeReceiver: string | null
+    })
+
+/** What became of a hold, as of the last look at the chain; in smallest units. */
+export interface HeldBalances {
+  readonly status: HeldStatus
+  readonly capturable: bigint
+  readonly refundable: bigint
+  readonly captured: bigint
+  readonly refunded: bigint
+}
+
+/** A hold that is bound to an account. */
+export interface HeldPayment extends AgentHold, HeldBalances {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: Date
+  /** Whether its account was told that the capture deadline is near. */
+  readonly isWarned: boolean
+}
+
+export interface StoredMove {
+  /** SHA-256 of the canonical request. */
+  readonly fingerprint: string
+  readonly move: HoldMove
+}
+
+export interface NewMove extends StoredMove {
+  readonly accountId: string
+  readonly key: string
+  /** `remainder`: the void that follows a capture. */
+  readonly part: 'request' | 'remainder'
+  readonly heldPaymentId: string
+  /** Of the settlement that makes it. */
+  readonly authorizationId: string
+}
+
+/** `hold`: the one that had it held. */
+export interface HoldSettlement {
+  readonly id: string
+  readonly type: MoveType
+  readonly state: SettlementState
+  /** Smallest units that it moves: what it holds, captures or returns. 0 for a void, which returns what is left. */
+  readonly amount: bigint
+  readonly transaction: string | null
+  readonly createdAt: Date
+}
+
+export interface OpenHolds {
+  readonly network: string
+  readonly asset: string
+  readonly count: number
+  readonly amount: bigint
+  readonly nearestDeadline: Date
+}
+
+/** An event of a hold, written in the database transaction of the change. */
+interface HoldEvent {
+  readonly type: string
+  readonly data: JsonObject
+}
+
+/** Unique keys decide: one account per payment, and one move per key and part. */
+export interface HeldPayments {
+  /** Binds the hold to the account, unless it is bound; returns the account that has it. */
+  bind(hold: AgentHold, accountId: string): Promise<string>
+  /** Null: it is bound to none. */
+  findAccount(payment: Pick<AgentHold, 'network' | 'hash'>): Promise<string | null>
+  find(accountId: string, payment: Pick<AgentHold, 'network' | 'hash'>): Promise<HeldPayment | null>
+  /** Newest first; `before` is the last id of the previous page. */
+  list(query: {
+    readonly accountId: string
+    readonly status: HeldStatus | null
+    readonly before: string | null
+    readonly limit: number
+  }): Promise<readonly HeldPayment[]>
+  findMove(key: Pick<NewMove, 'accountId' | 'key' | 'part'>): Promise<StoredMove | null>
+  /** Stores the move unless its key has one; returns the one that it has. */
+  saveMove(move: NewMove): Promise<StoredMove>
+  /** Those that have not failed, oldest first: the hold itself, and at most so many of its newest moves. */
+  listSettlements(
+    held: Pick<HeldPayment, 'id' | 'authorizationId'>,
+    limit: number,
+  ): Promise<readonly HoldSettlement[]>
+  /**
+   * Writes what was seen, and when to look again; null: never. An event of a new status is written by the one call that
+   * changes it, and the warning once. Nothing is written if the status was changed since `held` was read: that was seen later.
+   */
+  observe(
+    held: Pick<HeldPayment, 'id' | 'status'>,
+    seen: HeldBalances & {
+      readonly lookAt: Date | null
+      readonly statusEvent: HoldEvent
+      readonly warning: HoldEvent | null
+    },
+  ): Promise<void>
+  /** Those to look at now, in random order: an unreachable network does not starve the others. */
+  listDue(now: Date, limit: number): Promise<readonly HeldPayment[]>
+  countOpen(): Promise<readonly OpenHolds[]>
+}

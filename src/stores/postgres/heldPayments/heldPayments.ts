@@ -1,0 +1,222 @@
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type {
+  HeldPayment,
+  HeldPayments,
+  HoldMove,
+  HoldSettlement,
+  StoredMove,
+} from '../../../ports/heldPayments.js'
+import { heldStatus, moveType } from '../../../protocol/heldPayments.js'
+import { inTransaction, selectColumns } from '../database/statements.js'
+import { insertEvents } from '../webhooks/webhookEvents.js'
+
+const amount = z.string().transform(BigInt)
+
+const row = z.object({
+  id: z.string(),
+  network: z.string(),
+  hash: z.string(),
+  accountId: z.string(),
+  authorizationId: z.string(),
+  payer: z.string(),
+  payTo: z.string(),
+  asset: z.string(),
+  amount,
+  captureDeadline: z.date(),
+  refundDeadline: z.date(),
+  terms: z.record(z.string(), z.json()),
+  status: heldStatus,
+  capturable: amount,
+  refundable: amount,
+  captured: amount,
+  refunded: amount,
+  createdAt: z.date(),
+  isWarned: z.boolean(),
+})
+
+/** Columns of `held_payments h` for `readHeld`. */
+const columns = selectColumns('h', row.shape, { isWarned: 'h.warned_at is not null' })
+
+const readHeld = (value: unknown): HeldPayment => row.parse(value)
+
+const account = z.object({ account_id: z.string() })
+
+const moveShape = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('void') }),
+  z.object({ type: z.literal('refund'), amount, capturable: amount, refundable: amount }),
+  z.object({
+    type: z.literal('capture'),
+    amount,
+    capturable: amount,
+    refundable: amount,
+    fee: amount.nullable(),
+    feeReceiver: z.string().nullable(),
+  }),
+])
+
+/** JSON has no bigint. */
+const writeMove = (move: HoldMove): string =>
+  JSON.stringify(move, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))
+
+const moveRow = z.object({ fingerprint: z.string(), move: moveShape })
+
+const readMove = (rows: readonly unknown[]): StoredMove | null =>
+  rows[0] === undefined ? null : moveRow.parse(rows[0])
+
+const settlementRow = z.object({
+  id: z.string(),
+  type: z.union([moveType, z.literal('hold')]),
+  state: z.enum(['claimed', 'pending', 'confirmed', 'failed']),
+  amount,
+  transaction: z.string().nullable(),
+  createdAt: z.date(),
+})
+
+// The condition is that of the unique index.
+const settlements = `
+  select s.id, m.type, s.state, s.authorized_amount as amount, s.transaction, s.created_at as "createdAt"
+  from (
+    select $2::text as authorization_id, 'hold' as type
+    union all
+    (select distinct authorization_id, move ->> 'type' from (
+      select authorization_id, move from hold_moves where held_payment_id = $1 order by created_at desc limit $3) newest)
+  ) m join settlements s on s.authorization_id = m.authorization_id
+    and (s.state <> 'failed' or s.consumed_by is not null)
+  order by s.created_at, s.id`
+
+const insertEvent = insertEvents(
+  'select $1::text as account_id, $2::text as type, null::uuid as settlement_id, $3::json as data',
+)
+
+const openRow = z.object({
+  network: z.string(),
+  asset: z.string(),
+  count: z.coerce.number(),
+  amount,
+  nearestDeadline: z.date(),
+})
+
+/** `views` may be slightly out of date: pages are read from it. */
+export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments => ({
+  bind: async (hold, accountId) => {
+    const { rows } = await pool.query(
+      // What failed before is awaited again. Another account's row stays as it is, and is returned.
+      `insert into held_payments as h (network, hash, account_id, authorization_id, payer, pay_to, asset, amount,
+         capture_deadline, refund_deadline, terms, look_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())
+       on conflict (network, hash) do update set
+         status = case when h.account_id = excluded.account_id and h.status = 'failed' then 'pending' else h.status end,
+         look_at = case when h.account_id = excluded.account_id and h.status = 'failed' then now() else h.look_at end
+       returning h.account_id`,
+      [
+        hold.network,
+        hold.hash,
+        accountId,
+        hold.authorizationId,
+        hold.payer,
+        hold.payTo,
+        hold.asset,
+        `${hold.amount}`,
+        hold.captureDeadline,
+        hold.refundDeadline,
+        JSON.stringify(hold.terms),
+      ],
+    )
+    return account.parse(rows[0]).account_id
+  },
+
+  findAccount: async ({ network, hash }) => {
+    const { rows } = await pool.query(
+      'select account_id from held_payments where network = $1 and hash = $2',
+      [network, hash],
+    )
+    return rows[0] === undefined ? null : account.parse(rows[0]).account_id
+  },
+
+  find: async (accountId, { network, hash }) => {
+    const { rows } = await pool.query(
+      `select ${columns} from held_payments h where h.network = $1 and h.hash = $2 and h.account_id = $3`,
+      [network, hash, accountId],
+    )
+    return rows[0] === undefined ? null : readHeld(rows[0])
+  },
+
+  list: async ({ accountId, status, before, limit }) => {
+    const { rows } = await views.query(
+      `select ${columns} from held_payments h
+       where h.account_id = $1 and ($2::text is null or h.status = $2)
+         and ($3::uuid is null or (h.created_at, h.id) <
+           (select created_at, id from held_payments where id = $3 and account_id = $1))
+       order by h.created_at desc, h.id desc limit $4`,
+      [accountId, status, before, limit],
+    )
+    return rows.map(readHeld)
+  },
+
+  findMove: async ({ accountId, key, part }) => {
+    const { rows } = await pool.query(
+      'select fingerprint, move from hold_moves where account_id = $1 and idempotency_key = $2 and part = $3',
+      [accountId, key, part],
+    )
+    return readMove(rows)
+  },
+
+  saveMove: async ({ accountId, key, part, heldPaymentId, authorizationId, fingerprint, move }) => {
+    const { rows } = await pool.query(
+      // The row that is there is locked and returned unchanged.
+      `insert into hold_moves as m (account_id, idempotency_key, part, held_payment_id, authorization_id, fingerprint, move)
+       values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (account_id, idempotency_key, part) do update set fingerprint = m.fingerprint
+       returning fingerprint, move`,
+      [accountId, key, part, heldPaymentId, authorizationId, fingerprint, writeMove(move)],
+    )
+    return moveRow.parse(rows[0])
+  },
+
+  listSettlements: async ({ id, authorizationId }, limit) => {
+    const { rows } = await pool.query(settlements, [id, authorizationId, limit])
+    return rows.map((each): HoldSettlement => settlementRow.parse(each))
+  },
+
+  observe: (
+    { id, status: known },
+    { status, capturable, refundable, captured, refunded, lookAt, statusEvent, warning },
+  ) =>
+    inTransaction(pool, async (client) => {
+      const { rows } = await client.query(
+        'select status, account_id, warned_at is null as is_new from held_payments where id = $1 for update',
+        [id],
+      )
+      const before = z
+        .object({ status: heldStatus, account_id: z.string(), is_new: z.boolean() })
+        .parse(rows[0])
+      if (before.status !== known) return
+      const warned = before.is_new ? warning : null
+      await client.query(
+        `update held_payments set status = $2, capturable = $3, refundable = $4, captured = $5, refunded = $6,
+           look_at = $7, warned_at = case when $8 then now() else warned_at end where id = $1`,
+        [id, status, `${capturable}`, `${refundable}`, `${captured}`, `${refunded}`, lookAt, warned !== null],
+      )
+      for (const event of [before.status === status ? null : statusEvent, warned]) {
+        if (event === null) continue
+        await client.query(insertEvent, [before.account_id, event.type, JSON.stringify(event.data)])
+      }
+    }),
+
+  listDue: async (now, limit) => {
+    const { rows } = await pool.query(
+      `select ${columns} from held_payments h where h.look_at <= $1 order by random() limit $2`,
+      [now, limit],
+    )
+    return rows.map(readHeld)
+  },
+
+  countOpen: async () => {
+    const { rows } = await views.query(
+      `select network, asset, count(*) as count, sum(capturable)::text as amount, min(capture_deadline) as "nearestDeadline"
+       from held_payments where look_at is not null and status in ('held', 'expired') group by network, asset`,
+    )
+    return rows.map((each) => openRow.parse(each))
+  },
+})

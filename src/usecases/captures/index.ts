@@ -1,0 +1,88 @@
+import { createWorkerPool } from '../../concurrency/workerPool.js'
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { HeldPayment, HeldPayments, OpenHolds } from '../../ports/heldPayments.js'
+import type { Job } from '../../ports/job.js'
+import type { Logger } from '../../ports/logger.js'
+import { canonicalNetwork } from '../../protocol/network.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
+import { readPage } from '../readPage.js'
+import { createMoveHold } from './moveHold.js'
+import { createObserveHold, type ObserveHold, viewDetails, viewHeldPayment } from './observeHold.js'
+import type { CaptureUseCases } from './useCases.js'
+
+interface CapturesDependencies {
+  readonly store: HeldPayments
+  readonly registry: SchemeRegistry
+  readonly settleAuthorization: SettleAuthorization
+  readonly gauges: { setOpenHolds(open: readonly OpenHolds[]): void }
+  /** How long before its capture deadline the account of a hold is warned. */
+  readonly warnedBeforeMs: number
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+interface Captures {
+  readonly useCases: CaptureUseCases
+  readonly jobs: Readonly<Record<'watchHolds' | 'measureOpenHolds', Job>>
+}
+
+export const createCaptures = (dependencies: CapturesDependencies): Captures => {
+  const { store, gauges } = dependencies
+  const observe = createObserveHold(dependencies)
+  const getOwn = async (query: Parameters<CaptureUseCases['getHeldPayment']>[0]): Promise<HeldPayment> => {
+    const payment = { network: canonicalNetwork(query.network), hash: query.paymentInfoHash }
+    const held = await store.find(query.accountId, payment)
+    if (held === null) throw new AppError('NOT_FOUND', 'The account has no such payment')
+    return held
+  }
+  return {
+    useCases: {
+      moveHold: createMoveHold({ ...dependencies, getOwn, observe }),
+      getHeldPayment: async (query) => viewDetails(await observe(await getOwn(query))),
+      listHeldPayments: async ({ accountId, status = null, limit, cursor = null }) => {
+        const { items, next } = await readPage(
+          limit,
+          (count) => store.list({ accountId, status, before: cursor, limit: count }),
+          ({ id }) => id,
+        )
+        return { payments: items.map(viewHeldPayment), ...next }
+      },
+    },
+    jobs: {
+      watchHolds: { everyMs: 15_000, isShared: true, run: createWatchHolds({ ...dependencies, observe }) },
+      measureOpenHolds: {
+        everyMs: 30_000,
+        run: async () => gauges.setOpenHolds(await store.countOpen()),
+      },
+    },
+  }
+}
+
+const [batchSize, atOnce, maxFailures] = [100, 4, 5]
+
+/** Warns before deadlines, and notices what payers take back. Bounded: the next round continues. */
+const createWatchHolds =
+  ({
+    store,
+    clock,
+    logger,
+    observe,
+  }: Pick<CapturesDependencies, 'store' | 'clock' | 'logger'> & {
+    readonly observe: ObserveHold
+  }): Job['run'] =>
+  async (stopped) => {
+    const pool = createWorkerPool<HeldPayment>({
+      concurrency: atOnce,
+      keyOf: ({ network }) => network,
+      maxFailuresPerKey: maxFailures,
+      stopped,
+      onFailure: ({ network, hash }, error) => {
+        logger.warn({ network, paymentInfoHash: hash, error }, 'hold.unread')
+      },
+    })
+    await pool.run(await store.listDue(clock.now(), batchSize), async (held) => {
+      await observe(held)
+    })
+  }

@@ -1,0 +1,174 @@
+import { withSignal } from '../../concurrency/deadline.js'
+import { AppError } from '../../errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type {
+  HeldBalances,
+  HeldPayment,
+  HeldPayments,
+  HeldState,
+  HoldSettlement,
+} from '../../ports/heldPayments.js'
+import type { HeldPaymentDetails, HeldPaymentView, HeldStatus } from '../../protocol/heldPayments.js'
+import type { HoldAgency } from '../../schemes/holdAgency.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
+
+const readDeadlineMs = 5_000
+
+/** Throws SERVICE_UNAVAILABLE where the network of the hold is not served. */
+export const getAgency = (
+  registry: SchemeRegistry,
+  { network }: Pick<HeldPayment, 'network'>,
+): HoldAgency => {
+  const scheme = registry.list().find(({ kind, agency }) => kind.network === network && agency !== undefined)
+  if (scheme?.agency !== undefined) return scheme.agency
+  throw new AppError('SERVICE_UNAVAILABLE', `${network} is not served at the moment`, {
+    retryAfterSeconds: 60,
+  })
+}
+
+/** Throws SERVICE_UNAVAILABLE if the chain does not answer in time. */
+export const readHeldState = async (agency: HoldAgency, held: HeldPayment): Promise<HeldState> => {
+  try {
+    return await withSignal(agency.readState(held), AbortSignal.timeout(readDeadlineMs))
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    throw new AppError('SERVICE_UNAVAILABLE', `${held.network} cannot be read at the moment`, {
+      cause,
+      retryAfterSeconds: 5,
+    })
+  }
+}
+
+// Each is a transaction that the account paid for; sums beyond them come from the chain.
+const maxSettlements = 500
+
+export interface ObservedHold {
+  readonly held: HeldPayment
+  readonly settlements: readonly HoldSettlement[]
+}
+
+/** Looks at the chain and the journal, and stores what a hold is by now; its events are written once. */
+export type ObserveHold = (held: HeldPayment) => Promise<ObservedHold>
+
+interface ObserveHoldDependencies {
+  readonly store: Pick<HeldPayments, 'observe' | 'listSettlements'>
+  readonly registry: SchemeRegistry
+  readonly clock: Pick<Clock, 'now'>
+  /** How long before the capture deadline the account is warned. */
+  readonly warnedBeforeMs: number
+}
+
+export const createObserveHold =
+  ({ store, registry, clock, warnedBeforeMs }: ObserveHoldDependencies): ObserveHold =>
+  async (held) => {
+    const state = await readHeldState(getAgency(registry, held), held)
+    // After the chain: what was mined in between is found as open.
+    const settlements = await store.listSettlements(held, maxSettlements)
+    const now = clock.now()
+    const balances = sumUp(held, { state, settlements, now })
+    const warnAt = held.captureDeadline.getTime() - warnedBeforeMs
+    const seen: HeldPayment = { ...held, ...balances }
+    const data = { ...viewHeldPayment(seen) }
+    const isNear = balances.status === 'held' && now.getTime() >= warnAt
+    const lookAt = findNextLook(seen, { now, warnAt })
+    const statusEvent = { type: `hold.${balances.status}`, data }
+    const warning = isNear && !held.isWarned ? { type: 'hold.expiring', data } : null
+    await store.observe(held, { ...balances, lookAt, statusEvent, warning })
+    return { held: seen, settlements }
+  }
+
+interface Seen {
+  readonly state: HeldState
+  readonly settlements: readonly HoldSettlement[]
+  readonly now: Date
+}
+
+const sumConfirmed = (settlements: readonly HoldSettlement[], wanted: HoldSettlement['type']): bigint =>
+  settlements
+    .filter(({ type, state }) => type === wanted && state === 'confirmed')
+    .reduce((sum, { amount }) => sum + amount, 0n)
+
+const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)
+
+/** What is refundable was captured; a capture that the chain shows before the journal does counts too. */
+const sumUp = (held: HeldPayment, { state, settlements, now }: Seen): HeldBalances => {
+  const { capturable, refundable } = state
+  const refunded = sumConfirmed(settlements, 'refund')
+  const captured = larger(sumConfirmed(settlements, 'capture'), refundable + refunded)
+  const status = decideStatus(held, { state, settlements, now, captured })
+  return { status, capturable, refundable, captured, refunded }
+}
+
+const decideStatus = (
+  { amount, captureDeadline, status }: HeldPayment,
+  { state, settlements, now, captured }: Seen & { readonly captured: bigint },
+): HeldStatus => {
+  const isPast = now >= captureDeadline
+  if (!state.isCollected) return settlements.some(({ type }) => type === 'hold') ? 'pending' : 'failed'
+  if (state.capturable > 0n) return isPast ? 'expired' : 'held'
+  if (captured >= amount) return 'captured'
+  if (settlements.some(({ type, state: of }) => type === 'void' && of === 'confirmed')) return 'voided'
+  // A capture or a void that is open says later what became of the rest.
+  const isOpen = settlements.some(({ state: of }) => of === 'pending' || of === 'claimed')
+  if (isOpen) return status === 'pending' ? 'held' : status
+  return isPast ? 'reclaimed' : 'voided'
+}
+
+const [soonMs, seldomMs] = [30_000, 600_000]
+
+/** Null: it is over. An expired hold is looked at the more seldom the longer the payer leaves it. */
+const findNextLook = (
+  { status, captureDeadline }: HeldPayment,
+  { now, warnAt }: { readonly now: Date; readonly warnAt: number },
+): Date | null => {
+  const nowMs = now.getTime()
+  const deadlineMs = captureDeadline.getTime()
+  switch (status) {
+    case 'pending':
+      return new Date(nowMs + soonMs)
+    case 'held':
+      return new Date(Math.max(nowMs + soonMs, nowMs < warnAt ? warnAt : deadlineMs))
+    case 'expired':
+      return new Date(nowMs + Math.max(seldomMs, (nowMs - deadlineMs) / 4))
+    case 'captured':
+    case 'voided':
+    case 'reclaimed':
+    case 'failed':
+      return null
+  }
+}
+
+export const viewHeldPayment = (held: HeldPayment): HeldPaymentView => {
+  const { amount, captured, capturable, status } = held
+  const rest = amount - captured - capturable
+  return {
+    network: held.network,
+    paymentInfoHash: held.hash,
+    status,
+    payer: held.payer,
+    payTo: held.payTo,
+    asset: held.asset,
+    amount: `${amount}`,
+    capturableAmount: `${capturable}`,
+    refundableAmount: `${held.refundable}`,
+    capturedAmount: `${captured}`,
+    voidedAmount: `${status === 'voided' ? rest : 0n}`,
+    reclaimedAmount: `${status === 'reclaimed' ? rest : 0n}`,
+    refundedAmount: `${held.refunded}`,
+    captureDeadline: held.captureDeadline.toISOString(),
+    refundDeadline: held.refundDeadline.toISOString(),
+    createdAt: held.createdAt.toISOString(),
+  }
+}
+
+export const viewDetails = ({ held, settlements }: ObservedHold): HeldPaymentDetails => ({
+  ...viewHeldPayment(held),
+  settlements: settlements.map(({ id, type, state, amount, transaction, createdAt }) => ({
+    id,
+    type,
+    status: state === 'claimed' ? 'pending' : state,
+    amount: `${amount}`,
+    transaction: transaction ?? '',
+    createdAt: createdAt.toISOString(),
+  })),
+})

@@ -1,0 +1,52 @@
+import type { QuotaClaim } from '../../ports/quotas.js'
+import type { Requester } from '../../ports/rateLimiter.js'
+import type {
+  HeldPaymentDetails,
+  HeldPaymentPage,
+  HeldStatus,
+  MovedHold,
+} from '../../protocol/heldPayments.js'
+
+interface HeldPaymentQuery {
+  readonly accountId: string
+  /** Any name of the network. */
+  readonly network: string
+  readonly paymentInfoHash: string
+}
+
+export interface MoveRequest extends HeldPaymentQuery {
+  readonly quota: QuotaClaim | null
+  readonly requester?: Requester
+  readonly requestId?: string
+  /** Null only for a void, of which there is one. */
+  readonly idempotencyKey: string | null
+  readonly asked:
+    | { readonly type: 'void' }
+    | { readonly type: 'refund'; readonly amount: bigint }
+    | {
+        readonly type: 'capture'
+        readonly amount: bigint
+        /** Null: the lowest that the payer's terms allow. */
+        readonly fee: bigint | null
+        readonly feeReceiver: string | null
+        readonly voidsRemainder: boolean
+      }
+}
+
+interface HeldPaymentsQuery {
+  readonly accountId: string
+  readonly status?: HeldStatus | undefined
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+/** Holds that a key of ours moves, of one account; all others are NOT_FOUND. */
+export interface CaptureUseCases {
+  /**
+   * Captures, voids or refunds once per key, however often and late it is asked. Throws PAYMENT_REFUSED if nothing was sent,
+   * PAYLOAD_MISMATCH if the key belongs to another request, and SERVICE_UNAVAILABLE if the chain cannot be read.
+   */
+  moveHold(request: MoveRequest): Promise<MovedHold>
+  getHeldPayment(query: HeldPaymentQuery): Promise<HeldPaymentDetails>
+  listHeldPayments(query: HeldPaymentsQuery): Promise<HeldPaymentPage>
+}
