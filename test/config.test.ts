@@ -330,7 +330,11 @@ describe('a value', () => {
       `${'ac'.repeat(32)}, ${key.slice(2).toUpperCase()}`,
       'must not be a key of EVM_PRIVATE_KEY',
     ],
-    ['EVM_REFUND_RECEIVERS', 'all', 'must list receiver or receiver:authorizer, or be none'],
+    [
+      'EVM_REFUND_RECEIVERS',
+      'all',
+      'must list receiver, receiver:authorizer or receiver:account id, or be none',
+    ],
     ['DEPLOY_ERC4337_WITH_EIP6492', 'yes', 'must be true or false'],
     ['EVM_RPC_URL_8453', 'wss://node', 'must be one or several http(s) URLs, comma separated'],
     ['EVM_RPC_URL_8453', 'https://node,node', 'must be one or several http(s) URLs, comma separated'],

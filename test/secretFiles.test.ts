@@ -40,7 +40,7 @@ describe('a secret in a file', () => {
     const names = Object.keys(parseEnv(readText('.env.example').replaceAll(/^#(?=[A-Z]\w*=)/gm, '')))
     const secrets = names.filter(isSecretName).map((name) => name.replace(/_(?:[0-9]+|[a-z]+)$/, ''))
     const isOfFamily = (name: string) =>
-      /^[A-Z]+_(?:PRIVATE_KEY|MNEMONIC|API_KEY|RPC_URL|TZKT_URL)$/.test(name)
+      /^[A-Z]+_(?:PRIVATE_KEY|(?:HOLD|CHANNEL)_AUTHORIZER_KEY|MNEMONIC|API_KEY|RPC_URL|TZKT_URL)$/.test(name)
     expect(secrets.filter((name) => !isOfFamily(name)).sort()).toEqual([
       'DATABASE_PASSWORD',
       'DATABASE_READ_PASSWORD',

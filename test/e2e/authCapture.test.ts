@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { planHold, signCapture, signRefund, signVoid } from '../support/evm/holds.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
+import { createEoa } from '../support/evm/wallets.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -11,7 +12,12 @@ const supported = z.object({
     z.looseObject({
       scheme: z.string(),
       network: z.string(),
-      extra: z.looseObject({ captureAuthorizer: z.string().optional() }).optional(),
+      extra: z
+        .looseObject({
+          captureAuthorizer: z.string().optional(),
+          receiverAuthorizer: z.string().optional(),
+        })
+        .optional(),
     }),
   ),
 })
@@ -19,12 +25,14 @@ const settled = z.looseObject({ success: z.boolean(), settlementId: z.string(), 
 
 describe('a hold over HTTP, by the published client', () => {
   const database = useTestDatabase()
+  const agent = createEoa()
   let chain: LocalChain
   let service: TestService
 
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1, hasAuthCapture: true })
-    service = await startService({ chain, databaseUrl: database.url })
+    const environment = { EVM_HOLD_AUTHORIZER_KEY: agent.privateKey }
+    service = await startService({ chain, databaseUrl: database.url, environment })
   })
   afterAll(async () => {
     await service.close()
@@ -32,8 +40,12 @@ describe('a hold over HTTP, by the published client', () => {
   })
 
   const read = async (path: string): Promise<unknown> => await (await fetch(`${service.url}${path}`)).json()
-  const post = async (path: string, body: unknown): Promise<unknown> => {
-    const headers = { 'content-type': 'application/json' }
+  const post = async (
+    path: string,
+    body: unknown,
+    given: Readonly<Record<string, string>> = {},
+  ): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json', ...given }
     const response = await fetch(`${service.url}${path}`, {
       method: 'POST',
       headers,
@@ -102,5 +114,50 @@ describe('a hold over HTTP, by the published client', () => {
       })
     }
     expect(await chain.balanceOf(hold.payTo)).toBe(0n)
+  })
+
+  it('is captured by the API key of the account that had it held, which has no authorizer key', async () => {
+    const register = async (email: string) => {
+      const answer = await post('/register', { email, projectName: 'shop' })
+      return { authorization: `Bearer ${z.object({ apiKey: z.string() }).parse(answer).apiKey}` }
+    }
+    const [shop, rival] = [await register('shop@example.com'), await register('rival@example.com')]
+    const { kinds } = supported.parse(await read('/supported'))
+    const receiverAuthorizer = kinds.find(({ scheme }) => scheme === 'auth-capture')?.extra
+      ?.receiverAuthorizer
+    expect(receiverAuthorizer).toBe(agent.address)
+    const hold = await planHold(chain, await findOperator(), { extra: { receiverAuthorizer } })
+    expect(await post('/settle', hold.body)).toMatchObject({ success: false })
+    expect(await post('/verify', hold.body, shop)).toMatchObject({ isValid: true })
+    expect(await post('/settle', hold.body, shop)).toMatchObject({ success: true })
+
+    const list = async (key: Readonly<Record<string, string>>) => {
+      const response = await fetch(`${service.url}/v1/payments`, { headers: key })
+      return z
+        .object({ payments: z.array(z.looseObject({ paymentInfoHash: z.string() })) })
+        .parse(await response.json())
+    }
+    const { paymentInfoHash } = (await list(shop)).payments[0] ?? {}
+    expect(paymentInfoHash).toBe(hold.hash.toLowerCase())
+    expect(await list(rival)).toEqual({ payments: [] })
+    const asked = { network: chain.network, paymentInfoHash, amount: '4000', voidRemainder: true }
+    const keyed = { 'idempotency-key': 'order-4711' }
+    expect(await post('/v1/captures', asked, { ...rival, ...keyed })).toMatchObject({ code: 'NOT_FOUND' })
+    const captured = await post('/v1/captures', asked, { ...shop, ...keyed })
+    expect(captured).toMatchObject({
+      status: 'confirmed',
+      void: { status: 'confirmed' },
+      payment: { status: 'voided', capturedAmount: '4000', voidedAmount: '6000' },
+    })
+    expect(await post('/v1/captures', asked, { ...shop, ...keyed })).toMatchObject({
+      settlementId: z.looseObject({ settlementId: z.string() }).parse(captured).settlementId,
+    })
+    expect(await post('/v1/captures', { ...asked, amount: '1' }, { ...shop, ...keyed })).toMatchObject({
+      code: 'PAYLOAD_MISMATCH',
+    })
+    expect(await chain.balanceOf(hold.payTo)).toBe(4_000n)
+    expect(await chain.balanceOf(hold.payer)).toBe(6_000n)
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(metrics).toContain('quittance_holds_open')
   })
 })

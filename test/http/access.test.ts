@@ -4,6 +4,7 @@ import { buildApp } from '../../src/app.js'
 import { Secret } from '../../src/platform/secret.js'
 import { bodyLimits } from '../../src/protocol/requestLimits.js'
 import {
+  captureUseCases,
   channelUseCases,
   coreUseCases,
   creditUseCases,
@@ -147,6 +148,13 @@ describe('every route', () => {
       'POST /v1/intent/{id}/execute key',
       'POST /v1/intent/{id}/cancel key',
       'POST /v1/intent/{id}/refresh key',
+      'POST /v1/captures dashboard',
+      'POST /v1/voids dashboard',
+      'POST /v1/refunds dashboard',
+      'GET /v1/payments/{network}/{paymentInfoHash} dashboard',
+      'HEAD /v1/payments/{network}/{paymentInfoHash} dashboard',
+      'GET /v1/payments dashboard',
+      'HEAD /v1/payments dashboard',
       'GET /discovery/resources public',
       'HEAD /discovery/resources public',
       'GET /discovery/resources/{id} public',
@@ -220,6 +228,9 @@ describe('every route', () => {
       'POST /v1/intent/{id}/execute settle',
       'POST /v1/intent/{id}/cancel settle',
       'POST /v1/intent/{id}/refresh settle',
+      'POST /v1/captures settle',
+      'POST /v1/voids settle',
+      'POST /v1/refunds settle',
     ])
     expect(scopes.filter((line) => / \/v1\/intent.* read$/.test(line))).toEqual([
       'GET /v1/intent read',
@@ -253,6 +264,7 @@ describe('every route', () => {
       reconciliation: reconciliationUseCases(),
       recipients: recipientUseCases(),
       intents: intentUseCases(),
+      captures: captureUseCases(),
       credit: creditUseCases(),
       siwx: siwxUseCases(),
       stats: statsUseCases(),

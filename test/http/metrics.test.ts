@@ -276,6 +276,26 @@ it('metrics of channels show what can be claimed, with one label for networks th
   expect(await lines('quittance_channels_unclaimed')).toEqual([])
 })
 
+it('metrics of holds show what is held, and the first deadline of a network', async () => {
+  const { lines, metrics } = measured()
+  const [network, asset] = ['eip155:8453', '0xa']
+  const [soon, late] = [new Date(1_000_000), new Date(2_000_000)]
+  metrics.setOpenHolds([
+    { network, asset, count: 2, amount: 700n, nearestDeadline: soon },
+    { network, asset: '0xb', count: 1, amount: 5n, nearestDeadline: late },
+  ])
+  expect(await lines('quittance_holds_open')).toEqual(['{network="eip155:8453"} 3'])
+  expect(await lines('quittance_holds_amount')).toEqual([
+    '{network="eip155:8453",asset="0xa"} 700',
+    '{network="eip155:8453",asset="0xb"} 5',
+  ])
+  expect(await lines('quittance_holds_nearest_deadline_timestamp_seconds')).toEqual([
+    '{network="eip155:8453"} 1000',
+  ])
+  metrics.setOpenHolds([])
+  expect(await lines('quittance_holds_nearest_deadline_timestamp_seconds')).toEqual([])
+})
+
 describe('GET /metrics without limits', () => {
   it('is computed once a second, however many callers ask (A58)', async () => {
     const metrics = testMetrics()

@@ -146,7 +146,7 @@ describe("the specification's request rates", () => {
       ({ limit, windowMs }) => !rows.some((row) => row[2] === limit && row[3] === windowMs),
     )
     expect(untested).toEqual([])
-    expect(table).toHaveLength(37)
+    expect(table).toHaveLength(39)
   })
 
   it('let every tier update its streams 60,000 times a minute, which uses up nothing else', async () => {

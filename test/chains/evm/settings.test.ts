@@ -79,6 +79,19 @@ describe('the EVM settings', () => {
       { receiver, authorizer },
       { receiver: authorizer, authorizer },
     ])
+    const account = '2f6f3c1e-6f0b-4a53-9b0e-0d6f7c9a1b11'
+    const ofAccount = read({ EVM_PRIVATE_KEY: key, EVM_REFUND_RECEIVERS: `${receiver}:${account}` })
+    expect(ofAccount.refundReceivers).toEqual([{ receiver, authorizer: account }])
+  })
+
+  it('sign for no merchant by default, else by keys that pay for no gas', () => {
+    expect(read({ EVM_PRIVATE_KEY: key }).holdAuthorizerKeys).toEqual([])
+    const EVM_HOLD_AUTHORIZER_KEY = `0x${otherKey}`
+    const { holdAuthorizerKeys } = read({ EVM_PRIVATE_KEY: key, EVM_HOLD_AUTHORIZER_KEY })
+    expect(holdAuthorizerKeys.map((secret) => secret.reveal())).toEqual([`0x${otherKey}`])
+    expect(readEvmSettings({ EVM_PRIVATE_KEY: key, EVM_HOLD_AUTHORIZER_KEY: key })).toEqual({
+      problems: ['EVM_HOLD_AUTHORIZER_KEY: must not be a key of EVM_PRIVATE_KEY'],
+    })
   })
 })
 

@@ -9,6 +9,7 @@ import { createMetrics, type Metrics } from '../../../src/platform/metrics.js'
 import type { Secret } from '../../../src/platform/secret.js'
 import type { Logger } from '../../../src/ports/logger.js'
 import { bodyLimits } from '../../../src/protocol/requestLimits.js'
+import type { CaptureUseCases } from '../../../src/usecases/captures/useCases.js'
 import type { CoreUseCases } from '../../../src/usecases/core/useCases.js'
 import type { DashboardUseCases, KeyHolder } from '../../../src/usecases/dashboard/useCases.js'
 import type { DiscoveryUseCases } from '../../../src/usecases/discovery/useCases.js'
@@ -339,6 +340,19 @@ export const intentUseCases = (given: Partial<IntentUseCases> = {}): IntentUseCa
   }
 }
 
+/** Without any hold; tests override what they need. */
+export const captureUseCases = (given: Partial<CaptureUseCases> = {}): CaptureUseCases => {
+  const refuse = async () => {
+    throw new AppError('NOT_FOUND', 'The account has no such payment')
+  }
+  return {
+    moveHold: refuse,
+    getHeldPayment: refuse,
+    listHeldPayments: async () => ({ payments: [] }),
+    ...given,
+  }
+}
+
 /** No recipient has stated anything; tests override what they need. */
 export const recipientUseCases = (given: Partial<RecipientUseCases> = {}): RecipientUseCases => ({
   writeMessage: () => ({
@@ -368,6 +382,7 @@ export const channelUseCases = (given: Partial<ChannelUseCases> = {}): ChannelUs
 
 export interface TestAppOptions {
   readonly intents?: Partial<IntentUseCases>
+  readonly captures?: Partial<CaptureUseCases>
   readonly core?: Partial<CoreUseCases>
   readonly dashboard?: Partial<DashboardUseCases>
   readonly apiKeyRequired?: boolean
@@ -425,6 +440,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       reconciliation: reconciliationUseCases(parts.reconciliation),
       recipients: recipientUseCases(parts.recipients),
       intents: intentUseCases(parts.intents),
+      captures: captureUseCases(parts.captures),
       credit: creditUseCases(parts.credit),
       siwx: siwxUseCases(parts.siwx),
       stats: statsUseCases(stats),
