@@ -156,6 +156,7 @@ export type LogEvent =
   | 'stream.close_failed'
   | 'stream.close_recovered'
   | 'stream.closed'
+  | 'stream.ended_at_risk'
   | 'stream.failed'
   | 'stream.release_failed'
   | 'stream.settle_failed'

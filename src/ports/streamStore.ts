@@ -1,5 +1,15 @@
+import type { JsonObject } from '../protocol/fields.js'
 import type { Reason } from '../protocol/reasons.js'
 import type { StreamEvent, StreamState, StreamView } from '../protocol/streams.js'
+
+/** A payment channel that pays a stream. */
+export interface StreamChannel {
+  readonly id: string
+  /** What the id is the hash of, as on the wire. */
+  readonly config: JsonObject
+  /** What the channel had been charged before, in smallest units: the amounts of the stream count from there. */
+  readonly baseline: bigint
+}
 
 /** Fixed when it was opened. */
 interface StreamTerms {
@@ -20,6 +30,8 @@ interface StreamTerms {
   readonly payTo: string
   /** Amounts are smallest units. */
   readonly maxAmount: bigint
+  /** Null: an authorization pays, whose maximum is held. */
+  readonly channel: StreamChannel | null
   /** As JSON text: returned, never read. */
   readonly metadata: string | null
   readonly createdAt: Date
@@ -36,8 +48,12 @@ export interface StreamProgress {
   readonly amount: bigint
   readonly sequence: number
   readonly updates: number
-  /** The payer's newest signature, over `amount` and `sequence`. */
+  /** The payer's newest signature, over `amount` and `sequence`; of a channel, its signature over `ceiling`. */
   readonly voucher: string | null
+  /** The highest that the payer of a channel has signed; cumulative over the life of the channel. Null: no channel. */
+  readonly ceiling: bigint | null
+  /** Signature of the channel's receiverAuthorizer over the claim of the final amount. Null: not given. */
+  readonly claimSignature: string | null
   /** Set from `closing` on. */
   readonly finalAmount: bigint | null
   readonly settlementId: string | null
@@ -69,6 +85,7 @@ export interface StreamEventRecord {
 /** Why a command is refused: an error code of HTTP and a sentence. */
 export interface StreamRefusal {
   readonly code:
+    | 'INVALID_REQUEST'
     | 'NOT_FOUND'
     | 'INVALID_AMOUNT'
     | 'AMOUNT_EXCEEDED'
@@ -89,7 +106,7 @@ export type DecideStream = (stream: Stream | null) => StreamDecision
 
 export interface StreamToSettle {
   readonly stream: Stream
-  /** The wire body that opened it. */
+  /** The wire body that opened it; null where a channel pays. */
   readonly payment: unknown
 }
 
@@ -120,7 +137,7 @@ export interface StreamQuota {
 
 export interface StreamOpening {
   readonly stream: Stream
-  /** The wire body, which its close settles. */
+  /** The wire body, which its close settles; null where a channel pays. */
   readonly payment: unknown
   readonly event: StreamEventRecord
   /** Null: unlimited. */
@@ -139,8 +156,8 @@ export interface StreamStore {
   find(id: string): Promise<Stream | null>
   /** Finds the open stream of an authorization. */
   findOpen(authorizationId: string): Promise<Stream | null>
-  /** Null unless it is open. */
-  findPayment(id: string): Promise<unknown>
+  /** The stream with its payment; null unless it is open. */
+  findToSettle(id: string): Promise<StreamToSettle | null>
   list(query: StreamQuery): Promise<readonly Stream[]>
   /** Ids of streams that are active or paused beyond their time, oldest first. */
   listDue(now: Date, limit: number): Promise<readonly string[]>

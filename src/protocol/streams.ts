@@ -60,27 +60,44 @@ export const openStreamBody = wirePaymentRequest
       description:
         'When the stream closes by itself: at most 30 days from now, and 60 s before the authorization ends; default 24 h',
     }),
+    baseline: amount.optional().meta({
+      description:
+        'Only over a channel: what you have charged of it before, if that is more than what is claimed on chain',
+    }),
     metadata: streamMetadata
       .optional()
       .meta({ description: 'Yours, returned as it is; at most 2,048 bytes' }),
   })
   .meta({
     id: 'StreamOpenRequest',
-    description: 'A payment under `upto`, as for /verify, that is settled when the stream is closed',
+    description:
+      'A payment under `upto`, as for /verify, that is settled when the stream is closed; or a `voucher` under ' +
+      '`batch-settlement`, whose channel pays by one claim',
   })
 export type OpenStreamBody = z.infer<typeof openStreamBody>
 
+const hexSignature = z
+  .string()
+  .max(streamLimits.signature)
+  .regex(/^0x(?:[0-9a-fA-F]{2})+$/, 'must be hex')
+
 const voucher = z
   .strictObject({
-    signature: z
+    signature: hexSignature,
+    maxClaimableAmount: amount
+      .optional()
+      .meta({ description: 'Only over a channel: what may be claimed of it over its life' }),
+    channelId: z
       .string()
-      .max(streamLimits.signature)
-      .regex(/^0x(?:[0-9a-fA-F]{2})+$/, 'must be hex'),
+      .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes of hex')
+      .optional()
+      .meta({ description: 'Only over a channel: that of the stream' }),
   })
   .meta({
     description:
       "The payer's EIP-712 signature over stream, amount and sequence, see `voucherTypedData` of the open answer. Once " +
-      'a stream has seen one, every update needs one',
+      'a stream has seen one, every update needs one. Over a channel: the voucher of the channel, which an update needs ' +
+      'when what was used exceeds the highest one',
   })
 
 export const updateStreamBody = z
@@ -107,6 +124,10 @@ export const closeStreamBody = z
     finalAmount: amount.optional().meta({
       description: 'What to settle: at least what was used; default: that. 0 transfers nothing',
       examples: ['2500'],
+    }),
+    claimAuthorizerSignature: hexSignature.optional().meta({
+      description:
+        'Only over a channel whose receiverAuthorizer is yours: its signature over `claim.typedData` of the last answer',
     }),
     token: streamToken,
   })
@@ -139,6 +160,14 @@ export const streamView = z
     vouchers: z
       .boolean()
       .meta({ description: 'Whether the payer signs: every update needs a voucher from then on' }),
+    channel: z
+      .object({
+        channelId: z.string(),
+        baseline: z.string().meta({ description: 'What was charged of it before the stream' }),
+        ceiling: z.string().meta({ description: "Of the payer's highest voucher, `baseline` included" }),
+      })
+      .optional()
+      .meta({ description: 'Of a stream over a channel: a claim takes `baseline` and the final amount' }),
     finalAmount: z.string().optional().meta({ description: 'What is settled; fixed by the close' }),
     settledAmount: z.string().optional().meta({ description: 'What was transferred' }),
     transaction: z.string().optional().meta({ description: 'Empty if nothing had to be sent' }),
@@ -175,20 +204,42 @@ export const streamOpened = z
   .meta({ id: 'StreamOpened' })
 export type StreamOpened = z.infer<typeof streamOpened>
 
+const streamClaim = z
+  .object({
+    claims: z
+      .array(z.looseObject({}))
+      .meta({ description: 'The row as `/settle` takes it in a `claim`, with the highest voucher' }),
+    typedData: z
+      .looseObject({})
+      .meta({ description: 'EIP-712 typed data that the receiverAuthorizer of the channel signs' }),
+  })
+  .meta({ id: 'StreamClaim', description: 'What settles a stream over a channel, as it stands' })
+export type StreamClaim = z.infer<typeof streamClaim>
+
 export const streamUpdated = z
   .object({
     stream: streamView,
-    remaining: z
-      .string()
-      .meta({ description: 'What is left of the maximum, in smallest units', examples: ['7500'] }),
-    canContinue: z.boolean().meta({
-      description: 'False: stop the service. The maximum is used, the time is over, or the funds are at risk',
+    remaining: z.string().meta({
+      description:
+        'What is left of the maximum, over a channel at most of the highest voucher; in smallest units',
+      examples: ['7500'],
     }),
+    canContinue: z.boolean().meta({
+      description:
+        'False: stop the service. The maximum is used, the time is over, the funds are at risk, or the payer of a channel ' +
+        'has to sign a higher voucher',
+    }),
+    claim: streamClaim.optional().meta({ description: 'Of GET, over a channel' }),
   })
   .meta({ id: 'StreamUpdated' })
 export type StreamUpdated = z.infer<typeof streamUpdated>
 
-export const streamAnswer = z.object({ stream: streamView }).meta({ id: 'StreamAnswer' })
+export const streamAnswer = z
+  .object({
+    stream: streamView,
+    claim: streamClaim.optional().meta({ description: 'Of a close over a channel that is not settled' }),
+  })
+  .meta({ id: 'StreamAnswer' })
 export type StreamAnswer = z.infer<typeof streamAnswer>
 
 export const streamPage = z

@@ -7,6 +7,7 @@ import type { Reason } from '../protocol/reasons.js'
 import type { PaymentDemands } from '../protocol/recipients.js'
 import type { Trace } from '../protocol/rules/rules.js'
 import type { ChannelCare } from './channelCare.js'
+import type { ChannelStreams } from './channelStreams.js'
 import type { HoldAgency } from './holdAgency.js'
 import type { Network } from './network.js'
 import type { JournalClaims } from './publicProof.js'
@@ -192,6 +193,8 @@ export interface Scheme {
   identify(payment: Payment): string | null
   /** Absent: it has no channels that this facilitator signs for. */
   readonly channelCare?: ChannelCare
+  /** Absent: a stream holds the maximum of an authorization, or the scheme has no streams. */
+  readonly channelStreams?: ChannelStreams
   /** Whether it moves what an earlier payment collected: a pause of new payments does not keep it out. Absent: never. */
   continues?(payment: Payment): boolean
   /** Throws only if the chain is unavailable or `isAwaited` is false. Has no deadline of its own. */

@@ -56,7 +56,10 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
     findOpen: async (authorizationId) =>
       list().find((each) => each.authorizationId === authorizationId && openStates.includes(each.state)) ??
       null,
-    findPayment: async (id) => (openStates.includes(streams.get(id)?.state ?? '') ? payment : null),
+    findToSettle: async (id) => {
+      const stream = streams.get(id)
+      return stream !== undefined && openStates.includes(stream.state) ? { stream, payment } : null
+    },
     list: async ({ caller }) => list().filter((each) => each.caller === caller),
     listDue: async (now) =>
       list()

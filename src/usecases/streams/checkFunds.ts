@@ -6,8 +6,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { StreamStore, StreamToSettle } from '../../ports/streamStore.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { decideHere } from './control.js'
-import { endangersFunds } from './decide.js'
-import { readStreamPayment } from './settleStream.js'
+import { findMeans } from './means.js'
 
 interface CheckFundsDependencies {
   readonly store: Pick<StreamStore, 'change' | 'takeToCheck'>
@@ -25,7 +24,7 @@ const deadlineMs = 5_000
 
 /**
  * Whether the chain would still settle what open streams used so far: balance, allowance, and an authorization that the
- * payer did not cancel. One round; a network that does not answer is left out of it.
+ * payer did not cancel, or a channel that the payer does not empty: then the stream is closed in time. One round; a network that does not answer is left out of it.
  */
 export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsDependencies) => {
   const failures = createFailureLog({
@@ -38,18 +37,16 @@ export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsD
   const check = async ({ stream, payment }: StreamToSettle, stopped: AbortSignal): Promise<void> => {
     const scheme = registry.find(stream.scheme, stream.network)
     if (scheme === null) return
-    const verdict = await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
-      withSignal(
-        scheme.verify(readStreamPayment(payment, stream.amount), { isAwaited: () => !signal.aborted }),
-        signal,
-      ),
+    const assessment = await withinDeadline({ milliseconds: deadlineMs, stopped }, (signal) =>
+      withSignal(findMeans(scheme).assess(stream, payment, signal), signal),
     )
     failures.succeeded(stream.network)
-    // Other refusals say nothing of the funds, such as an amount that is still below the minimum of the network.
-    const risk = verdict.isValid || !endangersFunds(verdict.reason) ? null : verdict.reason
-    if (risk === stream.risk) return
-    if (risk === null && !verdict.isValid) return
-    await store.change(stream.id, decideHere({ kind: 'assess', risk }, clock.now()))
+    if (assessment === null || (assessment.risk === stream.risk && !assessment.isEnding)) return
+    const decided = await store.change(stream.id, decideHere({ kind: 'assess', ...assessment }, clock.now()))
+    if (assessment.isEnding && decided.state === 'changed') {
+      const { id: streamId, network, risk } = decided.stream
+      logger.warn({ streamId, network, ...(risk === null ? {} : { risk }) }, 'stream.ended_at_risk')
+    }
   }
 
   return async (stopped: AbortSignal): Promise<void> => {

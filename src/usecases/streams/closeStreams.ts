@@ -1,9 +1,11 @@
 import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import type { StreamStore, StreamToSettle } from '../../ports/streamStore.js'
+import type { Stream, StreamStore, StreamToSettle } from '../../ports/streamStore.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
 import { decideFor, decideHere, getDecided } from './control.js'
 import type { ReleaseHold } from './hold.js'
+import { viewClaim } from './means.js'
 import type { SettleStream } from './settleStream.js'
 import type { StreamUseCases } from './useCases.js'
 import { viewStream } from './viewStream.js'
@@ -110,7 +112,8 @@ export const createCloseStreams = ({
 }
 
 interface CloseStreamDependencies {
-  readonly store: Pick<StreamStore, 'change' | 'findPayment'>
+  readonly store: Pick<StreamStore, 'change' | 'findToSettle'>
+  readonly registry: SchemeRegistry
   readonly settleStream: SettleStream
   readonly clock: Clock
 }
@@ -120,21 +123,21 @@ const requestLeaseMs = 30_000
 
 /** The final amount is durable before anything is sent. */
 export const createCloseStream =
-  ({ store, settleStream, clock }: CloseStreamDependencies): StreamUseCases['closeStream'] =>
-  async (actor, { streamId, finalAmount }) => {
+  ({ store, registry, settleStream, clock }: CloseStreamDependencies): StreamUseCases['closeStream'] =>
+  async (actor, { streamId, finalAmount, claimAuthorizerSignature }) => {
     const now = clock.now()
+    const answer = (stream: Stream) => ({ stream: viewStream(stream), ...viewClaim(registry, stream) })
     const close = {
       kind: 'close',
       finalAmount: finalAmount === undefined ? null : BigInt(finalAmount),
       attendAt: new Date(now.getTime() + requestLeaseMs),
+      ...(claimAuthorizerSignature === undefined ? {} : { claimSignature: claimAuthorizerSignature }),
     } as const
     const stream = getDecided(await store.change(streamId, decideFor(actor, close, now), 'closes'))
-    if (stream.state !== 'closing') return { stream: viewStream(stream) }
-    const payment = await store.findPayment(stream.id)
+    if (stream.state !== 'closing') return answer(stream)
+    const found = await store.findToSettle(stream.id)
     // Another request, or the job, has closed it meanwhile.
-    if (payment === null)
-      return {
-        stream: viewStream(getDecided(await store.change(streamId, decideFor(actor, close, now), 'closes'))),
-      }
-    return { stream: viewStream(await settleStream(stream, payment)) }
+    if (found === null)
+      return answer(getDecided(await store.change(streamId, decideFor(actor, close, now), 'closes')))
+    return answer(await settleStream(stream, found.payment))
   }

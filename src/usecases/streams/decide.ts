@@ -1,29 +1,35 @@
 import type { Stream, StreamDecision, StreamProgress, StreamRefusal } from '../../ports/streamStore.js'
 import { type Reason, reasons } from '../../protocol/reasons.js'
 import type { StreamEvent } from '../../protocol/streams.js'
+import { findSigned, findVoucherProblem, isNews, type SignedUpdate, takeVoucher } from './coverage.js'
 import { viewStream } from './viewStream.js'
 
-interface StreamUpdate {
+interface StreamUpdate extends SignedUpdate {
   readonly kind: 'update'
-  /** Cumulative. */
-  readonly amount: bigint
   /** Null: the next one. */
   readonly sequence: number | null
-  /** A signature of the payer over exactly this update, which was verified. */
-  readonly voucher: string | null
 }
 
 /** `close` and those after it belong to the settlement of the final amount. */
 export type StreamCommand =
   | StreamUpdate
   | { readonly kind: 'pause' | 'resume' }
-  /** Null: what was used. `attendAt`: when the job takes over, should this process die. */
-  | { readonly kind: 'close'; readonly finalAmount: bigint | null; readonly attendAt: Date }
+  /**
+   * `finalAmount` null: what was used. `attendAt`: when the job takes over, should this process die. `claimSignature`: as
+   * in `Stream`; another one replaces it while the stream is closing.
+   */
+  | {
+      readonly kind: 'close'
+      readonly finalAmount: bigint | null
+      readonly attendAt: Date
+      readonly claimSignature?: string
+    }
   /** By the job, once its time passed. */
   | { readonly kind: 'end' }
   | {
       readonly kind: 'settled'
-      readonly settlementId: string
+      /** Null: nothing had to be sent. */
+      readonly settlementId: string | null
       readonly transaction: string
       readonly settledAmount: bigint
     }
@@ -40,8 +46,8 @@ export type StreamCommand =
       /** That settlement was sent, and failed. */
       readonly isReverted: boolean
     }
-  /** What the chain says of the funds; null: they suffice. */
-  | { readonly kind: 'assess'; readonly risk: Reason | null }
+  /** What the chain says of the funds; null: they suffice. `isEnding`: what was used must be settled at once. */
+  | { readonly kind: 'assess'; readonly risk: Reason | null; readonly isEnding?: boolean }
 
 /** The state machine of a stream; docs/streams.md has it as a table. Pure. */
 export const decide = (stream: Stream, command: StreamCommand, now: Date): StreamDecision => {
@@ -72,12 +78,12 @@ export const decide = (stream: Stream, command: StreamCommand, now: Date): Strea
     case 'retry':
       return decideRetry(stream, command, now)
     case 'assess':
-      return decideRisk(stream, command.risk)
+      return decideRisk(stream, command, now)
   }
 }
 
 const decideUpdate = (stream: Stream, update: StreamUpdate, now: Date): StreamDecision => {
-  const { amount, voucher } = update
+  const { amount } = update
   const closed = findClosed(stream, now)
   if (closed !== null) return refused(closed)
   if (stream.state === 'paused') {
@@ -94,16 +100,15 @@ const decideUpdate = (stream: Stream, update: StreamUpdate, now: Date): StreamDe
   if (amount > stream.maxAmount) {
     return refuse('AMOUNT_EXCEEDED', `The payer authorized ${stream.maxAmount}`)
   }
-  if (stream.voucher !== null && voucher === null) {
-    return refuse('INVALID_VOUCHER', 'The payer signs the updates of this stream: a voucher is required')
-  }
+  const unsigned = findVoucherProblem(stream, update)
+  if (unsigned !== null) return refuse('INVALID_VOUCHER', unsigned)
   const isRepeated = sequence === stream.sequence
-  if (isRepeated && (voucher === null || stream.voucher !== null)) return unchanged(stream)
+  if (isRepeated && !isNews(stream, update)) return unchanged(stream)
   return changed(stream, now, {
     amount,
     sequence,
     updates: stream.updates + (isRepeated ? 0 : 1),
-    voucher: voucher ?? stream.voucher,
+    ...takeVoucher(stream, update),
   })
 }
 
@@ -127,19 +132,26 @@ const decideResume = (stream: Stream, now: Date): StreamDecision => {
 
 const decideClose = (
   stream: Stream,
-  { finalAmount, attendAt }: Extract<StreamCommand, { readonly kind: 'close' }>,
+  { finalAmount, attendAt, claimSignature }: Extract<StreamCommand, { readonly kind: 'close' }>,
   now: Date,
 ): StreamDecision => {
+  if (claimSignature !== undefined && stream.channel === null) {
+    return refuse('INVALID_REQUEST', 'claimAuthorizerSignature: belongs to streams over a channel')
+  }
   switch (stream.state) {
     case 'expired':
       return refuse('STREAM_EXPIRED', expiredMessage)
     case 'closing':
     case 'closed':
     case 'failed':
+      if (finalAmount !== null && finalAmount !== stream.finalAmount) {
+        const message = `The stream was closed with the final amount ${stream.finalAmount}`
+        return refuse('STREAM_NOT_ACTIVE', message)
+      }
       // The same close again: it joins the first, or gets its result.
-      return finalAmount === null || finalAmount === stream.finalAmount
-        ? unchanged(stream)
-        : refuse('STREAM_NOT_ACTIVE', `The stream was closed with the final amount ${stream.finalAmount}`)
+      return stream.state === 'closing' && isOther(stream, claimSignature)
+        ? changed(stream, stream.updatedAt, { claimSignature, attendAt })
+        : unchanged(stream)
     case 'active':
     case 'paused': {
       const fixed = finalAmount ?? stream.amount
@@ -149,15 +161,19 @@ const decideClose = (
       if (fixed > stream.maxAmount) {
         return refuse('AMOUNT_EXCEEDED', `The payer authorized ${stream.maxAmount}`)
       }
-      if (fixed > stream.amount && stream.voucher !== null) {
-        const message = `The payer's last voucher is over ${stream.amount}; update the stream with a voucher first`
+      const signed = findSigned(stream)
+      if (signed !== null && fixed > signed) {
+        const message = `The payer's last voucher is over ${signed}; update the stream with a voucher first`
         return refuse('INVALID_VOUCHER', message)
       }
       if (fixed > stream.amount && isOver(stream, now)) return refuse('STREAM_EXPIRED', expiredMessage)
-      return close(stream, fixed, now, attendAt)
+      return close({ ...stream, claimSignature: claimSignature ?? null }, fixed, now, attendAt)
     }
   }
 }
+
+const isOther = (stream: Stream, claimSignature: string | undefined): claimSignature is string =>
+  claimSignature !== undefined && claimSignature !== stream.claimSignature
 
 /** At the end of its time: what was used is settled, and nothing is sent if nothing was. */
 const decideEnd = (stream: Stream, now: Date): StreamDecision => {
@@ -169,7 +185,10 @@ const decideEnd = (stream: Stream, now: Date): StreamDecision => {
 }
 
 const close = (stream: Stream, finalAmount: bigint, now: Date, attendAt: Date): StreamDecision =>
-  changed(stream, now, { state: 'closing', finalAmount, attendAt, attempts: 0 })
+  changed(stream, now, closing(finalAmount, attendAt))
+
+const closing = (finalAmount: bigint, attendAt: Date) =>
+  ({ state: 'closing', finalAmount, attendAt, attempts: 0 }) as const
 
 /** A settlement that was claimed since could still move funds: then another attempt is about to decide. */
 const isClosingWith = ({ state, settlementId }: Stream, newestId: string | null): boolean =>
@@ -231,13 +250,20 @@ const countRefusals = (
   return isApart ? { refusals: refusals + 1, refusedAt: now } : { refusals, refusedAt }
 }
 
-const decideRisk = (stream: Stream, risk: Reason | null): StreamDecision => {
+const decideRisk = (
+  stream: Stream,
+  { risk, isEnding = false }: Extract<StreamCommand, { readonly kind: 'assess' }>,
+  now: Date,
+): StreamDecision => {
   const isOpen = stream.state === 'active' || stream.state === 'paused'
-  if (!isOpen || stream.risk === risk) return unchanged(stream)
+  if (!isOpen || (stream.risk === risk && !isEnding)) return unchanged(stream)
   // A second reason is not reported: the account knows already that the funds are at risk.
   const events: readonly StreamEvent[] =
     risk === null ? ['stream.funds_restored'] : stream.risk === null ? ['stream.insufficient_funds'] : []
-  return changed(stream, stream.updatedAt, { risk }, ...events)
+  if (!isEnding) return changed(stream, stream.updatedAt, { risk }, ...events)
+  return stream.amount > 0n
+    ? changed(stream, now, { ...closing(stream.amount, now), risk }, ...events)
+    : changed(stream, now, { state: 'expired', reason: risk, ...ended(now) }, 'stream.expired')
 }
 
 /** Null while commands of its owner may change it. */

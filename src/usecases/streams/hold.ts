@@ -7,7 +7,8 @@ import type { Requester } from '../../ports/rateLimiter.js'
 import type { Stream } from '../../ports/streamStore.js'
 import type { Payment } from '../../protocol/payment.js'
 import { describeReason, findOperationalCode, type Reason } from '../../protocol/reasons.js'
-import type { Authorized } from '../../schemes/scheme.js'
+import type { ChannelStreams, OpenedChannel } from '../../schemes/channelStreams.js'
+import type { Authorized, Refusal } from '../../schemes/scheme.js'
 import type { HoldAuthorization } from '../core/verify/holdFunds.js'
 
 /** Gives the payer's funds back. Never throws: a hold that stays ends by itself. */
@@ -26,7 +27,7 @@ export const createReleaseHold =
 /** Names a stream as the purpose of its hold, and as the request that its settlement answers. */
 export const streamNameOf = (id: string): string => `stream:${id}`
 
-interface StreamHold {
+export interface StreamHold {
   readonly id: string
   /** Null: the payload is unreadable, so that nothing is held. */
   readonly authorizationId: string | null
@@ -55,19 +56,11 @@ export interface HoldDependencies {
 }
 
 /** Throws PAYMENT_REFUSED; what a new stream held is given back then. */
+export type Hold = (opening: StreamHold) => Promise<Authorized>
+
 export const createHold =
-  ({ holdAuthorization, releaseHold, deadlineMs }: HoldDependencies) =>
-  async ({
-    id,
-    authorizationId,
-    payment,
-    caller,
-    quota,
-    requester,
-    isAwaited,
-    findEnd,
-    isNew,
-  }: StreamHold): Promise<Authorized> => {
+  ({ holdAuthorization, releaseHold, deadlineMs }: HoldDependencies): Hold =>
+  async ({ id, authorizationId, payment, caller, quota, requester, isAwaited, findEnd, isNew }) => {
     const deadline = AbortSignal.timeout(deadlineMs)
     const held = holdAuthorization({
       payment,
@@ -82,15 +75,44 @@ export const createHold =
     // Also what is held after the deadline.
     const release = () => (authorizationId === null ? undefined : releaseHold({ id, authorizationId }))
     try {
-      const verdict = await withSignal(held, deadline)
-      if (verdict.isValid) return verdict
-      throw refuse(verdict.reason, verdict.message)
+      return await getAccepted(withSignal(held, deadline))
     } catch (error) {
       if (isNew) void held.then(release, release)
-      if (error instanceof AppError) throw error
-      throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified; retry', {
-        cause: error,
-        operationalCode: 'SVC-4001',
-      })
+      throw error
     }
+  }
+
+/** Throws PAYMENT_REFUSED and VERIFICATION_FAILED. */
+const getAccepted = async <Accepted extends { readonly isValid: true }>(
+  verifying: Promise<Accepted | Refusal>,
+): Promise<Accepted> => {
+  try {
+    const verdict = await verifying
+    if (verdict.isValid) return verdict
+    throw refuse(verdict.reason, verdict.message)
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified; retry', {
+      cause: error,
+      operationalCode: 'SVC-4001',
+    })
+  }
+}
+
+/** Holds nothing: the deposit is in the channel. Throws PAYMENT_REFUSED. */
+export type OpenChannel = (
+  opening: Pick<StreamHold, 'payment' | 'caller' | 'requester' | 'isAwaited'>,
+  channels: ChannelStreams,
+) => Promise<OpenedChannel>
+
+export const createOpenChannel =
+  (deadlineMs: number): OpenChannel =>
+  async ({ payment, caller, requester, isAwaited }, channels) => {
+    // The token of a stream without a key is shown once, and with it the receiver's money would be lost.
+    if (caller === 'anonymous') {
+      throw new AppError('UNAUTHORIZED', 'A stream over a channel needs an API key')
+    }
+    const deadline = AbortSignal.timeout(deadlineMs)
+    const options = { isAwaited: () => isAwaited() && !deadline.aborted, caller, requester }
+    return await getAccepted(withSignal(channels.open(payment, options), deadline))
   }

@@ -12,6 +12,7 @@ import { createCheckFunds } from './checkFunds.js'
 import { createCloseStream, createCloseStreams } from './closeStreams.js'
 import { getOwnStream } from './control.js'
 import { createReleaseHold } from './hold.js'
+import { viewClaim } from './means.js'
 import { createOpenStream } from './openStream.js'
 import { createSettleStream } from './settleStream.js'
 import { createPauseAndResume, createUpdateStream } from './updateStream.js'
@@ -53,7 +54,7 @@ export const createStreams = (dependencies: StreamsDependencies): Streams => {
       updateStream: createUpdateStream(shared),
       closeStream: createCloseStream({ ...shared, settleStream }),
       ...createPauseAndResume(store, clock),
-      ...createReadStreams(store, clock),
+      ...createReadStreams({ store, registry: dependencies.registry, clock }),
     },
     jobs: {
       closeStreams: { everyMs: 2_000, isShared: true, run: closeStreams.run },
@@ -67,11 +68,19 @@ export const createStreams = (dependencies: StreamsDependencies): Streams => {
   }
 }
 
-const createReadStreams = (
-  store: Pick<StreamStore, 'find' | 'list'>,
-  clock: Clock,
-): Pick<StreamUseCases, 'getStream' | 'listStreams'> => ({
-  getStream: async (actor, id) => viewUpdate(await getOwnStream(store, actor, id), clock.now()),
+const createReadStreams = ({
+  store,
+  registry,
+  clock,
+}: {
+  readonly store: Pick<StreamStore, 'find' | 'list'>
+  readonly registry: SchemeRegistry
+  readonly clock: Clock
+}): Pick<StreamUseCases, 'getStream' | 'listStreams'> => ({
+  getStream: async (actor, id) => {
+    const stream = await getOwnStream(store, actor, id)
+    return { ...viewUpdate(stream, clock.now()), ...viewClaim(registry, stream) }
+  },
 
   listStreams: async (caller, { status = null, limit, cursor = null }) => {
     const query = { caller, state: status, after: cursor }

@@ -9,13 +9,13 @@ import { isRefused, readPayment } from '../../protocol/readPayment.js'
 import { type OpenStreamBody, type StreamOpened, streamLimits } from '../../protocol/streams.js'
 import type { WirePaymentRequest } from '../../protocol/wire.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
-import type { Authorized } from '../../schemes/scheme.js'
 import { createControlToken } from '../controlToken.js'
 import { fingerprintJson } from '../core/idempotency/fingerprint.js'
 import type { QuotaGate, SpendingLimits } from '../core/limits.js'
 import { findScheme } from '../core/verify/checkRequirements.js'
 import { noPauses, pausedError } from '../core/verify/pauses.js'
-import { createHold, type HoldDependencies, refuse } from './hold.js'
+import { createHold, createOpenChannel, type HoldDependencies, refuse } from './hold.js'
+import { findMeans, type Taken } from './means.js'
 import { findPlace, findTimes, getMarginMs, readEnd } from './streamTimes.js'
 import type { OpenStreamRequest, StreamUseCases } from './useCases.js'
 import { viewStream } from './viewStream.js'
@@ -38,6 +38,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
   const { store, registry, releaseHold, quotaGate, spendingLimits, clock } = dependencies
   const { findPause = noPauses.find } = dependencies
   const hold = createHold(dependencies)
+  const openChannel = createOpenChannel(dependencies.deadlineMs)
 
   /** The same request again renews the hold: a process may have died before it was made. */
   const answerOpened = async (
@@ -53,6 +54,8 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
       existing.fingerprint === fingerprint
     if (!isSame) throw refuse('duplicate_settlement', 'This authorization pays a stream that is open')
     const { quota, requester, isAwaited } = request
+    // A channel holds nothing that could end.
+    if (existing.channel !== null) return describe(existing)
     await hold({
       ...existing,
       payment,
@@ -75,7 +78,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
 
   const describe = (stream: Stream): StreamOpened => {
     const scheme = registry.find(stream.scheme, stream.network)
-    const voucher = scheme?.network.vouchers?.describe({ streamId: stream.id, amount: 0n, sequence: 0n })
+    const voucher = scheme === null ? undefined : findMeans(scheme).describeVoucher(stream)
     return {
       stream: viewStream(stream),
       ...(voucher === undefined ? {} : { voucherTypedData: { ...voucher } }),
@@ -109,7 +112,8 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     if (typeof scheme === 'string') throw refuse(scheme)
     const requestedEnd = readEnd(body.expiresAt, now)
     const fingerprint = fingerprintJson(body)
-    const authorizationId = scheme.identify(payment)
+    const means = findMeans(scheme)
+    const authorizationId = means.identify(payment, caller)
     const existing = authorizationId === null ? null : await store.findOpen(authorizationId)
     if (existing !== null) {
       return { answer: await answerOpened(existing, payment, request, fingerprint), isNew: false }
@@ -120,30 +124,32 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     if (exhausted !== null) throw exhausted
 
     const id = randomUUID()
-    const findEnd = (verdict: Authorized) => findTimes(verdict, requestedEnd, now).settlesUntil
-    let authorized: Authorized
+    const findEnd = (verdict: Pick<Taken, 'expiresAt'>) => findTimes(verdict, requestedEnd, now).settlesUntil
+    let taken: Taken
     try {
       const { requester } = request
-      const opening = { id, authorizationId, payment, caller, quota, requester, isAwaited }
-      authorized = await hold({ ...opening, findEnd, isNew: true })
+      const baseline = body.baseline === undefined ? null : BigInt(body.baseline)
+      const opening = { id, authorizationId, payment, caller, quota, requester, isAwaited, baseline }
+      taken = await means.open({ ...opening, findEnd, isNew: true }, { hold, openChannel })
     } catch (error) {
       const winner = isTaken(error) && authorizationId !== null ? await findWinner(authorizationId) : null
       if (winner === null) throw error
       return { answer: await answerOpened(winner, payment, request, fingerprint), isNew: false }
     }
     try {
-      const refund = await spendingLimits.spend(payment, {
-        payer: authorized.payer,
-        customer: quota?.customer ?? caller,
-      })
+      // The claim of a channel is counted when it is made.
+      const refund =
+        taken.channel === null
+          ? await spendingLimits.spend(payment, { payer: taken.payer, customer: quota?.customer ?? caller })
+          : () => undefined
       try {
         const control = caller === 'anonymous' ? createControlToken('qtn_stream_') : null
         const { scheme: name, network, asset, payTo } = payment.requirements
         let stream: Stream = {
           ...unused,
-          ...findTimes(authorized, requestedEnd, now),
+          ...findTimes(taken, requestedEnd, now),
           id,
-          authorizationId: authorized.authorizationId,
+          authorizationId: taken.authorizationId,
           caller,
           controlDigest: control?.digest ?? null,
           fingerprint,
@@ -154,9 +160,12 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
           scheme: name,
           network,
           asset,
-          payer: authorized.payer,
+          payer: taken.payer,
           payTo,
-          maxAmount: authorized.amount,
+          maxAmount: taken.maxAmount,
+          channel: taken.channel,
+          voucher: taken.voucher,
+          ceiling: taken.ceiling,
           metadata: body.metadata === undefined ? null : JSON.stringify(body.metadata),
           createdAt: now,
           updatedAt: now,
@@ -174,7 +183,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
         }
         const state = await insert({
           ...describeOpening(),
-          payment: stored,
+          payment: taken.channel === null ? stored : null,
           quota: limitOf(quota),
           ...(perSecond === null || getMarginMs(stream) >= streamLimits.maxMarginMs
             ? {}
@@ -192,6 +201,12 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
             'Too many streams, of all callers or of yours, end when this authorization ends; use one that is valid for longer, or shorter',
             { operationalCode: 'SVC-3002', retryAfterSeconds: quotaRetrySeconds },
           )
+        }
+        // Nothing is held of a channel: here the same request finds out that it was first.
+        const isLate = state === 'taken' && taken.channel !== null
+        const winner = isLate ? await store.findOpen(taken.authorizationId) : null
+        if (winner !== null) {
+          return { answer: await answerOpened(winner, payment, request, fingerprint), isNew: false }
         }
         if (state === 'taken')
           throw refuse('duplicate_settlement', 'This authorization pays a stream that is open')
@@ -213,7 +228,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
         throw error
       }
     } catch (error) {
-      await releaseHold({ id, authorizationId: authorized.authorizationId })
+      await releaseHold({ id, authorizationId: taken.authorizationId })
       throw error
     }
   }
@@ -231,7 +246,7 @@ const unused = {
   amount: 0n,
   sequence: 0,
   updates: 0,
-  voucher: null,
+  claimSignature: null,
   finalAmount: null,
   settlementId: null,
   transaction: null,

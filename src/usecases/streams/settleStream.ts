@@ -3,19 +3,20 @@ import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
 import type { Stream, StreamStore } from '../../ports/streamStore.js'
-import type { Payment } from '../../protocol/payment.js'
-import { isRefused, readPayment } from '../../protocol/readPayment.js'
 import { type Reason, readReason } from '../../protocol/reasons.js'
-import { wirePaymentRequest } from '../../protocol/wire.js'
+import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Refusal } from '../../schemes/scheme.js'
+import { hasSharedOutcome } from '../../schemes/sharedOutcome.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
 import { decideHere, getDecided } from './control.js'
 import type { StreamCommand } from './decide.js'
 import { type ReleaseHold, streamNameOf } from './hold.js'
+import { findMeans, type StreamMeans } from './means.js'
 
 interface SettleStreamDependencies {
   readonly store: Pick<StreamStore, 'change'>
   readonly journal: Pick<SettlementJournal, 'find' | 'findOpen'>
+  readonly registry: SchemeRegistry
   readonly settleAuthorization: SettleAuthorization
   readonly releaseHold: ReleaseHold
   readonly clock: Clock
@@ -35,7 +36,11 @@ interface Attempted {
   readonly refusal: Reason | null
   /** The settlement that the attempt claimed; null: none. */
   readonly claimedId: string | null
+  /** The chain shows already what is to be settled: nothing was sent. */
+  readonly isReached: boolean
 }
+
+type Terms = NonNullable<ReturnType<StreamMeans['toSettle']>>
 
 interface Findings {
   /** The journal has it for the authorization; null: none is open or confirmed. */
@@ -43,6 +48,7 @@ interface Findings {
   /** The newest settlement of the stream, where it was sent and failed. */
   readonly reverted: Settlement | null
   readonly refusal: Reason | null
+  readonly isReached: boolean
   /** The newest settlement that is known to be the stream's. */
   readonly newestId: string | null
 }
@@ -59,6 +65,7 @@ const maxPartOfTimeLeft = 1 / 4
 export const createSettleStream = ({
   store,
   journal,
+  registry,
   settleAuthorization,
   releaseHold,
   clock,
@@ -83,12 +90,12 @@ export const createSettleStream = ({
       : null
   }
 
-  const attempt = async (stream: Stream, finalAmount: bigint, stored: unknown): Promise<Attempted> => {
+  const attempt = async (stream: Stream, terms: Terms): Promise<Attempted> => {
     let claimedId: string | null = null
     try {
       const name = streamNameOf(stream.id)
       const result = await settleAuthorization({
-        payment: readStreamPayment(stored, finalAmount),
+        ...terms.attempt,
         caller: stream.caller,
         // Counted, never refused: the quota was checked when the stream was opened.
         quota:
@@ -102,10 +109,6 @@ export const createSettleStream = ({
         // The same for every attempt: each joins what an earlier one began.
         fingerprint: name,
         consumer: name,
-        holdPurpose: name,
-        holdUntil: stream.settlesUntil,
-        // Opening it was one admission: what is sent again after a failure counts anew.
-        isAdmitted: stream.reverts === 0,
         // The account's own `/settle` of the payment must not share this success.
         isBodyBound: true,
         onClaimed: async (settlement) => {
@@ -114,10 +117,14 @@ export const createSettleStream = ({
         },
       })
       failures.succeeded(stream.network)
-      return { refusal: result.success ? null : readReason(result.errorReason ?? null), claimedId }
+      return {
+        refusal: result.success ? null : readReason(result.errorReason ?? null),
+        claimedId,
+        isReached: result.success && result.settlementId === undefined && result.transaction === '',
+      }
     } catch (error) {
       failures.failed(stream.network, { streamId: stream.id, network: stream.network, error })
-      return { refusal: null, claimedId }
+      return { refusal: null, claimedId, isReached: false }
     }
   }
 
@@ -126,22 +133,31 @@ export const createSettleStream = ({
     return found?.state === 'failed' && found.broadcasts.length > 0 ? found : null
   }
 
-  const examine = async (stream: Stream, finalAmount: bigint, stored: unknown): Promise<Findings> => {
-    const known = await journal.findOpen(stream.authorizationId)
+  const examine = async (stream: Stream, terms: Terms): Promise<Findings> => {
+    const { authorizationId } = terms
+    const known = await journal.findOpen(authorizationId)
     // Sent before: the reconciler closes it. A settlement that no process owns is abandoned or resolved by it, too.
     const isUnderWay = known !== null && !known.isOwned && known.state === 'pending'
-    const { refusal, claimedId } = isUnderWay
-      ? { refusal: null, claimedId: null }
-      : await attempt(stream, finalAmount, stored)
+    const { refusal, claimedId, isReached } = isUnderWay
+      ? { refusal: null, claimedId: null, isReached: false }
+      : await attempt(stream, terms)
     const newestId = claimedId ?? stream.settlementId
-    const settlement = isUnderWay ? known : await journal.findOpen(stream.authorizationId)
+    const settlement = isUnderWay ? known : await journal.findOpen(authorizationId)
     const reverted = settlement === null ? await findReverted(newestId) : null
-    return { settlement, reverted, refusal, newestId }
+    return { settlement, reverted, refusal, isReached, newestId }
+  }
+
+  /** The network or its scheme is no longer configured: an earlier attempt may have settled it. */
+  const examineUnserved = async ({ settlementId: newestId }: Stream): Promise<Findings> => {
+    const found = newestId === null ? null : await journal.find(newestId)
+    const settlement = found?.state === 'failed' ? null : found
+    return { settlement, reverted: null, refusal: 'unsupported_scheme', isReached: false, newestId }
   }
 
   const judge = (stream: Stream, findings: Findings): StreamCommand => {
-    const { settlement, reverted, refusal, newestId } = findings
+    const { settlement, reverted, refusal, isReached, newestId } = findings
     if (settlement !== null) return judgeSettlement(stream, settlement, newestId)
+    if (isReached) return nothingSent(stream)
     const now = clock.now()
     const isOver = processClock.now().getTime() >= stream.settlesUntil.getTime()
     const isPremature = !isOver && refusal !== null && isExpiry.has(refusal)
@@ -164,7 +180,9 @@ export const createSettleStream = ({
     newestId: string | null,
   ): StreamCommand => {
     const { id, state, fingerprint, transaction, amount, settledAmount, reason } = settlement
-    const isOwn = fingerprint === streamNameOf(stream.id)
+    // A claim pays for no delivery: whoever asked for it, it has settled the stream as well.
+    const isShared = hasSharedOutcome(settlement)
+    const isOwn = isShared || fingerprint === streamNameOf(stream.id)
     switch (state) {
       case 'claimed':
       case 'pending': {
@@ -174,6 +192,10 @@ export const createSettleStream = ({
       }
       case 'failed':
         // It had succeeded, until its block was orphaned; its authorization settles nothing else.
+        if (isShared) {
+          const attendAt = findPause(stream, clock.now(), false)
+          return { kind: 'retry', attendAt, reason, settlementId: newestId, isReverted: false }
+        }
         return { kind: 'fail', reason: reason ?? 'duplicate_settlement', settlementId: newestId }
       case 'confirmed':
         return isOwn
@@ -181,17 +203,22 @@ export const createSettleStream = ({
               kind: 'settled',
               settlementId: id,
               transaction: transaction ?? '',
-              settledAmount: settledAmount ?? amount,
+              settledAmount: isShared ? (stream.finalAmount ?? 0n) : (settledAmount ?? amount),
             }
           : { kind: 'fail', reason: 'duplicate_settlement', settlementId: newestId }
     }
   }
 
+  const findCommand = async (stream: Stream, stored: unknown): Promise<StreamCommand> => {
+    const scheme = registry.find(stream.scheme, stream.network)
+    if (scheme === null) return judge(stream, await examineUnserved(stream))
+    const terms = findMeans(scheme).toSettle(stream, stored)
+    return terms === null ? nothingSent(stream) : judge(stream, await examine(stream, terms))
+  }
+
   return async (stream, stored) => {
-    const { finalAmount } = stream
-    if (finalAmount === null) return stream
-    const findings = await examine(stream, finalAmount, stored)
-    const recorded = getDecided(await change(stream, judge(stream, findings)))
+    if (stream.finalAmount === null) return stream
+    const recorded = getDecided(await change(stream, await findCommand(stream, stored)))
     if (recorded.state === 'closed') logger.info(describeStream(recorded), 'stream.closed')
     if (recorded.state === 'failed') {
       logger.warn(describeStream(recorded), 'stream.failed')
@@ -200,6 +227,13 @@ export const createSettleStream = ({
     return recorded
   }
 }
+
+const nothingSent = ({ finalAmount }: Stream): StreamCommand => ({
+  kind: 'settled',
+  settlementId: null,
+  transaction: '',
+  settledAmount: finalAmount ?? 0n,
+})
 
 /** By the block time of the network, which can be wrong: they are repeated until the process's own time has come. */
 const isExpiry: ReadonlySet<Reason> = new Set([
@@ -225,11 +259,4 @@ const findPause = ({ attempts, reverts, settlesUntil }: Stream, now: Date, isRev
       : Math.min(firstPauseMs * 2 ** Math.min(attempts, 10), maxPauseMs)
   const leftMs = settlesUntil.getTime() - now.getTime()
   return new Date(now.getTime() + Math.min(grown, Math.max(firstPauseMs, leftMs * maxPartOfTimeLeft)))
-}
-
-/** The stored body of the open request, as a payment of an amount. Throws if it is unreadable. */
-export const readStreamPayment = (stored: unknown, settleAmount: bigint): Payment => {
-  const payment = readPayment(wirePaymentRequest.parse(stored))
-  if (isRefused(payment)) throw new Error(`The stored payment of the stream is unreadable: ${payment.reason}`)
-  return { ...payment, settleAmount }
 }

@@ -2,10 +2,10 @@ import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Stream, StreamStore } from '../../ports/streamStore.js'
-import type { Voucher } from '../../schemes/network.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { decideFor, getDecided, getOwnStream } from './control.js'
-import { decide } from './decide.js'
+import { decide, type StreamCommand } from './decide.js'
+import { findMeans, type StreamMeans } from './means.js'
 import type { StreamUseCases } from './useCases.js'
 import { viewStream, viewUpdate } from './viewStream.js'
 
@@ -23,46 +23,42 @@ export const createUpdateStream = ({
   registry,
   clock,
 }: UpdateStreamDependencies): StreamUseCases['updateStream'] => {
-  const verifyVoucher = async (stream: Stream, voucher: Voucher, signature: string): Promise<void> => {
-    const vouchers = registry.find(stream.scheme, stream.network)?.network.vouchers ?? null
-    if (vouchers === null) {
-      throw new AppError('INVALID_VOUCHER', `Payers cannot sign vouchers on ${stream.network}`)
-    }
-    let isSigned: boolean
+  const getMeans = ({ scheme: name, network }: Stream): StreamMeans => {
+    const scheme = registry.find(name, network)
+    if (scheme === null) throw new AppError('INVALID_VOUCHER', `Payers cannot sign vouchers on ${network}`)
+    return findMeans(scheme)
+  }
+
+  const verifyVoucher = async (stream: Stream, update: Parameters<StreamMeans['verifyVoucher']>[1]) => {
     try {
-      isSigned = await withinDeadline({ milliseconds: voucherDeadlineMs }, (signal) =>
-        withSignal(vouchers.isSigned(voucher, stream.payer, signature, signal), signal),
+      await withinDeadline({ milliseconds: voucherDeadlineMs }, (signal) =>
+        withSignal(getMeans(stream).verifyVoucher(stream, update, signal), signal),
       )
     } catch (cause) {
+      if (cause instanceof AppError) throw cause
       throw new AppError('SERVICE_UNAVAILABLE', `${stream.network} cannot be read at the moment`, {
         cause,
         retryAfterSeconds: 1,
       })
     }
-    if (!isSigned) throw new AppError('INVALID_VOUCHER', 'The payer did not sign this update')
   }
 
   return async (actor, { streamId, amount: digits, sequence, voucher }) => {
-    const update = {
+    const plain = {
       kind: 'update',
       amount: BigInt(digits),
       sequence: sequence ?? null,
-      voucher: voucher?.signature ?? null,
+      voucher: null,
     } as const
-    if (voucher !== undefined) {
-      if (sequence === undefined) {
-        throw new AppError('INVALID_REQUEST', 'sequence: is required beside a voucher, which covers it')
-      }
-      const stream = await getOwnStream(store, actor, streamId)
+    const stream = voucher === undefined ? null : await getOwnStream(store, actor, streamId)
+    let update: Extract<StreamCommand, { readonly kind: 'update' }> = plain
+    if (stream !== null && voucher !== undefined) {
+      update = { ...plain, ...getMeans(stream).readVoucher(stream, voucher, sequence) }
       // Before the chain may be asked: what is refused, or repeated, has the same answer while it is down.
       const seen = decide(stream, update, clock.now())
       if (getDecided(seen).voucher === update.voucher && seen.state === 'unchanged')
         return viewUpdate(stream, clock.now())
-      await verifyVoucher(
-        stream,
-        { streamId, amount: update.amount, sequence: BigInt(sequence) },
-        voucher.signature,
-      )
+      await verifyVoucher(stream, update)
     }
     const now = clock.now()
     return viewUpdate(getDecided(await store.change(streamId, decideFor(actor, update, now))), now)

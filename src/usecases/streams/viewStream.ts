@@ -2,6 +2,7 @@ import type { Stream } from '../../ports/streamStore.js'
 import { isFields } from '../../protocol/fields.js'
 import { refusalFields } from '../../protocol/results.js'
 import type { StreamUpdated, StreamView } from '../../protocol/streams.js'
+import { findLimit } from './coverage.js'
 
 export const viewStream = (stream: Stream): StreamView => {
   const { settlementId, finalAmount, settledAmount, transaction, reason, risk, closedAt } = stream
@@ -26,6 +27,7 @@ export const viewStream = (stream: Stream): StreamView => {
     ...(settlementId === null ? {} : { settlementId }),
     ...(refusal === null ? {} : { errorReason: refusal.reason, errorMessage: refusal.message }),
     ...(risk === null ? {} : { risk }),
+    ...viewChannel(stream),
     ...(metadata === null ? {} : { metadata }),
     createdAt: stream.createdAt.toISOString(),
     lastUpdatedAt: stream.updatedAt.toISOString(),
@@ -34,15 +36,29 @@ export const viewStream = (stream: Stream): StreamView => {
   }
 }
 
-export const viewUpdate = (stream: Stream, now: Date): StreamUpdated => ({
-  stream: viewStream(stream),
-  remaining: (stream.maxAmount - stream.amount).toString(),
-  canContinue:
-    stream.state === 'active' &&
-    stream.risk === null &&
-    stream.amount < stream.maxAmount &&
-    now.getTime() < stream.closesAt.getTime(),
-})
+const viewChannel = ({ channel, ceiling }: Stream): Pick<StreamView, 'channel'> =>
+  channel === null
+    ? {}
+    : {
+        channel: {
+          channelId: channel.id,
+          baseline: channel.baseline.toString(),
+          ceiling: (ceiling ?? channel.baseline).toString(),
+        },
+      }
+
+export const viewUpdate = (stream: Stream, now: Date): StreamUpdated => {
+  const limit = findLimit(stream)
+  return {
+    stream: viewStream(stream),
+    remaining: (limit > stream.amount ? limit - stream.amount : 0n).toString(),
+    canContinue:
+      stream.state === 'active' &&
+      stream.risk === null &&
+      stream.amount < limit &&
+      now.getTime() < stream.closesAt.getTime(),
+  }
+}
 
 /** Stored as JSON text that was an object. */
 const readMetadata = (text: string | null): Record<string, unknown> | null => {

@@ -61,6 +61,10 @@ const setup = (attempt: Attempt, aheadMs = 0) => {
     ...shared,
     processClock: clock,
     journal,
+    registry: {
+      ...createSchemeRegistry([]),
+      find: (scheme, network) => createToyScheme({ kind: { scheme, network } }),
+    },
     settleAuthorization: async (each) => {
       attempts.push(each)
       return await script.attempt(each)

@@ -65,19 +65,21 @@ const entryType = 'ClaimEntry(bytes32 channelId,uint128 maxClaimableAmount,uint1
 const entryTypeHash = typeHash(entryType)
 const batchType = typeHash(`ClaimBatch(ClaimEntry[] claims)${entryType}`)
 
+/** Of the settlement's EIP-712 messages. */
+export const domainOf = (chainId: number) => ({
+  name: 'x402 Batch Settlement',
+  version: '1',
+  chainId,
+  verifyingContract: settlementAddress,
+})
+
 const separators = new Map<number, string>()
 
 /** Chains are configured, so that the cache is bounded. */
 const separatorOf = (chainId: number): string => {
   const known = separators.get(chainId)
   if (known !== undefined) return known
-  const domain = {
-    name: 'x402 Batch Settlement',
-    version: '1',
-    chainId,
-    verifyingContract: settlementAddress,
-  }
-  const separator = domainSeparator({ domain }).slice(2)
+  const separator = domainSeparator({ domain: domainOf(chainId) }).slice(2)
   separators.set(chainId, separator)
   return separator
 }

@@ -1,5 +1,5 @@
 import type { Payment } from '../../../protocol/payment.js'
-import type { SettledState, Verification, VerifyOptions } from '../../../schemes/scheme.js'
+import type { Scheme, SettledState, Verification, VerifyOptions } from '../../../schemes/scheme.js'
 import { isSameAddress } from '../abi/address.js'
 import { asHex, readWord } from '../abi/words.js'
 import { type CreateScheme, createPaymentMethod, type PaymentMethod, toRefusal } from '../paymentMethod.js'
@@ -17,6 +17,7 @@ import { readChannelProof } from './payload.js'
 import type { ChannelDependencies, Prepare, PreparedChannelCall } from './prepared.js'
 import { createPrepareRefund, formatRefundId } from './refund.js'
 import { type ChannelSnapshots, createChannelSnapshots } from './snapshots.js'
+import { createChannelStreams } from './streams.js'
 import { createPrepareSweep } from './sweep.js'
 import { createVerifyVoucher } from './voucher.js'
 
@@ -65,6 +66,13 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
   /** Servers read whether an unsigned refund is refused to others than the receiver. */
   const kindTerms = custody.address === null ? {} : { ...terms, delegatedRefund: true }
 
+  const verifyOffered: Scheme['verify'] = async (payment, options) => {
+    if (await channels.ask()) return await verify(payment, options)
+    const unoffered = { reason: 'unsupported_scheme', message: unofferedMessage } as const
+    options.trace?.note('scheme_served', unoffered)
+    return toRefusal(null, unoffered)
+  }
+
   return {
     kind: { scheme: 'batch-settlement', network: network.network },
     network: opened,
@@ -82,12 +90,8 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
     ...(custody.address === null ? {} : { channelCare: createChannelCare(dependencies) }),
     // What was deposited before a pause is the receiver's, or returns to the payer.
     continues: ({ proof: { type } }) => type === 'claim' || type === 'settle' || type === 'refund',
-    verify: async (payment, options) => {
-      if (await channels.ask()) return await verify(payment, options)
-      const unoffered = { reason: 'unsupported_scheme', message: unofferedMessage } as const
-      options.trace?.note('scheme_served', unoffered)
-      return toRefusal(null, unoffered)
-    },
+    verify: verifyOffered,
+    channelStreams: createChannelStreams(network, snapshots, verifyOffered),
     resolve: (settlement, signal, options) =>
       (settlement.details.type === 'deposit' ? deposit : claim).resolve(settlement, signal, options),
   }

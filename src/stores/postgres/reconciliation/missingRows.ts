@@ -94,8 +94,17 @@ const meteredDifferences = `
   (select 'stream_differs' as kind, t.id::text as subject, t.caller as account_id, t.network, t.settlement_id::text,
     ${settled} as expected, concat_ws(' ', 'confirmed', t.final_amount) as actual
   from streams t left join settlements s on s.id = t.settlement_id and s.fingerprint = 'stream:' || t.id
-  where t.state = 'closed' and t.closed_at >= $1 and t.closed_at < $2
+  where t.state = 'closed' and t.channel is null and t.closed_at >= $1 and t.closed_at < $2
     and not ${isOpen} and ${settled} <> concat_ws(' ', 'confirmed', t.final_amount))
+  union all
+  -- One over a channel: the claim, of whichever caller, that reaches its total. Without one, the channel had reached it.
+  (select 'stream_differs', t.id::text, t.caller, t.network, t.settlement_id::text,
+    concat_ws(' ', s.state, s.details #>> '{rows,0,total}') as expected,
+    concat_ws(' ', 'confirmed', t.baseline + t.final_amount) as actual
+  from streams t join settlements s on s.id = t.settlement_id
+  where t.state = 'closed' and t.channel is not null and t.closed_at >= $1 and t.closed_at < $2 and not ${isOpen}
+    and concat_ws(' ', s.state, s.details #>> '{rows,0,total}')
+      <> concat_ws(' ', 'confirmed', t.baseline + t.final_amount))
   union all
   -- A stream that ended without a payment, or is still open, has none.
   (select 'stream_differs', t.id::text, t.caller, t.network, s.id::text, ${settled}, t.state

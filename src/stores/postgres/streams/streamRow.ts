@@ -21,6 +21,8 @@ const row = z.object({
   payer: z.string(),
   payTo: z.string(),
   maxAmount: amount,
+  channel: z.object({ id: z.string(), config: z.record(z.string(), z.json()) }).nullable(),
+  baseline: amount.nullable(),
   metadata: z.string().nullable(),
   createdAt: z.date(),
   closesAt: z.date(),
@@ -30,6 +32,8 @@ const row = z.object({
   sequence: z.coerce.number(),
   updates: z.coerce.number(),
   voucher: z.string().nullable(),
+  ceiling: amount.nullable(),
+  claimSignature: z.string().nullable(),
   finalAmount: amount.nullable(),
   settlementId: z.string().nullable(),
   transaction: z.string().nullable(),
@@ -53,8 +57,12 @@ export const streamColumns = selectColumns('s', row.shape, {
 })
 
 export const readStream = (value: unknown): Stream => {
-  const { customer, feeRate, ...stream } = row.parse(value)
-  return { ...stream, quota: customer === null || feeRate === null ? null : { customer, feeRate } }
+  const { customer, feeRate, channel, baseline, ...stream } = row.parse(value)
+  return {
+    ...stream,
+    quota: customer === null || feeRate === null ? null : { customer, feeRate },
+    channel: channel === null || baseline === null ? null : { ...channel, baseline },
+  }
 }
 
 /** Settled, given up or expired: no command changes it any more. */

@@ -33,6 +33,10 @@ const readWithPayment = (value: unknown): StreamToSettle => ({
   payment: withPayment.parse(value).payment,
 })
 
+// A channel pays without a stored payment, so that versions before channels do not settle the stream.
+const fromPaid = (streams: string) => `from ${streams} s left join stream_payments p on p.stream_id = s.id`
+const isPaid = '(p.payment is not null or s.channel is not null)'
+
 /** Concurrent changes share transactions: one commit acknowledges many. */
 export const createStreamStore = (pool: Pool): StreamStore => {
   const queues = { updates: coalesce(changeStreams(pool)), closes: coalesce(changeStreams(pool)) }
@@ -53,9 +57,13 @@ export const createStreamStore = (pool: Pool): StreamStore => {
     findOpen: (authorizationId) =>
       findWhere(`s.authorization_id = $1 and s.state in ('active', 'paused', 'closing')`, authorizationId),
 
-    findPayment: async (id) => {
-      const { rows } = await pool.query('select payment from stream_payments where stream_id = $1', [id])
-      return rows[0] === undefined ? null : withPayment.parse(rows[0]).payment
+    findToSettle: async (id) => {
+      const { rows } = await pool.query(
+        `select ${streamColumns}, p.payment ${fromPaid('streams')} where s.id = $1 and ${isPaid}
+           and s.state in ('active', 'paused', 'closing')`,
+        [id],
+      )
+      return rows[0] === undefined ? null : readWithPayment(rows[0])
     },
 
     list: async ({ caller, state, limit, after }) => {
@@ -93,7 +101,7 @@ export const createStreamStore = (pool: Pool): StreamStore => {
              select id from streams where state = 'closing' and network = $1 and attend_at <= $2
              order by settles_until limit $4 for update skip locked)
            returning *)
-         select ${streamColumns}, p.payment from leased s join stream_payments p on p.stream_id = s.id`,
+         select ${streamColumns}, p.payment ${fromPaid('leased')} where ${isPaid}`,
         [network, now, leasedUntil, limit],
       )
       return rows.map(readWithPayment)
@@ -106,7 +114,7 @@ export const createStreamStore = (pool: Pool): StreamStore => {
              select id from streams where state in ('active', 'paused') and checked_at < $1
              order by checked_at limit $3 for update skip locked)
            returning *)
-         select ${streamColumns}, p.payment from taken s join stream_payments p on p.stream_id = s.id`,
+         select ${streamColumns}, p.payment ${fromPaid('taken')} where ${isPaid}`,
         [before, now, limit],
       )
       return rows.map(readWithPayment)
@@ -132,10 +140,10 @@ const insert = `
   with opened as (
     insert into streams (id, authorization_id, caller, control_digest, fingerprint, quota_holder, fee_rate, scheme, network,
       asset, payer, pay_to, max_amount, metadata, created_at, closes_at, settles_until, state, amount, sequence, updates,
-      updated_at, checked_at)
+      updated_at, checked_at, channel, baseline, voucher, ceiling)
     values ($1, $2, $3, decode($4, 'hex'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-      $22, $15)
-  ), held as (insert into stream_payments (stream_id, payment) values ($1, $23))
+      $22, $15, $26, $27, $28, $29)
+  ), held as (insert into stream_payments (stream_id, payment) select $1, $23::json where $26::json is null)
   ${insertEvents('select $3::text as account_id, $24::text as type, null::uuid as settlement_id, $25::json as data')}`
 
 // Class 18 keeps it apart from other advisory locks. Streams of one holder are counted one after the other.
@@ -242,5 +250,9 @@ const write = async (
     JSON.stringify(payment),
     event.type,
     JSON.stringify(event.data),
+    stream.channel === null ? null : JSON.stringify({ id: stream.channel.id, config: stream.channel.config }),
+    stream.channel?.baseline.toString() ?? null,
+    stream.voucher,
+    stream.ceiling?.toString() ?? null,
   ])
 }

@@ -69,7 +69,7 @@ describe('a stored stream', () => {
     })
     expect(await store.find(stream.id)).toEqual(stream)
     expect(await store.findOpen(stream.authorizationId)).toEqual(stream)
-    expect(await store.findPayment(stream.id)).toEqual(payment)
+    expect(await store.findToSettle(stream.id)).toMatchObject({ payment })
     const anonymous = await open({ caller: 'anonymous', controlDigest: 'ab'.repeat(32) })
     expect(await store.find(anonymous.stream.id)).toEqual(anonymous.stream)
     await change(stream.id, { kind: 'update', amount: 2n ** 254n, sequence: 9, voucher: '0x12' })
@@ -119,9 +119,9 @@ describe('a stored stream', () => {
   it('forgets its payment when it ends', async () => {
     const { stream } = await open({ amount: 5n })
     await change(stream.id, close)
-    expect(await store.findPayment(stream.id)).toEqual(payment)
+    expect(await store.findToSettle(stream.id)).toMatchObject({ payment })
     await change(stream.id, settled)
-    expect(await store.findPayment(stream.id)).toBeNull()
+    expect(await store.findToSettle(stream.id)).toBeNull()
   })
 })
 
