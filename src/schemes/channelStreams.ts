@@ -35,6 +35,8 @@ export interface ChannelStreams {
   open(payment: Payment, options: VerifyOptions): Promise<OpenedChannel | Refusal>
   /** As /verify of the voucher: null if its payer signed it and the channel backs it. Throws as `Scheme.verify`. */
   findProblem(voucher: ChannelVoucher, options: VerifyOptions): Promise<Refusal | null>
+  /** The same by a new look at the chain: the payer may have announced a withdrawal since. */
+  findNewProblem(voucher: ChannelVoucher, options: VerifyOptions): Promise<Refusal | null>
   /** EIP-712 typed data for a wallet, with numbers as decimal texts. */
   describeVoucher(voucher: Pick<ChannelVoucher, 'channelId' | 'ceiling'>): JsonObject
   /** The same for the receiver's authorizer. */

@@ -227,7 +227,8 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
 
     assess: async (stream, _stored, signal) => {
       const voucher = toVoucher(stream)
-      const problem = voucher === null ? null : await channels.findProblem(voucher, optionsOf(stream, signal))
+      const problem =
+        voucher === null ? null : await channels.findNewProblem(voucher, optionsOf(stream, signal))
       switch (problem?.reason) {
         case undefined:
         // The receiver has claimed it meanwhile.

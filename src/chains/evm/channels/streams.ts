@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../protocol/fields.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { ChannelClaim, ChannelStreams, ChannelVoucher } from '../../../schemes/channelStreams.js'
 import type { Scheme } from '../../../schemes/scheme.js'
+import { asHex } from '../abi/words.js'
 import { toRefusal } from '../paymentMethod.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import { unread } from './checks.js'
@@ -17,50 +18,62 @@ export const createChannelStreams = (
   network: Network,
   snapshots: ChannelSnapshots,
   verify: Scheme['verify'],
-): ChannelStreams => ({
-  identify: ({ proof }) => {
-    const reading = readChannelProof(proof)
-    if ('problem' in reading || !('config' in reading.proof)) return null
-    return hashChannel(network.chainId, reading.proof.config)
-  },
-
-  open: async (payment, options) => {
-    const reading = readChannelProof(payment.proof)
-    if ('proof' in reading && reading.proof.type !== 'voucher') return toRefusal(null, otherType)
-    // Whatever the payload is, without a price: what was charged before is compared beside it.
-    const asked = { ...payment, requirements: { ...payment.requirements, amount: 0n } }
-    const channelId = 'proof' in reading && 'config' in reading.proof ? reading.proof.channelId : null
-    // Another instance may have claimed since the last look: a lower total would be charged for twice.
-    if (channelId !== null) snapshots.forget(channelId)
-    const verdict = await verify(asked, options)
-    if (!verdict.isValid) return verdict
-    if (channelId === null || !('proof' in reading) || !('config' in reading.proof)) {
-      return toRefusal(null, otherType)
-    }
-    const { config, maxClaimable: ceiling, signature } = reading.proof
-    const state = snapshots.find(channelId, ceiling) ?? (await snapshots.read(channelId, ceiling))
-    if (state === null) return toRefusal(config.payer, unread)
-    const voucher = { channelId, config: toWire(config), ceiling, signature }
-    return { isValid: true, payer: verdict.payer, voucher, totalClaimed: state.totalClaimed }
-  },
-
-  findProblem: async ({ channelId, config, ceiling, signature }, options) => {
+): ChannelStreams => {
+  const findProblem: ChannelStreams['findProblem'] = async (
+    { channelId, config, ceiling, signature },
+    options,
+  ) => {
     const voucher = { channelId, maxClaimableAmount: `${ceiling}`, signature }
     const proof = { type: 'voucher', channelConfig: config, voucher }
     const verdict = await verify(toPayment(network, config, proof), options)
     return verdict.isValid ? null : verdict
-  },
+  }
 
-  describeVoucher: ({ channelId, ceiling }) =>
-    describe(network, 'Voucher', { channelId, maxClaimableAmount: `${ceiling}` }),
+  return {
+    identify: ({ proof }) => {
+      const reading = readChannelProof(proof)
+      if ('problem' in reading || !('config' in reading.proof)) return null
+      return hashChannel(network.chainId, reading.proof.config)
+    },
 
-  describeClaim: ({ channelId, ceiling, total }) =>
-    describe(network, 'ClaimBatch', {
-      claims: [{ channelId, maxClaimableAmount: `${ceiling}`, totalClaimed: `${total}` }],
-    }),
+    open: async (payment, options) => {
+      const reading = readChannelProof(payment.proof)
+      if ('proof' in reading && reading.proof.type !== 'voucher') return toRefusal(null, otherType)
+      // Whatever the payload is, without a price: what was charged before is compared beside it.
+      const asked = { ...payment, requirements: { ...payment.requirements, amount: 0n } }
+      const channelId = 'proof' in reading && 'config' in reading.proof ? reading.proof.channelId : null
+      // Another instance may have claimed since the last look: a lower total would be charged for twice.
+      if (channelId !== null) snapshots.forget(channelId)
+      const verdict = await verify(asked, options)
+      if (!verdict.isValid) return verdict
+      if (channelId === null || !('proof' in reading) || !('config' in reading.proof)) {
+        return toRefusal(null, otherType)
+      }
+      const { config, maxClaimable: ceiling, signature } = reading.proof
+      const state = snapshots.find(channelId, ceiling) ?? (await snapshots.read(channelId, ceiling))
+      if (state === null) return toRefusal(config.payer, unread)
+      const voucher = { channelId, config: toWire(config), ceiling, signature }
+      return { isValid: true, payer: verdict.payer, voucher, totalClaimed: state.totalClaimed }
+    },
 
-  toClaim: (claim) => toPayment(network, claim.config, toClaimProof(claim)),
-})
+    findProblem,
+
+    findNewProblem: async (voucher, options) => {
+      snapshots.forget(asHex(voucher.channelId))
+      return await findProblem(voucher, options)
+    },
+
+    describeVoucher: ({ channelId, ceiling }) =>
+      describe(network, 'Voucher', { channelId, maxClaimableAmount: `${ceiling}` }),
+
+    describeClaim: ({ channelId, ceiling, total }) =>
+      describe(network, 'ClaimBatch', {
+        claims: [{ channelId, maxClaimableAmount: `${ceiling}`, totalClaimed: `${total}` }],
+      }),
+
+    toClaim: (claim) => toPayment(network, claim.config, toClaimProof(claim)),
+  }
+}
 
 const otherType = {
   reason: 'invalid_batch_settlement_evm_payload_type',
