@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { settleResult } from '../../src/protocol/results.js'
@@ -22,14 +23,21 @@ import {
 } from '../chains/evm/channels/channelScene.js'
 import { batchSettlementAddress, channelIdOf, readChannel, signVoucher } from '../support/evm/channels.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
-import { createSoladyWallet, deployWallet } from '../support/evm/wallets.js'
+import { createEoa, createSoladyWallet, deployWallet } from '../support/evm/wallets.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
+const createKeyedWallet = () => {
+  const privateKey = generatePrivateKey()
+  return { ...createEoa(privateKey), privateKey }
+}
+
 type Headers = Readonly<Record<string, string>>
 
 const database = useTestDatabase()
+/** Signs for receivers that delegate it. */
+const custodian = createKeyedWallet()
 let chain: LocalChain
 let service: TestService
 let second: TestService
@@ -52,8 +60,9 @@ const register = async (email: string): Promise<Headers> => {
 
 beforeAll(async () => {
   chain = await startLocalChain({ facilitatorCount: 1, hasBatchSettlement: true })
-  service = await startService({ chain, databaseUrl: database.url })
-  second = await startService({ chain, databaseUrl: database.url })
+  const environment = { EVM_CHANNEL_AUTHORIZER_KEY: custodian.privateKey }
+  service = await startService({ chain, databaseUrl: database.url, environment })
+  second = await startService({ chain, databaseUrl: database.url, environment })
   ada = await register('ada@example.com')
   eve = await register('eve@example.com')
 })
@@ -197,10 +206,7 @@ describe('a stream over a channel', () => {
         typedData: { primaryType: 'ClaimBatch' },
       },
     })
-    const wrong = await signJson(
-      channel.wallet === channel.authorizer ? channel.authorizer : planChannel(chain).authorizer,
-      waiting.claim?.typedData,
-    )
+    const wrong = await signJson(planChannel(chain).authorizer, waiting.claim?.typedData)
     expect(await closed({ streamId, claimAuthorizerSignature: wrong })).toMatchObject({
       stream: { status: 'closing', errorReason: prefixed('claim_authorizer_signature') },
     })
@@ -482,10 +488,10 @@ describe('a payer that withdraws from the channel of a stream', () => {
       status: 'closed',
       settledAmount: '3000',
     })
-    await chain.client.request({ method: 'evm_increaseTime', params: [1_000] } as never)
-    await chain.client.request({ method: 'evm_mine', params: [] } as never)
-    await callSettlement(channel, channel.config.payer, 'finalizeWithdraw', [channel.config])
-    expect(await chain.balanceOf(channel.config.payer)).toBe(7_000n)
+    expect(await readChannel(chain, channel.config)).toMatchObject({
+      totalClaimed: 3_000n,
+      withdrawal: { amount: 10_000n },
+    })
     expect(await settle(sweepBody(channel))).toMatchObject({ success: true, amount: '3000' })
   })
 
@@ -513,6 +519,57 @@ describe('a payer that withdraws from the channel of a stream', () => {
       return rows.length === 1
     }, 'the job to look at the channel')
     expect(await updated({ streamId: stream.id, amount: '5000' })).toMatchObject({ canContinue: true })
+  })
+})
+
+describe('a stream over a channel whose care is delegated', () => {
+  const delegated = () => channelFor({ authorizer: custodian })
+
+  it('is claimed by its close without a signature of the receiver', async () => {
+    const channel = await delegated()
+    const { stream } = await open(channel, 5_000n)
+    await updated({ streamId: stream.id, amount: '3000' })
+    expect(await closed({ streamId: stream.id })).toMatchObject({
+      stream: { status: 'closed', settledAmount: '3000' },
+    })
+    expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 3_000n })
+  })
+
+  it('is claimed by itself when its time is over, and when the payer withdraws', async () => {
+    const [late, emptied] = [await delegated(), await delegated()]
+    const streams = [await open(late, 5_000n), await open(emptied, 5_000n)].map(({ stream }) => stream.id)
+    for (const streamId of streams) await updated({ streamId, amount: '2000' })
+    await database.pool.query('update streams set closes_at = now() where id = $1', [streams[0]])
+    await callSettlement(emptied, emptied.config.payer, 'initiateWithdraw', [emptied.config, 10_000n])
+    await lookAgain(streams[1] ?? '')
+    for (const [index, channel] of [late, emptied].entries()) {
+      await pollUntil(
+        async () => (await read(streams[index] ?? '')).stream.status === 'closed',
+        'the job to claim',
+      )
+      expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 2_000n })
+    }
+  })
+
+  it('is claimed once by many closes on two instances at the same time', async () => {
+    const channel = await delegated()
+    const { stream } = await open(channel, 5_000n)
+    await updated({ streamId: stream.id, amount: '3000' })
+    const answers = await Promise.all(
+      [service, second, service, second].map((at) => closed({ streamId: stream.id }, at)),
+    )
+    for (const answer of answers) expect(['closed', 'closing']).toContain(answer.stream.status)
+    await pollUntil(async () => (await read(stream.id)).stream.status === 'closed', 'the stream to be closed')
+    expect(await countClaims(stream.id)).toBe(1)
+    expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 3_000n })
+  })
+
+  it('is refused to an account that the channel is not bound to', async () => {
+    const channel = await delegated()
+    await open(channel, 5_000n)
+    expect(await ask('/v1/stream/open', await openBody(channel, 5_000n), eve)).toMatchObject(
+      refusedWith(400, 'PAYMENT_REFUSED', 'receiver_authorizer_mismatch'),
+    )
   })
 })
 
