@@ -899,6 +899,8 @@ export interface paths {
          * Open a stream: hold a payment whose amount is metered
          * @description Verifies a payment under `upto`, by permit or Permit2, and holds its maximum: /verify and /settle refuse the authorization while the stream is open. Report what was used with /v1/stream/update, and settle exactly that with /v1/stream/close. A stream that is not closed settles what was used by itself at `expiresAt`.
          *
+         *     A `voucher` under `batch-settlement` opens a stream over its channel, which exists and is funded: nothing is held, updates bring higher vouchers, and the close claims what was used. It needs an API key.
+         *
          *     The same request with the same API key returns the same stream (200).
          */
         post: operations["openStream"];
@@ -942,6 +944,8 @@ export interface paths {
          * @description Fixes the final amount, sends one settlement, and waits up to 25 s for its outcome. `status: "closing"` says that it is not known yet: it is settled without you, and `stream.closed` or `stream.failed` follows. Closing again with the same amount has the same answer, and never settles twice.
          *
          *     A final amount of 0 transfers nothing and consumes the authorization.
+         *
+         *     Over a channel whose `receiverAuthorizer` is yours, send `claimAuthorizerSignature`. Without it the answer is `closing` with `claim`, which says what to sign: close again with the signature.
          */
         post: operations["closeStream"];
         delete?: never;
@@ -4367,6 +4371,14 @@ export interface components {
             updates: number;
             /** @description Whether the payer signs: every update needs a voucher from then on */
             vouchers: boolean;
+            /** @description Of a stream over a channel: a claim takes `baseline` and the final amount */
+            channel?: {
+                channelId: string;
+                /** @description What was charged of it before the stream */
+                baseline: string;
+                /** @description Of the payer's highest voucher, `baseline` included */
+                ceiling: string;
+            };
             /** @description What is settled; fixed by the close */
             finalAmount?: string;
             /** @description What was transferred */
@@ -4395,6 +4407,15 @@ export interface components {
         };
         StreamAnswer: {
             stream: components["schemas"]["Stream"];
+            /** @description Of a close over a channel that is not settled */
+            claim?: components["schemas"]["StreamClaim"];
+        };
+        /** @description What settles a stream over a channel, as it stands */
+        StreamClaim: {
+            /** @description The row as `/settle` takes it in a `claim`, with the highest voucher */
+            claims: Record<string, unknown>[];
+            /** @description EIP-712 typed data that the receiverAuthorizer of the channel signs */
+            typedData: Record<string, unknown>;
         };
         /** @description Ends a stream */
         StreamCloseRequest: {
@@ -4405,6 +4426,8 @@ export interface components {
              * @example 2500
              */
             finalAmount?: string;
+            /** @description Only over a channel whose receiverAuthorizer is yours: its signature over `claim.typedData` of the last answer */
+            claimAuthorizerSignature?: string;
             /** @description Of a stream that was opened without an API key; may be sent as `X-Stream-Token` instead */
             token?: string;
         };
@@ -4420,7 +4443,7 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["Stream"];
         };
-        /** @description A payment under `upto`, as for /verify, that is settled when the stream is closed */
+        /** @description A payment under `upto`, as for /verify, that is settled when the stream is closed; or a `voucher` under `batch-settlement`, whose channel pays by one claim */
         StreamOpenRequest: {
             /** @description Protocol version, 1 or 2 */
             payVersion?: number;
@@ -4435,6 +4458,8 @@ export interface components {
              * @description When the stream closes by itself: at most 30 days from now, and 60 s before the authorization ends; default 24 h
              */
             expiresAt?: string;
+            /** @description Only over a channel: what you have charged of it before, if that is more than what is claimed on chain */
+            baseline?: string;
             /** @description Yours, returned as it is; at most 2,048 bytes */
             metadata?: Record<string, unknown>;
         };
@@ -4462,9 +4487,13 @@ export interface components {
             amount: string;
             /** @description Above that of the last update; gaps are fine. Default: the next one */
             sequence?: number;
-            /** @description The payer's EIP-712 signature over stream, amount and sequence, see `voucherTypedData` of the open answer. Once a stream has seen one, every update needs one */
+            /** @description The payer's EIP-712 signature over stream, amount and sequence, see `voucherTypedData` of the open answer. Once a stream has seen one, every update needs one. Over a channel: the voucher of the channel, which an update needs when what was used exceeds the highest one */
             voucher?: {
                 signature: string;
+                /** @description Only over a channel: what may be claimed of it over its life */
+                maxClaimableAmount?: string;
+                /** @description Only over a channel: that of the stream */
+                channelId?: string;
             };
             /** @description Of a stream that was opened without an API key; may be sent as `X-Stream-Token` instead */
             token?: string;
@@ -4472,12 +4501,14 @@ export interface components {
         StreamUpdated: {
             stream: components["schemas"]["Stream"];
             /**
-             * @description What is left of the maximum, in smallest units
+             * @description What is left of the maximum, over a channel at most of the highest voucher; in smallest units
              * @example 7500
              */
             remaining: string;
-            /** @description False: stop the service. The maximum is used, the time is over, or the funds are at risk */
+            /** @description False: stop the service. The maximum is used, the time is over, the funds are at risk, or the payer of a channel has to sign a higher voucher */
             canContinue: boolean;
+            /** @description Of GET, over a channel */
+            claim?: components["schemas"]["StreamClaim"];
         };
         Supported: {
             kinds: {
@@ -7323,7 +7354,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["StreamNotActive"];
             410: components["responses"]["StreamExpired"];
-            413: components["responses"]["RequestTooLarge"];
+            413: components["responses"]["StreamsRequestTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

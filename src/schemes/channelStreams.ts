@@ -1,6 +1,7 @@
+import type { Requester } from '../ports/rateLimiter.js'
 import type { JsonObject } from '../protocol/fields.js'
 import type { Payment } from '../protocol/payment.js'
-import type { Refusal, VerifyOptions } from './scheme.js'
+import type { Reason } from '../protocol/reasons.js'
 
 /** A ceiling that the payer of a channel signed; amounts are smallest units over the life of the channel. */
 export interface ChannelVoucher {
@@ -19,6 +20,21 @@ export interface ChannelClaim extends ChannelVoucher {
   readonly claimSignature: string | null
 }
 
+/** As in `VerifyOptions`. */
+interface ChannelAsking {
+  readonly isAwaited: () => boolean
+  readonly caller: string
+  readonly requester?: Requester | undefined
+}
+
+/** As `Refusal`. */
+interface RefusedChannel {
+  readonly isValid: false
+  readonly payer: string | null
+  readonly reason: Reason
+  readonly message?: string
+}
+
 export interface OpenedChannel {
   readonly isValid: true
   readonly payer: string
@@ -32,11 +48,11 @@ export interface ChannelStreams {
   /** The id of the channel, from the payload alone; null if it names none. */
   identify(payment: Payment): string | null
   /** As /verify of a voucher for which nothing is charged, by a new look at the chain. Throws as `Scheme.verify`. */
-  open(payment: Payment, options: VerifyOptions): Promise<OpenedChannel | Refusal>
+  open(payment: Payment, asking: ChannelAsking): Promise<OpenedChannel | RefusedChannel>
   /** As /verify of the voucher: null if its payer signed it and the channel backs it. Throws as `Scheme.verify`. */
-  findProblem(voucher: ChannelVoucher, options: VerifyOptions): Promise<Refusal | null>
+  findProblem(voucher: ChannelVoucher, asking: ChannelAsking): Promise<RefusedChannel | null>
   /** The same by a new look at the chain: the payer may have announced a withdrawal since. */
-  findNewProblem(voucher: ChannelVoucher, options: VerifyOptions): Promise<Refusal | null>
+  findNewProblem(voucher: ChannelVoucher, asking: ChannelAsking): Promise<RefusedChannel | null>
   /** EIP-712 typed data for a wallet, with numbers as decimal texts. */
   describeVoucher(voucher: Pick<ChannelVoucher, 'channelId' | 'ceiling'>): JsonObject
   /** The same for the receiver's authorizer. */

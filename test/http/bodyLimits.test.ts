@@ -155,6 +155,7 @@ describe('a body', () => {
       '/v1/siwx/verify': signInBytes,
       '/v1/stream/open': paymentBytes,
       '/v1/stream/update': signInBytes,
+      '/v1/stream/close': signInBytes,
       '/discovery/validate': declarationBytes,
       '/v1/discovery/validate': declarationBytes,
     }

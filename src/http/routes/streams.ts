@@ -58,7 +58,7 @@ export const streamRoutes: FastifyPluginCallbackZod<StreamRoutesDependencies> = 
 
   app.post(
     '/v1/stream/close',
-    { schema: closeStreamSchema, config: settles },
+    { schema: closeStreamSchema, config: settles, bodyLimit: bodyLimits.signIn },
     async (request) => await useCases.closeStream(readActor(request, request.body.token), request.body),
   )
 

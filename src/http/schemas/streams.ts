@@ -39,6 +39,8 @@ const active = {
   expiresAt: '2026-01-01T00:14:00.000Z',
 } as const
 
+const channelId = `0x${'5c'.repeat(32)}`
+
 const opened = {
   ...active,
   currentAmount: '0',
@@ -111,10 +113,23 @@ export const streamExamples = {
         voucher: { signature: `0x${'1a'.repeat(64)}1b` },
       },
     },
+    channel: {
+      summary: 'Over a channel: with a higher voucher',
+      value: {
+        streamId: id,
+        amount: '2500',
+        sequence: 7,
+        voucher: { channelId, maxClaimableAmount: '4000', signature: `0x${'1a'.repeat(64)}1b` },
+      },
+    },
   },
   close: {
     used: { summary: 'What was used', value: { streamId: id } },
     final: { summary: 'With a final amount', value: { streamId: id, finalAmount: '2500' } },
+    channel: {
+      summary: 'Over a channel: with the signature of your receiverAuthorizer',
+      value: { streamId: id, claimAuthorizerSignature: `0x${'1a'.repeat(64)}1b` },
+    },
   },
   closed: {
     settled: { summary: 'Settled', value: { stream: closed } },
@@ -164,6 +179,8 @@ export const openStreamSchema = {
     'Verifies a payment under `upto`, by permit or Permit2, and holds its maximum: /verify and /settle refuse the ' +
       'authorization while the stream is open. Report what was used with /v1/stream/update, and settle exactly that with ' +
       '/v1/stream/close. A stream that is not closed settles what was used by itself at `expiresAt`.',
+    'A `voucher` under `batch-settlement` opens a stream over its channel, which exists and is funded: nothing is held, ' +
+      'updates bring higher vouchers, and the close claims what was used. It needs an API key.',
     'The same request with the same API key returns the same stream (200).',
   ].join('\n\n'),
   body: openStreamBody,
@@ -204,6 +221,8 @@ export const closeStreamSchema = {
       'it is not known yet: it is settled without you, and `stream.closed` or `stream.failed` follows. Closing again ' +
       'with the same amount has the same answer, and never settles twice.',
     'A final amount of 0 transfers nothing and consumes the authorization.',
+    'Over a channel whose `receiverAuthorizer` is yours, send `claimAuthorizerSignature`. Without it the answer is ' +
+      '`closing` with `claim`, which says what to sign: close again with the signature.',
   ].join('\n\n'),
   headers,
   body: closeStreamBody,
@@ -213,7 +232,7 @@ export const closeStreamSchema = {
       streamAnswer,
       streamExamples.closed,
     ),
-    ...describeErrors(closeErrors),
+    ...describeErrors(closeErrors, bodyLimits.signIn),
   },
   'x-reference': {
     request: streamExamples.close,

@@ -1,7 +1,8 @@
 import type { Stream, StreamDecision, StreamProgress, StreamRefusal } from '../../ports/streamStore.js'
-import { type Reason, reasons } from '../../protocol/reasons.js'
+import type { Reason } from '../../protocol/reasons.js'
 import type { StreamEvent } from '../../protocol/streams.js'
 import { findSigned, findVoucherProblem, isNews, type SignedUpdate, takeVoucher } from './coverage.js'
+import { endangersFunds, isLasting } from './refusals.js'
 import { viewStream } from './viewStream.js'
 
 interface StreamUpdate extends SignedUpdate {
@@ -302,12 +303,3 @@ const unchanged = (stream: Stream): StreamDecision => ({ state: 'unchanged', str
 const refused = (refusal: StreamRefusal): StreamDecision => ({ state: 'refused', refusal })
 
 const refuse = (code: StreamRefusal['code'], message: string): StreamDecision => refused({ code, message })
-
-/** Whether no other attempt with the same authorization can succeed. A node that lags behind its chain may say so wrongly. */
-const isLasting = (reason: Reason): boolean => reasons[reason].remedy === 'new_payment'
-
-/** Whether a reason says that the funds, or the authorization, are gone. */
-export const endangersFunds = (reason: Reason): boolean =>
-  reasons[reason].remedy === 'fund_payer' || isLasting(reason) || isWithdrawn.has(reason)
-
-const isWithdrawn: ReadonlySet<Reason> = new Set(['permit2_allowance_required', 'account_blocked'])

@@ -114,5 +114,5 @@ export const createOpenChannel =
     }
     const deadline = AbortSignal.timeout(deadlineMs)
     const options = { isAwaited: () => isAwaited() && !deadline.aborted, caller, requester }
-    return await getAccepted(withSignal(channels.open(payment, options), deadline))
+    return await getAccepted<OpenedChannel>(withSignal(channels.open(payment, options), deadline))
   }

@@ -12,8 +12,8 @@ import type { Scheme } from '../../schemes/scheme.js'
 import type { SettleAttempt } from '../core/settle/settlementContext.js'
 import { checkNewRequirements } from '../core/verify/checkRequirements.js'
 import type { SignedUpdate } from './coverage.js'
-import { endangersFunds } from './decide.js'
 import { type Hold, type OpenChannel, refuse, type StreamHold, streamNameOf } from './hold.js'
+import { endangersFunds } from './refusals.js'
 
 /* What pays a stream: an authorization whose maximum is held, or a channel whose payer raises a ceiling. */
 

@@ -368,6 +368,23 @@ describe('a reconciliation', () => {
     expect((await open().reconcile()).differences).toEqual([])
   })
 
+  it('of a stream over a channel compares the total that its claim reached', async () => {
+    await fillMetered()
+    await pool.query(`update streams set channel = '{"id":"0x5c","config":{}}', baseline = 5`)
+    await pool.query(
+      `update settlements set settled_amount = 0, details = '{"rows":[{"channelId":"0x5c","total":"1005"}]}'
+       where fingerprint like 'stream:%'`,
+    )
+    const listStreams = async () =>
+      (await open().reconcile()).differences.filter(({ kind }) => kind === 'stream_differs')
+    expect(await listStreams()).toEqual([])
+    await pool.query('update streams set baseline = 6')
+    expect(await listStreams()).toMatchObject([{ kind: 'stream_differs' }])
+    // The channel had reached the total before: nothing was sent.
+    await pool.query('update streams set settlement_id = null')
+    expect(await listStreams()).toEqual([])
+  })
+
   it.each([
     ['a stream settled another amount', 'stream_differs', 'update streams set final_amount = 1_001'],
     ['a stream names no settlement', 'stream_differs', 'update streams set settlement_id = null'],

@@ -382,3 +382,108 @@ describe('any commands in any order', () => {
     )
   })
 })
+
+describe('a stream over a channel', () => {
+  const channel = { id: '0x5c', config: {}, baseline: 1_000n }
+  const metered = (change: Partial<Stream> = {}) =>
+    streamOf({ channel, voucher: '0x12', ceiling: 2_000n, amount: 500n, sequence: 5, ...change })
+  const update = (
+    amount: bigint,
+    sequence: number | null = null,
+    ceiling?: bigint,
+  ): Extract<StreamCommand, { kind: 'update' }> => ({
+    kind: 'update',
+    amount,
+    sequence,
+    ...(ceiling === undefined ? { voucher: null } : { voucher: '0x34', ceiling }),
+  })
+
+  it.each([
+    ['what the highest voucher allows', update(1_000n), { amount: 1_000n, ceiling: 2_000n, voucher: '0x12' }],
+    [
+      'more with a higher voucher',
+      update(1_500n, 6, 2_500n),
+      { amount: 1_500n, ceiling: 2_500n, voucher: '0x34' },
+    ],
+    [
+      'a lower voucher, which changes none',
+      update(600n, 6, 1_700n),
+      { amount: 600n, ceiling: 2_000n, voucher: '0x12' },
+    ],
+    [
+      'the same amount with a higher voucher',
+      update(500n, 6, 2_500n),
+      { amount: 500n, ceiling: 2_500n, sequence: 6 },
+    ],
+    [
+      'the same update with a higher voucher',
+      update(500n, 5, 2_500n),
+      { amount: 500n, ceiling: 2_500n, sequence: 5 },
+    ],
+  ] as const)('takes %s', (_name, command, expected) => {
+    expect(decide(metered(), command, now)).toMatchObject({ state: 'changed', stream: expected })
+  })
+
+  it.each([
+    ['more than the highest voucher allows', update(1_001n), 'INVALID_VOUCHER'],
+    ['more than its own voucher allows', update(1_001n, 6, 2_000n), 'INVALID_VOUCHER'],
+    ['a voucher that does not cover what was used', update(600n, 6, 1_599n), 'INVALID_VOUCHER'],
+    ['more than the maximum', update(10_001n, 6, 20_000n), 'AMOUNT_EXCEEDED'],
+    ['a lower sequence', update(600n, 4, 2_500n), 'INVALID_SEQUENCE'],
+  ] as const)('refuses %s', (_name, command, code) => {
+    expect(decide(metered(), command, now)).toMatchObject({ state: 'refused', refusal: { code } })
+  })
+
+  it('is unchanged by the same update, and by a voucher that is not higher', () => {
+    expect(decide(metered(), update(500n, 5), now).state).toBe('unchanged')
+    expect(decide(metered(), update(500n, 5, 2_000n), now).state).toBe('unchanged')
+  })
+
+  it('takes another signature of the claim while it is closing, and no other final amount', () => {
+    const closing = metered({ ...inState.closing, claimSignature: '0xaa' })
+    const sign = (claimSignature: string, finalAmount: bigint | null = null) =>
+      decide(closing, { kind: 'close', finalAmount, attendAt: later, claimSignature }, now)
+    expect(sign('0xaa').state).toBe('unchanged')
+    expect(sign('0xbb')).toMatchObject({
+      state: 'changed',
+      stream: { claimSignature: '0xbb', finalAmount: 500n },
+    })
+    expect(sign('0xbb', 600n)).toMatchObject({ refusal: { code: 'STREAM_NOT_ACTIVE' } })
+    const permit = decide(
+      streamOf(),
+      { kind: 'close', finalAmount: null, attendAt, claimSignature: '0xaa' },
+      now,
+    )
+    expect(permit).toMatchObject({ refusal: { code: 'INVALID_REQUEST' } })
+  })
+
+  it('that the payer empties is closed with what was used, once, and says why', () => {
+    const risk = 'invalid_batch_settlement_evm_cumulative_exceeds_balance'
+    const command = { kind: 'assess', risk, isEnding: true } as const
+    const decision = decide(metered(), command, now)
+    expect(decision).toMatchObject({
+      state: 'changed',
+      stream: { state: 'closing', finalAmount: 500n, attendAt: now, risk },
+      events: [{ type: 'stream.insufficient_funds' }],
+    })
+    if (decision.state !== 'changed') throw new Error('It is not closed')
+    expect(decide(decision.stream, command, later).state).toBe('unchanged')
+    expect(decide(metered({ amount: 0n }), command, now)).toMatchObject({
+      stream: { state: 'expired', reason: risk },
+      events: [{ type: 'stream.expired' }],
+    })
+  })
+
+  it('is never given up for a missing signature before its time is over', () => {
+    const reason = 'invalid_batch_settlement_evm_authorizer_not_configured'
+    let stream = metered(inState.closing)
+    for (let at = 0; at < 9; at += 1) {
+      const when = new Date(now.getTime() + at * 10_000)
+      const command = { kind: 'retry', attendAt, reason, settlementId: null, isReverted: false } as const
+      const decision = decide(stream, command, when)
+      if (decision.state !== 'changed') throw new Error('The attempt is not counted')
+      stream = decision.stream
+    }
+    expect(stream).toMatchObject({ state: 'closing', reason, voucher: '0x12', ceiling: 2_000n })
+  })
+})

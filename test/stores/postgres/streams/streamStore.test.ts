@@ -91,6 +91,42 @@ describe('a stored stream', () => {
     })
   })
 
+  it('over a channel is read as it was written, and stores no payment that an earlier version would settle', async () => {
+    const channel = {
+      id: `0x${'5c'.repeat(32)}`,
+      config: { payer: 'alice', withdrawDelay: 900 },
+      baseline: 7n,
+    }
+    const { stream } = await open({ channel, voucher: '0x12', ceiling: 2n ** 127n })
+    expect(await store.find(stream.id)).toEqual(stream)
+    expect((await pool.query('select from stream_payments')).rows).toEqual([])
+    expect(await store.findToSettle(stream.id)).toEqual({ stream, payment: null })
+    await change(stream.id, {
+      kind: 'update',
+      amount: 9n,
+      sequence: 3,
+      voucher: '0x34',
+      ceiling: 2n ** 128n - 1n,
+    })
+    expect(await store.takeToCheck(later, now, 5)).toMatchObject([
+      { stream: { id: stream.id }, payment: null },
+    ])
+    await change(stream.id, { kind: 'close', finalAmount: null, attendAt: now, claimSignature: '0x56' })
+    const leased = await store.leaseClosing({ network: 'toy:1', now, leasedUntil: later, limit: 5 })
+    expect(leased).toMatchObject([
+      {
+        payment: null,
+        stream: { channel, voucher: '0x34', ceiling: 2n ** 128n - 1n, claimSignature: '0x56' },
+      },
+    ])
+    await change(stream.id, { ...settled, settlementId: null, transaction: '' })
+    expect(await store.find(stream.id)).toMatchObject({
+      state: 'closed',
+      settlementId: null,
+      voucher: '0x34',
+    })
+  })
+
   it('keeps what attempts to close it found', async () => {
     const { stream } = await open({ amount: 5n })
     await change(stream.id, close)
