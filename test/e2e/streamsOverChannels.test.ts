@@ -263,9 +263,12 @@ describe('a stream over a channel', () => {
   it('continues where the one before it ended', async () => {
     const channel = await channelFor()
     const first = await open(channel, 3_000n)
-    await updated({ streamId: first.stream.id, amount: '2000' })
+    // The other instance looks at the channel, and keeps what it has seen before the claim.
+    await updated(
+      { streamId: first.stream.id, amount: '2000', voucher: await wireVoucher(channel, 2_900n) },
+      second,
+    )
     await signedClose(channel, first.stream.id)
-    // The other instance may have looked before the claim.
     const { stream } = await open(channel, 3_000n, {}, second)
     expect(stream.channel).toMatchObject({ baseline: '2000', ceiling: '3000' })
     expect(await update({ streamId: stream.id, amount: '1001' })).toMatchObject(
