@@ -12,6 +12,12 @@ export interface ChannelVoucher {
   readonly signature: string
 }
 
+/** One that is to be verified. */
+interface ChargedVoucher extends ChannelVoucher {
+  /** What was charged of the channel before, at most the ceiling: no more than that may be claimed on its behalf. */
+  readonly charged: bigint
+}
+
 /** What a claim takes of the newest voucher. */
 export interface ChannelClaim extends ChannelVoucher {
   /** What is claimed then, with what was claimed before. */
@@ -39,20 +45,23 @@ export interface OpenedChannel {
   readonly isValid: true
   readonly payer: string
   readonly voucher: ChannelVoucher
-  /** What is claimed of the channel on chain. */
-  readonly totalClaimed: bigint
+  /** What was charged of the channel before: as stated, and at least what is claimed on chain. */
+  readonly charged: bigint
 }
 
 /** How channels of a scheme pay streams: the payer raises the ceiling, and one claim takes what was used. */
 export interface ChannelStreams {
   /** The id of the channel, from the payload alone; null if it names none. */
   identify(payment: Payment): string | null
-  /** As /verify of a voucher for which nothing is charged, by a new look at the chain. Throws as `Scheme.verify`. */
-  open(payment: Payment, asking: ChannelAsking): Promise<OpenedChannel | RefusedChannel>
+  /** As /verify of a voucher, by a new look at the chain. Throws as `Scheme.verify`. */
+  open(
+    payment: Payment,
+    asking: ChannelAsking & { readonly statedCharge: bigint },
+  ): Promise<OpenedChannel | RefusedChannel>
   /** As /verify of the voucher: null if its payer signed it and the channel backs it. Throws as `Scheme.verify`. */
-  findProblem(voucher: ChannelVoucher, asking: ChannelAsking): Promise<RefusedChannel | null>
+  findProblem(voucher: ChargedVoucher, asking: ChannelAsking): Promise<RefusedChannel | null>
   /** The same by a new look at the chain: the payer may have announced a withdrawal since. */
-  findNewProblem(voucher: ChannelVoucher, asking: ChannelAsking): Promise<RefusedChannel | null>
+  findNewProblem(voucher: ChargedVoucher, asking: ChannelAsking): Promise<RefusedChannel | null>
   /** EIP-712 typed data for a wallet, with numbers as decimal texts. */
   describeVoucher(voucher: Pick<ChannelVoucher, 'channelId' | 'ceiling'>): JsonObject
   /** The same for the receiver's authorizer. */

@@ -101,18 +101,20 @@ const getAccepted = async <Accepted extends { readonly isValid: true }>(
 
 /** Holds nothing: the deposit is in the channel. Throws PAYMENT_REFUSED. */
 export type OpenChannel = (
-  opening: Pick<StreamHold, 'payment' | 'caller' | 'requester' | 'isAwaited'>,
+  opening: Pick<StreamHold, 'payment' | 'caller' | 'requester' | 'isAwaited'> & {
+    readonly statedCharge: bigint
+  },
   channels: ChannelStreams,
 ) => Promise<OpenedChannel>
 
 export const createOpenChannel =
   (deadlineMs: number): OpenChannel =>
-  async ({ payment, caller, requester, isAwaited }, channels) => {
+  async ({ payment, caller, requester, isAwaited, statedCharge }, channels) => {
     // The token of a stream without a key is shown once, and with it the receiver's money would be lost.
     if (caller === 'anonymous') {
       throw new AppError('UNAUTHORIZED', 'A stream over a channel needs an API key')
     }
     const deadline = AbortSignal.timeout(deadlineMs)
-    const options = { isAwaited: () => isAwaited() && !deadline.aborted, caller, requester }
+    const options = { isAwaited: () => isAwaited() && !deadline.aborted, caller, requester, statedCharge }
     return await getAccepted<OpenedChannel>(withSignal(channels.open(payment, options), deadline))
   }

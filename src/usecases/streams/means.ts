@@ -12,7 +12,7 @@ import type { Scheme } from '../../schemes/scheme.js'
 import type { SettleAttempt } from '../core/settle/settlementContext.js'
 import { checkNewRequirements } from '../core/verify/checkRequirements.js'
 import type { SignedUpdate } from './coverage.js'
-import { type Hold, type OpenChannel, refuse, type StreamHold, streamNameOf } from './hold.js'
+import { type Hold, type OpenChannel, type StreamHold, streamNameOf } from './hold.js'
 import { endangersFunds } from './refusals.js'
 
 /* What pays a stream: an authorization whose maximum is held, or a channel whose payer raises a ceiling. */
@@ -161,13 +161,9 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
     open: async (opening, { openChannel }) => {
       const { authorizationId, payment, baseline } = opening
       checkNewRequirements(payment, scheme)
-      const { payer, voucher, totalClaimed } = await openChannel(opening, channels)
+      const statedCharge = baseline ?? 0n
+      const { payer, voucher, charged } = await openChannel({ ...opening, statedCharge }, channels)
       const { channelId: id, config, ceiling, signature } = voucher
-      if (baseline !== null && baseline > ceiling) {
-        const message = `The voucher allows ${ceiling} of the ${baseline} that were charged before`
-        throw refuse('invalid_batch_settlement_evm_cumulative_below_claimed', message)
-      }
-      const charged = baseline !== null && baseline > totalClaimed ? baseline : totalClaimed
       return {
         authorizationId: authorizationId ?? id,
         payer,
@@ -207,7 +203,10 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
       const newest = toVoucher(stream)
       if (newest === null || signature === null || ceiling === undefined) return
       if (signature === newest.signature && ceiling === newest.ceiling) return
-      const problem = await channels.findProblem({ ...newest, signature, ceiling }, optionsOf(stream, signal))
+      const problem = await channels.findProblem(
+        { ...newest, signature, ceiling, charged: findCharged(stream) },
+        optionsOf(stream, signal),
+      )
       if (problem === null) return
       const { reason, message = describeReason(reason) } = problem
       if (reason === 'invalid_batch_settlement_evm_rpc_read_failed') throw new Error(message)
@@ -228,7 +227,12 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
     assess: async (stream, _stored, signal) => {
       const voucher = toVoucher(stream)
       const problem =
-        voucher === null ? null : await channels.findNewProblem(voucher, optionsOf(stream, signal))
+        voucher === null
+          ? null
+          : await channels.findNewProblem(
+              { ...voucher, charged: findCharged(stream) },
+              optionsOf(stream, signal),
+            )
       switch (problem?.reason) {
         case undefined:
         // The receiver has claimed it meanwhile.
@@ -254,6 +258,9 @@ const toVoucher = ({ channel, voucher, ceiling }: Stream): ChannelVoucher | null
   channel === null || voucher === null || ceiling === null
     ? null
     : { channelId: channel.id, config: channel.config, ceiling, signature: voucher }
+
+/** What is durable: an update that is refused after its voucher was verified charges nothing. */
+const findCharged = ({ channel, amount }: Stream): bigint => (channel?.baseline ?? 0n) + amount
 
 /** Of what was used, or of the final amount. */
 const toClaim = (stream: Stream) => {

@@ -2,10 +2,9 @@ import type { JsonObject } from '../../../protocol/fields.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { ChannelClaim, ChannelStreams, ChannelVoucher } from '../../../schemes/channelStreams.js'
 import type { Scheme } from '../../../schemes/scheme.js'
-import { asHex } from '../abi/words.js'
+import { asHex, larger } from '../abi/words.js'
 import { toRefusal } from '../paymentMethod.js'
 import type { EvmNetworkSettings } from '../settings.js'
-import { unread } from './checks.js'
 import { type ChannelConfig, domainOf, hashChannel } from './contract.js'
 import { readChannelProof } from './payload.js'
 import type { ChannelSnapshots } from './snapshots.js'
@@ -20,12 +19,12 @@ export const createChannelStreams = (
   verify: Scheme['verify'],
 ): ChannelStreams => {
   const findProblem: ChannelStreams['findProblem'] = async (
-    { channelId, config, ceiling, signature },
+    { channelId, config, ceiling, signature, charged },
     options,
   ) => {
     const voucher = { channelId, maxClaimableAmount: `${ceiling}`, signature }
     const proof = { type: 'voucher', channelConfig: config, voucher }
-    const verdict = await verify(toPayment(network, config, proof), options)
+    const verdict = await verify(toPayment(network, config, proof, ceiling - charged), options)
     return verdict.isValid ? null : verdict
   }
 
@@ -36,24 +35,27 @@ export const createChannelStreams = (
       return hashChannel(network.chainId, reading.proof.config)
     },
 
-    open: async (payment, options) => {
+    open: async (payment, { statedCharge, ...options }) => {
       const reading = readChannelProof(payment.proof)
-      if ('proof' in reading && reading.proof.type !== 'voucher') return toRefusal(null, otherType)
-      // Whatever the payload is, without a price: what was charged before is compared beside it.
-      const asked = { ...payment, requirements: { ...payment.requirements, amount: 0n } }
-      const channelId = 'proof' in reading && 'config' in reading.proof ? reading.proof.channelId : null
+      if ('problem' in reading)
+        return toRefusal(null, {
+          reason: 'invalid_batch_settlement_evm_voucher_payload',
+          message: reading.problem,
+        })
+      const { proof } = reading
+      if (proof.type !== 'voucher') return toRefusal(null, otherType)
+      const { channelId, config, maxClaimable: ceiling, signature } = proof
       // Another instance may have claimed since the last look: a lower total would be charged for twice.
-      if (channelId !== null) snapshots.forget(channelId)
-      const verdict = await verify(asked, options)
+      snapshots.forget(channelId)
+      const totalClaimed = (await snapshots.read(channelId, ceiling))?.totalClaimed ?? 0n
+      const charged = larger(statedCharge, totalClaimed)
+      if (charged > ceiling) return toRefusal(config.payer, uncovered)
+      // The price is what the voucher adds: whoever keeps it may take what was charged before, and no more.
+      const requirements = { ...payment.requirements, amount: ceiling - charged }
+      const verdict = await verify({ ...payment, requirements }, options)
       if (!verdict.isValid) return verdict
-      if (channelId === null || !('proof' in reading) || !('config' in reading.proof)) {
-        return toRefusal(null, otherType)
-      }
-      const { config, maxClaimable: ceiling, signature } = reading.proof
-      const state = snapshots.find(channelId, ceiling) ?? (await snapshots.read(channelId, ceiling))
-      if (state === null) return toRefusal(config.payer, unread)
       const voucher = { channelId, config: toWire(config), ceiling, signature }
-      return { isValid: true, payer: verdict.payer, voucher, totalClaimed: state.totalClaimed }
+      return { isValid: true, payer: verdict.payer, voucher, charged }
     },
 
     findProblem,
@@ -71,9 +73,14 @@ export const createChannelStreams = (
         claims: [{ channelId, maxClaimableAmount: `${ceiling}`, totalClaimed: `${total}` }],
       }),
 
-    toClaim: (claim) => toPayment(network, claim.config, toClaimProof(claim)),
+    toClaim: (claim) => toPayment(network, claim.config, toClaimProof(claim), 0n),
   }
 }
+
+const uncovered = {
+  reason: 'invalid_batch_settlement_evm_cumulative_below_claimed',
+  message: 'The voucher does not cover what was charged of the channel before',
+} as const
 
 const otherType = {
   reason: 'invalid_batch_settlement_evm_payload_type',
@@ -107,8 +114,13 @@ const toClaimProof = ({ config, ceiling, signature, total, claimSignature }: Cha
   ...(claimSignature === null ? {} : { claimAuthorizerSignature: claimSignature }),
 })
 
-/** With the requirements that the config itself states; nothing is charged. */
-const toPayment = (network: Network, config: ChannelVoucher['config'], proof: JsonObject): Payment => {
+/** With the requirements that the config itself states. */
+const toPayment = (
+  network: Network,
+  config: ChannelVoucher['config'],
+  proof: JsonObject,
+  amount: bigint,
+): Payment => {
   const { receiver, token, receiverAuthorizer, withdrawDelay } = config
   return {
     version: 2,
@@ -116,7 +128,7 @@ const toPayment = (network: Network, config: ChannelVoucher['config'], proof: Js
     requirements: {
       scheme: 'batch-settlement',
       network: network.network,
-      amount: 0n,
+      amount,
       minAmount: null,
       asset: `${token}`,
       payTo: `${receiver}`,

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import type { ChannelState } from '../../../../src/chains/evm/channels/contract.js'
+import { createChannelStreams } from '../../../../src/chains/evm/channels/streams.js'
+import type { Payment } from '../../../../src/protocol/payment.js'
+import type { Scheme } from '../../../../src/schemes/scheme.js'
+import { channelConfig, channelIdOf } from '../../../support/evm/channels.js'
+
+const chainId = 84_532
+const config = channelConfig()
+const channelId = channelIdOf(chainId, config)
+const signature = `0x${'1a'.repeat(64)}1b` as const
+const asking = { isAwaited: () => true, caller: 'account' }
+
+const openStreams = (totalClaimed: bigint) => {
+  const verified: Payment[] = []
+  const verify: Scheme['verify'] = async (payment) => {
+    verified.push(payment)
+    return {
+      isValid: true,
+      payer: config.payer,
+      authorizationId: 'voucher',
+      authorizedAmount: 0n,
+      amount: 0n,
+      expiresAt: null,
+      details: {},
+      settle: () => Promise.reject(new Error('Vouchers are not settled')),
+    }
+  }
+  const state: ChannelState = {
+    balance: 10_000n,
+    totalClaimed,
+    withdrawal: 0n,
+    withdrawRequestedAt: 0,
+    refundNonce: 0n,
+  }
+  const snapshots = { find: () => null, read: async () => state, forget: () => undefined }
+  const network = { network: `eip155:${chainId}`, chainId }
+  return { verified, streams: createChannelStreams(network, snapshots, verify) }
+}
+
+/** A claim of this much can follow from a voucher that was verified, because it was charged before. */
+const claimableOf = ({ requirements, proof }: Payment) =>
+  BigInt(Object(proof.voucher).maxClaimableAmount) - requirements.amount
+
+const voucher = { channelId, config: { ...config }, ceiling: 5_000n, signature }
+
+describe('a voucher of a stream', () => {
+  it.each([
+    ['what the receiver states', 1_000n, 3_000n, 3_000n],
+    ['what is claimed on chain', 4_000n, 3_000n, 4_000n],
+  ] as const)(
+    'that opens it is verified as charged by %s, whatever its ceiling',
+    async (_name, claimed, stated, charged) => {
+      const { verified, streams } = openStreams(claimed)
+      const claim = streams.toClaim({ ...voucher, total: 1n, claimSignature: null })
+      const proof = {
+        type: 'voucher',
+        channelConfig: { ...config },
+        voucher: { channelId, maxClaimableAmount: '5000', signature },
+      }
+      const opened = await streams.open({ ...claim, proof }, { ...asking, statedCharge: stated })
+      expect(opened).toMatchObject({
+        isValid: true,
+        charged,
+        voucher: { channelId, ceiling: 5_000n, signature },
+      })
+      expect(verified.map(claimableOf)).toEqual([charged])
+    },
+  )
+
+  it('that raises the ceiling is verified as charged by what was used', async () => {
+    const { verified, streams } = openStreams(0n)
+    expect(await streams.findProblem({ ...voucher, charged: 1_200n }, asking)).toBeNull()
+    expect(await streams.findNewProblem({ ...voucher, charged: 1_300n }, asking)).toBeNull()
+    expect(verified.map(claimableOf)).toEqual([1_200n, 1_300n])
+  })
+})
