@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.js'
 import type { PromisedCount } from '../ports/holds.js'
 import type { Logger } from '../ports/logger.js'
 import type { RateLimiter, Requester } from '../ports/rateLimiter.js'
-import type { SandboxScenarios } from '../ports/sandbox.js'
+import type { SandboxChannels, SandboxScenarios } from '../ports/sandbox.js'
 import type { SignerLanes } from '../ports/signerLanes.js'
 import type { SignatureVerdict, SignedStatement, SignedText } from '../ports/walletSignatures.js'
 import type { SandboxAddress, SandboxPayment } from '../protocol/sandbox.js'
@@ -82,6 +82,8 @@ export interface ChainContext {
   readonly sponsoring?: SponsoringTerms
   /** Absent: the sandbox has fixed payers only. */
   readonly scenarios?: SandboxScenarios
+  /** Absent: the sandbox has no payment channels. */
+  readonly channels?: SandboxChannels
 }
 
 export interface OpenChain {
@@ -155,10 +157,13 @@ export interface ChainModule<Settings> {
   open(settings: Settings, context: ChainContext): Promise<OpenChain>
 }
 
+/** What takes the place of a chain. */
+export type OfflineContext = Pick<ChainContext, 'clock' | 'logger' | 'channels'>
+
 /** Checks of a family that need no chain; loads its SDK. */
 export interface OfflineModule {
   /** Lists schemes of those given networks (CAIP-2) that the family has; others are ignored. */
-  listOfflineSchemes(networks: readonly string[]): readonly OfflineScheme[]
+  listOfflineSchemes(networks: readonly string[], context: OfflineContext): readonly OfflineScheme[]
 }
 
 /** Which of our contracts a network can have, and has. */

@@ -77,7 +77,6 @@ export const openResources = async (config: Config, environment: Environment) =>
         }
   const { limiter, lanes } = stores
   const { minPaymentGasShare, requiresCrossCheck, exactAmount } = config
-  const scenarios = stores.sandbox?.scenarios
   const chains = await openChains(config.chains, {
     clock,
     logger,
@@ -91,7 +90,9 @@ export const openResources = async (config: Config, environment: Environment) =>
     channelCustody: stores.channelCustody,
     channelLedger: stores.channelLedger,
     sponsoring: { recipients: config.sponsoredRecipients, history: stores.sponsoringHistory },
-    ...(scenarios === undefined ? {} : { scenarios }),
+    ...(stores.sandbox === null
+      ? {}
+      : { scenarios: stores.sandbox.scenarios, channels: stores.sandbox.channels }),
   }).catch(async (error: unknown) => {
     await stores.close()
     throw error

@@ -84,3 +84,79 @@ export interface SandboxInboxes {
   /** Deletes expired inboxes. */
   purge(stopped?: AbortSignal): Promise<void>
 }
+
+/** What the settlement contract of `batch-settlement` knows of a channel; amounts in smallest units. */
+export interface SandboxChannel {
+  /** Deposits less refunds: what was claimed is still in it. */
+  readonly balance: bigint
+  readonly totalClaimed: bigint
+  readonly refundNonce: bigint
+}
+
+export interface SandboxReceiver {
+  readonly totalClaimed: bigint
+  readonly totalSettled: bigint
+}
+
+interface NamedChannel {
+  readonly channelId: string
+  readonly receiver: string
+  readonly token: string
+}
+
+interface ClaimedTotal {
+  readonly channelId: string
+  readonly total: bigint
+}
+
+/** What one transaction changes, as the contract would: all of it or nothing. Addresses have one spelling. */
+export type SandboxChannelChange =
+  | (NamedChannel & { readonly type: 'deposit'; readonly amount: bigint })
+  /** A total that is reached already is skipped. */
+  | { readonly type: 'claim'; readonly rows: readonly ClaimedTotal[] }
+  | { readonly type: 'settle'; readonly receiver: string; readonly token: string }
+  | {
+      readonly type: 'refund'
+      readonly channelId: string
+      readonly nonce: bigint
+      /** At most: what is claimed stays. */
+      readonly amount: bigint
+      /** Claimed before it returns the rest. */
+      readonly rows: readonly ClaimedTotal[]
+    }
+
+export interface SandboxExecution {
+  /** What was deposited, paid out or returned; 0 for a claim. */
+  readonly amount: bigint
+  /** The channel of a deposit or a refund, afterwards. */
+  readonly channel: SandboxChannel | null
+}
+
+/** The settlement contract of the sandbox, shared by all instances. Channels are forgotten a week after their last change. */
+export interface SandboxChannels {
+  /** By id, without those that do not exist. */
+  find(network: string, channelIds: readonly string[]): Promise<ReadonlyMap<string, SandboxChannel>>
+  findReceiver(network: string, receiver: string, token: string): Promise<SandboxReceiver>
+  /**
+   * Makes room for a channel before its deposit is recorded. `full`: the sandbox has as many as it keeps. `share`: a holder
+   * has an eighth of the free ones.
+   */
+  reserve(
+    network: string,
+    channel: NamedChannel,
+    holders: readonly string[],
+  ): Promise<'reserved' | 'full' | 'share'>
+  /** Executes a transaction once, and returns the same for each further call. Null: it reverted, and changed nothing. */
+  execute(
+    network: string,
+    transaction: string,
+    change: SandboxChannelChange,
+  ): Promise<SandboxExecution | null>
+  /** Of a transaction that was executed a day ago at most; null for another, and for one that reverted. */
+  findExecution(network: string, transaction: string): Promise<SandboxExecution | null>
+}
+
+export interface SandboxChannelStore extends SandboxChannels {
+  /** Deletes what expired. */
+  purge(stopped?: AbortSignal): Promise<void>
+}

@@ -23,6 +23,7 @@ import { createPauseStore } from './postgres/operator/operatorPauses.js'
 import { createOperatorRecords } from './postgres/operator/operatorRecords.js'
 import { createRecipientStatements, createUniqueAmounts } from './postgres/recipients/recipients.js'
 import { createReconciliationStore } from './postgres/reconciliation/reconciliationStore.js'
+import { createSandboxChannels } from './postgres/sandbox/channels.js'
 import { createSandboxInboxes, createSandboxScenarios } from './postgres/sandbox/sandbox.js'
 import { createSignInNonces } from './postgres/siwx/signInNonces.js'
 import { createStatistics } from './postgres/statistics/statistics.js'
@@ -33,6 +34,7 @@ import { openSharedStores } from './redis/index.js'
 import { migrationsFolder, type StoreSettings, type Stores } from './stores.js'
 
 const maxScenarios = 10_000
+const maxChannels = 10_000
 
 /** Opens and migrates the database, connects to Redis if configured; closes everything again on failure. */
 export const openStores = async (settings: StoreSettings, clock: Clock, logger: Logger): Promise<Stores> => {
@@ -85,6 +87,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
         ? {
             scenarios: mapDatabaseErrors(createSandboxScenarios(pool, maxScenarios)),
             inboxes: mapDatabaseErrors(createSandboxInboxes(pool)),
+            channels: mapDatabaseErrors(createSandboxChannels(pool, maxChannels)),
           }
         : null,
       catalogue: mapDatabaseErrors(createDiscoveryCatalogue(pool, reads)),

@@ -18,7 +18,7 @@ import type { Quotas } from '../ports/quotas.js'
 import type { RateLimiter } from '../ports/rateLimiter.js'
 import type { RecipientStatements, UniqueAmounts } from '../ports/recipients.js'
 import type { ReconciliationStore } from '../ports/reconciliation.js'
-import type { SandboxInboxes, SandboxScenarioStore } from '../ports/sandbox.js'
+import type { SandboxChannelStore, SandboxInboxes, SandboxScenarioStore } from '../ports/sandbox.js'
 import type { BroadcastRetention, ConfirmedBlocks, SettlementJournal } from '../ports/settlementJournal.js'
 import type {
   AccountSettlements,
@@ -103,7 +103,11 @@ export interface Stores {
   readonly accountSettlements: AccountSettlements
   readonly statistics: Statistics
   /** Null unless the database is for the sandbox. */
-  readonly sandbox: { readonly scenarios: SandboxScenarioStore; readonly inboxes: SandboxInboxes } | null
+  readonly sandbox: {
+    readonly scenarios: SandboxScenarioStore
+    readonly inboxes: SandboxInboxes
+    readonly channels: SandboxChannelStore
+  } | null
   readonly catalogue: DiscoveryCatalogue
   readonly creditStore: CreditStore
   readonly challenges: OwnerChallenges

@@ -12,9 +12,10 @@ import type { SandboxSettings } from './settings.js'
 /** Every scheme that the readers of the other families have on the networks of the sandbox. */
 export const createOpen =
   (readers: readonly AnyChainFamily[]): ChainModule<SandboxSettings>['open'] =>
-  async ({ networks }, { clock, logger, scenarios }: ChainContext) => {
+  async ({ networks }, context: ChainContext) => {
+    const { clock, logger, scenarios } = context
     const modules = await Promise.all(readers.map((reader) => reader.loadOffline?.()))
-    const offline = modules.flatMap((module) => module?.listOfflineSchemes(networks) ?? [])
+    const offline = modules.flatMap((module) => module?.listOfflineSchemes(networks, context) ?? [])
     const missing = networks.filter((network) => !offline.some(({ kind }) => kind.network === network))
     if (missing.length > 0) throw new Error(`No family reads payments of ${missing.join(', ')}`)
     const groups = createGroups(offline)
@@ -70,11 +71,14 @@ const createGroups = (offline: readonly OfflineScheme[]): readonly AddressGroup[
     return {
       namespace,
       networks: [...new Set(own.map(({ kind }) => kind.network))],
-      schemes: [...new Set(own.map(({ kind }) => kind.scheme))],
+      schemes: [...new Set(own.filter(isScripted).map(({ kind }) => kind.scheme))],
       payers: listFixedPayers(namespace, 'exact', exact.network.forms),
     }
   })
 }
+
+/** Whether payers without keys can pay by it. */
+const isScripted = ({ contract }: OfflineScheme): boolean => contract === undefined
 
 const createNewPayer =
   (offline: readonly OfflineScheme[]): Sandbox['newPayer'] =>

@@ -2,9 +2,10 @@ import { withSignal } from '../../concurrency/deadline.js'
 import type { Clock } from '../../ports/clock.js'
 import type { SandboxScenarios } from '../../ports/sandbox.js'
 import type { Settlement } from '../../ports/settlementJournal.js'
+import { type Fields, isFields, type JsonObject } from '../../protocol/fields.js'
 import type { Payment } from '../../protocol/payment.js'
 import type { Network } from '../../schemes/network.js'
-import type { OfflineScheme } from '../../schemes/offlineScheme.js'
+import type { OfflineContract, OfflineScheme } from '../../schemes/offlineScheme.js'
 import type {
   Authorized,
   Outcome,
@@ -14,6 +15,7 @@ import type {
   VerifyOptions,
 } from '../../schemes/scheme.js'
 import { readSettleAmount, type SettleAmount } from '../../schemes/settleAmount.js'
+import { sharedOutcome } from '../../schemes/sharedOutcome.js'
 import { type Course, createTransactionHash, formatCourse, readCourse, resolveCourse } from './course.js'
 import type { FixedPayer } from './fixedPayers.js'
 import { createFindScript, identifyKeyless, listNamedPayers, type Scripted } from './payers.js'
@@ -29,12 +31,13 @@ interface SandboxDependencies {
 /** A scheme without a chain: scripts decide the payments of payers without keys, an offline reader all others. */
 export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme => {
   const { offline, fixed, scenarios, clock } = dependencies
-  const { kind, describeAsset } = offline
+  const { kind, describeAsset, contract, continues } = offline
   const { id: network, forms, signers } = offline.network
   const findScript = createFindScript({ network, fixed, scenarios, clock })
   const isFixed = (payer: string): boolean => fixed.some(({ address }) => address === payer)
 
   const identify = (payment: Payment): string | null => {
+    if (contract !== undefined) return offline.identify(payment)
     const payers = listNamedPayers(payment, offline)
     const fixedPayer = payers.find(isFixed)
     if (fixedPayer !== undefined) return identifyKeyless(payment, fixedPayer, clock.now())
@@ -47,36 +50,45 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
   const authorize = (
     facts: Omit<Authorized, 'isValid' | 'details' | 'settle'>,
     course: Course,
-  ): Authorized => ({
-    isValid: true,
-    ...facts,
-    details: formatCourse(course),
-    settle: async (recorder) => {
-      const { authorizationId } = facts
-      const bytes = createTransactionHash(authorizationId, recorder.settlementId)
-      const transaction = forms.formatTransaction(bytes)
-      await recorder.record({ transaction, bytes: `sandbox ${authorizationId}` })
-      return decide(course, { transaction, atMs: course.sentAtMs, ...facts })
-    },
-  })
+    { added = {}, prepare }: { readonly added?: JsonObject; readonly prepare?: () => Promise<void> } = {},
+  ): Authorized => {
+    const details = { ...formatCourse(course), ...added }
+    return {
+      isValid: true,
+      ...facts,
+      details,
+      settle: async (recorder) => {
+        await prepare?.()
+        const { authorizationId } = facts
+        const bytes = createTransactionHash(authorizationId, recorder.settlementId)
+        const transaction = forms.formatTransaction(bytes)
+        await recorder.record({ transaction, bytes: `sandbox ${authorizationId}` })
+        return await decide(course, { transaction, atMs: course.sentAtMs, ...facts, details })
+      },
+    }
+  }
 
-  const decide = (
+  const decide = async (
     course: Course,
     {
       transaction,
       atMs,
       amount,
       authorizedAmount,
-    }: Pick<Authorized, 'amount' | 'authorizedAmount'> & {
+      details: { call },
+    }: Pick<Authorized, 'amount' | 'authorizedAmount' | 'details'> & {
       readonly transaction: string
       readonly atMs: number | null
     },
-  ): Outcome => {
+  ): Promise<Outcome> => {
     const outcome = resolveCourse(course, { transaction, network, blocks: forms.blocks, atMs })
     if (outcome.state !== 'confirmed') return outcome
+    const executed = contract === undefined ? {} : await contract.execute(toCall(call), transaction)
+    if ('revertedAs' in executed) return { state: 'failed', reason: executed.revertedAs, transaction }
+    const { amount: settledAmount = amount } = executed
     return {
       ...outcome,
-      ...(amount === authorizedAmount ? {} : { settledAmount: amount }),
+      ...(settledAmount === authorizedAmount ? {} : { settledAmount }),
       ...(kind.scheme === 'upto' ? { gasUsed: uptoGas } : {}),
     }
   }
@@ -122,16 +134,30 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
 
   const readSigned = async (
     payment: Payment,
-    { isForSettle = false, trace }: VerifyOptions,
+    { isForSettle = false, trace, requester }: VerifyOptions,
   ): Promise<Authorized | Refusal> => {
     const now = clock.now()
     const reading = await offline.read(payment, { now, isForSettle, trace })
     if (!reading.isValid) return reading
-    const { holds, isValid: _, ...facts } = reading
+    const { holds, call, isShared = false, isValid: _, ...facts } = reading
     return authorize(
       holds ? { ...facts, hold: { spender: signers[0] ?? '', balance: unlimited, allowance: null } } : facts,
       { sentAtMs: now.getTime(), scenarioId: null, settle: confirmedAtOnce, reorg: null },
+      {
+        added: { ...(call === undefined ? {} : { call }), ...(isShared ? sharedOutcome : {}) },
+        prepare: async () => await contract?.prepare(toCall(call), requester),
+      },
     )
+  }
+
+  const refuseScripted = (
+    { payer }: Scripted,
+    { keyless }: OfflineContract,
+    { trace }: VerifyOptions,
+  ): Refusal => {
+    trace?.expect(['script'])
+    trace?.note('script', keyless)
+    return { isValid: false, payer, ...keyless }
   }
 
   const readClock = async (scenarioId: string | null): Promise<number | null> =>
@@ -141,7 +167,7 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     const transaction = settlement.transaction ?? settlement.broadcasts.at(-1)?.transaction
     if (transaction === undefined) throw new Error('The settlement has no recorded transaction')
     const course = readCourse(settlement.details)
-    return decide(course, { ...settlement, transaction, atMs: await readClock(course.scenarioId) })
+    return await decide(course, { ...settlement, transaction, atMs: await readClock(course.scenarioId) })
   }
 
   return {
@@ -150,17 +176,24 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     describeKind: () => ({ extra: offline.extra, extensions: [] }),
     // There is no chain that knows which nonces are used.
     journalClaims: { publicProof: null },
-    settledState: null,
+    settledState: contract?.settledState ?? null,
     describeAsset,
     identify,
+    ...(continues === undefined ? {} : { continues }),
     verify: async (payment, options) => {
       const scripted = await findScript(listNamedPayers(payment, offline))
-      return scripted === null
-        ? await readSigned(payment, options)
-        : await verifyScripted(payment, scripted, options)
+      if (scripted === null) return await readSigned(payment, options)
+      return contract === undefined
+        ? await verifyScripted(payment, scripted, options)
+        : refuseScripted(scripted, contract, options)
     },
     resolve: (settlement, signal) => withSignal(resolve(settlement), signal),
   }
+}
+
+const toCall = (call: unknown): Fields => {
+  if (isFields(call)) return call
+  throw new Error('The settlement has no call of its contract')
 }
 
 const pollMs = 100

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
 import type {
+  SandboxChannelStore,
   SandboxInbox,
   SandboxInboxes,
   SandboxScenarioStore,
@@ -24,6 +25,7 @@ interface SandboxDependencies {
   readonly chain: SandboxNetworks & { listAddresses(now: Date): readonly SandboxAddress[] }
   readonly scenarios: SandboxScenarioStore
   readonly inboxes: SandboxInboxes
+  readonly channels: Pick<SandboxChannelStore, 'purge'>
   readonly clock: Clock
   catchUp(): Promise<void>
 }
@@ -37,6 +39,7 @@ export const createSandbox = ({
   chain,
   scenarios,
   inboxes,
+  channels,
   clock,
   catchUp,
 }: SandboxDependencies): Sandbox => {
@@ -55,6 +58,7 @@ export const createSandbox = ({
         run: async (stopped) => {
           await scenarios.purge(stopped)
           await inboxes.purge(stopped)
+          await channels.purge(stopped)
         },
       },
     },

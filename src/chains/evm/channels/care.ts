@@ -17,7 +17,7 @@ import {
   type VoucherClaim,
 } from './contract.js'
 import { maxClaims, type Voucher } from './payload.js'
-import type { ChannelDependencies } from './prepared.js'
+import type { ChannelDependencies, SchemeDependencies } from './prepared.js'
 import { isZero } from './signatures.js'
 
 /* What keeps, claims and pays out vouchers of channels that this facilitator signs for, without a request. */
@@ -87,7 +87,7 @@ export const createChannelCare = ({
   network,
   opened,
   rpc,
-}: Pick<ChannelDependencies, 'family' | 'network' | 'opened' | 'rpc'>): ChannelCare => {
+}: Pick<SchemeDependencies, 'family' | 'network' | 'opened' | 'rpc'>): ChannelCare => {
   const write = (
     { receiver: payTo, token: asset }: { readonly receiver: string; readonly token: string },
     proof: Payment['proof'],

@@ -129,7 +129,7 @@ export const hashClaims = (chainId: number, entries: readonly ClaimEntry[]): Hex
 export const hashDepositNonce = (channelId: Hex, salt: Hex): Hex =>
   `0x${hashWords(channelId.slice(2) + salt.slice(2))}`
 
-const abi = parseAbi([
+export const settlementAbi = parseAbi([
   'struct ChannelConfig { address payer; address payerAuthorizer; address receiver; address receiverAuthorizer; address token; uint40 withdrawDelay; bytes32 salt; }',
   'function deposit(ChannelConfig config, uint128 amount, address collector, bytes collectorData)',
   'function settle(address receiver, address token)',
@@ -150,7 +150,7 @@ const claimSelector = toFunctionSelector(
 )
 
 const topicOf = (eventName: 'Deposited' | 'Claimed' | 'Settled' | 'Refunded'): Hex => {
-  const events: Abi = abi
+  const events: Abi = settlementAbi
   const [topic] = encodeEventTopics({ abi: events, eventName })
   if (typeof topic !== 'string') throw new Error(`${eventName} has no topic`)
   return topic
@@ -169,7 +169,11 @@ export const encodeDeposit = (
   amount: bigint,
   { collector, collectorData }: { readonly collector: Hex; readonly collectorData: Hex },
 ): Hex =>
-  encodeFunctionData({ abi, functionName: 'deposit', args: [config, amount, collector, collectorData] })
+  encodeFunctionData({
+    abi: settlementAbi,
+    functionName: 'deposit',
+    args: [config, amount, collector, collectorData],
+  })
 
 const bytesWords = (bytes: Hex): string =>
   numberWord((bytes.length - 2) / 2) + paddedBytes(bytes.slice(2).toLowerCase())
@@ -191,17 +195,21 @@ export const encodeClaim = (claims: readonly VoucherClaim[], authorizerSignature
 }
 
 export const encodeSettle = (receiver: Hex, token: Hex): Hex =>
-  encodeFunctionData({ abi, functionName: 'settle', args: [receiver, token] })
+  encodeFunctionData({ abi: settlementAbi, functionName: 'settle', args: [receiver, token] })
 
 export const encodeRefund = (
   config: ChannelConfig,
   { amount, nonce, signature }: { readonly amount: bigint; readonly nonce: bigint; readonly signature: Hex },
 ): Hex =>
-  encodeFunctionData({ abi, functionName: 'refundWithSignature', args: [config, amount, nonce, signature] })
+  encodeFunctionData({
+    abi: settlementAbi,
+    functionName: 'refundWithSignature',
+    args: [config, amount, nonce, signature],
+  })
 
 /** All or nothing, in one transaction. */
 export const encodeTogether = (calls: readonly Hex[]): Hex =>
-  encodeFunctionData({ abi, functionName: 'multicall', args: [calls] })
+  encodeFunctionData({ abi: settlementAbi, functionName: 'multicall', args: [calls] })
 
 /** What the settlement knows of a channel, in one block; amounts in smallest units. */
 export interface ChannelState {
@@ -219,9 +227,9 @@ export const planStateRead = (...channelIds: readonly Hex[]): ContractCall => ({
   to: settlementAddress,
   data: encodeTogether(
     channelIds.flatMap((id) => [
-      encodeFunctionData({ abi, functionName: 'channels', args: [id] }),
-      encodeFunctionData({ abi, functionName: 'pendingWithdrawals', args: [id] }),
-      encodeFunctionData({ abi, functionName: 'refundNonce', args: [id] }),
+      encodeFunctionData({ abi: settlementAbi, functionName: 'channels', args: [id] }),
+      encodeFunctionData({ abi: settlementAbi, functionName: 'pendingWithdrawals', args: [id] }),
+      encodeFunctionData({ abi: settlementAbi, functionName: 'refundNonce', args: [id] }),
     ]),
   ),
 })
@@ -260,7 +268,7 @@ const maxUint40 = 2n ** 40n - 1n
 export const planTotalsRead = (channelIds: readonly Hex[]): ContractCall => ({
   to: settlementAddress,
   data: encodeTogether(
-    channelIds.map((id) => encodeFunctionData({ abi, functionName: 'channels', args: [id] })),
+    channelIds.map((id) => encodeFunctionData({ abi: settlementAbi, functionName: 'channels', args: [id] })),
   ),
 })
 
@@ -286,7 +294,7 @@ export const decodeTotals = (
 /** What a receiver was credited and paid of one token, over all channels. */
 export const planReceiverRead = (receiver: Hex, token: Hex): ContractCall => ({
   to: settlementAddress,
-  data: encodeFunctionData({ abi, functionName: 'receivers', args: [receiver, token] }),
+  data: encodeFunctionData({ abi: settlementAbi, functionName: 'receivers', args: [receiver, token] }),
 })
 
 export interface ReceiverTotals {
@@ -302,7 +310,7 @@ export const decodeReceiver = (answer: Hex | null | undefined): ReceiverTotals |
 export const decodeTogether = (answer: Hex | null | undefined): readonly Hex[] | null => {
   if (answer == null || answer === '0x') return null
   try {
-    return decodeFunctionResult({ abi, functionName: 'multicall', data: answer })
+    return decodeFunctionResult({ abi: settlementAbi, functionName: 'multicall', data: answer })
   } catch {
     // Another contract than the published one answers something else.
     return null

@@ -17,7 +17,16 @@ import { type ChannelProof, readChannelProof } from './payload.js'
 
 /* What the payloads of a channel have in common, before they are simulated. */
 
-export type ChannelDependencies = Parameters<CreateScheme>[0]
+export type SchemeDependencies = Parameters<CreateScheme>[0]
+
+/** The sandbox has them without a chain. */
+export interface ChannelDependencies
+  extends Pick<SchemeDependencies, 'rpc' | 'contractReader' | 'custody' | 'channelLedger'> {
+  readonly family: Pick<SchemeDependencies['family'], 'smartWalletFactories' | 'deploysSmartWallets'>
+  readonly network: Pick<SchemeDependencies['network'], 'network' | 'chainId' | 'confirmations' | 'tokens'>
+  readonly tokens: Pick<SchemeDependencies['tokens'], 'find'>
+  readonly clock: Pick<SchemeDependencies['clock'], 'now'>
+}
 
 export type Occasion = ReturnType<typeof readOccasion>
 

@@ -79,17 +79,14 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
     journalClaims: null,
     settledState: createSettledState(dependencies, snapshots),
     describeKind: () =>
-      channels.peek() === true
-        ? { extra: { ...kindTerms, assetTransferMethods: ['eip3009', 'permit2'] }, extensions: [] }
-        : null,
+      channels.peek() === true ? { extra: { ...kindTerms, ...channelExtra }, extensions: [] } : null,
     describeAsset: async (asset) => {
       const described = (await channels.ask()) ? await describeToken(asset) : null
       return described === null ? null : { ...described, extra: { ...described.extra, ...terms } }
     },
     identify,
     ...(custody.address === null ? {} : { channelCare: createChannelCare(dependencies) }),
-    // What was deposited before a pause is the receiver's, or returns to the payer.
-    continues: ({ proof: { type } }) => type === 'claim' || type === 'settle' || type === 'refund',
+    continues,
     verify: verifyOffered,
     channelStreams: createChannelStreams(network, snapshots, verifyOffered),
     resolve: (settlement, signal, options) =>
@@ -97,12 +94,22 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
   }
 }
 
+/** What was deposited before a pause is the receiver's, or returns to the payer. */
+export const continues = ({ proof: { type } }: Pick<Payment, 'proof'>): boolean =>
+  type === 'claim' || type === 'settle' || type === 'refund'
+
+export const channelExtra = { assetTransferMethods: ['eip3009', 'permit2'] } as const
+
 const unofferedMessage =
   "batch-settlement: this network lacks x402's settlement of channels; /supported does not list it"
 
 /** A sweep has no identity of its own: what it pays depends on the chain. */
-const createIdentify =
-  ({ network }: Pick<ChannelDependencies, 'network'>): PaymentMethod['identify'] =>
+export const createIdentify =
+  ({
+    network,
+  }: {
+    readonly network: Pick<ChannelDependencies['network'], 'network' | 'chainId'>
+  }): PaymentMethod['identify'] =>
   (payment) => {
     const reading = readChannelProof(payment.proof)
     if ('problem' in reading) return null

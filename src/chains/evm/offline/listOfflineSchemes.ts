@@ -1,10 +1,18 @@
 import type { OfflineModule } from '../../chain.js'
+import { createOfflineChannels } from './channels.js'
 import { createOfflineExact } from './exact.js'
 import { readOfflineNetwork } from './offlineNetwork.js'
 import { createOfflineUpto } from './upto.js'
 
-export const listOfflineSchemes: OfflineModule['listOfflineSchemes'] = (networks) =>
+export const listOfflineSchemes: OfflineModule['listOfflineSchemes'] = (
+  networks,
+  { channels, clock, logger },
+) =>
   networks.flatMap((name) => {
     const network = readOfflineNetwork(name)
-    return network === null ? [] : [createOfflineExact(network), createOfflineUpto(network)]
+    if (network === null) return []
+    const paid = [createOfflineExact(network), createOfflineUpto(network)]
+    return channels === undefined
+      ? paid
+      : [...paid, createOfflineChannels(network, { channels, clock, logger })]
   })

@@ -156,7 +156,15 @@ interface PurgeOptions {
 /** Deletes rows whose `expires_at` has passed. Skips rows that another statement is deleting: neither waits for the other. */
 export const purgeExpired = (
   pool: Pool,
-  table: 'reservations' | 'siwx_nonces' | 'sandbox_scenarios' | 'sandbox_inboxes' | 'unique_amounts',
+  table:
+    | 'reservations'
+    | 'siwx_nonces'
+    | 'sandbox_scenarios'
+    | 'sandbox_inboxes'
+    | 'sandbox_channels'
+    | 'sandbox_receivers'
+    | 'sandbox_executions'
+    | 'unique_amounts',
   { stopped, unless = 'false' }: PurgeOptions = {},
 ): Promise<void> =>
   runInBatches(pool, {

@@ -1,0 +1,100 @@
+import { HTTPFacilitatorClient } from '@x402/core/server'
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
+import { BatchSettlementEvmScheme as BatchSettlementServer } from '@x402/evm/batch-settlement/server'
+import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { getAddress } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openShop, type Shop } from '../demo/shop.js'
+import { randomAddress } from '../support/evm/authorization.js'
+import { useTestDatabase } from '../support/postgres.js'
+import { sandboxChain } from '../support/sandbox/streams.js'
+import { startService, type TestService } from '../support/service.js'
+
+const network = 'eip155:84532'
+const price = 10_000n
+
+const channelRows = z.array(z.object({ balance: z.string(), total_claimed: z.string() })).length(1)
+const receiverRows = z.array(z.object({ total_claimed: z.string(), total_settled: z.string() })).length(1)
+
+/* Published packages on both sides, and no chain. */
+describe('a channel in the sandbox, by the published client and server', () => {
+  const database = useTestDatabase({ isSandbox: true })
+  const merchant = getAddress(randomAddress())
+  const authorizer = privateKeyToAccount(generatePrivateKey())
+  const server = new BatchSettlementServer(merchant, { receiverAuthorizerSigner: authorizer })
+  let service: TestService
+  let shop: Shop
+
+  beforeAll(async () => {
+    service = await startService({ databaseUrl: database.url, environment: { SANDBOX: 'true' } })
+    shop = await openShop({
+      port: 0,
+      facilitatorUrl: service.url,
+      world: { network, merchant, server, signPayment: async () => null },
+    })
+  })
+  afterAll(async () => {
+    await shop.close()
+    await service.close()
+  })
+
+  const readChannel = async () => {
+    const { rows } = await database.pool.query('select balance, total_claimed from sandbox_channels')
+    const [row] = channelRows.parse(rows)
+    return { balance: BigInt(row?.balance ?? 0), claimed: BigInt(row?.total_claimed ?? 0) }
+  }
+  const readReceiver = async () => {
+    const { rows } = await database.pool.query('select total_claimed, total_settled from sandbox_receivers')
+    const [row] = receiverRows.parse(rows)
+    return { claimed: BigInt(row?.total_claimed ?? 0), settled: BigInt(row?.total_settled ?? 0) }
+  }
+
+  it('is opened, charged, claimed, filled up, paid out and refunded', async () => {
+    const account = privateKeyToAccount(generatePrivateKey())
+    const client = new BatchSettlementEvmScheme(account)
+    const pay = wrapFetchWithPaymentFromConfig(fetch, { schemes: [{ network, client }] })
+    const buy = async () => {
+      const response = await pay(`${shop.url}/report`)
+      expect(response.status).toBe(200)
+      return decodePaymentResponseHeader(response.headers.get('PAYMENT-RESPONSE') ?? '')
+    }
+    const manager = server.createChannelManager(
+      new HTTPFacilitatorClient({ url: service.url }),
+      network,
+      sandboxChain.token.verifyingContract,
+    )
+    const opened = await buy()
+    expect(opened).toMatchObject({ success: true, payer: account.address })
+    expect(opened.transaction).toMatch(/^0x5a4db0[0-9a-f]{58}$/)
+    const { balance: deposited } = await readChannel()
+    expect(deposited).toBeGreaterThan(price)
+
+    for (let count = 0; count < 3; count += 1) {
+      expect(await buy()).toMatchObject({ success: true, transaction: '' })
+    }
+    expect(await manager.claim()).toMatchObject([{ vouchers: 1 }])
+    expect(await readReceiver()).toEqual({ claimed: 4n * price, settled: 0n })
+    await manager.settle()
+    expect(await readReceiver()).toEqual({ claimed: 4n * price, settled: 4n * price })
+    await expect(manager.settle()).rejects.toThrow('nothing_to_settle')
+
+    let bought = 4n
+    while ((await readChannel()).balance === deposited) {
+      bought += 1n
+      expect(await buy()).toMatchObject({ success: true })
+      expect(bought).toBeLessThan(100n)
+    }
+    expect(bought * price).toBeGreaterThan(deposited)
+    await manager.claimAndSettle()
+    expect(await readReceiver()).toEqual({ claimed: bought * price, settled: bought * price })
+
+    bought += 1n
+    await buy()
+    expect(await client.refund(`${shop.url}/report`)).toMatchObject({ success: true })
+    expect(await readChannel()).toEqual({ balance: bought * price, claimed: bought * price })
+    await manager.settle()
+    expect(await readReceiver()).toEqual({ claimed: bought * price, settled: bought * price })
+  })
+})
