@@ -50,8 +50,11 @@ export interface ChannelPlan {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-export interface Channel {
-  readonly chain: LocalChain
+/** What signing needs: no running chain. */
+type SigningChain = Pick<LocalChain, 'chainId' | 'network' | 'token'>
+
+export interface Channel<Chain extends SigningChain = LocalChain> {
+  readonly chain: Chain
   readonly config: ChannelConfig
   readonly id: Hex
   readonly wallet: PayerWallet
@@ -60,8 +63,8 @@ export interface Channel {
   readonly requirements: WireRequirements
 }
 
-export const planChannel = (
-  chain: LocalChain,
+export const planChannel = <Chain extends SigningChain>(
+  chain: Chain,
   {
     wallet = createEoa(),
     voucherKey = createEoa(),
@@ -72,7 +75,7 @@ export const planChannel = (
     price = 1_000n,
     extra = {},
   }: ChannelPlan = {},
-): Channel => {
+): Channel<Chain> => {
   const config = channelConfig({
     payer: wallet.address,
     payerAuthorizer: voucherKey?.address ?? zeroAddress,
@@ -135,7 +138,7 @@ export const withExtra = (
   )
 
 export const wireVoucher = async (
-  { chain, config, id, voucherSigner }: Channel,
+  { chain, config, id, voucherSigner }: Channel<SigningChain>,
   ceiling: bigint,
   signature?: Hex,
 ) => ({
@@ -159,21 +162,28 @@ export interface DepositPlan {
   readonly isWrapped?: boolean
 }
 
-export const depositBody = async (
-  channel: Channel,
+export const depositBody = async (channel: Channel, plan: DepositPlan = {}): Promise<ChannelBody> => {
+  const { chain, wallet } = channel
+  const { method, balance = plan.amount ?? usualDeposit, isApproved = true } = plan
+  if (balance > 0n) await chain.mint(wallet.address, balance)
+  if (method === 'permit2' && isApproved) await setUsdcAllowance(chain, wallet.address)
+  return await signedDeposit(channel, plan)
+}
+
+const usualDeposit = 10_000n
+
+/** The same where the payer has what it needs. */
+export const signedDeposit = async (
+  channel: Channel<SigningChain>,
   {
-    amount = 10_000n,
+    amount = usualDeposit,
     ceiling = BigInt(channel.requirements.amount),
     method = 'eip3009',
-    balance = amount,
     authorization: changes = {},
-    isApproved = true,
     isWrapped = false,
   }: DepositPlan = {},
 ): Promise<ChannelBody> => {
   const { chain, config, wallet, requirements } = channel
-  if (balance > 0n) await chain.mint(wallet.address, balance)
-  if (method === 'permit2' && isApproved) await setUsdcAllowance(chain, wallet.address)
   const toSign = { wallet, config, amount }
   const wrap = (signed: WireErc3009Deposit): WireErc3009Deposit =>
     isWrapped ? { ...signed, signature: wrapSignature(wallet, signed.signature) } : signed
@@ -230,7 +240,11 @@ export const callSettlement = async (
   if (error !== null) throw new Error(`${functionName} reverts: ${error}`)
 }
 
-export const voucherBody = async (channel: Channel, ceiling: bigint, signature?: Hex): Promise<ChannelBody> =>
+export const voucherBody = async (
+  channel: Channel<SigningChain>,
+  ceiling: bigint,
+  signature?: Hex,
+): Promise<ChannelBody> =>
   bodyOf(channel.requirements, {
     type: 'voucher',
     channelConfig: channel.config,
@@ -238,7 +252,7 @@ export const voucherBody = async (channel: Channel, ceiling: bigint, signature?:
   })
 
 /** What the client sends. */
-export const refundBody = async (channel: Channel, charged: bigint): Promise<ChannelBody> =>
+export const refundBody = async (channel: Channel<SigningChain>, charged: bigint): Promise<ChannelBody> =>
   withPayload(await voucherBody(channel, charged), { type: 'refund' })
 
 /** The requirements of the published server's channel manager. */
@@ -263,11 +277,14 @@ const toWire = ({ voucher, signature, totalClaimed }: VoucherClaim) => ({
 })
 
 /** A row that claims the whole ceiling by default. */
-export const rowOf = (channel: Channel, ceiling: bigint, total: bigint = ceiling): Promise<VoucherClaim> =>
-  signClaim(channel.chain, channel.voucherSigner, channel.config, ceiling, total)
+export const rowOf = (
+  channel: Channel<SigningChain>,
+  ceiling: bigint,
+  total: bigint = ceiling,
+): Promise<VoucherClaim> => signClaim(channel.chain, channel.voucherSigner, channel.config, ceiling, total)
 
 export const claimBody = async (
-  { chain, authorizer, requirements }: Channel,
+  { chain, authorizer, requirements }: Channel<SigningChain>,
   rows: readonly VoucherClaim[],
   changes: Payload = {},
 ): Promise<ChannelBody> =>
@@ -278,7 +295,7 @@ export const claimBody = async (
     ...changes,
   })
 
-export const sweepBody = ({ requirements }: Channel, changes: Payload = {}): ChannelBody =>
+export const sweepBody = ({ requirements }: Channel<SigningChain>, changes: Payload = {}): ChannelBody =>
   bodyOf(managerRequirements(requirements), {
     type: 'settle',
     receiver: requirements.payTo,
@@ -288,7 +305,7 @@ export const sweepBody = ({ requirements }: Channel, changes: Payload = {}): Cha
 
 /** What the server makes of a refund, with what the payer owes. */
 export const refundOrder = async (
-  channel: Channel,
+  channel: Channel<SigningChain>,
   { charged = 0n, amount, nonce = 0n }: { charged?: bigint; amount: bigint; nonce?: bigint },
   changes: Payload = {},
 ): Promise<ChannelBody> => {
