@@ -1,6 +1,6 @@
 -- quittance: runs beside 0039
 -- What a settlement contract knows of the scheme `batch-settlement`, for the sandbox, which alone writes it. Amounts are uint128.
-create table sandbox_channels (
+create table if not exists sandbox_channels (
   network text not null,
   channel_id text not null,
   receiver text not null,
@@ -14,9 +14,9 @@ create table sandbox_channels (
   primary key (network, channel_id),
   check (total_claimed between 0 and balance)
 );
-create index sandbox_channels_expiring on sandbox_channels (expires_at);
+create index if not exists sandbox_channels_expiring on sandbox_channels (expires_at);
 
-create table sandbox_receivers (
+create table if not exists sandbox_receivers (
   network text not null,
   receiver text not null,
   token text not null,
@@ -26,14 +26,14 @@ create table sandbox_receivers (
   primary key (network, receiver, token),
   check (total_settled between 0 and total_claimed)
 );
-create index sandbox_receivers_expiring on sandbox_receivers (expires_at);
+create index if not exists sandbox_receivers_expiring on sandbox_receivers (expires_at);
 
 -- One row for each transaction that was executed: none is executed twice.
-create table sandbox_executions (
+create table if not exists sandbox_executions (
   network text not null,
   transaction text not null,
   result json,
   expires_at timestamptz not null,
   primary key (network, transaction)
 );
-create index sandbox_executions_expiring on sandbox_executions (expires_at);
+create index if not exists sandbox_executions_expiring on sandbox_executions (expires_at);

@@ -225,6 +225,12 @@ describe('the guides', () => {
     expect(await runInSandbox(findBlock('docs/streams.md', 'parseSignature'))).toBe('closed 2500\n')
   })
 
+  it('“Channels” of the sandbox opens one, buys by vouchers, collects and returns the rest', async () => {
+    expect(await runInSandbox(findBlock('docs/sandbox.md', 'createChannelManager'))).toMatch(
+      /^200 by a deposit\n(?:200 by a voucher\n){2}claimed 1\nreturned [1-9][0-9]*\n$/,
+    )
+  })
+
   it('the payer’s side of an intent pays by the recommended route', async () => {
     expect(await runInSandbox(findBlock('docs/intents.md', 'ExactEvmScheme'))).toMatch(
       /^completed 0x[0-9a-f]{64}\n$/,
