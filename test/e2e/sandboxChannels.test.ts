@@ -9,12 +9,16 @@ import { z } from 'zod'
 import { openShop, type Shop } from '../demo/shop.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { useTestDatabase } from '../support/postgres.js'
+import { sandboxTestnets } from '../support/sandbox/networks.js'
 import { sandboxChain } from '../support/sandbox/streams.js'
 import { startService, type TestService } from '../support/service.js'
 
 const network = 'eip155:84532'
 const price = 10_000n
 
+const supported = z.object({
+  kinds: z.array(z.looseObject({ scheme: z.string(), network: z.string(), extra: z.unknown() })),
+})
 const channelRows = z.array(z.object({ balance: z.string(), total_claimed: z.string() })).length(1)
 const receiverRows = z.array(z.object({ total_claimed: z.string(), total_settled: z.string() })).length(1)
 
@@ -96,5 +100,35 @@ describe('a channel in the sandbox, by the published client and server', () => {
     expect(await readChannel()).toEqual({ balance: bought * price, claimed: bought * price })
     await manager.settle()
     expect(await readReceiver()).toEqual({ claimed: bought * price, settled: bought * price })
+  })
+
+  it('is listed by /supported on every EVM network, and has terms at /accepts', async () => {
+    const answer = await fetch(`${service.url}/supported`)
+    const { kinds } = supported.parse(await answer.json())
+    const listed = kinds.filter(({ scheme }) => scheme === 'batch-settlement')
+    const evm = sandboxTestnets.filter((each) => each.startsWith('eip155:'))
+    expect(listed.map((kind) => kind.network)).toEqual(expect.arrayContaining(evm))
+    for (const { extra } of listed) expect(extra).toEqual({ assetTransferMethods: ['eip3009', 'permit2'] })
+
+    const extra = { receiverAuthorizer: authorizer.address, withdrawDelay: 900 }
+    const draft = { scheme: 'batch-settlement', network, amount: '10000', payTo: merchant, extra }
+    const completed = await fetch(`${service.url}/accepts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({
+        x402Version: 2,
+        resource: { url: 'https://shop.example/report' },
+        accepts: [draft],
+      }),
+    })
+    expect(await completed.json()).toMatchObject({
+      accepts: [
+        {
+          ...draft,
+          asset: sandboxChain.token.verifyingContract,
+          extra: { ...extra, name: 'USDC', version: '2' },
+        },
+      ],
+    })
   })
 })

@@ -322,3 +322,33 @@ describe('a request about a channel of the sandbox is refused', () => {
     expect(await readState(channel)).toEqual({ balance: 10_000n, totalClaimed: 0n, refundNonce: 0n })
   })
 })
+
+describe('room for channels of the sandbox', () => {
+  const fill = async (count: number, holder: string): Promise<void> => {
+    await database.pool().query(
+      `insert into sandbox_channels (network, channel_id, receiver, token, holders, expires_at)
+       select 'toy:1', $2 || n, 'shop', 'coin', array[$2], now() + interval '1 hour' from generate_series(1, $1::int) n`,
+      [count, holder],
+    )
+  }
+
+  it('is refused before a deposit is recorded, and needed for a new channel only', async () => {
+    const known = await openChannel()
+    const body = await signedDeposit(plan())
+    const countSettlements = async () =>
+      (await database.pool().query("select 1 from settlements where state in ('claimed', 'pending')")).rows
+        .length
+    // Callers of the test have no address.
+    await fill(1_300, 'requester unnamed')
+    await expect(client.settle(body)).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 60 })
+    await fill(9_000, 'requester 192.0.2.1')
+    await expect(client.settle(body)).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      retryAfterSeconds: 60,
+    })
+    expect(await countSettlements()).toBe(0)
+    await settled(await signedDeposit(known, { ceiling: 2_000n }))
+    await database.pool().query("delete from sandbox_channels where network = 'toy:1'")
+    await settled(body)
+  })
+})
