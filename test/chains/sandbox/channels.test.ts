@@ -177,6 +177,33 @@ describe('a channel of the sandbox', () => {
   })
 })
 
+describe('a channel of the sandbox that was forgotten', () => {
+  const weekMs = 7 * 86_400_000
+  it('is opened again, and then claimed, swept and refunded anew by the same requests', async () => {
+    const channel = plan()
+    const deposit = () => signedDeposit(channel, { authorization: { validBefore: '99999999999' } })
+    const bodies = [
+      await claimBody(channel, [await rowOf(channel, 4_000n)]),
+      sweepBody(channel),
+      await refundOrder(channel, { amount: 6_000n }),
+    ]
+    const live = async () => {
+      const answers = [await settled(await deposit())]
+      for (const body of bodies) answers.push(await settled(body))
+      return answers.map(({ transaction }) => transaction)
+    }
+    const first = await live()
+    for (const table of ['sandbox_channels', 'sandbox_receivers']) {
+      await database.pool().query(`update ${table} set expires_at = now()`)
+    }
+    clock.shift(weekMs)
+    const second = await live().finally(() => clock.shift(-weekMs))
+    expect(new Set([...first, ...second]).size).toBe(8)
+    expect(await readState(channel)).toEqual({ balance: 4_000n, totalClaimed: 4_000n, refundNonce: 1n })
+    expect(await readReceiver(channel)).toEqual({ totalClaimed: 4_000n, totalSettled: 4_000n })
+  })
+})
+
 describe('a deposit in the sandbox is refused', () => {
   const other = () => createEoa()
   it.each<[string, () => Promise<ChannelBody>]>([
