@@ -144,13 +144,14 @@ export const settlementAbi = parseAbi([
   'event Settled(address indexed receiver, address indexed token, address indexed sender, uint128 amount)',
   'event Refunded(bytes32 indexed channelId, address indexed sender, uint128 amount)',
 ])
+const abi = settlementAbi
 
 const claimSelector = toFunctionSelector(
   'claimWithSignature((((address,address,address,address,address,uint40,bytes32),uint128),bytes,uint128)[],bytes)',
 )
 
 const topicOf = (eventName: 'Deposited' | 'Claimed' | 'Settled' | 'Refunded'): Hex => {
-  const events: Abi = settlementAbi
+  const events: Abi = abi
   const [topic] = encodeEventTopics({ abi: events, eventName })
   if (typeof topic !== 'string') throw new Error(`${eventName} has no topic`)
   return topic
@@ -169,11 +170,7 @@ export const encodeDeposit = (
   amount: bigint,
   { collector, collectorData }: { readonly collector: Hex; readonly collectorData: Hex },
 ): Hex =>
-  encodeFunctionData({
-    abi: settlementAbi,
-    functionName: 'deposit',
-    args: [config, amount, collector, collectorData],
-  })
+  encodeFunctionData({ abi, functionName: 'deposit', args: [config, amount, collector, collectorData] })
 
 const bytesWords = (bytes: Hex): string =>
   numberWord((bytes.length - 2) / 2) + paddedBytes(bytes.slice(2).toLowerCase())
@@ -195,21 +192,17 @@ export const encodeClaim = (claims: readonly VoucherClaim[], authorizerSignature
 }
 
 export const encodeSettle = (receiver: Hex, token: Hex): Hex =>
-  encodeFunctionData({ abi: settlementAbi, functionName: 'settle', args: [receiver, token] })
+  encodeFunctionData({ abi, functionName: 'settle', args: [receiver, token] })
 
 export const encodeRefund = (
   config: ChannelConfig,
   { amount, nonce, signature }: { readonly amount: bigint; readonly nonce: bigint; readonly signature: Hex },
 ): Hex =>
-  encodeFunctionData({
-    abi: settlementAbi,
-    functionName: 'refundWithSignature',
-    args: [config, amount, nonce, signature],
-  })
+  encodeFunctionData({ abi, functionName: 'refundWithSignature', args: [config, amount, nonce, signature] })
 
 /** All or nothing, in one transaction. */
 export const encodeTogether = (calls: readonly Hex[]): Hex =>
-  encodeFunctionData({ abi: settlementAbi, functionName: 'multicall', args: [calls] })
+  encodeFunctionData({ abi, functionName: 'multicall', args: [calls] })
 
 /** What the settlement knows of a channel, in one block; amounts in smallest units. */
 export interface ChannelState {
@@ -227,9 +220,9 @@ export const planStateRead = (...channelIds: readonly Hex[]): ContractCall => ({
   to: settlementAddress,
   data: encodeTogether(
     channelIds.flatMap((id) => [
-      encodeFunctionData({ abi: settlementAbi, functionName: 'channels', args: [id] }),
-      encodeFunctionData({ abi: settlementAbi, functionName: 'pendingWithdrawals', args: [id] }),
-      encodeFunctionData({ abi: settlementAbi, functionName: 'refundNonce', args: [id] }),
+      encodeFunctionData({ abi, functionName: 'channels', args: [id] }),
+      encodeFunctionData({ abi, functionName: 'pendingWithdrawals', args: [id] }),
+      encodeFunctionData({ abi, functionName: 'refundNonce', args: [id] }),
     ]),
   ),
 })
@@ -268,7 +261,7 @@ const maxUint40 = 2n ** 40n - 1n
 export const planTotalsRead = (channelIds: readonly Hex[]): ContractCall => ({
   to: settlementAddress,
   data: encodeTogether(
-    channelIds.map((id) => encodeFunctionData({ abi: settlementAbi, functionName: 'channels', args: [id] })),
+    channelIds.map((id) => encodeFunctionData({ abi, functionName: 'channels', args: [id] })),
   ),
 })
 
@@ -294,7 +287,7 @@ export const decodeTotals = (
 /** What a receiver was credited and paid of one token, over all channels. */
 export const planReceiverRead = (receiver: Hex, token: Hex): ContractCall => ({
   to: settlementAddress,
-  data: encodeFunctionData({ abi: settlementAbi, functionName: 'receivers', args: [receiver, token] }),
+  data: encodeFunctionData({ abi, functionName: 'receivers', args: [receiver, token] }),
 })
 
 export interface ReceiverTotals {
@@ -310,7 +303,7 @@ export const decodeReceiver = (answer: Hex | null | undefined): ReceiverTotals |
 export const decodeTogether = (answer: Hex | null | undefined): readonly Hex[] | null => {
   if (answer == null || answer === '0x') return null
   try {
-    return decodeFunctionResult({ abi: settlementAbi, functionName: 'multicall', data: answer })
+    return decodeFunctionResult({ abi, functionName: 'multicall', data: answer })
   } catch {
     // Another contract than the published one answers something else.
     return null
