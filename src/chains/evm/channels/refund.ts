@@ -126,10 +126,12 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
     trace?.note('channel_state', 'reason' in checked ? checked : null)
     if ('reason' in checked) return refuse(checked)
 
-    const { amount, nonce } = order
+    const { nonce, refundSignature } = order
     const paid = findPaid(order, state)
+    // Anyone can submit the signed refund alone, before the claim: then too it must leave what the claim takes.
+    const amount = refundSignature === null ? paid : order.amount
     const signature =
-      order.refundSignature ?? (await custody.signRefund(proof, { nonce, amount, caller: phase.caller }))
+      refundSignature ?? (await custody.signRefund(proof, { nonce, amount, caller: phase.caller }))
     const refund = encodeRefund(config, { amount, nonce, signature })
     const words = configWords(config) + numberWord(amount) + numberWord(nonce)
     const judged: JudgedRequest = { type: 'refund', channelId, nonce, words }

@@ -1,0 +1,86 @@
+import { decodeFunctionData, type Hex } from 'viem'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { batchSettlementAbi, readChannel } from '../../../support/evm/channels.js'
+import { createEoa } from '../../../support/evm/wallets.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, type Service, type ServiceOptions } from '../scene.js'
+import {
+  type Channel,
+  type ChannelPlan,
+  callSettlement,
+  openChannelOnChain,
+  refundOrder,
+  voucherBody,
+} from './channelScene.js'
+
+/* What payers and rivals try where this facilitator signs for a receiver, and claims without a request. */
+
+const scene = useScene(() => openScene({ hasBatchSettlement: true }))
+const authorizer = createEoa()
+let clock = shiftedClock()
+let service: Service
+
+const openService = (options: ServiceOptions = {}): Promise<Service> =>
+  scene.open({
+    clock,
+    ...options,
+    environment: {
+      EVM_CHANNEL_AUTHORIZER_KEY: authorizer.privateKey,
+      // A row of a claim counts as a quarter: 100.
+      [`EVM_MIN_PAYMENT_${scene.chain.chainId}`]: '400',
+      EVM_CHANNEL_CLAIM_WORTH: '20',
+      EVM_CHANNEL_SWEEP_AMOUNT: '5000',
+      ...options.environment,
+    },
+  })
+
+beforeEach(async () => {
+  await scene.database.pool().query('truncate channel_vouchers, channel_sweeps')
+  clock = shiftedClock()
+  service = await openService()
+})
+
+let accounts = 0
+/** Accounts of their own, so that no test sees the events of another. */
+const newAccount = () => `account-${process.pid}-${accounts++}`
+
+const open = (changes: ChannelPlan = {}, amount = 100_000n): Promise<Channel> =>
+  openChannelOnChain(scene.chain, { authorizer, ...changes }, amount)
+
+/** The price of each request is 1,000. */
+const pay = async (channel: Channel, ceiling: bigint, account: string, by = service): Promise<void> => {
+  expect(await by.verify(await voucherBody(channel, ceiling), account)).toMatchObject({ isValid: true })
+}
+
+const _run = async (name: string, by = service): Promise<void> => {
+  const job = by.core.jobs.find((each) => each.name === name)
+  if (job === undefined) throw new Error(`There is no job ${name}`)
+  await job.run(new AbortController().signal)
+}
+
+const unsigned = { claimAuthorizerSignature: undefined, refundAuthorizerSignature: undefined }
+
+/** What the calldata of a refund shows to everyone who sees the transaction. */
+const readSignedRefund = (data: Hex): readonly unknown[] => {
+  const outer = decodeFunctionData({ abi: batchSettlementAbi, data })
+  const calls = outer.functionName === 'multicall' ? (outer.args[0] as readonly Hex[]) : [data]
+  const last = calls.at(-1) ?? data
+  return decodeFunctionData({ abi: batchSettlementAbi, data: last }).args ?? []
+}
+
+describe('a refund that is signed here', () => {
+  it('returns no more where its payer submits it without the claim that precedes it', async () => {
+    const account = newAccount()
+    const channel = await open()
+    await pay(channel, 5_000n, account)
+    const before = await scene.chain.control.snapshot()
+    const answer = await service.settle(await refundOrder(channel, { amount: 100_000n }, unsigned), account)
+    expect(answer).toMatchObject({ success: true, amount: '96000' })
+    const { transaction } = answer as { readonly transaction: Hex }
+    const { input } = await scene.chain.client.getTransaction({ hash: transaction })
+    await scene.chain.control.revert(before)
+    await callSettlement(channel, channel.config.payer, 'refundWithSignature', readSignedRefund(input))
+    expect((await readChannel(scene.chain, channel.config)).balance).toBe(4_000n)
+  })
+})
