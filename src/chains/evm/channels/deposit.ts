@@ -202,10 +202,9 @@ export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare
     const isFunded = state.channel.balance > 0n
     const taken = trace === undefined ? await custody.bind(proof, { caller, isFunded }) : null
     if (taken !== null) return refuse(taken)
-    // What is only verified may never be deposited.
-    if (trace === undefined && phase.isForSettle) {
-      await keepVoucher(proof, { caller, price: requirements.amount })
-    }
+    // What is only verified may never be deposited. The amount of a settlement is what was charged, not what the client was asked
+    // for: the voucher then shows nothing of what was charged before.
+    if (trace === undefined && phase.isForSettle) await keepVoucher(proof, { caller, price: maxClaimable })
 
     const judged = toJudgedDeposit(network.network, proof, pull)
     return {

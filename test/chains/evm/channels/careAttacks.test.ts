@@ -9,9 +9,12 @@ import {
   type Channel,
   type ChannelPlan,
   callSettlement,
+  depositBody,
   openChannelOnChain,
+  planChannel,
   refundOrder,
   voucherBody,
+  withRequirements,
 } from './channelScene.js'
 
 /* What payers and rivals try where this facilitator signs for a receiver, and claims without a request. */
@@ -53,13 +56,19 @@ const pay = async (channel: Channel, ceiling: bigint, account: string, by = serv
   expect(await by.verify(await voucherBody(channel, ceiling), account)).toMatchObject({ isValid: true })
 }
 
-const _run = async (name: string, by = service): Promise<void> => {
+const run = async (name: string, by = service): Promise<void> => {
   const job = by.core.jobs.find((each) => each.name === name)
   if (job === undefined) throw new Error(`There is no job ${name}`)
   await job.run(new AbortController().signal)
 }
 
+const claimedOf = async ({ config }: Channel): Promise<bigint> =>
+  (await readChannel(scene.chain, config)).totalClaimed
+
 const unsigned = { claimAuthorizerSignature: undefined, refundAuthorizerSignature: undefined }
+
+const withdraw = (channel: Channel, amount: bigint): Promise<void> =>
+  callSettlement(channel, channel.config.payer, 'initiateWithdraw', [channel.config, amount])
 
 /** What the calldata of a refund shows to everyone who sees the transaction. */
 const readSignedRefund = (data: Hex): readonly unknown[] => {
@@ -82,5 +91,20 @@ describe('a refund that is signed here', () => {
     await scene.chain.control.revert(before)
     await callSettlement(channel, channel.config.payer, 'refundWithSignature', readSignedRefund(input))
     expect((await readChannel(scene.chain, channel.config)).balance).toBe(4_000n)
+  })
+})
+
+describe('what vouchers show to be charged', () => {
+  it('is not raised by a deposit that is settled for less than its client was asked for', async () => {
+    const account = newAccount()
+    const channel = planChannel(scene.chain, { authorizer, price: 10_000n })
+    const deposit = await depositBody(channel, { amount: 100_000n })
+    expect(await service.verify(deposit, account)).toMatchObject({ isValid: true })
+    // As the published server does where the resource overrides the amount.
+    const charged = withRequirements(deposit, { amount: '300' })
+    expect(await service.settle(charged, account)).toMatchObject({ success: true })
+    await withdraw(channel, 50_000n)
+    for (let round = 0; round < 2; round++) await run('claimChannels')
+    expect(await claimedOf(channel)).toBeLessThanOrEqual(300n)
   })
 })
