@@ -213,10 +213,10 @@ const isUrgent = ({ withdrawRequestedAt, config }: LedgerChannel, nowMs: number)
 
 const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: number): boolean => {
   const { rules } = care
-  if (channel.withdrawRequestedAt > 0) return true
   const cost = care.findRowCost(channel.token)
   const ageMs = channel.unclaimedSince === null ? 0 : nowMs - channel.unclaimedSince.getTime()
-  if (ageMs >= rules.claimAfterMs) return gain >= (cost ?? 0n)
+  // Less is not worth its row, also beside others that are.
+  if (channel.withdrawRequestedAt > 0 || ageMs >= rules.claimAfterMs) return gain >= (cost ?? 0n)
   // Without a price of gas nothing says what is worth it.
   if (cost === null) return false
   return gain >= cost * (care.isVoidable(channel.config) ? 4n : rules.claimWorth)

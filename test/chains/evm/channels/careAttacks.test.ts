@@ -108,3 +108,21 @@ describe('what vouchers show to be charged', () => {
     expect(await claimedOf(channel)).toBeLessThanOrEqual(300n)
   })
 })
+
+describe('a claim without a request', () => {
+  it('against a withdrawal takes no dust along', async () => {
+    const account = newAccount()
+    const payTo = createEoa().address
+    const channel = await open({ payTo })
+    const dust = [await open({ payTo }), await open({ payTo }), await open({ payTo })]
+    await pay(channel, 3_000n, account)
+    await withdraw(channel, 100_000n)
+    for (const each of dust) {
+      await pay(each, 1_001n, account)
+      await withdraw(each, 1_000n)
+    }
+    await run('claimChannels')
+    expect(await claimedOf(channel)).toBe(2_000n)
+    for (const each of dust) expect(await claimedOf(each)).toBe(0n)
+  })
+})
