@@ -176,7 +176,7 @@ export const createClaimChannels = ({
       stopped,
       onFailure: (_, error) => failures.failed(cared.network, { network: cared.network, error }),
     })
-    await pool.run(toClaims(due, cared.care.maxRows), async (rows) => {
+    await pool.run(toClaims(due, cared.care), async (rows) => {
       if (now() >= endsAtMs) return
       await claimOrDivide(cared, rows)
       failures.succeeded(cared.network)
@@ -222,11 +222,18 @@ const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: number)
   return gain >= cost * (care.isVoidable(channel.config) ? 4n : rules.claimWorth)
 }
 
-/** One for each account and receiver, the highest gain first. */
-const toClaims = (claimables: readonly Claimable[], maxRows: number): readonly (readonly Claimable[])[] => {
+/**
+ * One for each account and receiver, the highest gain first. A payer that can void its voucher could have the claim of others
+ * revert, or use up their gas: it has one of its own.
+ */
+const toClaims = (
+  claimables: readonly Claimable[],
+  { maxRows, isVoidable }: Pick<ChannelCare, 'maxRows' | 'isVoidable'>,
+): readonly (readonly Claimable[])[] => {
   const groups = new Map<string, Claimable[]>()
   for (const each of claimables) {
-    const key = `${each.channel.accountId} ${each.channel.receiver}`
+    const { accountId, receiver, config, channelId } = each.channel
+    const key = `${accountId} ${receiver} ${isVoidable(config) ? channelId : ''}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [each])
     else group.push(each)

@@ -79,6 +79,7 @@ const rowFaults: ReadonlySet<Reason> = new Set([
   'invalid_batch_settlement_evm_claim_transaction_failed',
   'invalid_batch_settlement_evm_authorizer_address_mismatch',
   'invalid_batch_settlement_evm_claim_payload',
+  'gas_limit_exceeded',
   'unsupported_asset',
 ])
 

@@ -1,7 +1,8 @@
-import { decodeFunctionData, type Hex } from 'viem'
+import { decodeFunctionData, type Hex, parseAbi } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { batchSettlementAbi, readChannel } from '../../../support/evm/channels.js'
-import { createEoa } from '../../../support/evm/wallets.js'
+import { callContract } from '../../../support/evm/contractCalls.js'
+import { createEoa, createMoodyWallet, deployWallet, moods } from '../../../support/evm/wallets.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene, type Service, type ServiceOptions } from '../scene.js'
@@ -70,6 +71,22 @@ const unsigned = { claimAuthorizerSignature: undefined, refundAuthorizerSignatur
 const withdraw = (channel: Channel, amount: bigint): Promise<void> =>
   callSettlement(channel, channel.config.payer, 'initiateWithdraw', [channel.config, amount])
 
+const moodyAbi = parseAbi(['function setMood(uint8 next)'])
+
+const setMood = async ({ wallet: { address } }: Channel, mood: (typeof moods)[number]): Promise<void> => {
+  const args = [moods.indexOf(mood)]
+  const call = { from: address, to: address, abi: moodyAbi, functionName: 'setMood', args } as const
+  expect(await callContract(scene.chain, call)).toMatchObject({ error: null })
+}
+
+/** Of a contract wallet that changes how it checks signatures once it has deposited. */
+const openWallet = async (mood: (typeof moods)[number], changes: ChannelPlan = {}): Promise<Channel> => {
+  const wallet = await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'acceptsAll'))
+  const channel = await open({ wallet, voucherKey: null, ...changes })
+  await setMood(channel, mood)
+  return channel
+}
+
 /** What the calldata of a refund shows to everyone who sees the transaction. */
 const readSignedRefund = (data: Hex): readonly unknown[] => {
   const outer = decodeFunctionData({ abi: batchSettlementAbi, data })
@@ -110,6 +127,20 @@ describe('what vouchers show to be charged', () => {
 })
 
 describe('a claim without a request', () => {
+  it.each(['burnsGas', 'acceptsInSimulation'] as const)(
+    'takes the vouchers of others beside a wallet that %s',
+    async (mood) => {
+      const account = newAccount()
+      const payTo = createEoa().address
+      const good = await open({ payTo })
+      const bad = await openWallet(mood, { payTo })
+      await pay(good, 5_000n, account)
+      await pay(bad, 9_000n, account)
+      await run('claimChannels')
+      expect(await claimedOf(good)).toBe(4_000n)
+    },
+  )
+
   it('against a withdrawal takes no dust along', async () => {
     const account = newAccount()
     const payTo = createEoa().address
