@@ -99,19 +99,27 @@ export const createClaimChannels = ({
     return await ledger.observe(network, seen, at)
   }
 
-  const isUnderWay = async (settlementId: string): Promise<boolean> => {
-    const state = (await journal.find(settlementId))?.state
-    return state === 'claimed' || state === 'pending'
-  }
-
-  /** Without those of a claim whose outcome is open: a second one would pay for the same rows again. */
-  const withoutOpen = async (claimables: readonly Claimable[]): Promise<readonly Claimable[]> => {
+  /**
+   * Without those of a claim whose outcome is open: a second one would pay for the same rows again. Nor is gas paid twice for a
+   * payer whose last claim reverted on chain although its simulation succeeded.
+   */
+  const withoutOpen = async (
+    { care }: CaredNetwork,
+    claimables: readonly Claimable[],
+  ): Promise<readonly Claimable[]> => {
     const ids = [...new Set(claimables.flatMap(({ channel }) => channel.settlementId ?? []))]
-    const open = new Set<string>()
-    for (const id of ids) if (await isUnderWay(id)) open.add(id)
-    return claimables.filter(
-      ({ channel: { settlementId } }) => settlementId === null || !open.has(settlementId),
-    )
+    const last = new Map<string, Settlement | null>()
+    for (const id of ids) last.set(id, await journal.find(id))
+    const free: Claimable[] = []
+    for (const each of claimables) {
+      const { channel } = each
+      const { state, reason = null } = last.get(channel.settlementId ?? '') ?? {}
+      if (state === 'claimed' || state === 'pending') continue
+      const isReverted = state === 'failed' && reason !== null && care.isRowFault(reason)
+      if (!isReverted || !care.isVoidable(channel.config)) free.push(each)
+      else await ledger.countRefusal(channel, { reason, limit: 1 })
+    }
+    return free
   }
 
   const claim = async (
@@ -168,7 +176,7 @@ export const createClaimChannels = ({
     claimables: readonly Claimable[],
     { stopped, endsAtMs }: { readonly stopped: AbortSignal; readonly endsAtMs: number },
   ): Promise<void> => {
-    const due = await withoutOpen(claimables)
+    const due = await withoutOpen(cared, claimables)
     const pool = createWorkerPool<readonly Claimable[]>({
       concurrency: claimsAtOnce,
       keyOf: (rows) => `${cared.network} ${rows[0]?.channel.accountId}`,

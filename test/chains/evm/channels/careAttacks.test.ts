@@ -5,7 +5,8 @@ import { callContract } from '../../../support/evm/contractCalls.js'
 import { createEoa, createMoodyWallet, deployWallet, moods } from '../../../support/evm/wallets.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
-import { openScene, type Service, type ServiceOptions } from '../scene.js'
+import { eventually, openScene, quickFinality, type Service, type ServiceOptions } from '../scene.js'
+import { countSent } from '../strangers.js'
 import {
   type Channel,
   type ChannelPlan,
@@ -140,6 +141,39 @@ describe('a claim without a request', () => {
       expect(await claimedOf(good)).toBe(4_000n)
     },
   )
+
+  it('pays no gas again for a wallet that refuses its voucher once the claim is sent', async () => {
+    const account = newAccount()
+    const proxy = await scene.openProxy()
+    service = await openService({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
+    const bad = await openWallet('acceptsAll')
+    for (const ceiling of [9_000n, 10_000n, 11_000n]) {
+      await pay(bad, ceiling, account)
+      const before = proxy.count('eth_sendRawTransaction')
+      const release = proxy.hold('eth_sendRawTransaction')
+      let isOver = false
+      const round = run('claimChannels').finally(() => {
+        isOver = true
+      })
+      await eventually(() => (isOver || proxy.count('eth_sendRawTransaction') > before ? true : null))
+      await setMood(bad, 'refusesAll')
+      release()
+      await round
+      await setMood(bad, 'acceptsAll')
+      await eventually(async () => {
+        await service.reconcile()
+        const { rowCount } = await scene.database
+          .pool()
+          .query(`select from settlements where caller = $1 and state in ('claimed', 'pending')`, [account])
+        return rowCount === 0 ? true : null
+      })
+    }
+    expect(await countSent(scene, service)).toBe(1)
+    const { rows } = await scene.database
+      .pool()
+      .query(`select type from webhook_deliveries where account_id = $1 and type like 'channel.%'`, [account])
+    expect(rows).toContainEqual({ type: 'channel.unclaimable' })
+  })
 
   it('against a withdrawal takes no dust along', async () => {
     const account = newAccount()
