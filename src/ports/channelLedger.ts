@@ -69,9 +69,9 @@ export interface UnclaimedTotal {
 
 /** What a round may look at again although no voucher came since. */
 interface DueLimits {
-  /** With a ceiling above what is claimed: nothing is known to be charged. */
+  /** With a ceiling above what is claimed: nothing is known to be charged, or what is was not backed. */
   readonly seenBefore: Date
-  /** Emptied channels. */
+  /** Emptied channels that owe nothing. */
   readonly emptySeenBefore: Date
 }
 

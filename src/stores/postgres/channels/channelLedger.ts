@@ -82,10 +82,13 @@ const keepAll = (pool: Pool) => async (kept: readonly Kept[]) => {
   return kept.map(() => true)
 }
 
-// Unclaimed value is looked at in every round, what is merely promised less often.
+// Unclaimed value is looked at in every round, what is merely promised less often. A deposit that backed charged value can be mined
+// again after a reorg, or be unknown to a node that is behind; 30 days are the longest delay of a withdrawal.
 const isDue = `(v.seen_at is null or v.verified_at > v.seen_at
   or (v.charged > v.claimed and v.balance > v.claimed and (v.unclaimable is null or v.ceiling > v.unclaimable))
-  or (v.ceiling > v.claimed and v.seen_at < case when v.balance > v.claimed then $4::timestamptz else $5::timestamptz end))`
+  or (v.ceiling > v.claimed and v.seen_at < case when v.balance > v.claimed
+    or (v.charged > v.claimed and v.verified_at > $4::timestamptz - interval '30 days')
+    then $4::timestamptz else $5::timestamptz end))`
 
 const refuse = `
   update channel_vouchers v set refusals = v.refusals + 1,

@@ -12,6 +12,7 @@ import {
   type ChannelPlan,
   callSettlement,
   depositBody,
+  depositOnChain,
   openChannelOnChain,
   planChannel,
   refundOrder,
@@ -189,5 +190,20 @@ describe('a claim without a request', () => {
     await run('claimChannels')
     expect(await claimedOf(channel)).toBe(2_000n)
     for (const each of dust) expect(await claimedOf(each)).toBe(0n)
+  })
+
+  it('comes before a withdrawal also where a reorg has taken the deposit back for a while', async () => {
+    const account = newAccount()
+    const empty = await scene.chain.control.snapshot()
+    const channel = planChannel(scene.chain, { authorizer })
+    await depositOnChain(channel, 100_000n)
+    await pay(channel, 50_000n, account)
+    await scene.chain.control.revert(empty)
+    await run('claimChannels')
+    await depositOnChain(channel, 100_000n)
+    await withdraw(channel, 100_000n)
+    clock.shift(450_000)
+    await run('claimChannels')
+    expect(await claimedOf(channel)).toBe(49_000n)
   })
 })
