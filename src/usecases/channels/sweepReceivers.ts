@@ -17,6 +17,8 @@ interface SweepDependencies {
 // Of one network and round: 5,000 receivers.
 const pagesPerRound = 50
 const sweepsAtOnce = 8
+/** Before, a node that is behind can answer that nothing is owed, or a reorg has undone the claim for a while. */
+const trustAfterMs = 600_000
 
 /** Pays receivers what was claimed for them, once it is enough or has waited for long. */
 export const createSweepReceivers = ({
@@ -66,8 +68,9 @@ export const createSweepReceivers = ({
       for (const [index, receiver] of receivers.entries()) {
         const amount = amounts[index] ?? 0n
         const ageMs = clock.now().getTime() - receiver.unsweptSince.getTime()
-        if (amount === 0n) await ledger.markSwept(receiver)
-        else if (amount >= sweepAmount || ageMs >= sweepAfterMs) due.push(receiver)
+        if (amount === 0n) {
+          if (ageMs >= trustAfterMs) await ledger.markSwept(receiver)
+        } else if (amount >= sweepAmount || ageMs >= sweepAfterMs) due.push(receiver)
       }
       const pool = createWorkerPool<UnsweptReceiver>({
         concurrency: sweepsAtOnce,

@@ -291,6 +291,7 @@ describe('a payout without a request', () => {
     await run('claimChannels')
     await run('sweepReceivers')
     expect(await balanceOf(channel)).toBe(7_000n)
+    clock.shift(600_000)
     await run('sweepReceivers')
     const { receiver, token } = channel.config
     expect(await readReceiver(scene.chain, receiver, token)).toMatchObject({ totalSettled: 7_000n })

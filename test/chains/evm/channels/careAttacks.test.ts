@@ -1,6 +1,6 @@
 import { decodeFunctionData, type Hex, parseAbi } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { batchSettlementAbi, readChannel } from '../../../support/evm/channels.js'
+import { batchSettlementAbi, readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { callContract } from '../../../support/evm/contractCalls.js'
 import { createEoa, createMoodyWallet, deployWallet, moods } from '../../../support/evm/wallets.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
@@ -11,11 +11,13 @@ import {
   type Channel,
   type ChannelPlan,
   callSettlement,
+  claimBody,
   depositBody,
   depositOnChain,
   openChannelOnChain,
   planChannel,
   refundOrder,
+  rowOf,
   voucherBody,
   withRequirements,
 } from './channelScene.js'
@@ -205,5 +207,51 @@ describe('a claim without a request', () => {
     clock.shift(450_000)
     await run('claimChannels')
     expect(await claimedOf(channel)).toBe(49_000n)
+  })
+
+  it('leaves the same claim of the account a success', async () => {
+    const account = newAccount()
+    const channel = await open()
+    await pay(channel, 5_000n, account)
+    await run('claimChannels')
+    expect(await claimedOf(channel)).toBe(4_000n)
+    const own = await claimBody(channel, [await rowOf(channel, 5_000n, 4_000n)], unsigned)
+    expect(await service.settle(own, account)).toMatchObject({ success: true })
+  })
+})
+
+describe('a payout without a request', () => {
+  it('is made also where a node that is behind was asked first', async () => {
+    const account = newAccount()
+    const channel = await open()
+    await pay(channel, 8_000n, account)
+    const before = await scene.chain.control.snapshot()
+    await run('claimChannels')
+    await run('claimChannels')
+    // As a node that has not seen the block of the claim answers.
+    const after = await claimedOf(channel)
+    expect(after).toBe(7_000n)
+    await scene.chain.control.revert(before)
+    await run('sweepReceivers')
+    await callSettlement(channel, channel.config.receiver, 'claim', [[await rowOf(channel, 8_000n, 7_000n)]])
+    await run('sweepReceivers')
+    const { receiver, token } = channel.config
+    expect(await readReceiver(scene.chain, receiver, token)).toMatchObject({ totalSettled: 7_000n })
+  })
+
+  it('is made a second time for what was claimed since', async () => {
+    const account = newAccount()
+    const channel = await open()
+    const { receiver, token } = channel.config
+    for (const ceiling of [8_000n, 20_000n]) {
+      await pay(channel, ceiling, account)
+      await run('claimChannels')
+      await run('claimChannels')
+      await run('sweepReceivers')
+      await run('sweepReceivers')
+      expect(await readReceiver(scene.chain, receiver, token)).toMatchObject({
+        totalSettled: ceiling - 1_000n,
+      })
+    }
   })
 })
