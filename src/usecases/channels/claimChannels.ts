@@ -210,7 +210,9 @@ export const createClaimChannels = ({
 const toClaimable = (channel: LedgerChannel): readonly Claimable[] => {
   const total = findClaimTotal(channel)
   const gain = total - channel.claimed
-  return gain > 0n && !isSetAside(channel) ? [{ channel, total, gain }] : []
+  // What refused the voucher may be gone, such as a node that was behind: a withdrawal is the last chance to try again.
+  const isTried = !isSetAside(channel) || channel.withdrawRequestedAt > 0
+  return gain > 0n && isTried ? [{ channel, total, gain }] : []
 }
 
 const isWithdrawn = ({ channel }: Claimable): boolean => channel.withdrawRequestedAt > 0
@@ -241,7 +243,8 @@ const toClaims = (
   const groups = new Map<string, Claimable[]>()
   for (const each of claimables) {
     const { accountId, receiver, config, channelId } = each.channel
-    const key = `${accountId} ${receiver} ${isVoidable(config) ? channelId : ''}`
+    const isAlone = isVoidable(config) || isSetAside(each.channel)
+    const key = `${accountId} ${receiver} ${isAlone ? channelId : ''}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [each])
     else group.push(each)

@@ -209,6 +209,20 @@ describe('a claim without a request', () => {
     expect(await claimedOf(channel)).toBe(49_000n)
   })
 
+  it('against a withdrawal is tried again for a voucher that was set aside', async () => {
+    const account = newAccount()
+    const channel = await open()
+    await pay(channel, 5_000n, account)
+    // As if a node had been behind for three rounds.
+    await scene.database.pool().query('update channel_vouchers set refusals = 3, unclaimable = ceiling')
+    await run('claimChannels')
+    expect(await claimedOf(channel)).toBe(0n)
+    await withdraw(channel, 100_000n)
+    clock.shift(301_000)
+    await run('claimChannels')
+    expect(await claimedOf(channel)).toBe(4_000n)
+  })
+
   it('leaves the same claim of the account a success', async () => {
     const account = newAccount()
     const channel = await open()
