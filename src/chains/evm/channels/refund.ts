@@ -6,8 +6,9 @@ import { tryCall } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { findKeptClaim } from './care.js'
 import { names as isNamed, unread } from './checks.js'
-import { checkRows, gasOf, toRows } from './claim.js'
+import { type ClaimCheck, checkRows, gasOf, toRows } from './claim.js'
 import {
+  type ChannelConfig,
   type ChannelState,
   configWords,
   decodeState,
@@ -127,6 +128,10 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
     if ('reason' in checked) return refuse(checked)
 
     const { nonce, refundSignature } = order
+    if (refundSignature === null && isExposed(checked.raised, state, { config, now: clock.now() })) {
+      trace?.note('channel_state', exposed)
+      return refuse(exposed)
+    }
     const paid = findPaid(order, state)
     // Anyone can submit the signed refund alone, before the claim: then too it must leave what the claim takes.
     const amount = refundSignature === null ? paid : order.amount
@@ -163,6 +168,28 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
   }
 }
 
+/** Above the delay of a transaction. */
+const exposureSeconds = 600
+
+/**
+ * Whether a withdrawal that can be executed before the refund would have its claim revert. The signature of the refund would then
+ * be public, and valid for a deposit that follows.
+ */
+const isExposed = (
+  raised: ClaimCheck['raised'],
+  { balance, totalClaimed, withdrawal, withdrawRequestedAt }: ChannelState,
+  { config, now }: { readonly config: Pick<ChannelConfig, 'withdrawDelay'>; readonly now: Date },
+): boolean => {
+  if (withdrawal === 0n) return false
+  const isDue = withdrawRequestedAt + config.withdrawDelay <= now.getTime() / 1_000 + exposureSeconds
+  const left = balance - smaller(withdrawal, balance - totalClaimed)
+  return isDue && raised.some(({ row }) => row.totalClaimed > left)
+}
+
+const exposed = {
+  reason: 'invalid_batch_settlement_evm_refund_simulation_failed',
+  message: 'The payer can withdraw what the refund claims: claim it by a request of its own, then refund',
+} as const
 const unowned = {
   reason: 'invalid_batch_settlement_evm_refund_authorizer_mismatch',
   message: 'payload.channelConfig: the channel is not bound to the account of the caller',

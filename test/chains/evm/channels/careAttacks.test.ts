@@ -16,6 +16,7 @@ import {
   depositOnChain,
   openChannelOnChain,
   planChannel,
+  prefixed,
   refundOrder,
   rowOf,
   voucherBody,
@@ -267,5 +268,30 @@ describe('a payout without a request', () => {
         totalSettled: ceiling - 1_000n,
       })
     }
+  })
+})
+
+describe('a refund beside a withdrawal', () => {
+  it('is not left valid for a later deposit by a withdrawal that makes its claim revert', async () => {
+    const account = newAccount()
+    const proxy = await scene.openProxy()
+    service = await openService({ rpcUrls: [proxy.url] })
+    const channel = await open({}, 10_000n)
+    const { config } = channel
+    await pay(channel, 5_000n, account)
+    await callSettlement(channel, config.payer, 'initiateWithdraw', [config, 9_500n])
+    await scene.chain.control.increaseTime(config.withdrawDelay + 1)
+    await scene.chain.control.mine()
+    clock.shift((config.withdrawDelay + 1) * 1_000)
+    const before = proxy.count('eth_sendRawTransaction')
+    const order = await refundOrder(channel, { charged: 5_000n, amount: 5_000n }, unsigned)
+    expect(await service.settle(order, account)).toMatchObject({
+      success: false,
+      errorReason: prefixed('refund_simulation_failed'),
+    })
+    expect(proxy.count('eth_sendRawTransaction')).toBe(before)
+    const claim = await claimBody(channel, [await rowOf(channel, 5_000n)], unsigned)
+    expect(await service.settle(claim, account)).toMatchObject({ success: true })
+    expect(await service.settle(order, account)).toMatchObject({ success: true, amount: '5000' })
   })
 })
