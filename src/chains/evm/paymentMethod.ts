@@ -86,6 +86,8 @@ interface PreparedCall {
   readonly isReached?: true
   /** What a charge of 0 must be worth, as its transaction costs gas; absent where it sends none. */
   readonly maximum?: bigint
+  /** Stores what must be durable before the payment is valid; or why it is not. Not run for explanations. */
+  readonly commit?: () => Promise<RevertReason | null>
 }
 
 export type Preparation<Prepared> = { readonly prepared: Prepared } | { readonly refused: Refusal }
@@ -249,6 +251,8 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       const tooCostly = worthGas === null ? null : await engine.findCostRefusal({ ...call, worthGas }, use)
       trace?.note('settlement_cost', tooCostly)
       if (tooCostly !== null) return toRefusal(call.payer, tooCostly)
+      const taken = trace === undefined ? await preparation.prepared.commit?.() : null
+      if (taken != null) return toRefusal(call.payer, taken)
       const builderCodes = readBuilderCodes(payment)
       const sent =
         worthGas === null && builderCodes === null

@@ -198,13 +198,15 @@ export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare
     trace?.note('channel_state', unbacked)
     if (unbacked !== null) return refuse(unbacked)
     if ('reason' in state) return refuse(state)
-    // Before the server delivers, and before anything is sent; an explanation binds nothing.
     const isFunded = state.channel.balance > 0n
-    const taken = trace === undefined ? await custody.bind(proof, { caller, isFunded }) : null
-    if (taken !== null) return refuse(taken)
-    // What is only verified may never be deposited. The amount of a settlement is what was charged, not what the client was asked
-    // for: the voucher then shows nothing of what was charged before.
-    if (trace === undefined && phase.isForSettle) await keepVoucher(proof, { caller, price: maxClaimable })
+    // Before the server delivers, and before anything is sent; after the simulation, which alone asks wallet contracts.
+    const commit = async (): Promise<RevertReason | null> => {
+      const taken = await custody.bind(proof, { caller, isFunded })
+      // What is only verified may never be deposited. The amount of a settlement is what was charged, not what the client was
+      // asked for: the voucher then shows nothing of what was charged before.
+      if (taken === null && phase.isForSettle) await keepVoucher(proof, { caller, price: maxClaimable })
+      return taken
+    }
 
     const judged = toJudgedDeposit(network.network, proof, pull)
     return {
@@ -221,6 +223,7 @@ export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare
         authorizedAmount: proof.amount,
         received: 0n,
         snapshot: describeState(channelId, state.channel),
+        commit,
       },
     }
   }

@@ -46,6 +46,7 @@ export interface PreparedChannelCall {
   readonly received: bigint
   readonly snapshot?: Authorized['snapshot']
   readonly isReached?: true
+  readonly commit?: () => Promise<RevertReason | null>
 }
 
 export type Prepare = (

@@ -2,7 +2,13 @@ import { decodeFunctionData, type Hex, parseAbi } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { batchSettlementAbi, readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { callContract } from '../../../support/evm/contractCalls.js'
-import { createEoa, createMoodyWallet, deployWallet, moods } from '../../../support/evm/wallets.js'
+import {
+  createEoa,
+  createMoodyWallet,
+  createSoladyWallet,
+  deployWallet,
+  moods,
+} from '../../../support/evm/wallets.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import { eventually, openScene, quickFinality, type Service, type ServiceOptions } from '../scene.js'
@@ -128,6 +134,20 @@ describe('what vouchers show to be charged', () => {
     await withdraw(channel, 50_000n)
     for (let round = 0; round < 2; round++) await run('claimChannels')
     expect(await claimedOf(channel)).toBeLessThanOrEqual(300n)
+  })
+})
+
+describe('a deposit that the wallet of its payer did not sign', () => {
+  it('binds no channel of the payer', async () => {
+    const account = newAccount()
+    const wallet = await deployWallet(scene.chain, await createSoladyWallet(scene.chain))
+    const { signTypedData } = createEoa()
+    const channel = planChannel(scene.chain, { authorizer, wallet: { ...wallet, signTypedData } })
+    expect(await service.verify(await depositBody(channel), account)).toMatchObject({ isValid: false })
+    const { rowCount } = await scene.database
+      .pool()
+      .query('select from channel_custody where account = $1', [account])
+    expect(rowCount).toBe(0)
   })
 })
 
