@@ -37,7 +37,7 @@ interface Claimable {
 // Of one network and round; the next round goes on behind them.
 const pagesPerRound = 50
 const claimsAtOnce = 8
-/** Then no claim is begun that can wait: the next round looks for withdrawals first. */
+/** Of withdrawals, and of the others. Then no claim is begun: the next round looks for withdrawals first. */
 const patienceMs = 60_000
 // Half of the shortest delay of a withdrawal is 450 s.
 const idleLookMs = 300_000
@@ -174,8 +174,9 @@ export const createClaimChannels = ({
   const claimAll = async (
     cared: CaredNetwork,
     claimables: readonly Claimable[],
-    { stopped, endsAtMs }: { readonly stopped: AbortSignal; readonly endsAtMs: number },
+    stopped: AbortSignal,
   ): Promise<void> => {
+    const endsAtMs = now() + patienceMs
     const due = await withoutOpen(cared, claimables)
     const pool = createWorkerPool<readonly Claimable[]>({
       concurrency: claimsAtOnce,
@@ -192,18 +193,20 @@ export const createClaimChannels = ({
   }
 
   return async (cared, stopped) => {
-    const endsAtMs = now() + patienceMs
-    const waiting: Claimable[] = []
+    const due: Claimable[] = []
     for (let pages = 0; pages < pagesPerRound && !stopped.aborted; pages++) {
       const channels = await look(cared)
       if (channels === null) break
-      const due = channels.flatMap(toClaimable).filter((each) => isWorth(each, cared.care, now()))
-      // A withdrawal does not wait for the pages that follow.
-      await claimAll(cared, due.filter(isWithdrawn), { stopped, endsAtMs: Number.POSITIVE_INFINITY })
-      waiting.push(...due.filter((each) => !isWithdrawn(each)))
+      due.push(...channels.flatMap(toClaimable).filter((each) => isWorth(each, cared.care, now())))
       if (!cursors.has(cared.network)) break
     }
-    await claimAll(cared, waiting, { stopped, endsAtMs })
+    // Looks are short, claims are not: those of one page must not keep a withdrawal on a later one waiting.
+    await claimAll(cared, due.filter(isWithdrawn), stopped)
+    await claimAll(
+      cared,
+      due.filter((each) => !isWithdrawn(each)),
+      stopped,
+    )
   }
 }
 
@@ -234,25 +237,38 @@ const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: number)
 
 /**
  * One for each account and receiver, the highest gain first. A payer that can void its voucher could have the claim of others
- * revert, or use up their gas: it has one of its own.
+ * revert, or use up their gas: it has one of its own, behind those.
  */
 const toClaims = (
   claimables: readonly Claimable[],
   { maxRows, isVoidable }: Pick<ChannelCare, 'maxRows' | 'isVoidable'>,
 ): readonly (readonly Claimable[])[] => {
+  const isAlone = ({ channel }: Claimable) => isVoidable(channel.config) || isSetAside(channel)
   const groups = new Map<string, Claimable[]>()
-  for (const each of claimables) {
-    const { accountId, receiver, config, channelId } = each.channel
-    const isAlone = isVoidable(config) || isSetAside(each.channel)
-    const key = `${accountId} ${receiver} ${isAlone ? channelId : ''}`
+  for (const each of [...claimables.filter((one) => !isAlone(one)), ...claimables.filter(isAlone)]) {
+    const { accountId, receiver, channelId } = each.channel
+    const key = `${accountId} ${receiver} ${isAlone(each) ? channelId : ''}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [each])
     else group.push(each)
   }
-  return [...groups.values()].flatMap((group) =>
+  const claims = [...groups.values()].flatMap((group) =>
     toChunks(
       group.sort((left, right) => (left.gain < right.gain ? 1 : -1)),
       maxRows,
     ),
   )
+  return takeTurns(claims)
+}
+
+/** The first claim of each account comes before the second one of any. */
+const takeTurns = (claims: readonly (readonly Claimable[])[]): readonly (readonly Claimable[])[] => {
+  const counts = new Map<string, number>()
+  const turns = claims.map((claim) => {
+    const account = claim[0]?.channel.accountId ?? ''
+    const turn = counts.get(account) ?? 0
+    counts.set(account, turn + 1)
+    return { claim, turn }
+  })
+  return turns.sort((left, right) => left.turn - right.turn).map(({ claim }) => claim)
 }

@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest'
+import { systemClock } from '../../../src/platform/clock.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import type { LedgerChannel } from '../../../src/ports/channelLedger.js'
+import type { ChannelCare } from '../../../src/schemes/channelCare.js'
+import { createClaimChannels } from '../../../src/usecases/channels/claimChannels.js'
+import type { SettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
+import { pollUntil } from '../../support/pollUntil.js'
+
+const network = 'eip155:84532'
+
+/** Whose payer is about to withdraw. */
+const withdrawn = (index: number, accountId: string): LedgerChannel => ({
+  network,
+  channelId: `0x${String(index).padStart(64, '0')}`,
+  accountId,
+  config: { withdrawDelay: 900 },
+  receiver: `receiver ${index}`,
+  token: 'token',
+  ceiling: 5_000n,
+  signature: '0x',
+  price: 1_000n,
+  boundAt: new Date(0),
+  verifiedAt: new Date(0),
+  charged: 4_000n,
+  claimed: 0n,
+  balance: 10_000n,
+  withdrawal: 6_000n,
+  withdrawRequestedAt: 1,
+  seenAt: new Date(0),
+  unclaimedSince: new Date(0),
+  settlementId: null,
+  unclaimable: null,
+})
+
+const care: ChannelCare = {
+  rules: { claimWorth: 20n, claimAfterMs: 1, sweepAmount: 1n, sweepAfterMs: 1 },
+  maxRows: 10,
+  readChannels: async (channelIds) =>
+    channelIds.map((channelId) => ({
+      channelId,
+      balance: 10_000n,
+      totalClaimed: 0n,
+      withdrawal: 6_000n,
+      withdrawRequestedAt: 1,
+    })),
+  readUnswept: async () => [],
+  findRowCost: () => null,
+  isVoidable: () => false,
+  isRowFault: () => false,
+  writeClaim: (_, { receiver: payTo, token: asset }) => ({
+    version: 2,
+    callerNetwork: network,
+    requirements: {
+      scheme: 'batch-settlement',
+      network,
+      amount: 0n,
+      minAmount: null,
+      asset,
+      payTo,
+      maxTimeoutSeconds: 0,
+      extra: {},
+    },
+    proof: {},
+    resource: null,
+    settleAmount: null,
+    acceptedAmount: null,
+    usageDetails: null,
+    extensions: {},
+    declaredExtensions: {},
+    clientExtensions: {},
+    resourceDetails: {},
+  }),
+  writeSweep: () => {
+    throw new Error('Nothing is paid out')
+  },
+}
+
+it('an account whose claims are slow keeps no other account from a claim against a withdrawal', async () => {
+  const channels = [
+    ...Array.from({ length: 30 }, (_, index) => withdrawn(index, 'slow')),
+    withdrawn(99, 'other'),
+  ]
+  const begun: string[] = []
+  const stop = new AbortController()
+  const settleAuthorization: SettleAuthorization = async ({ caller }) => {
+    begun.push(caller)
+    if (caller === 'slow') {
+      await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }))
+    }
+    return { success: false, errorReason: 'settlement_pending', transaction: '', network }
+  }
+  const round = createClaimChannels({
+    ledger: {
+      listDue: async (_, { after, limit }) =>
+        channels.filter(({ channelId }) => channelId > after).slice(0, limit),
+      observe: async (_, seen) =>
+        channels.filter(({ channelId }) => seen.some((each) => each.channelId === channelId)),
+      bindClaim: async () => true,
+      countRefusal: async () => undefined,
+    },
+    journal: { find: async () => null },
+    settleAuthorization,
+    clock: systemClock,
+    logger: silentLogger,
+  })({ network, care }, stop.signal)
+  await pollUntil(() => (begun.includes('other') ? true : null), 'the claim of the other account')
+  stop.abort()
+  await round
+  expect(begun.filter((account) => account === 'other')).toHaveLength(1)
+})
