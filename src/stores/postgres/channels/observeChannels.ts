@@ -96,13 +96,14 @@ const writeSeen = `
     notified_balance)
   where v.network = $1 and v.channel_id = s.channel_id`
 
+// Of the account that was credited last: another one that has paid the receiver once must not go on to decide when it is paid out.
 const credit = `
   insert into channel_sweeps as c (network, receiver, token, account_id, unswept_since, credits)
   select distinct on (receiver, token) $1::text, receiver, token, account_id, $2::timestamptz, 1
   from unnest($3::text[], $4::text[], $5::text[]) as s (receiver, token, account_id)
   order by receiver, token, account_id
   on conflict (network, receiver, token) do update
-    set unswept_since = coalesce(c.unswept_since, excluded.unswept_since), credits = c.credits + 1`
+    set account_id = excluded.account_id, unswept_since = coalesce(c.unswept_since, excluded.unswept_since), credits = c.credits + 1`
 
 const enqueue = insertEvents(
   `select account_id, type, null::uuid as settlement_id, data::json as data

@@ -274,6 +274,28 @@ describe('a payout without a request', () => {
     expect(await readReceiver(scene.chain, receiver, token)).toMatchObject({ totalSettled: 7_000n })
   })
 
+  it('belongs to the account that was credited last, not to a rival that was before', async () => {
+    const [rival, merchant] = [newAccount(), newAccount()]
+    const payTo = createEoa().address
+    const [foreign, own] = [await open({ payTo }), await open({ payTo })]
+    for (const [channel, account] of [
+      [foreign, rival],
+      [own, merchant],
+    ] as const) {
+      await pay(channel, 4_000n, account)
+      await run('claimChannels')
+      await run('claimChannels')
+    }
+    await run('sweepReceivers')
+    expect(await scene.chain.balanceOf(payTo)).toBe(6_000n)
+    const { rows } = await scene.database
+      .pool()
+      .query(`select caller from settlements where details ->> 'type' = 'settle' and pay_to ilike $1`, [
+        payTo,
+      ])
+    expect(rows).toEqual([{ caller: merchant }])
+  })
+
   it('is made a second time for what was claimed since', async () => {
     const account = newAccount()
     const channel = await open()
