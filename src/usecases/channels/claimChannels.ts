@@ -113,9 +113,10 @@ export const createClaimChannels = ({
     const free: Claimable[] = []
     for (const each of claimables) {
       const { channel } = each
-      const { state, reason = null } = last.get(channel.settlementId ?? '') ?? {}
+      const { state, reason = null, transaction = null } = last.get(channel.settlementId ?? '') ?? {}
       if (state === 'claimed' || state === 'pending') continue
-      const isReverted = state === 'failed' && reason !== null && care.isRowFault(reason)
+      const isSent = state === 'failed' && transaction !== null
+      const isReverted = isSent && reason !== null && care.isRowFault(reason)
       if (!isReverted || !care.isVoidable(channel.config)) free.push(each)
       else await ledger.countRefusal(channel, { reason, limit: 1 })
     }

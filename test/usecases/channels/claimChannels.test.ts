@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
-import type { LedgerChannel } from '../../../src/ports/channelLedger.js'
+import type { LedgerChannel, SeenChannel } from '../../../src/ports/channelLedger.js'
 import type { ChannelCare } from '../../../src/schemes/channelCare.js'
 import { createClaimChannels } from '../../../src/usecases/channels/claimChannels.js'
 import type { SettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
+import { settlement } from '../../support/memoryJournal.js'
 import { pollUntil } from '../../support/pollUntil.js'
 
 const network = 'eip155:84532'
@@ -32,6 +33,8 @@ const withdrawn = (index: number, accountId: string): LedgerChannel => ({
   settlementId: null,
   unclaimable: null,
 })
+
+const pending = { success: false, errorReason: 'settlement_pending', transaction: '', network } as const
 
 const care: ChannelCare = {
   rules: { claimWorth: 20n, claimAfterMs: 1, sweepAmount: 1n, sweepAfterMs: 1 },
@@ -76,6 +79,15 @@ const care: ChannelCare = {
   },
 }
 
+const ledgerOf = (channels: readonly LedgerChannel[]) => ({
+  listDue: async (_: string, { after, limit }: { readonly after: string; readonly limit: number }) =>
+    channels.filter(({ channelId }) => channelId > after).slice(0, limit),
+  observe: async (_: string, seen: readonly SeenChannel[]) =>
+    channels.filter(({ channelId }) => seen.some((each) => each.channelId === channelId)),
+  bindClaim: async () => true,
+  countRefusal: async () => undefined,
+})
+
 it('an account whose claims are slow keeps no other account from a claim against a withdrawal', async () => {
   const channels = [
     ...Array.from({ length: 30 }, (_, index) => withdrawn(index, 'slow')),
@@ -88,17 +100,10 @@ it('an account whose claims are slow keeps no other account from a claim against
     if (caller === 'slow') {
       await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }))
     }
-    return { success: false, errorReason: 'settlement_pending', transaction: '', network }
+    return pending
   }
   const round = createClaimChannels({
-    ledger: {
-      listDue: async (_, { after, limit }) =>
-        channels.filter(({ channelId }) => channelId > after).slice(0, limit),
-      observe: async (_, seen) =>
-        channels.filter(({ channelId }) => seen.some((each) => each.channelId === channelId)),
-      bindClaim: async () => true,
-      countRefusal: async () => undefined,
-    },
+    ledger: ledgerOf(channels),
     journal: { find: async () => null },
     settleAuthorization,
     clock: systemClock,
@@ -108,4 +113,28 @@ it('an account whose claims are slow keeps no other account from a claim against
   stop.abort()
   await round
   expect(begun.filter((account) => account === 'other')).toHaveLength(1)
+})
+
+it.each([
+  { name: 'was refused before it was sent is', transaction: null, claims: 1 },
+  { name: 'reverted on chain is not', transaction: '0x12', claims: 0 },
+])('a payer that can void its vouchers, and whose last claim $name claimed again', async (last) => {
+  const reason = 'invalid_batch_settlement_evm_claim_simulation_failed'
+  const failed = settlement({ state: 'failed', reason, transaction: last.transaction })
+  let claims = 0
+  const settleAuthorization: SettleAuthorization = async () => {
+    claims += 1
+    return pending
+  }
+  await createClaimChannels({
+    ledger: ledgerOf([{ ...withdrawn(0, 'account'), settlementId: failed.id }]),
+    journal: { find: async () => failed },
+    settleAuthorization,
+    clock: systemClock,
+    logger: silentLogger,
+  })(
+    { network, care: { ...care, isVoidable: () => true, isRowFault: (each) => each === reason } },
+    new AbortController().signal,
+  )
+  expect(claims).toBe(last.claims)
 })
