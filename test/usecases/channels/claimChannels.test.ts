@@ -6,6 +6,7 @@ import type { ChannelCare } from '../../../src/schemes/channelCare.js'
 import { createClaimChannels } from '../../../src/usecases/channels/claimChannels.js'
 import type { SettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
 import { settlement } from '../../support/memoryJournal.js'
+import { plainPayment } from '../../support/plainPayment.js'
 import { pollUntil } from '../../support/pollUntil.js'
 
 const network = 'eip155:84532'
@@ -51,29 +52,7 @@ const care: ChannelCare = {
   findRowCost: () => null,
   isVoidable: () => false,
   isRowFault: () => false,
-  writeClaim: (_, { receiver: payTo, token: asset }) => ({
-    version: 2,
-    callerNetwork: network,
-    requirements: {
-      scheme: 'batch-settlement',
-      network,
-      amount: 0n,
-      minAmount: null,
-      asset,
-      payTo,
-      maxTimeoutSeconds: 0,
-      extra: {},
-    },
-    proof: {},
-    resource: null,
-    settleAmount: null,
-    acceptedAmount: null,
-    usageDetails: null,
-    extensions: {},
-    declaredExtensions: {},
-    clientExtensions: {},
-    resourceDetails: {},
-  }),
+  writeClaim: () => plainPayment(),
   writeSweep: () => {
     throw new Error('Nothing is paid out')
   },
