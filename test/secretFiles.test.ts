@@ -46,7 +46,6 @@ describe('a secret in a file', () => {
       'DATABASE_READ_PASSWORD',
       'DATABASE_READ_URL',
       'DATABASE_URL',
-      'EVM_CHANNEL_AUTHORIZER_KEY',
       'KEY_ENCRYPTION_PREVIOUS_SECRET',
       'KEY_ENCRYPTION_SECRET',
       'METRICS_TOKEN',
