@@ -1,0 +1,62 @@
+import { type Guard, guardsIn } from './guard.js'
+
+const folder = 'src/chains/evm/channels'
+const testFolder = 'test/chains/evm/channels'
+const reasons = [`${testFolder}/reasons.test.ts`]
+const attacks = [`${testFolder}/attacks.test.ts`]
+const custody = [`${testFolder}/custody.test.ts`]
+const care = [`${testFolder}/careAttacks.test.ts`]
+
+export const guards: readonly Guard[] = [
+  ...guardsIn(`${folder}/checks.ts`, reasons, {
+    'an id that the channel does not have is refused': ['hashChannel(chainId, config) !== channelId', 'false'],
+    'a channel of another receiver is refused': ['!names(payTo, config.receiver)', 'false'],
+    'a channel of another token is refused': ['!names(asset, config.token)', 'false'],
+    'a voucher that does not cover the price is refused': [
+      'maxClaimable > totalClaimed && maxClaimable >= totalClaimed + price',
+      'true',
+    ],
+  }),
+  ...guardsIn(`${folder}/checks.ts`, attacks, {
+    'what a withdrawal can take backs no voucher': [
+      'maxClaimable > balance + deposit - withdrawal',
+      'maxClaimable > balance + deposit',
+    ],
+  }),
+  ...guardsIn(`${folder}/voucher.ts`, reasons, {
+    'a voucher that another key signed is refused': ['if (signer === null) return refuse(unsigned)', ''],
+  }),
+  ...guardsIn(`${folder}/voucher.ts`, custody, {
+    'a channel that is bound to another account is refused': [
+      ' ?? (await custody.findProblem(proof, caller))',
+      '',
+    ],
+  }),
+  ...guardsIn(`${folder}/claim.ts`, reasons, {
+    'a claim of another receiver is refused': ['!isNamed(payTo, config.receiver)', 'false'],
+    'a claim of a token that is not listed is refused': ['!isListed(network.tokens, config.token)', 'false'],
+    'rows of several authorizers are refused': [
+      '!isSameAddress(config.receiverAuthorizer, authorizer)',
+      'false',
+    ],
+  }),
+  ...guardsIn(`${folder}/claim.ts`, custody, {
+    'rows of channels of others are refused': ['unowned !== null', 'false'],
+  }),
+  ...guardsIn(`${folder}/custody.ts`, custody, {
+    'nothing is signed for channels of others': ['(await findUnowned(channels, caller)) !== null', 'false'],
+  }),
+  ...guardsIn(`${folder}/refund.ts`, care, {
+    'a refund is signed for what its claim leaves': [
+      'refundSignature === null ? paid : order.amount',
+      'order.amount',
+    ],
+    'no refund is signed whose claim a withdrawal can revert': [
+      'refundSignature === null && isExposed(',
+      'false && isExposed(',
+    ],
+  }),
+  ...guardsIn(`${folder}/depositJudge.ts`, attacks, {
+    'a deposit by another authorization is none': ['isPaid(receipt) && isUsed(receipt)', 'isPaid(receipt)'],
+  }),
+]
