@@ -1,4 +1,4 @@
--- quittance: runs beside 0049
+-- quittance: runs beside 0039
 -- Which account each channel belongs to whose claims and refunds this facilitator signs. The first binding wins, for ever: no
 -- purge deletes one, because a channel can hold money again after any time.
 create table if not exists channel_custody (

@@ -1,6 +1,6 @@
 -- quittance: runs beside 0039
 -- The highest voucher of each channel whose receiverAuthorizer is ours, and what was last seen of the channel on chain.
-create table channel_vouchers (
+create table if not exists channel_vouchers (
   network text not null,
   channel_id text not null,
   account_id text not null,
@@ -32,9 +32,9 @@ create table channel_vouchers (
   primary key (network, channel_id)
 ) with (fillfactor = 70);
 -- An update changes no column of it (HOT).
-create index channel_vouchers_of_account on channel_vouchers (account_id, bound_at, channel_id);
+create index if not exists channel_vouchers_of_account on channel_vouchers (account_id, bound_at, channel_id);
 -- Receivers that were credited for these channels; unswept_since is null once they were paid, unless credited anew meanwhile.
-create table channel_sweeps (
+create table if not exists channel_sweeps (
   network text not null,
   receiver text not null,
   token text not null,

@@ -1,4 +1,4 @@
--- quittance: runs beside 0049
+-- quittance: runs beside 0039
 -- Payments that a contract holds and that a key of ours moves: which account each belongs to. The first binding wins, for ever,
 -- because the account that captures must be the one that delivered.
 create table if not exists held_payments (
