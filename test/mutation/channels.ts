@@ -9,7 +9,10 @@ const care = [`${testFolder}/careAttacks.test.ts`]
 
 export const guards: readonly Guard[] = [
   ...guardsIn(`${folder}/checks.ts`, reasons, {
-    'an id that the channel does not have is refused': ['hashChannel(chainId, config) !== channelId', 'false'],
+    'an id that the channel does not have is refused': [
+      'hashChannel(chainId, config) !== channelId',
+      'false',
+    ],
     'a channel of another receiver is refused': ['!names(payTo, config.receiver)', 'false'],
     'a channel of another token is refused': ['!names(asset, config.token)', 'false'],
     'a voucher that does not cover the price is refused': [

@@ -792,10 +792,11 @@ describe('the nightly reconciliation', () => {
       expect(gauges).toEqual([
         { counts: [{ kind: 'payment_missing', count: 1 }], unchecked: 0, finishedAt: expect.any(String) },
       ])
-      // Another instance does not count at the same time.
-      await open({ now: noon }).jobs.reconcileNightly.run(never)
       const waiting = `select from pg_locks where not granted and relation = 'unfinal_settlements'::regclass`
       await pollUntil(async () => (await pool.query(waiting)).rowCount === 1, 'the second counter to wait')
+      // Another instance does not count at the same time.
+      await open({ now: noon }).jobs.reconcileNightly.run(never)
+      expect((await pool.query(waiting)).rowCount).toBe(1)
       // A stop cancels the statement: the job ends while the table is still locked.
       stopped.abort()
       await running
