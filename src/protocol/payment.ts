@@ -49,6 +49,18 @@ export interface Payment {
   readonly resourceDetails: Fields
 }
 
+/** Of a payment that this service writes itself: no server and no client states anything beside the proof. */
+export const statedByNone = {
+  resource: null,
+  settleAmount: null,
+  acceptedAmount: null,
+  usageDetails: null,
+  extensions: {},
+  declaredExtensions: {},
+  clientExtensions: {},
+  resourceDetails: {},
+} as const satisfies Partial<Payment>
+
 export interface RefusedPayment {
   readonly callerNetwork: string
   readonly reason: Reason

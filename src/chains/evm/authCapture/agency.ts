@@ -3,7 +3,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import type { Secret } from '../../../platform/secret.js'
 import type { AgentHold, HoldMove } from '../../../ports/heldPayments.js'
-import type { Payment } from '../../../protocol/payment.js'
+import { type Payment, statedByNone } from '../../../protocol/payment.js'
 import type { HoldAgency } from '../../../schemes/holdAgency.js'
 import { addressField, hashField, isSameAddress, readAddress, wholeNumberField } from '../abi/address.js'
 import { toDate } from '../paymentMethod.js'
@@ -168,12 +168,5 @@ const toPayment = (
         }),
     ...(proof.type === 'capture' ? { fee: `${proof.fee}`, feeReceiver: proof.feeReceiver } : {}),
   },
-  resource: null,
-  settleAmount: null,
-  acceptedAmount: null,
-  usageDetails: null,
-  extensions: {},
-  declaredExtensions: {},
-  clientExtensions: {},
-  resourceDetails: {},
+  ...statedByNone,
 })

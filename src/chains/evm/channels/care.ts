@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { isFields } from '../../../protocol/fields.js'
-import type { Payment } from '../../../protocol/payment.js'
+import { type Payment, statedByNone } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { ChannelCare } from '../../../schemes/channelCare.js'
 import { readAddress } from '../abi/address.js'
@@ -106,14 +106,7 @@ export const createChannelCare = ({
       extra: {},
     },
     proof,
-    resource: null,
-    settleAmount: null,
-    acceptedAmount: null,
-    usageDetails: null,
-    extensions: {},
-    declaredExtensions: {},
-    clientExtensions: {},
-    resourceDetails: {},
+    ...statedByNone,
   })
 
   return {

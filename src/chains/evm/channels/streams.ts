@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../protocol/fields.js'
-import type { Payment } from '../../../protocol/payment.js'
+import { type Payment, statedByNone } from '../../../protocol/payment.js'
 import type { ChannelClaim, ChannelStreams, ChannelVoucher } from '../../../schemes/channelStreams.js'
 import type { Scheme } from '../../../schemes/scheme.js'
 import { asHex, larger } from '../abi/words.js'
@@ -136,14 +136,7 @@ const toPayment = (
       extra: { receiverAuthorizer, withdrawDelay },
     },
     proof,
-    resource: null,
-    settleAmount: null,
-    acceptedAmount: null,
-    usageDetails: null,
-    extensions: {},
-    declaredExtensions: {},
-    clientExtensions: {},
-    resourceDetails: {},
+    ...statedByNone,
   }
 }
 
