@@ -4,6 +4,7 @@ import { streamOpened } from '../../src/protocol/streams.js'
 import { unixNow } from '../support/evm/authorization.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
+import { holdCloses } from '../support/holdCloses.js'
 import { killInstances } from '../support/instances.js'
 import { isLongRun } from '../support/longRun.js'
 import { pollUntil } from '../support/pollUntil.js'
@@ -129,32 +130,6 @@ const makeDue = (streams: readonly Metered[]) =>
     .pool()
     .query('update streams set closes_at = now() where id = any($1)', [streams.map(({ id }) => id)])
 
-/** Lets no stream be recorded as closed until `release`. */
-const holdCloses = async () => {
-  const pool = database.pool()
-  const client = await pool.connect()
-  await client.query('select pg_advisory_lock(1)')
-  await pool.query(`
-    create function wait_for_the_test() returns trigger language plpgsql as
-      $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
-    create trigger wait_for_the_test before update on streams for each row when (new.state = 'closed')
-      execute function wait_for_the_test()`)
-  return {
-    countWaiting: async () => {
-      const { rows } = await pool.query(`
-        select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())`)
-      return z.tuple([z.object({ count: z.number() })]).parse(rows)[0].count
-    },
-    release: async () => {
-      await client.query('select pg_advisory_unlock(1)')
-      client.release()
-      // Waits for what a killed process had begun, too.
-      await pool.query('drop function wait_for_the_test() cascade')
-    },
-  }
-}
-
 /** What the killed process owned is free at once. */
 const restart = async () => {
   await killInstances(database.pool())
@@ -183,7 +158,7 @@ it(`a kill -9 loses no answered update of ${streamCount} open streams, and each 
   await restart()
   await pollUntil(async () => (await countClosed()) === half, 'the job to close half of the streams')
   // Once more, while it settles: payments are made that no stream knows of yet.
-  const held = await holdCloses()
+  const held = await holdCloses(database)
   await makeDue(streams.slice(half))
   await pollUntil(async () => (await held.countWaiting()) > 0, 'the job to close the other half')
   await service.kill()

@@ -13,6 +13,7 @@ import { readChannel } from '../support/evm/channels.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
+import { holdCloses } from '../support/holdCloses.js'
 import { killInstances } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
@@ -111,31 +112,6 @@ const readAll = async () => {
 }
 const countClosed = async () => (await readAll()).filter(({ state }) => state === 'closed').length
 
-/** Lets no stream be recorded as closed: claims are made that no stream knows of yet. */
-const holdCloses = async () => {
-  const pool = database.pool()
-  const client = await pool.connect()
-  await client.query('select pg_advisory_lock(1)')
-  await pool.query(`
-    create function wait_for_the_test() returns trigger language plpgsql as
-      $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
-    create trigger wait_for_the_test before update on streams for each row when (new.state = 'closed')
-      execute function wait_for_the_test()`)
-  return {
-    countWaiting: async () => {
-      const { rows } = await pool.query(`
-        select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())`)
-      return z.tuple([z.object({ count: z.number() })]).parse(rows)[0].count
-    },
-    release: async () => {
-      await client.query('select pg_advisory_unlock(1)')
-      client.release()
-      await pool.query('drop function wait_for_the_test() cascade')
-    },
-  }
-}
-
 /** What the killed process owned is free at once. */
 const restart = async () => {
   await killInstances(database.pool())
@@ -162,7 +138,7 @@ it('a kill -9 loses no answered voucher of a stream over a channel, and each is 
     expect((await wireVoucher(channel, ceiling)).signature).toBe(voucher)
   }
 
-  const held = await holdCloses()
+  const held = await holdCloses(database)
   await database.pool().query('update streams set closes_at = now()')
   await restart()
   await pollUntil(async () => (await held.countWaiting()) > 0, 'the job to close streams')

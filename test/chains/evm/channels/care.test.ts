@@ -5,6 +5,7 @@ import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import { eventually, openScene, type Service, type ServiceOptions } from '../scene.js'
 import { countSent } from '../strangers.js'
+import { careEnvironment, claimedOf, newAccount, payBy, runJob, withdraw } from './careScene.js'
 import {
   type Channel,
   type ChannelPlan,
@@ -31,14 +32,7 @@ const openService = (options: ServiceOptions = {}): Promise<Service> =>
   scene.open({
     clock,
     ...options,
-    environment: {
-      EVM_CHANNEL_AUTHORIZER_KEY: authorizer.privateKey,
-      // A row of a claim counts as a quarter: 100.
-      [`EVM_MIN_PAYMENT_${scene.chain.chainId}`]: '400',
-      EVM_CHANNEL_CLAIM_WORTH: '20',
-      EVM_CHANNEL_SWEEP_AMOUNT: '5000',
-      ...options.environment,
-    },
+    environment: { ...careEnvironment(scene.chain, authorizer), ...options.environment },
   })
 
 beforeEach(async () => {
@@ -47,29 +41,13 @@ beforeEach(async () => {
   service = await openService()
 })
 
-let accounts = 0
-/** Accounts of their own, so that no test sees the events of another. */
-const newAccount = () => `account-${process.pid}-${accounts++}`
-
 const open = (changes: ChannelPlan = {}, amount = 100_000n): Promise<Channel> =>
   openChannelOnChain(scene.chain, { authorizer, ...changes }, amount)
 
-/** The price of each request is 1,000. */
-const pay = async (channel: Channel, ceiling: bigint, account: string, by = service): Promise<void> => {
-  expect(await by.verify(await voucherBody(channel, ceiling), account)).toMatchObject({ isValid: true })
-}
+const pay = (channel: Channel, ceiling: bigint, account: string, by = service): Promise<void> =>
+  payBy(by, channel, ceiling, account)
 
-const run = async (name: string, by = service): Promise<void> => {
-  const job = by.core.jobs.find((each) => each.name === name)
-  if (job === undefined) throw new Error(`There is no job ${name}`)
-  await job.run(new AbortController().signal)
-}
-
-const claimedOf = async ({ config }: Channel): Promise<bigint> =>
-  (await readChannel(scene.chain, config)).totalClaimed
-
-const withdraw = (channel: Channel, amount = 1_000n): Promise<void> =>
-  callSettlement(channel, channel.config.payer, 'initiateWithdraw', [channel.config, amount])
+const run = (name: string, by = service): Promise<void> => runJob(by, name)
 
 const listEvents = async (account: string, type: string) => {
   const { rows } = await scene.database
