@@ -19,8 +19,6 @@ export const guards: readonly Guard[] = [
       'maxClaimable > totalClaimed && maxClaimable >= totalClaimed + price',
       'true',
     ],
-  }),
-  ...guardsIn(`${folder}/checks.ts`, attacks, {
     'what a withdrawal can take backs no voucher': [
       'maxClaimable > balance + deposit - withdrawal',
       'maxClaimable > balance + deposit',
