@@ -5,7 +5,7 @@ import type { Scheme } from '../../../schemes/scheme.js'
 import { asHex, larger } from '../abi/words.js'
 import { toRefusal } from '../paymentMethod.js'
 import type { EvmNetworkSettings } from '../settings.js'
-import { type ChannelConfig, domainOf, hashChannel } from './contract.js'
+import { domainOf, hashChannel } from './contract.js'
 import { readChannelProof } from './payload.js'
 import type { ChannelSnapshots } from './snapshots.js'
 
@@ -50,11 +50,11 @@ export const createChannelStreams = (
       const totalClaimed = (await snapshots.read(channelId, ceiling))?.totalClaimed ?? 0n
       const charged = larger(statedCharge, totalClaimed)
       if (charged > ceiling) return toRefusal(config.payer, uncovered)
-      // The price is what the voucher adds: whoever keeps it may take what was charged before, and no more.
+      // The price is what the voucher adds: the ledger may claim what was charged before, and no more.
       const requirements = { ...payment.requirements, amount: ceiling - charged }
       const verdict = await verify({ ...payment, requirements }, options)
       if (!verdict.isValid) return verdict
-      const voucher = { channelId, config: toWire(config), ceiling, signature }
+      const voucher = { channelId, config: { ...config }, ceiling, signature }
       return { isValid: true, payer: verdict.payer, voucher, charged }
     },
 
@@ -87,24 +87,6 @@ const otherType = {
   message:
     'payload.type: a stream is opened by a `voucher` over a channel that exists; make its `deposit` by /settle before',
 } as const
-
-const toWire = ({
-  payer,
-  payerAuthorizer,
-  receiver,
-  receiverAuthorizer,
-  token,
-  withdrawDelay,
-  salt,
-}: ChannelConfig): JsonObject => ({
-  payer,
-  payerAuthorizer,
-  receiver,
-  receiverAuthorizer,
-  token,
-  withdrawDelay,
-  salt,
-})
 
 const toClaimProof = ({ config, ceiling, signature, total, claimSignature }: ChannelClaim): JsonObject => ({
   type: 'claim',
