@@ -157,7 +157,7 @@ export interface ChainModule<Settings> {
   open(settings: Settings, context: ChainContext): Promise<OpenChain>
 }
 
-/** What takes the place of a chain. */
+/** It takes the place of a chain. */
 export type OfflineContext = Pick<ChainContext, 'clock' | 'logger' | 'channels'>
 
 /** Checks of a family that need no chain; loads its SDK. */

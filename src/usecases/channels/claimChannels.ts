@@ -238,7 +238,7 @@ const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: number)
 
 /**
  * One for each account and receiver, the highest gain first. A payer that can void its voucher could have the claim of others
- * revert, or use up their gas: it has one of its own, behind those.
+ * revert, or burn their gas: it has one of its own, behind those.
  */
 const toClaims = (
   claimables: readonly Claimable[],

@@ -154,7 +154,7 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
   return {
     identify: (payment, caller) => {
       const channelId = channels.identify(payment)
-      // Of one account: whoever saw a voucher can open a stream, which must not keep the receiver from its own.
+      // It is of one account: everyone who saw a voucher can open a stream, which must not keep the receiver from its own.
       return channelId === null ? null : `${scheme.kind.network}/${channelId}/stream/${caller}`.toLowerCase()
     },
 

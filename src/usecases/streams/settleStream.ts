@@ -180,7 +180,7 @@ export const createSettleStream = ({
     newestId: string | null,
   ): StreamCommand => {
     const { id, state, fingerprint, transaction, amount, settledAmount, reason } = settlement
-    // A claim pays for no delivery: whoever asked for it, it has settled the stream as well.
+    // A claim pays for no delivery: it has settled the stream, whichever request asked for it.
     const isShared = hasSharedOutcome(settlement)
     const isOwn = isShared || fingerprint === streamNameOf(stream.id)
     switch (state) {

@@ -55,7 +55,7 @@ export const createKeepVoucher =
 
 /**
  * The row that a refund must not leave behind: what vouchers that are kept here show to be charged, above what the request claims.
- * Null: it claims as much.
+ * Null: the request claims as much.
  */
 export const findKeptClaim = async (
   { network, custody, channelLedger }: Pick<ChannelDependencies, 'network' | 'custody' | 'channelLedger'>,

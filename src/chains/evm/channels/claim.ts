@@ -68,7 +68,7 @@ export interface ClaimCheck {
   /** The contract skips the others, which are reached. */
   readonly raised: readonly { readonly row: Row; readonly gain: bigint }[]
   readonly isWalletAsked: boolean
-  /** Of the receiverAuthorizer; null where there are no rows. */
+  /** It is that of the receiverAuthorizer; null where there are no rows. */
   readonly signature: Hex | null
 }
 

@@ -65,7 +65,7 @@ const entryType = 'ClaimEntry(bytes32 channelId,uint128 maxClaimableAmount,uint1
 const entryTypeHash = typeHash(entryType)
 const batchType = typeHash(`ClaimBatch(ClaimEntry[] claims)${entryType}`)
 
-/** Of the settlement's EIP-712 messages. */
+/** It is that of the settlement's EIP-712 messages. */
 export const domainOf = (chainId: number) => ({
   name: 'x402 Batch Settlement',
   version: '1',

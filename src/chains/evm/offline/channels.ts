@@ -42,7 +42,7 @@ const windowMs = 7 * 86_400_000
 
 /**
  * A channel that was forgotten can be opened again, and then be claimed up to the same total, or refunded with the same nonce: that
- * is another settlement, which comes a window later at least. Authorizations of deposits are spent for ever.
+ * is another settlement, which comes a window later at least. An authorization of a deposit stays spent.
  */
 const inWindow = (id: string, now: Date): string => `${id}/${Math.floor(now.getTime() / windowMs)}`
 
