@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settleResult } from '../../src/protocol/results.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
-import { killInstances } from '../support/instances.js'
+import { killInstances, untilKilledHasEnded } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import type { RpcProxy } from '../support/rpcProxy.js'
@@ -100,7 +100,9 @@ export const describeCrashes = (
     const kill = async (running: FacilitatorProcess) => {
       await running.kill()
       facilitator = null
-      if (database !== null) await killInstances(database.pool())
+      if (database === null) return
+      await untilKilledHasEnded(database.pool())
+      await killInstances(database.pool())
     }
     const settle = async (url: string, body: unknown, idempotencyKey: string) => {
       const response = await fetch(`${url}/settle`, {

@@ -5,7 +5,7 @@ import { unixNow } from '../support/evm/authorization.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { holdCloses } from '../support/holdCloses.js'
-import { killInstances } from '../support/instances.js'
+import { killInstances, untilKilledHasEnded } from '../support/instances.js'
 import { isLongRun } from '../support/longRun.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
@@ -123,6 +123,14 @@ const readAll = async () => {
   return rows.map((row) => storedRow.parse(row))
 }
 
+const showOpen = async () =>
+  (
+    await database.pool().query(
+      `select s.id, s.state, s.reason, s.attempts, s.attend_at, now(), p.state as payment, p.error_reason
+       from streams s left join settlements p on p.fingerprint = 'stream:' || s.id where s.state <> 'closed' limit 5`,
+    )
+  ).rows
+
 const countClosed = async () => (await readAll()).filter(({ state }) => state === 'closed').length
 
 const makeDue = (streams: readonly Metered[]) =>
@@ -132,6 +140,7 @@ const makeDue = (streams: readonly Metered[]) =>
 
 /** What the killed process owned is free at once. */
 const restart = async () => {
+  await untilKilledHasEnded(database.pool())
   await killInstances(database.pool())
   await database.pool().query(`update streams set attend_at = now() where state = 'closing'`)
   service = await start()
@@ -156,7 +165,11 @@ it(`a kill -9 loses no answered update of ${streamCount} open streams, and each 
   const half = streamCount / 2
   await makeDue(streams.slice(0, half))
   await restart()
-  await pollUntil(async () => (await countClosed()) === half, 'the job to close half of the streams')
+  await pollUntil(
+    async () => (await countClosed()) === half,
+    'the job to close half of the streams',
+    showOpen,
+  )
   // Once more, while it settles: payments are made that no stream knows of yet.
   const held = await holdCloses(database)
   await makeDue(streams.slice(half))
@@ -165,7 +178,7 @@ it(`a kill -9 loses no answered update of ${streamCount} open streams, and each 
   await held.release()
   expect(await countClosed()).toBeLessThan(streamCount)
   await restart()
-  await pollUntil(async () => (await countClosed()) === streamCount, 'every stream to be closed')
+  await pollUntil(async () => (await countClosed()) === streamCount, 'every stream to be closed', showOpen)
 
   const used = new Map((await readAll()).map((row) => [row.id, row]))
   const { rows: settlements } = await database.pool().query(

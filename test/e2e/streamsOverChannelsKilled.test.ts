@@ -14,7 +14,7 @@ import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { holdCloses } from '../support/holdCloses.js'
-import { killInstances } from '../support/instances.js'
+import { killInstances, untilKilledHasEnded } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { reservePort } from '../support/reservePort.js'
@@ -114,6 +114,7 @@ const countClosed = async () => (await readAll()).filter(({ state }) => state ==
 
 /** What the killed process owned is free at once. */
 const restart = async () => {
+  await untilKilledHasEnded(database.pool())
   await killInstances(database.pool())
   await database.pool().query(`update streams set attend_at = now() where state = 'closing'`)
   service = await start()

@@ -44,6 +44,9 @@ export async function createTestDatabase({ isSandbox = false } = {}): Promise<Te
   return database
 }
 
+/** Names the connections of a test, beside those of processes that it starts. */
+export const testApplication = 'test'
+
 /** A clone of the template for the tests of a file, or of a `describe`. Its pools connect when they are used. */
 export function useTestDatabase({ isSandbox = false } = {}): SuiteDatabase {
   const database = nameTestDatabase(isSandbox)
@@ -57,9 +60,11 @@ function nameTestDatabase(isSandbox: boolean): TestDatabase & { create(): Promis
   const name = `${template}_${randomBytes(6).toString('hex')}${isSandbox ? '_sandbox' : ''}`
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
+  const named = new URL(url)
+  named.searchParams.set('application_name', testApplication)
   const pools = new Map<'ours' | 'theirs', Pool>()
   const open = (whose: 'ours' | 'theirs'): Pool => {
-    const pool = pools.get(whose) ?? openPool({ ...patientPool, url: url.href, maxConnections })
+    const pool = pools.get(whose) ?? openPool({ ...patientPool, url: named.href, maxConnections })
     pools.set(whose, pool)
     return pool
   }
