@@ -44,6 +44,8 @@ interface Waiting {
   readonly timeoutMs?: number
   /** Instead of `body`: JSON text, which is sent as it is. */
   readonly json?: string
+  /** The same for each attempt of one decision. */
+  readonly idempotencyKey?: string
   /** On this route a 401 means that the key belongs to another owner, not that it is refused. */
   readonly isForOwners?: boolean
 }
@@ -76,6 +78,7 @@ interface ApiDependencies {
 export const createApi = ({ getKey, refusals, onKeyRefused, onAnswer }: ApiDependencies) => {
   const send = async <Data>(path: string, requested: Requested): Promise<Result<Data>> => {
     const { method, query, params, body, signal, timeoutMs = defaultTimeoutMs, isForOwners } = requested
+    const { idempotencyKey } = requested
     const json = requested.json ?? (body === undefined ? undefined : JSON.stringify(body))
     const key = requested.key ?? getKey()
     const deadline = AbortSignal.timeout(timeoutMs)
@@ -86,6 +89,7 @@ export const createApi = ({ getKey, refusals, onKeyRefused, onAnswer }: ApiDepen
           accept: 'application/json',
           ...(key === null ? {} : { authorization: `Bearer ${key}` }),
           ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         },
         ...(json === undefined ? {} : { body: json }),
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),

@@ -1,7 +1,11 @@
+import { channelsPage } from './channels.js'
+import { channelPage } from './channelsDetails.js'
 import { creditPage } from './credit.js'
 import { discoveryPage } from './discovery.js'
 import { resourcePage } from './discoveryDetails.js'
 import { explainPage } from './explain.js'
+import { holdsPage } from './holds.js'
+import { holdPage } from './holdsDetails.js'
 import { intentsPage } from './intents.js'
 import { intentPage } from './intentsDetails.js'
 import { keysPage } from './keys.js'
@@ -23,6 +27,10 @@ export const pages: readonly ConsolePage[] = [
   paymentPage,
   streamsPage,
   streamPage,
+  channelsPage,
+  channelPage,
+  holdsPage,
+  holdPage,
   intentsPage,
   intentPage,
   playgroundPage,

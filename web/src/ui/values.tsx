@@ -12,14 +12,16 @@ export const Badge = ({ tone, children }: { readonly tone: Tone; readonly childr
   </span>
 )
 
-/** Of payments, streams, intents, deliveries and keys; others are plain. */
+/** Of payments, streams, intents, holds, deliveries and keys; others are plain. */
 const tones: Readonly<Record<string, Tone>> = {
   confirmed: 'good',
   completed: 'good',
   delivered: 'good',
   active: 'good',
   closed: 'good',
+  captured: 'good',
   pending: 'warn',
+  held: 'warn',
   waiting: 'warn',
   paused: 'warn',
   closing: 'warn',

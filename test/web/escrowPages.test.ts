@@ -1,0 +1,182 @@
+import { isAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { callSettlement, openChannelOnChain, voucherBody } from '../chains/evm/channels/channelScene.js'
+import { findChromium } from '../support/chromium.js'
+import { planHold } from '../support/evm/holds.js'
+import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
+import { createEoa } from '../support/evm/wallets.js'
+import { useTestDatabase } from '../support/postgres.js'
+import { startService, type TestService } from '../support/service.js'
+import { type ConsoleBrowser, createCalls, looks, openConsole, signInWith, waitUntilLive } from './support.js'
+
+const chromium = findChromium()
+
+const supported = z.object({
+  kinds: z.array(
+    z.looseObject({
+      scheme: z.string(),
+      extra: z.looseObject({ captureAuthorizer: z.string().optional() }).optional(),
+    }),
+  ),
+})
+
+/* What an account has in escrow for it, on a real chain. */
+describe.skipIf(chromium === null)('holds and channels in the console', () => {
+  const database = useTestDatabase()
+  const agent = createEoa()
+  let chain: LocalChain
+  let service: TestService
+  let calls: ReturnType<typeof createCalls>
+  let browser: ConsoleBrowser
+  beforeAll(async () => {
+    chain = await startLocalChain({ facilitatorCount: 1, hasAuthCapture: true, hasBatchSettlement: true })
+    service = await startService({
+      chain,
+      databaseUrl: database.url,
+      environment: {
+        EVM_HOLD_AUTHORIZER_KEY: agent.privateKey,
+        EVM_CHANNEL_AUTHORIZER_KEY: agent.privateKey,
+      },
+    })
+    calls = createCalls(service.url)
+    browser = await openConsole(chromium ?? '', service.url)
+  })
+  afterAll(async () => {
+    await browser.close()
+    await service.close()
+    await chain.stop()
+  })
+
+  const findOperator = async () => {
+    const { kinds } = supported.parse(await (await fetch(`${service.url}/supported`)).json())
+    const operator = kinds.find(({ scheme }) => scheme === 'auth-capture')?.extra?.captureAuthorizer ?? ''
+    if (!isAddress(operator)) throw new Error('/supported lists no operator')
+    return operator
+  }
+  const openHold = async (apiKey: string) => {
+    const hold = await planHold(chain, await findOperator(), { authorizer: agent, amount: 1_000_000n })
+    expect(await calls.post('/settle', hold.body, apiKey)).toMatchObject({ success: true })
+    return hold
+  }
+  const openChannel = async (apiKey: string) => {
+    const channel = await openChannelOnChain(chain, { authorizer: agent }, 2_000_000n)
+    expect(await calls.post('/verify', await voucherBody(channel, 750_000n), apiKey)).toMatchObject({
+      isValid: true,
+    })
+    return channel
+  }
+  const openPage = async (apiKey: string, path: string, { page }: ConsoleBrowser = browser) => {
+    await page.goto(`${service.url}/console/${path}`)
+    await signInWith(page, apiKey)
+    await waitUntilLive(page)
+    return page
+  }
+  const openDetails = async (apiKey: string, noun: 'holds' | 'channels') => {
+    const page = await openPage(apiKey, noun)
+    await page.locator('.row-link').first().click()
+    await page.locator('.receipt').waitFor()
+    return page
+  }
+
+  it('a hold appears, is captured in part with the rest returned, and is refunded', async () => {
+    const apiKey = await calls.register('ada@example.com')
+    const list = await openPage(apiKey, 'holds')
+    await list.getByText('No hold yet.').waitFor()
+    const hold = await openHold(apiKey)
+    await list.getByRole('table', { name: 'Holds, newest first' }).getByRole('link').click()
+    const status = list.locator('.page-head .badge')
+    await status.filter({ hasText: 'Held' }).waitFor()
+
+    await list.getByRole('button', { name: 'Capture' }).click()
+    const capture = list.getByRole('dialog', { name: 'Capture the payment' })
+    await capture.getByLabel('Amount').fill('1.5')
+    await capture.getByRole('button', { name: 'Capture' }).click()
+    expect(await capture.getByLabel('Amount').getAttribute('aria-invalid')).toBe('true')
+    await capture.getByLabel('Amount').fill('0.4')
+    await capture.getByLabel('Return the rest to the payer').check()
+    await capture.getByRole('button', { name: 'Capture' }).click()
+    await status.filter({ hasText: 'Voided' }).waitFor()
+    expect(await chain.balanceOf(hold.payTo)).toBe(400_000n)
+    expect(await chain.balanceOf(hold.payer)).toBe(600_000n)
+    const settlements = list.getByRole('table', { name: 'Settlements of the hold, oldest first' })
+    for (const what of ['Hold', 'Capture', 'Void']) {
+      await settlements.getByRole('link', { name: what }).waitFor()
+    }
+
+    // The operator has promised nothing for refunds to this merchant.
+    await list.getByRole('button', { name: 'Refund' }).click()
+    await list.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
+    await list.getByRole('dialog').getByRole('alert').waitFor()
+    browser.expectNoProblems()
+  })
+
+  it('a hold is voided, once the question is answered', async () => {
+    const apiKey = await calls.register('joan@example.com')
+    const hold = await openHold(apiKey)
+    const page = await openDetails(apiKey, 'holds')
+    await page.getByRole('button', { name: 'Void' }).click()
+    await page.getByRole('dialog', { name: 'Void the payment' }).getByRole('button', { name: 'Void' }).click()
+    await page.locator('.page-head .badge').filter({ hasText: 'Voided' }).waitFor()
+    expect(await chain.balanceOf(hold.payer)).toBe(1_000_000n)
+    browser.expectNoProblems()
+  })
+
+  it('shows no hold and no channel of another account', async () => {
+    const [owner, other] = [
+      await calls.register('mary@example.com'),
+      await calls.register('grace@example.com'),
+    ]
+    const [hold, channel] = [await openHold(owner), await openChannel(owner)]
+    const page = await openPage(other, `holds/${chain.network}/${hold.hash}`)
+    await page.getByText('There is no such hold.').waitFor()
+    await openPage(other, `channels/${chain.network}/${channel.id}`)
+    await page.getByText('There is no such channel.').waitFor()
+    browser.expectNoProblems()
+  })
+
+  it('a channel shows what is signed and not claimed yet, and a withdrawal of its payer', async () => {
+    const apiKey = await calls.register('barbara@example.com')
+    const channel = await openChannel(apiKey)
+    const page = await openDetails(apiKey, 'channels')
+    await page.locator('.facts').getByText('0.75').waitFor()
+    await page.getByText('Vouchers are kept here').waitFor()
+    await callSettlement(channel, channel.wallet.address, 'initiateWithdraw', [channel.config, 1_000n])
+    await page.getByText('withdrawal requested').waitFor()
+    browser.expectNoProblems()
+  })
+
+  it.each(looks)(
+    'the pages are readable in $colorScheme at $width pixels',
+    async ({ colorScheme, width }) => {
+      const apiKey = await calls.register(`hedy-${colorScheme}-${width}@example.com`)
+      await openHold(apiKey)
+      await openChannel(apiKey)
+      const other = await openConsole(chromium ?? '', service.url, { colorScheme, width })
+      try {
+        const page = await openPage(apiKey, '', other)
+        const look = async (name: string) => {
+          await other.expectAccessible()
+          await other.photograph(`${name}-${colorScheme}-${width}`)
+        }
+        for (const label of ['Holds', 'Channels']) {
+          await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: label }).click()
+          await page.locator('.row-link').first().waitFor()
+          await look(label.toLowerCase())
+          await page.locator('.row-link').first().click()
+          await page.locator('.receipt').waitFor()
+          await look(`${label.toLowerCase()}-details`)
+        }
+        await page.goBack()
+        await page.goBack()
+        await page.locator('.receipt').waitFor()
+        await page.getByRole('button', { name: 'Capture' }).click()
+        await page.getByRole('dialog').getByLabel('Amount').fill('0.5')
+        await look('capture')
+        other.expectNoProblems()
+      } finally {
+        await other.close()
+      }
+    },
+  )
+})

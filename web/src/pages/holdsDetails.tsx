@@ -1,0 +1,338 @@
+import { useId, useState } from 'preact/hooks'
+import type { Schemas } from '../api.js'
+import { formatUnits, readUnits } from '../format.js'
+import { findToken, networks } from '../networks.js'
+import { api } from '../session.js'
+import { useStore } from '../store.js'
+import { Confirm } from '../ui/Confirm.js'
+import { Code } from '../ui/copy.js'
+import { ErrorNote } from '../ui/ErrorNote.js'
+import { Card, Empty, Fact, Facts, Page } from '../ui/layout.js'
+import { ReasonCard } from '../ui/ReasonCard.js'
+import { Table } from '../ui/Table.js'
+import { Amount, ExactTime, NetworkName, Status, Time } from '../ui/values.js'
+import { useAction } from '../useAction.js'
+import { useLoad } from '../useLoad.js'
+import { useReloadOnEvents } from '../useReloadOnEvents.js'
+import type { ConsolePage } from './page.js'
+
+type Details = Schemas['HeldPaymentDetails']
+type Moved = Schemas['MovedHold']
+
+interface HoldPageProps {
+  readonly network: string
+  readonly hash: string
+}
+
+const HoldPage = ({ network, hash }: HoldPageProps) => {
+  const [moved, setMoved] = useState<Moved | null>(null)
+  const { data, error, reload, isLoading } = useLoad<Details>(
+    (signal) =>
+      api.get('/v1/payments/{network}/{paymentInfoHash}', {
+        params: { network, paymentInfoHash: hash },
+        signal,
+      }),
+    [network, hash],
+  )
+  useReloadOnEvents('hold', reload)
+  const refused = [moved, moved?.void].find((each) => each?.status === 'failed')
+  return (
+    <Page
+      title="Hold"
+      lead={<a href="/console/holds">All holds</a>}
+      actions={data === null ? undefined : <Status status={data.status} />}
+    >
+      {error === null ? null : error.status === 404 || error.status === 400 ? (
+        <Empty title="There is no such hold." />
+      ) : (
+        <ErrorNote error={error} onRetry={reload} />
+      )}
+      {data === null ? (
+        isLoading ? (
+          <p class="soft">Loading …</p>
+        ) : null
+      ) : (
+        <>
+          <div class="columns">
+            <Receipt hold={data} />
+            <div class="stack">
+              <State
+                hold={data}
+                isUnderWay={moved?.status === 'pending'}
+                onMoved={(result) => {
+                  setMoved(result)
+                  reload()
+                }}
+              />
+              <ReasonCard
+                title="Why it was refused"
+                reason={refused?.errorReason}
+                message={refused?.errorMessage}
+              />
+            </div>
+          </div>
+          <Settlements hold={data} />
+        </>
+      )}
+    </Page>
+  )
+}
+
+const Receipt = ({ hold }: { readonly hold: Details }) => {
+  const { network, asset } = hold
+  const write = (amount: string) => <Amount amount={amount} network={network} asset={asset} />
+  const parts = [
+    ['Captured', hold.capturedAmount],
+    ['Can be captured', hold.capturableAmount],
+    ['Voided', hold.voidedAmount],
+    ['Taken back by the payer', hold.reclaimedAmount],
+    ['Refunded', hold.refundedAmount],
+  ] as const
+  return (
+    <Card title="Receipt" form="receipt">
+      <p class="total-amount">{write(hold.amount)}</p>
+      <Facts>
+        {parts.map(([name, amount]) =>
+          amount === '0' ? null : (
+            <Fact key={name} name={name}>
+              {write(amount)}
+            </Fact>
+          ),
+        )}
+        <Fact name="Network">
+          <NetworkName network={network} />
+        </Fact>
+        <Fact name="Held">
+          <ExactTime at={hold.createdAt} />
+        </Fact>
+        <Fact name="Capture until">
+          <ExactTime at={hold.captureDeadline} />
+        </Fact>
+        <Fact name="Refund until">
+          <ExactTime at={hold.refundDeadline} />
+        </Fact>
+      </Facts>
+      <dl class="long-facts">
+        <Fact name="Payer">
+          <Code text={hold.payer} label="payer" />
+        </Fact>
+        <Fact name="Recipient">
+          <Code text={hold.payTo} label="recipient" />
+        </Fact>
+        <Fact name="Asset">
+          <Code text={asset} label="asset" />
+        </Fact>
+        <Fact name="Hash of the payment">
+          <Code text={hold.paymentInfoHash} label="hash of the payment" />
+        </Fact>
+      </dl>
+    </Card>
+  )
+}
+
+type Move = 'capture' | 'void' | 'refund'
+
+const titles: Readonly<Record<Move, string>> = {
+  capture: 'Capture',
+  void: 'Void',
+  refund: 'Refund',
+}
+
+const listMoves = ({ status, capturableAmount, refundableAmount }: Details): readonly Move[] => [
+  ...(status === 'held' && capturableAmount !== '0' ? (['capture', 'void'] as const) : []),
+  ...(refundableAmount === '0' ? [] : (['refund'] as const)),
+]
+
+interface StateProps {
+  readonly hold: Details
+  readonly isUnderWay: boolean
+  readonly onMoved: (moved: Moved) => void
+}
+
+const State = ({ hold, isUnderWay, onMoved }: StateProps) => {
+  const [move, setMove] = useState<Move | null>(null)
+  return (
+    <Card title="State">
+      <p>
+        <StateSentence hold={hold} />
+      </p>
+      {isUnderWay ? <p role="status">The last request was sent, and its outcome is not proven yet.</p> : null}
+      <div class="actions more">
+        {listMoves(hold).map((each) => (
+          <button key={each} type="button" class="button" onClick={() => setMove(each)}>
+            {titles[each]}
+          </button>
+        ))}
+      </div>
+      {move === null ? null : (
+        <MoveDialog
+          hold={hold}
+          move={move}
+          onMoved={(result) => {
+            setMove(null)
+            onMoved(result)
+          }}
+          onClose={() => setMove(null)}
+        />
+      )}
+    </Card>
+  )
+}
+
+const StateSentence = ({ hold: { status, captureDeadline } }: Pick<StateProps, 'hold'>) => {
+  switch (status) {
+    case 'pending':
+      return <>It is not proven yet that the funds are held.</>
+    case 'held':
+      return (
+        <>
+          The funds are held. What is not captured, the payer can take back <Time at={captureDeadline} />.
+        </>
+      )
+    case 'captured':
+      return <>All of it was captured.</>
+    case 'voided':
+      return <>What was not captured was returned to the payer.</>
+    case 'expired':
+      return <>The deadline has passed: the payer can take back what was not captured.</>
+    case 'reclaimed':
+      return <>The payer took back what was not captured.</>
+    case 'failed':
+      return <>The funds were never held.</>
+  }
+}
+
+/** The service answers after at most 25 s; a capture and its void are two settlements. */
+const moveTimeoutMs = 65_000
+
+interface MoveDialogProps {
+  readonly hold: Details
+  readonly move: Move
+  readonly onMoved: (moved: Moved) => void
+  readonly onClose: () => void
+}
+
+const MoveDialog = ({ hold, move, onMoved, onClose }: MoveDialogProps) => {
+  useStore(networks)
+  const { network, asset, paymentInfoHash } = hold
+  const decimals = findToken(network, asset)?.decimals ?? 0
+  const limit = move === 'refund' ? hold.refundableAmount : hold.capturableAmount
+  const [text, setText] = useState(formatUnits(limit, decimals).replaceAll(',', ''))
+  const [voidRemainder, setVoidRemainder] = useState(false)
+  // What one dialog decided is done once, however often it is sent.
+  const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID())
+  const change = useAction()
+  const id = useId()
+  const amount = readUnits(text, decimals)
+  const isWrong = move !== 'void' && (amount === null || amount === 0n || amount > BigInt(limit))
+  const isWhole = amount === BigInt(limit)
+  const send = () => {
+    const input = { idempotencyKey, timeoutMs: moveTimeoutMs }
+    const named = { network, paymentInfoHash }
+    if (move === 'void') return api.post('/v1/voids', { ...input, body: named })
+    const body = { ...named, amount: String(amount) }
+    return move === 'refund'
+      ? api.post('/v1/refunds', { ...input, body })
+      : api.post('/v1/captures', { ...input, body: { ...body, voidRemainder: voidRemainder && !isWhole } })
+  }
+  const run = async () => {
+    if (isWrong) return
+    const moved = await change.run(send)
+    if (moved !== null) onMoved(moved)
+  }
+  const edit = () => {
+    change.clear()
+    setIdempotencyKey(crypto.randomUUID())
+  }
+  return (
+    <Confirm
+      title={`${titles[move]} the payment`}
+      action={titles[move]}
+      {...change}
+      onConfirm={() => void run()}
+      onClose={onClose}
+    >
+      {move === 'void' ? (
+        <p>
+          <Amount amount={limit} network={network} asset={asset} /> return to the payer. Nothing more can be
+          captured afterwards.
+        </p>
+      ) : (
+        <div>
+          <label for={`${id}-amount`}>Amount</label>
+          <input
+            id={`${id}-amount`}
+            type="text"
+            inputMode="decimal"
+            autocomplete="off"
+            value={text}
+            aria-describedby={`${id}-limit`}
+            aria-invalid={isWrong}
+            onInput={(event) => {
+              setText(event.currentTarget.value)
+              edit()
+            }}
+          />
+          <p id={`${id}-limit`} class="small soft">
+            More than 0, and at most <Amount amount={limit} network={network} asset={asset} />.
+          </p>
+        </div>
+      )}
+      {move !== 'capture' || isWhole ? null : (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={voidRemainder}
+            onInput={(event) => {
+              setVoidRemainder(event.currentTarget.checked)
+              edit()
+            }}
+          />{' '}
+          Return the rest to the payer
+        </label>
+      )}
+    </Confirm>
+  )
+}
+
+const Settlements = ({ hold }: { readonly hold: Details }) =>
+  hold.settlements.length === 0 ? null : (
+    <Card title="Settlements">
+      <Table
+        caption="Settlements of the hold, oldest first"
+        rows={hold.settlements}
+        getKey={({ id }) => id}
+        getClass={() => 'linked'}
+        columns={[
+          {
+            label: 'What',
+            render: ({ id, type }) => (
+              <a class="row-link" href={`/console/payments/${id}`}>
+                {type === 'hold' ? 'Hold' : titles[type]}
+              </a>
+            ),
+          },
+          {
+            label: 'Amount',
+            render: ({ amount }) =>
+              amount === '0' ? '' : <Amount amount={amount} network={hold.network} asset={hold.asset} />,
+          },
+          { label: 'Status', render: ({ status }) => <Status status={status} /> },
+          {
+            label: 'Received',
+            align: 'end',
+            isExtra: true,
+            render: ({ createdAt }) => <Time at={createdAt} />,
+          },
+        ]}
+      />
+    </Card>
+  )
+
+export const holdPage: ConsolePage = {
+  path: '/console/holds/:network/:hash',
+  label: null,
+  render: ({ params: { network = '', hash = '' } }) => (
+    <HoldPage key={`${network} ${hash}`} network={network} hash={hash} />
+  ),
+}
