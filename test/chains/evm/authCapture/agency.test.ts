@@ -1,54 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/clock.js'
-import type { MoveRequest } from '../../../../src/usecases/captures/useCases.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
-import { callEscrow, fundRefunds, type Hold, type HoldPlan } from '../../../support/evm/holds.js'
+import { callEscrow, fundRefunds, type Hold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useScene } from '../../../support/useScene.js'
-import { openScene, quickFinality, readOneBlockLater, type Service, type ServiceOptions } from '../scene.js'
-import { createHolds, prefixed } from './scene.js'
+import { openScene, quickFinality, readOneBlockLater, type Service } from '../scene.js'
+import { createMerchants } from './merchants.js'
+import { prefixed } from './scene.js'
 
 const scene = useScene(() => openScene({ hasAuthCapture: true }))
 const agent = createEoa()
-const key = { EVM_HOLD_AUTHORIZER_KEY: agent.privateKey }
 const mismatch = prefixed('receiver_authorizer_mismatch')
 
-/** An account, its holds and what it asks for. */
-const openMerchant = async ({ environment = {}, ...options }: ServiceOptions = {}) => {
-  const service = await scene.open({ ...options, environment: { ...key, ...environment } })
-  return asMerchant(service)
-}
-
-const asMerchant = (service: Service, account: string = randomUUID()) => {
-  const holds = createHolds(scene, service)
-  const { captures } = service.core.useCases
-  const plan = ({ extra = {}, ...changes }: HoldPlan = {}) =>
-    holds.plan({ ...changes, extra: { receiverAuthorizer: agent.address, ...extra } })
-  const naming = ({ hash }: Hold) => ({
-    accountId: account,
-    network: scene.chain.network,
-    paymentInfoHash: hash.toLowerCase(),
-  })
-  const move = (hold: Hold, asked: MoveRequest['asked'], idempotencyKey: string | null = randomUUID()) =>
-    captures.moveHold({ ...naming(hold), quota: null, idempotencyKey, asked })
-  return {
-    service,
-    holds,
-    account,
-    plan,
-    move,
-    open: async (changes?: HoldPlan) => {
-      const hold = await plan(changes)
-      expect(await service.settle(hold.body, account)).toMatchObject({ success: true })
-      return hold
-    },
-    capture: (hold: Hold, amount: bigint, idempotencyKey?: string, voidsRemainder = false) =>
-      move(hold, { type: 'capture', amount, fee: null, feeReceiver: null, voidsRemainder }, idempotencyKey),
-    read: (hold: Hold) => captures.getHeldPayment(naming(hold)),
-  }
-}
+const { openMerchant, asMerchant } = createMerchants(() => scene, agent)
 
 const countCaptures = async ({ service }: Awaited<ReturnType<typeof openMerchant>>, hold: Hold) =>
   (await asMerchant(service).holds.read(hold)).refundableAmount
@@ -430,22 +396,7 @@ describe('the capture deadline', () => {
     const clock = { sleep: systemClock.sleep, now: () => new Date(Date.now() + laterMs) }
     const merchant = await openMerchant({ clock })
     const hold = await merchant.open()
-    const { jobs, useCases } = merchant.service.core
-    const watch = async () => {
-      for (const { name, run } of jobs) if (name === 'watchHolds') await run(new AbortController().signal)
-    }
-    const listEvents = async () => {
-      const page = await useCases.webhooks.readEvents(
-        { id: merchant.account, customer: merchant.account },
-        { cursor: '0', limit: 100, waitSeconds: 0 },
-        { holders: [], abandoned: new AbortController().signal },
-      )
-      // Events of one look have no order.
-      return page.events
-        .map(({ type }) => type)
-        .filter((type) => type.startsWith('hold.'))
-        .sort()
-    }
+    const { watch, listEvents } = merchant
     // The deadline is an hour away, and the warning comes a day before.
     await watch()
     await watch()

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
+import type { MoveRequest } from '../../../../src/usecases/captures/useCases.js'
+import type { Hold, HoldPlan } from '../../../support/evm/holds.js'
+import type { EoaWallet } from '../../../support/evm/wallets.js'
+import type { Scene, Service, ServiceOptions } from '../scene.js'
+import { createHolds } from './scene.js'
+
+/** Accounts whose holds a key of the service moves. */
+export const createMerchants = (
+  sceneOf: () => Pick<Scene, 'chain' | 'open'>,
+  agent: Pick<EoaWallet, 'address' | 'privateKey'>,
+) => {
+  /** An account, its holds and what it asks for. */
+  const asMerchant = (service: Service, account: string = randomUUID()) => {
+    const scene = sceneOf()
+    const holds = createHolds(scene, service)
+    const { captures } = service.core.useCases
+    const plan = ({ extra = {}, ...changes }: HoldPlan = {}) =>
+      holds.plan({ ...changes, extra: { receiverAuthorizer: agent.address, ...extra } })
+    const naming = ({ hash }: Hold) => ({
+      accountId: account,
+      network: scene.chain.network,
+      paymentInfoHash: hash.toLowerCase(),
+    })
+    const move = (hold: Hold, asked: MoveRequest['asked'], idempotencyKey: string | null = randomUUID()) =>
+      captures.moveHold({ ...naming(hold), quota: null, idempotencyKey, asked })
+    return {
+      service,
+      holds,
+      account,
+      plan,
+      move,
+      open: async (changes?: HoldPlan) => {
+        const hold = await plan(changes)
+        expect(await service.settle(hold.body, account)).toMatchObject({ success: true })
+        return hold
+      },
+      capture: (hold: Hold, amount: bigint, idempotencyKey?: string, voidsRemainder = false) =>
+        move(hold, { type: 'capture', amount, fee: null, feeReceiver: null, voidsRemainder }, idempotencyKey),
+      read: (hold: Hold) => captures.getHeldPayment(naming(hold)),
+      /** One round of the job that looks at holds. */
+      watch: async () => {
+        for (const { name, run } of service.core.jobs) {
+          if (name === 'watchHolds') await run(new AbortController().signal)
+        }
+      },
+      /** Types of the events of holds, in alphabetical order: those of one look have no other. */
+      listEvents: async () => {
+        const page = await service.core.useCases.webhooks.readEvents(
+          { id: account, customer: account },
+          { cursor: '0', limit: 100, waitSeconds: 0 },
+          { holders: [], abandoned: new AbortController().signal },
+        )
+        return page.events
+          .map(({ type }) => type)
+          .filter((type) => type.startsWith('hold.'))
+          .sort()
+      },
+    }
+  }
+
+  return {
+    asMerchant,
+    openMerchant: async ({ environment = {}, ...options }: ServiceOptions = {}, account?: string) => {
+      const key = { EVM_HOLD_AUTHORIZER_KEY: agent.privateKey }
+      const service = await sceneOf().open({ ...options, environment: { ...key, ...environment } })
+      return asMerchant(service, account)
+    },
+  }
+}
