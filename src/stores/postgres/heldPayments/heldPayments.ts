@@ -73,16 +73,18 @@ const settlementRow = z.object({
   createdAt: z.date(),
 })
 
-// The condition is that of the unique index.
+// The condition is that of the unique index. Captures and refunds from one state have one authorization: the fingerprint says
+// which request made it. Whoever asks for a void, there is one.
 const settlements = `
   select s.id, m.type, s.state, s.authorized_amount as amount, s.transaction, s.created_at as "createdAt"
   from (
-    select $2::text as authorization_id, 'hold' as type
+    select $2::text as authorization_id, 'hold' as type, null as fingerprint
     union all
-    (select distinct authorization_id, move ->> 'type' from (
-      select authorization_id, move from hold_moves where held_payment_id = $1 order by created_at desc limit $3) newest)
+    (select distinct authorization_id, move ->> 'type', case when move ->> 'type' <> 'void' then fingerprint end from (
+      select authorization_id, move, fingerprint from hold_moves where held_payment_id = $1
+      order by created_at desc limit $3) newest)
   ) m join settlements s on s.authorization_id = m.authorization_id
-    and (s.state <> 'failed' or s.consumed_by is not null)
+    and (m.fingerprint is null or s.fingerprint = m.fingerprint) and (s.state <> 'failed' or s.consumed_by is not null)
   order by s.created_at, s.id`
 
 const insertEvent = insertEvents(
