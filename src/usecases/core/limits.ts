@@ -81,6 +81,8 @@ interface Spender {
   readonly payer: string
   /** Or `anonymous`: one customer's settlements never exhaust the windows of another. */
   readonly customer: string
+  /** Default: false. */
+  readonly isContinued?: boolean
 }
 
 type FailedSettlement = Pick<
@@ -128,8 +130,10 @@ export const createSpendingLimits = (
   }
 
   return {
-    spend: async ({ requirements }, { payer, customer }) => {
-      const parties = { network: requirements.network, payTo: requirements.payTo, payer, customer }
+    spend: async ({ requirements: { network, payTo } }, { payer, customer: name, isContinued = false }) => {
+      // What continues a payment has windows of its own: its payer could use up the others until a deadline.
+      const customer = isContinued ? `${name} continued` : name
+      const parties = { network, payTo, payer, customer }
       const windows = [
         ...listWindows(parties),
         // Draws nothing: refused once as many have failed as the limit allows.

@@ -101,6 +101,7 @@ export const createSettleAuthorization = ({
       ...(holdUntil === undefined ? {} : { until: holdUntil }),
     }
     const authorizationId = scheme.identify(payment)
+    const isContinued = scheme.continues?.(payment) === true
     for (let round = 0; round < maxRounds; round++) {
       const existing = authorizationId === null ? null : await journal.findOpen(authorizationId)
       if (existing !== null) {
@@ -159,13 +160,17 @@ export const createSettleAuthorization = ({
       if (refusal !== null) return refuseSettle(payment.callerNetwork, refusal)
       const releaseSlot = isAdmitted
         ? () => undefined
-        : concurrency.acquirePayerSlot(findSlotOwner(context, verified), verified.authorizationId)
+        : concurrency.acquirePayerSlot(
+            findSlotOwner({ ...context, isContinued }, verified),
+            verified.authorizationId,
+          )
       let isSent = false
       let refund: (() => void) | null = null
       let unclaimed: Promise<Held | Refusal> | null = null
       try {
         if (!isAdmitted) {
-          refund = await limits.spend(payment, { payer: verified.payer, customer: findCustomer(context) })
+          const customer = findCustomer(context)
+          refund = await limits.spend(payment, { payer: verified.payer, customer, isContinued })
         }
         // Directly before the claim: what is refused for another reason must not hold the payer's funds.
         unclaimed = holdFunds(payment, verified, terms)

@@ -46,13 +46,16 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester
 export const findCustomer = ({ caller, quota }: Pick<SettleAttempt, 'caller' | 'quota'>): string =>
   quota?.customer ?? caller
 
-/** Of whom few settlements run at once. Claims and sweeps, which strangers can ask for as well, count for who asks. */
+/**
+ * Of whom few settlements run at once. Claims and sweeps, which strangers can ask for as well, count for who asks, and so does
+ * what continues a payment: its payer could occupy the places until a deadline.
+ */
 export const findSlotOwner = (
-  asking: Pick<SettleAttempt, 'caller' | 'quota' | 'payment'>,
+  asking: Pick<SettleAttempt, 'caller' | 'quota' | 'payment'> & { readonly isContinued: boolean },
   { payer, details }: Pick<Authorized, 'payer' | 'details'>,
 ): string => {
   const owner = `${asking.payment.requirements.network} ${payer}`
-  return hasSharedOutcome({ details }) ? `${owner} ${findCustomer(asking)}` : owner
+  return asking.isContinued || hasSharedOutcome({ details }) ? `${owner} ${findCustomer(asking)}` : owner
 }
 
 /** Whose part of a budget is used: the customer, the address of customers that are not proven, or `anonymous`. */

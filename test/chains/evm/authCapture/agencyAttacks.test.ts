@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { useScene } from '../../../support/useScene.js'
-import { openScene } from '../scene.js'
+import { eventually, openScene } from '../scene.js'
 import { createMerchants } from './merchants.js'
 import { prefixed } from './scene.js'
 
@@ -22,5 +22,32 @@ describe('a request that was refused', () => {
     const { payment } = await merchant.capture(hold, 2_000n)
     expect(payment).toMatchObject({ status: 'held', capturedAmount: '6000', refundedAmount: '0' })
     expect(payment?.settlements.map(({ type }) => type)).toEqual(['hold', 'capture', 'capture'])
+  })
+})
+
+describe('what a payer does meanwhile', () => {
+  it('does not use up what the capture of its hold needs', async () => {
+    const merchant = await openMerchant({ environment: { SETTLES_PER_PAYER_PER_HOUR: '1' } })
+    const hold = await merchant.open()
+    expect(await merchant.capture(hold, 4_000n)).toMatchObject({ status: 'confirmed' })
+    await expect(merchant.capture(hold, 1_000n)).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  })
+
+  it('does not occupy the place that the capture of its hold needs', async () => {
+    const proxy = await scene.openProxy()
+    const environment = { SETTLES_AT_ONCE_PER_PAYER: '1' }
+    const merchant = await openMerchant({ rpcUrls: [proxy.url], environment })
+    const wallet = createEoa()
+    const hold = await merchant.open({ wallet })
+    const { body } = await scene.plan({ wallet })
+    const isSent = async (count: number) => (proxy.count('eth_sendRawTransaction') >= count ? true : null)
+    const before = proxy.count('eth_sendRawTransaction')
+    const release = proxy.hold('eth_sendRawTransaction')
+    const settling = merchant.service.settle(body)
+    await eventually(() => isSent(before + 1))
+    const capturing = merchant.capture(hold, 4_000n)
+    await Promise.race([capturing, eventually(() => isSent(before + 2))]).finally(release)
+    expect(await capturing).toMatchObject({ status: 'confirmed' })
+    expect(await settling).toMatchObject({ success: true })
   })
 })
