@@ -138,6 +138,11 @@ const findNextLook = (
   }
 }
 
+// Escrows count to a year that neither RFC 3339 nor clients can write.
+const latestInstant = new Date(Date.UTC(9999, 11, 31))
+
+const formatInstant = (at: Date): string => (at > latestInstant ? latestInstant : at).toISOString()
+
 export const viewHeldPayment = (held: HeldPayment): HeldPaymentView => {
   const { amount, captured, capturable, status } = held
   const rest = amount - captured - capturable
@@ -155,8 +160,8 @@ export const viewHeldPayment = (held: HeldPayment): HeldPaymentView => {
     voidedAmount: `${status === 'voided' ? rest : 0n}`,
     reclaimedAmount: `${status === 'reclaimed' ? rest : 0n}`,
     refundedAmount: `${held.refunded}`,
-    captureDeadline: held.captureDeadline.toISOString(),
-    refundDeadline: held.refundDeadline.toISOString(),
+    captureDeadline: formatInstant(held.captureDeadline),
+    refundDeadline: formatInstant(held.refundDeadline),
     createdAt: held.createdAt.toISOString(),
   }
 }

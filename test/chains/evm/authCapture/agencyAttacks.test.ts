@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { heldPaymentPage, movedHold } from '../../../../src/protocol/heldPayments.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { useScene } from '../../../support/useScene.js'
 import { eventually, openScene } from '../scene.js'
@@ -49,5 +50,16 @@ describe('what a payer does meanwhile', () => {
     await Promise.race([capturing, eventually(() => isSent(before + 2))]).finally(release)
     expect(await capturing).toMatchObject({ status: 'confirmed' })
     expect(await settling).toMatchObject({ success: true })
+  })
+})
+
+describe('a hold until the last second that the escrow can count', () => {
+  it('is captured, shown and listed', async () => {
+    const merchant = await openMerchant()
+    const latest = 2 ** 48 - 1
+    const hold = await merchant.open({ extra: { captureDeadline: latest, refundDeadline: latest } })
+    // The response is written by these shapes: what they do not know is an internal error after the capture.
+    expect(movedHold.safeParse(await merchant.capture(hold, 4_000n))).toMatchObject({ success: true })
+    expect(heldPaymentPage.safeParse(await merchant.list())).toMatchObject({ success: true })
   })
 })

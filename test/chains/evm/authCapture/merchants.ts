@@ -39,6 +39,7 @@ export const createMerchants = (
       capture: (hold: Hold, amount: bigint, idempotencyKey?: string, voidsRemainder = false) =>
         move(hold, { type: 'capture', amount, fee: null, feeReceiver: null, voidsRemainder }, idempotencyKey),
       read: (hold: Hold) => captures.getHeldPayment(naming(hold)),
+      list: () => captures.listHeldPayments({ accountId: account, limit: 10 }),
       /** One round of the job that looks at holds. */
       watch: async () => {
         for (const { name, run } of service.core.jobs) {
