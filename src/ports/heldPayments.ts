@@ -136,7 +136,7 @@ export interface HeldPayments {
       readonly warning: HoldEvent | null
     },
   ): Promise<void>
-  /** Those to look at now, in random order: an unreachable network does not starve the others. */
+  /** Those to look at now, of each network and then each account in turn: neither an unreachable one nor a large one starves others. */
   listDue(now: Date, limit: number): Promise<readonly HeldPayment[]>
   countOpen(): Promise<readonly OpenHolds[]>
 }

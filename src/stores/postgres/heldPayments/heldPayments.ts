@@ -208,7 +208,11 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
 
   listDue: async (now, limit) => {
     const { rows } = await pool.query(
-      `select ${columns} from held_payments h where h.look_at <= $1 order by random() limit $2`,
+      `select ${columns} from (
+         select d.*, row_number() over (partition by d.network order by d.turn, random()) as network_turn from (
+           select *, row_number() over (partition by network, account_id order by random()) as turn
+           from held_payments where look_at <= $1) d) h
+       order by h.network_turn limit $2`,
       [now, limit],
     )
     return rows.map(readHeld)

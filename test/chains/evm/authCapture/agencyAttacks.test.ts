@@ -63,3 +63,22 @@ describe('a hold until the last second that the escrow can count', () => {
     expect(heldPaymentPage.safeParse(await merchant.list())).toMatchObject({ success: true })
   })
 })
+
+describe('the job that looks at holds', () => {
+  it('reaches those of one network and account behind any number of others', async () => {
+    const merchant = await openMerchant()
+    await merchant.open()
+    const unserved = 'eip155:999999'
+    const pool = scene.database.pool()
+    await pool.query(
+      `insert into held_payments (network, hash, account_id, authorization_id, payer, pay_to, asset, amount,
+         capture_deadline, refund_deadline, terms, look_at)
+       select $1, n::text, 'account ' || n, 'x', 'x', 'x', 'x', 1, now(), now(), '{}', now() - interval '1 day'
+       from generate_series(1, 5000) n`,
+      [unserved],
+    )
+    await merchant.watch()
+    await pool.query('delete from held_payments where network = $1', [unserved])
+    expect(await merchant.listEvents()).toEqual(['hold.expiring', 'hold.held'])
+  })
+})
