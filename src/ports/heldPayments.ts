@@ -117,7 +117,7 @@ export interface HeldPayments {
     readonly limit: number
   }): Promise<readonly HeldPayment[]>
   findMove(key: Pick<NewMove, 'accountId' | 'key' | 'part'>): Promise<StoredMove | null>
-  /** Stores the move unless its key has one; returns the one that it has. */
+  /** Stores the move unless its key has one; returns the one that it has. Its hold is looked at soon. */
   saveMove(move: NewMove): Promise<StoredMove>
   /** Those that have not failed, oldest first: the hold itself, and at most so many of its newest moves. */
   listSettlements(

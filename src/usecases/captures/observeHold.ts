@@ -70,7 +70,9 @@ export const createObserveHold =
     const seen: HeldPayment = { ...held, ...balances }
     const data = { ...viewHeldPayment(seen) }
     const isNear = balances.status === 'held' && now.getTime() >= warnAt
-    const lookAt = findNextLook(seen, { now, warnAt })
+    const hasOpen = settlements.some(isOpen)
+    const isNew = held.status !== balances.status
+    const lookAt = findNextLook(seen, { now, warnAt, hasOpen, isNew })
     const statusEvent = { type: `hold.${balances.status}`, data }
     const warning = isNear && !held.isWarned ? { type: 'hold.expiring', data } : null
     await store.observe(held, { ...balances, lookAt, statusEvent, warning })
@@ -99,6 +101,8 @@ const sumUp = (held: HeldPayment, { state, settlements, now }: Seen): HeldBalanc
   return { status, capturable, refundable, captured, refunded }
 }
 
+const isOpen = ({ state }: HoldSettlement): boolean => state === 'pending' || state === 'claimed'
+
 const decideStatus = (
   { amount, captureDeadline, status }: HeldPayment,
   { state, settlements, now, captured }: Seen & { readonly captured: bigint },
@@ -109,19 +113,30 @@ const decideStatus = (
   if (captured >= amount) return 'captured'
   if (settlements.some(({ type, state: of }) => type === 'void' && of === 'confirmed')) return 'voided'
   // A capture or a void that is open says later what became of the rest.
-  const isOpen = settlements.some(({ state: of }) => of === 'pending' || of === 'claimed')
-  if (isOpen) return status === 'pending' ? 'held' : status
+  if (settlements.some(isOpen)) return status === 'pending' ? 'held' : status
   return isPast ? 'reclaimed' : 'voided'
 }
 
 const [soonMs, seldomMs] = [30_000, 600_000]
 
-/** Null: it is over. An expired hold is looked at the more seldom the longer the payer leaves it. */
+interface LookFacts {
+  readonly now: Date
+  readonly warnAt: number
+  /** Whether the outcome of a settlement is awaited. */
+  readonly hasOpen: boolean
+  readonly isNew: boolean
+}
+
+/**
+ * Null: it is over, also at a second look, which a block that was dropped would change. An expired hold is looked at the more
+ * seldom the longer the payer leaves it.
+ */
 const findNextLook = (
   { status, captureDeadline }: HeldPayment,
-  { now, warnAt }: { readonly now: Date; readonly warnAt: number },
+  { now, warnAt, hasOpen, isNew }: LookFacts,
 ): Date | null => {
   const nowMs = now.getTime()
+  if (hasOpen) return new Date(nowMs + soonMs)
   const deadlineMs = captureDeadline.getTime()
   switch (status) {
     case 'pending':
@@ -133,6 +148,7 @@ const findNextLook = (
     case 'captured':
     case 'voided':
     case 'reclaimed':
+      return isNew ? new Date(nowMs + seldomMs) : null
     case 'failed':
       return null
   }

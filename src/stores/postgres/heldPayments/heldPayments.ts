@@ -166,11 +166,17 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
 
   saveMove: async ({ accountId, key, part, heldPaymentId, authorizationId, fingerprint, move }) => {
     const { rows } = await pool.query(
-      // The row that is there is locked and returned unchanged.
-      `insert into hold_moves as m (account_id, idempotency_key, part, held_payment_id, authorization_id, fingerprint, move)
-       values ($1, $2, $3, $4, $5, $6, $7)
-       on conflict (account_id, idempotency_key, part) do update set fingerprint = m.fingerprint
-       returning fingerprint, move`,
+      // The row that is there is locked and returned unchanged. Whoever asked may not live to see what becomes of the move.
+      `with saved as (
+         insert into hold_moves as m (account_id, idempotency_key, part, held_payment_id, authorization_id, fingerprint, move)
+         values ($1, $2, $3, $4, $5, $6, $7)
+         on conflict (account_id, idempotency_key, part) do update set fingerprint = m.fingerprint
+         returning fingerprint, move
+       ), awaited as (
+         update held_payments set look_at = now() + interval '30 seconds'
+         where id = $4 and coalesce(look_at > now() + interval '30 seconds', true)
+       )
+       select fingerprint, move from saved`,
       [accountId, key, part, heldPaymentId, authorizationId, fingerprint, writeMove(move)],
     )
     return moveRow.parse(rows[0])

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/platform/clock.js'
 import { heldPaymentPage, movedHold } from '../../../../src/protocol/heldPayments.js'
 import { createEoa } from '../../../support/evm/wallets.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { useScene } from '../../../support/useScene.js'
-import { eventually, openScene } from '../scene.js'
+import { eventually, openScene, quickFinality } from '../scene.js'
 import { createMerchants } from './merchants.js'
 import { prefixed } from './scene.js'
 
@@ -80,5 +83,59 @@ describe('the job that looks at holds', () => {
     await merchant.watch()
     await pool.query('delete from held_payments where network = $1', [unserved])
     expect(await merchant.listEvents()).toEqual(['hold.expiring', 'hold.held'])
+  })
+})
+
+describe('a capture whose process dies before it is mined', () => {
+  /** Sent, settled by another instance, and never asked for again. */
+  const captureAndDie = async (amount: bigint, voidsRemainder: boolean) => {
+    const proxy = await scene.openProxy()
+    const environment = { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) }
+    const first = await openMerchant({ rpcUrls: [proxy.url], environment })
+    const hold = await first.open()
+    // As after the first look.
+    await first.watch()
+    proxy.setFault('eth_sendRawTransaction', { kind: 'hang' })
+    const { settlementId = '' } = await first.capture(hold, amount, randomUUID(), voidsRemainder)
+    const sent = await first.service.core.useCases.core.getSettlement(settlementId)
+    expect(sent).toMatchObject({ status: 'pending' })
+    proxy.clearFaults()
+    // The round in which the instance is gone.
+    const clock = { sleep: systemClock.sleep, now: () => new Date(Date.now() + 60_000) }
+    const { signers } = first.service
+    const second = await openMerchant({ signers, clock, environment: quickFinality(scene) }, first.account)
+    await pollUntil(
+      async () => {
+        await second.service.reconcile()
+        await scene.chain.control.mine()
+        const settlement = await second.service.core.useCases.core.getSettlement(settlementId)
+        return settlement?.status === 'confirmed'
+      },
+      'the capture',
+      () => null,
+    )
+    await second.watch()
+    return { hold, merchant: second }
+  }
+
+  it('is announced, and listed as captured', async () => {
+    const { merchant } = await captureAndDie(10_000n, false)
+    expect(await merchant.listEvents()).toContain('hold.captured')
+    expect(await merchant.list()).toMatchObject({ payments: [{ status: 'captured' }] })
+  })
+})
+
+describe('a capture whose block is dropped', () => {
+  it('is not listed as captured for ever', async () => {
+    let laterMs = 0
+    const clock = { sleep: systemClock.sleep, now: () => new Date(Date.now() + laterMs) }
+    const merchant = await openMerchant({ clock })
+    const hold = await merchant.open()
+    await scene.chain.control.mine()
+    expect(await merchant.capture(hold, 10_000n)).toMatchObject({ payment: { status: 'captured' } })
+    await scene.chain.control.reorg(1)
+    laterMs = 700_000
+    await merchant.watch()
+    expect(await merchant.list()).toMatchObject({ payments: [{ status: 'held' }] })
   })
 })
