@@ -41,6 +41,8 @@ export type HoldMove =
       /** Null: the lowest that the payer's terms allow, and the recipient that they name. */
       readonly fee: bigint | null
       readonly feeReceiver: string | null
+      /** Whether what is left is returned once it is confirmed. */
+      readonly voidsRemainder: boolean
     })
 
 /** What became of a hold, as of the last look at the chain; in smallest units. */
@@ -65,6 +67,11 @@ export interface StoredMove {
   /** SHA-256 of the canonical request. */
   readonly fingerprint: string
   readonly move: HoldMove
+}
+
+export interface UnfinishedCapture {
+  readonly key: string
+  readonly move: Extract<HoldMove, { type: 'capture' }>
 }
 
 export interface NewMove extends StoredMove {
@@ -124,6 +131,8 @@ export interface HeldPayments {
     held: Pick<HeldPayment, 'id' | 'authorizationId'>,
     limit: number,
   ): Promise<readonly HoldSettlement[]>
+  /** A capture that is confirmed and was to return the rest; null: there is none. Only for holds of which something is left. */
+  findUnfinished(id: string): Promise<UnfinishedCapture | null>
   /**
    * Writes what was seen, and when to look again; null: never. An event of a new status is written by the one call that
    * changes it, and the warning once. Nothing is written if the status was changed since `held` was read: that was seen later.

@@ -1,7 +1,7 @@
 import { createWorkerPool } from '../../concurrency/workerPool.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { HeldPayment, HeldPayments, OpenHolds } from '../../ports/heldPayments.js'
+import type { HeldPayment, HeldPayments, OpenHolds, UnfinishedCapture } from '../../ports/heldPayments.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import { canonicalNetwork } from '../../protocol/network.js'
@@ -37,9 +37,10 @@ export const createCaptures = (dependencies: CapturesDependencies): Captures => 
     if (held === null) throw new AppError('NOT_FOUND', 'The account has no such payment')
     return held
   }
+  const moveHold = createMoveHold({ ...dependencies, getOwn, observe })
   return {
     useCases: {
-      moveHold: createMoveHold({ ...dependencies, getOwn, observe }),
+      moveHold,
       getHeldPayment: async (query) => viewDetails(await observe(await getOwn(query))),
       listHeldPayments: async ({ accountId, status = null, limit, cursor = null }) => {
         const { items, next } = await readPage(
@@ -51,7 +52,11 @@ export const createCaptures = (dependencies: CapturesDependencies): Captures => 
       },
     },
     jobs: {
-      watchHolds: { everyMs: 15_000, isShared: true, run: createWatchHolds({ ...dependencies, observe }) },
+      watchHolds: {
+        everyMs: 15_000,
+        isShared: true,
+        run: createWatchHolds({ ...dependencies, observe, moveHold }),
+      },
       measureOpenHolds: {
         everyMs: 30_000,
         run: async () => gauges.setOpenHolds(await store.countOpen()),
@@ -62,15 +67,20 @@ export const createCaptures = (dependencies: CapturesDependencies): Captures => 
 
 const [batchSize, atOnce, maxFailures] = [100, 4, 5]
 
-/** Warns before deadlines, and notices what payers take back. Bounded: the next round continues. */
+/**
+ * Warns before deadlines, notices what payers take back, and returns what is left of a capture whose request did not live to.
+ * Bounded: the next round continues.
+ */
 const createWatchHolds =
   ({
     store,
     clock,
     logger,
     observe,
+    moveHold,
   }: Pick<CapturesDependencies, 'store' | 'clock' | 'logger'> & {
     readonly observe: ObserveHold
+    readonly moveHold: CaptureUseCases['moveHold']
   }): Job['run'] =>
   async (stopped) => {
     const pool = createWorkerPool<HeldPayment>({
@@ -82,7 +92,25 @@ const createWatchHolds =
         logger.warn({ network, paymentInfoHash: hash, error }, 'hold.unread')
       },
     })
+    /** The request again, under its key. A failure counts for no other hold. */
+    const finish = async ({ network, hash, accountId }: HeldPayment, { key, move }: UnfinishedCapture) => {
+      const { amount, fee, feeReceiver, voidsRemainder } = move
+      try {
+        await moveHold({
+          accountId,
+          network,
+          paymentInfoHash: hash,
+          // Its account asked once: the void is not counted.
+          quota: null,
+          idempotencyKey: key,
+          asked: { type: 'capture', amount, fee, feeReceiver, voidsRemainder },
+        })
+      } catch (error) {
+        logger.error({ network, paymentInfoHash: hash, error }, 'hold.void_failed')
+      }
+    }
     await pool.run(await store.listDue(clock.now(), batchSize), async (held) => {
-      await observe(held)
+      const { unfinished } = await observe(held)
+      if (unfinished !== null) await finish(held, unfinished)
     })
   }

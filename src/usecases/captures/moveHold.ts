@@ -189,9 +189,9 @@ const planMove = (asked: MoveRequest['asked'], state: HeldState): HoldMove => {
       return { type: 'refund', amount, capturable, refundable }
     }
     case 'capture': {
-      const { amount, fee, feeReceiver } = asked
+      const { amount, fee, feeReceiver, voidsRemainder } = asked
       if (amount > capturable) throw refuseNow('invalid_auth_capture_evm_insufficient_authorization')
-      return { type: 'capture', amount, capturable, refundable, fee, feeReceiver }
+      return { type: 'capture', amount, capturable, refundable, fee, feeReceiver, voidsRemainder }
     }
   }
 }

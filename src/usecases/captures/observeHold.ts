@@ -7,6 +7,7 @@ import type {
   HeldPayments,
   HeldState,
   HoldSettlement,
+  UnfinishedCapture,
 } from '../../ports/heldPayments.js'
 import type { HeldPaymentDetails, HeldPaymentView, HeldStatus } from '../../protocol/heldPayments.js'
 import type { HoldAgency } from '../../schemes/holdAgency.js'
@@ -44,6 +45,8 @@ const maxSettlements = 500
 
 export interface ObservedHold {
   readonly held: HeldPayment
+  /** The capture that was to return what is still held; null: there is none. */
+  readonly unfinished: UnfinishedCapture | null
   readonly settlements: readonly HoldSettlement[]
 }
 
@@ -51,7 +54,7 @@ export interface ObservedHold {
 export type ObserveHold = (held: HeldPayment) => Promise<ObservedHold>
 
 interface ObserveHoldDependencies {
-  readonly store: Pick<HeldPayments, 'observe' | 'listSettlements'>
+  readonly store: Pick<HeldPayments, 'observe' | 'listSettlements' | 'findUnfinished'>
   readonly registry: SchemeRegistry
   readonly clock: Pick<Clock, 'now'>
   /** How long before the capture deadline the account is warned. */
@@ -64,6 +67,7 @@ export const createObserveHold =
     const state = await readHeldState(getAgency(registry, held), held)
     // After the chain: what was mined in between is found as open.
     const settlements = await store.listSettlements(held, maxSettlements)
+    const unfinished = state.capturable > 0n ? await store.findUnfinished(held.id) : null
     const now = clock.now()
     const balances = sumUp(held, { state, settlements, now })
     const warnAt = held.captureDeadline.getTime() - warnedBeforeMs
@@ -71,12 +75,13 @@ export const createObserveHold =
     const data = { ...viewHeldPayment(seen) }
     const isNear = balances.status === 'held' && now.getTime() >= warnAt
     const hasOpen = settlements.some(isOpen)
+    const isUnfinished = unfinished !== null
     const isNew = held.status !== balances.status
-    const lookAt = findNextLook(seen, { now, warnAt, hasOpen, isNew })
+    const lookAt = findNextLook(seen, { now, warnAt, hasOpen, isUnfinished, isNew })
     const statusEvent = { type: `hold.${balances.status}`, data }
     const warning = isNear && !held.isWarned ? { type: 'hold.expiring', data } : null
     await store.observe(held, { ...balances, lookAt, statusEvent, warning })
-    return { held: seen, settlements }
+    return { held: seen, settlements, unfinished }
   }
 
 interface Seen {
@@ -124,6 +129,8 @@ interface LookFacts {
   readonly warnAt: number
   /** Whether the outcome of a settlement is awaited. */
   readonly hasOpen: boolean
+  /** Whether the rest is still to be returned. */
+  readonly isUnfinished: boolean
   readonly isNew: boolean
 }
 
@@ -133,7 +140,7 @@ interface LookFacts {
  */
 const findNextLook = (
   { status, captureDeadline }: HeldPayment,
-  { now, warnAt, hasOpen, isNew }: LookFacts,
+  { now, warnAt, hasOpen, isUnfinished, isNew }: LookFacts,
 ): Date | null => {
   const nowMs = now.getTime()
   if (hasOpen) return new Date(nowMs + soonMs)
@@ -142,6 +149,7 @@ const findNextLook = (
     case 'pending':
       return new Date(nowMs + soonMs)
     case 'held':
+      if (isUnfinished) return new Date(nowMs + seldomMs)
       return new Date(Math.max(nowMs + soonMs, nowMs < warnAt ? warnAt : deadlineMs))
     case 'expired':
       return new Date(nowMs + Math.max(seldomMs, (nowMs - deadlineMs) / 4))

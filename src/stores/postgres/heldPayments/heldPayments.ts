@@ -42,17 +42,21 @@ const readHeld = (value: unknown): HeldPayment => row.parse(value)
 
 const account = z.object({ account_id: z.string() })
 
+const captureShape = z.object({
+  type: z.literal('capture'),
+  amount,
+  capturable: amount,
+  refundable: amount,
+  fee: amount.nullable(),
+  feeReceiver: z.string().nullable(),
+  // Absent in moves of earlier versions.
+  voidsRemainder: z.boolean().default(false),
+})
+
 const moveShape = z.discriminatedUnion('type', [
   z.object({ type: z.literal('void') }),
   z.object({ type: z.literal('refund'), amount, capturable: amount, refundable: amount }),
-  z.object({
-    type: z.literal('capture'),
-    amount,
-    capturable: amount,
-    refundable: amount,
-    fee: amount.nullable(),
-    feeReceiver: z.string().nullable(),
-  }),
+  captureShape,
 ])
 
 /** JSON has no bigint. */
@@ -63,6 +67,8 @@ const moveRow = z.object({ fingerprint: z.string(), move: moveShape })
 
 const readMove = (rows: readonly unknown[]): StoredMove | null =>
   rows[0] === undefined ? null : moveRow.parse(rows[0])
+
+const unfinishedRow = z.object({ key: z.string(), move: captureShape })
 
 const settlementRow = z.object({
   id: z.string(),
@@ -185,6 +191,17 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
   listSettlements: async ({ id, authorizationId }, limit) => {
     const { rows } = await pool.query(settlements, [id, authorizationId, limit])
     return rows.map((each): HoldSettlement => settlementRow.parse(each))
+  },
+
+  findUnfinished: async (id) => {
+    const { rows } = await pool.query(
+      `select m.idempotency_key as key, m.move from hold_moves m join settlements s
+         on s.authorization_id = m.authorization_id and s.fingerprint = m.fingerprint and s.state = 'confirmed'
+       where m.held_payment_id = $1 and m.part = 'request' and m.move ->> 'voidsRemainder' = 'true'
+       order by m.created_at desc limit 1`,
+      [id],
+    )
+    return rows[0] === undefined ? null : unfinishedRow.parse(rows[0])
   },
 
   observe: (

@@ -123,6 +123,14 @@ describe('a capture whose process dies before it is mined', () => {
     expect(await merchant.listEvents()).toContain('hold.captured')
     expect(await merchant.list()).toMatchObject({ payments: [{ status: 'captured' }] })
   })
+
+  it('is followed by the void of the rest that it asked for, and by none that it did not', async () => {
+    const { hold, merchant } = await captureAndDie(4_000n, true)
+    expect(await merchant.list()).toMatchObject({ payments: [{ status: 'voided', voidedAmount: '6000' }] })
+    expect(await scene.chain.balanceOf(hold.payer)).toBe(6_000n)
+    const other = await captureAndDie(4_000n, false)
+    expect(await other.merchant.read(other.hold)).toMatchObject({ status: 'held', capturableAmount: '6000' })
+  })
 })
 
 describe('a capture whose block is dropped', () => {
