@@ -97,12 +97,18 @@ const sumConfirmed = (settlements: readonly HoldSettlement[], wanted: HoldSettle
 
 const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)
 
-/** What is refundable was captured; a capture that the chain shows before the journal does counts too. */
+/**
+ * What is refundable was captured; a capture that the chain shows before the journal does counts too. Settlements that were
+ * archived, which the hold itself is with the first ones, are known by what was seen before.
+ */
 const sumUp = (held: HeldPayment, { state, settlements, now }: Seen): HeldBalances => {
   const { capturable, refundable } = state
-  const refunded = sumConfirmed(settlements, 'refund')
-  const captured = larger(sumConfirmed(settlements, 'capture'), refundable + refunded)
-  const status = decideStatus(held, { state, settlements, now, captured })
+  const isArchived = state.isCollected && settlements.every(({ type }) => type !== 'hold')
+  const listed = sumConfirmed(settlements, 'refund')
+  const shown = larger(sumConfirmed(settlements, 'capture'), refundable + listed)
+  const captured = isArchived ? larger(shown, held.captured) : shown
+  const refunded = isArchived ? captured - refundable : listed
+  const status = decideStatus(held, { state, settlements, now, captured, isArchived })
   return { status, capturable, refundable, captured, refunded }
 }
 
@@ -110,11 +116,18 @@ const isOpen = ({ state }: HoldSettlement): boolean => state === 'pending' || st
 
 const decideStatus = (
   { amount, captureDeadline, status }: HeldPayment,
-  { state, settlements, now, captured }: Seen & { readonly captured: bigint },
+  {
+    state,
+    settlements,
+    now,
+    captured,
+    isArchived,
+  }: Seen & { readonly captured: bigint; readonly isArchived: boolean },
 ): HeldStatus => {
   const isPast = now >= captureDeadline
   if (!state.isCollected) return settlements.some(({ type }) => type === 'hold') ? 'pending' : 'failed'
   if (state.capturable > 0n) return isPast ? 'expired' : 'held'
+  if (isArchived && (status === 'captured' || status === 'voided' || status === 'reclaimed')) return status
   if (captured >= amount) return 'captured'
   if (settlements.some(({ type, state: of }) => type === 'void' && of === 'confirmed')) return 'voided'
   // A capture or a void that is open says later what became of the rest.

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/clock.js'
 import { heldPaymentPage, movedHold } from '../../../../src/protocol/heldPayments.js'
+import { randomAddress } from '../../../support/evm/authorization.js'
+import { fundRefunds, type Hold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useScene } from '../../../support/useScene.js'
@@ -145,5 +147,38 @@ describe('a capture whose block is dropped', () => {
     laterMs = 700_000
     await merchant.watch()
     expect(await merchant.list()).toMatchObject({ payments: [{ status: 'held' }] })
+  })
+})
+
+describe('a hold whose settlements were archived', () => {
+  /** Rows that the archive takes leave the journal. */
+  const archive = async (hold: Hold) =>
+    await scene.database
+      .pool()
+      .query('delete from settlements where authorization_id like $1', [`%/${hold.hash.toLowerCase()}%`])
+
+  it.each([
+    ['voided', { capturedAmount: '4000', voidedAmount: '6000', refundedAmount: '0' }],
+    ['captured', { capturedAmount: '10000', voidedAmount: '0', refundedAmount: '3000' }],
+  ] as const)('stays what it was: %s', async (status, amounts) => {
+    let laterMs = 0
+    const clock = { sleep: systemClock.sleep, now: () => new Date(Date.now() + laterMs) }
+    const [payTo, account] = [randomAddress(), randomUUID()]
+    const environment = { EVM_REFUND_RECEIVERS: `${payTo}:${account}` }
+    const merchant = await openMerchant({ clock, environment }, account)
+    await fundRefunds(scene.chain, merchant.holds.operator, 3_000n)
+    const hold = await merchant.open({ payTo })
+    if (status === 'voided') await merchant.capture(hold, 4_000n, randomUUID(), true)
+    else {
+      await merchant.capture(hold, 10_000n)
+      await merchant.move(hold, { type: 'refund', amount: 3_000n })
+    }
+    const known = { status, ...amounts }
+    expect(await merchant.read(hold)).toMatchObject(known)
+    const events = await merchant.listEvents()
+    await archive(hold)
+    laterMs = 8_000_000
+    expect(await merchant.read(hold)).toMatchObject(known)
+    expect(await merchant.listEvents()).toEqual(events)
   })
 })
