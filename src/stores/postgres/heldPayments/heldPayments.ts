@@ -82,16 +82,18 @@ const settlementRow = z.object({
 // The condition is that of the unique index. Captures and refunds from one state have one authorization: the fingerprint says
 // which request made it. Whoever asks for a void, there is one.
 const settlements = `
-  select s.id, m.type, s.state, s.authorized_amount as amount, s.transaction, s.created_at as "createdAt"
-  from (
-    select $2::text as authorization_id, 'hold' as type, null as fingerprint
+  with asked as (
+    select distinct authorization_id, move ->> 'type' as type, case when move ->> 'type' <> 'void' then fingerprint end as fingerprint
+    from hold_moves where held_payment_id = $1
+  ), made as (
+    (select s.*, 'hold' as type from settlements s
+     where s.authorization_id = $2 and (s.state <> 'failed' or s.consumed_by is not null))
     union all
-    (select distinct authorization_id, move ->> 'type', case when move ->> 'type' <> 'void' then fingerprint end from (
-      select authorization_id, move, fingerprint from hold_moves where held_payment_id = $1
-      order by created_at desc limit $3) newest)
-  ) m join settlements s on s.authorization_id = m.authorization_id
-    and (m.fingerprint is null or s.fingerprint = m.fingerprint) and (s.state <> 'failed' or s.consumed_by is not null)
-  order by s.created_at, s.id`
+    (select s.*, m.type from asked m join settlements s on s.authorization_id = m.authorization_id
+       and (m.fingerprint is null or s.fingerprint = m.fingerprint) and (s.state <> 'failed' or s.consumed_by is not null)
+     order by s.created_at desc limit $3)
+  )
+  select id, type, state, authorized_amount as amount, transaction, created_at as "createdAt" from made order by created_at, id`
 
 const insertEvent = insertEvents(
   'select $1::text as account_id, $2::text as type, null::uuid as settlement_id, $3::json as data',

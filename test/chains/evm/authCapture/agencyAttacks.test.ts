@@ -29,6 +29,20 @@ describe('a request that was refused', () => {
     expect(payment).toMatchObject({ status: 'held', capturedAmount: '6000', refundedAmount: '0' })
     expect(payment?.settlements.map(({ type }) => type)).toEqual(['hold', 'capture', 'capture'])
   })
+
+  it('hides none that were made, however many there were', async () => {
+    const merchant = await openMerchant()
+    const hold = await merchant.open()
+    await merchant.capture(hold, 4_000n)
+    await scene.database.pool().query(
+      `insert into hold_moves (account_id, idempotency_key, part, held_payment_id, authorization_id, fingerprint, move)
+       select account_id, 'refused-' || n, 'request', id, authorization_id || '/0-' || n, 'x', '{"type":"refund"}'
+       from held_payments, generate_series(1, 600) n where hash = $1`,
+      [hold.hash.toLowerCase()],
+    )
+    const { settlements } = await merchant.read(hold)
+    expect(settlements.map(({ type }) => type)).toEqual(['hold', 'capture'])
+  })
 })
 
 describe('what a payer does meanwhile', () => {
