@@ -55,7 +55,8 @@ export const createCrossCheckLimit = ({
     const verify: Scheme['verify'] = async (payment, options): Promise<Verification> => {
       const verdict = await scheme.verify(payment, options)
       const { asset, amount } = payment.requirements
-      if (!verdict.isValid || options.isAdmitted === true) return verdict
+      const isAdmitted = options.isAdmitted === true || scheme.continues?.(payment) === true
+      if (!verdict.isValid || isAdmitted) return verdict
       if (!(await isLarge(verdict.atStake ?? verdict.amount, asset))) return verdict
       // The transfer is sent: its surplus must not keep what is required from counting.
       if (findPublicProof(scheme) !== null && !(await isLarge(amount, asset))) return limitTo(amount, verdict)

@@ -196,3 +196,18 @@ describe('a hold whose settlements were archived', () => {
     expect(await merchant.listEvents()).toEqual(events)
   })
 })
+
+describe('a hold that is as large as two nodes must confirm', () => {
+  it('is captured after the operator has lost one of them', async () => {
+    const before = await openMerchant()
+    const hold = await before.open()
+    const { signers } = before.service
+    const environment = { EVM_CROSS_CHECK_AMOUNT: '5000' }
+    const merchant = await openMerchant({ signers, environment }, before.account)
+    const { body } = await merchant.plan()
+    expect(await merchant.service.settle(body, merchant.account)).toMatchObject({
+      errorReason: 'cross_check_unavailable',
+    })
+    expect(await merchant.capture(hold, 6_000n)).toMatchObject({ status: 'confirmed' })
+  })
+})
