@@ -197,10 +197,12 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
 
   findUnfinished: async (id) => {
     const { rows } = await pool.query(
+      // An equal request from the same state was refused: the success is that of the key that earned it.
       `select m.idempotency_key as key, m.move from hold_moves m join settlements s
          on s.authorization_id = m.authorization_id and s.fingerprint = m.fingerprint and s.state = 'confirmed'
        where m.held_payment_id = $1 and m.part = 'request' and m.move ->> 'voidsRemainder' = 'true'
-       order by m.created_at desc limit 1`,
+         and coalesce(right(s.consumed_by, length(m.idempotency_key) + 1) = ':' || m.idempotency_key, true)
+       order by m.created_at limit 1`,
       [id],
     )
     return rows[0] === undefined ? null : unfinishedRow.parse(rows[0])

@@ -103,8 +103,13 @@ describe('the job that looks at holds', () => {
 })
 
 describe('a capture whose process dies before it is mined', () => {
-  /** Sent, settled by another instance, and never asked for again. */
-  const captureAndDie = async (amount: bigint, voidsRemainder: boolean) => {
+  /** Sent, settled by another instance, and never asked for again. `meanwhile` gets its key once it is mined. */
+  const captureAndDie = async (
+    amount: bigint,
+    voidsRemainder: boolean,
+    meanwhile?: (key: string) => Promise<unknown>,
+  ) => {
+    const key = randomUUID()
     const proxy = await scene.openProxy()
     const environment = { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) }
     const first = await openMerchant({ rpcUrls: [proxy.url], environment })
@@ -112,7 +117,7 @@ describe('a capture whose process dies before it is mined', () => {
     // As after the first look.
     await first.watch()
     proxy.setFault('eth_sendRawTransaction', { kind: 'hang' })
-    const { settlementId = '' } = await first.capture(hold, amount, randomUUID(), voidsRemainder)
+    const { settlementId = '' } = await first.capture(hold, amount, key, voidsRemainder)
     const sent = await first.service.core.useCases.core.getSettlement(settlementId)
     expect(sent).toMatchObject({ status: 'pending' })
     proxy.clearFaults()
@@ -130,6 +135,7 @@ describe('a capture whose process dies before it is mined', () => {
       'the capture',
       () => null,
     )
+    await meanwhile?.(key)
     await second.watch()
     return { hold, merchant: second }
   }
@@ -146,6 +152,24 @@ describe('a capture whose process dies before it is mined', () => {
     expect(await scene.chain.balanceOf(hold.payer)).toBe(6_000n)
     const other = await captureAndDie(4_000n, false)
     expect(await other.merchant.read(other.hold)).toMatchObject({ status: 'held', capturableAmount: '6000' })
+  })
+
+  it('is followed by that void also where an equal request was refused', async () => {
+    const pool = scene.database.pool()
+    const { merchant } = await captureAndDie(4_000n, true, async (key) => {
+      await pool.query(
+        `update settlements s set consumed_by = 'key:' || m.account_id || ':' || m.idempotency_key
+         from hold_moves m where m.idempotency_key = $1 and s.authorization_id = m.authorization_id`,
+        [key],
+      )
+      await pool.query(
+        `insert into hold_moves (account_id, idempotency_key, part, held_payment_id, authorization_id, fingerprint, move)
+         select account_id, 'refused', part, held_payment_id, authorization_id, fingerprint, move
+         from hold_moves where idempotency_key = $1`,
+        [key],
+      )
+    })
+    expect(await merchant.list()).toMatchObject({ payments: [{ status: 'voided' }] })
   })
 })
 
