@@ -18,6 +18,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       'test/chains/evm/attacks/nonces.test.ts SETTLE_WAIT_SECONDS: 2',
       'test/chains/evm/attacks/strangers.test.ts SETTLE_WAIT_SECONDS: 1',
       'test/chains/evm/authCapture/agency.test.ts SETTLE_WAIT_SECONDS: 4',
+      'test/chains/evm/authCapture/agencyAttacks.test.ts SETTLE_WAIT_SECONDS: 4',
       'test/chains/evm/authCapture/deadlines.test.ts SETTLE_WAIT_SECONDS: 10',
       'test/chains/evm/authCapture/settle.test.ts SETTLE_WAIT_SECONDS: 4',
       'test/chains/evm/authCapture/settle.test.ts SETTLE_WAIT_SECONDS: 10',
@@ -98,7 +99,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       'test/usecases/operator/overview.test.ts deadlineMs: 50',
     ],
   'A payment that is not there is answered for without a wait; one that is there is found first.': [
-    'test/chains/evm/authCapture/agency.test.ts waitSeconds: 0',
+    'test/chains/evm/authCapture/merchants.ts waitSeconds: 0',
     'test/chains/aptos/openChain.ts APTOS_VERIFY_WAIT_MS: 100',
     'test/chains/cosmos/scene.ts COSMOS_VERIFY_WAIT_MS: 0',
     'test/chains/near/scene.ts NEAR_VERIFY_WAIT_MS: 0',
