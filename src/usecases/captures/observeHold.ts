@@ -75,7 +75,7 @@ export const createObserveHold =
     const data = { ...viewHeldPayment(seen) }
     const isNear = balances.status === 'held' && now.getTime() >= warnAt
     const hasOpen = settlements.some(isOpen)
-    const isUnfinished = unfinished !== null
+    const isUnfinished = unfinished !== null || isBehind(seen, settlements)
     const isNew = held.status !== balances.status
     const lookAt = findNextLook(seen, { now, warnAt, hasOpen, isUnfinished, isNew })
     const statusEvent = { type: `hold.${balances.status}`, data }
@@ -98,19 +98,27 @@ const sumConfirmed = (settlements: readonly HoldSettlement[], wanted: HoldSettle
 const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)
 
 /**
- * What is refundable was captured; a capture that the chain shows before the journal does counts too. Settlements that were
- * archived, which the hold itself is with the first ones, are known by what was seen before.
+ * What is neither held nor refundable was refunded, as long as something is held. After that a void or the payer may have taken
+ * the rest, and the journal says what was captured; a capture that the chain shows before the journal does counts too.
+ * Settlements that were archived, which the hold itself is with the first ones, are known by what was seen before.
  */
 const sumUp = (held: HeldPayment, { state, settlements, now }: Seen): HeldBalances => {
   const { capturable, refundable } = state
   const isArchived = state.isCollected && settlements.every(({ type }) => type !== 'hold')
   const listed = sumConfirmed(settlements, 'refund')
   const shown = larger(sumConfirmed(settlements, 'capture'), refundable + listed)
-  const captured = isArchived ? larger(shown, held.captured) : shown
-  const refunded = isArchived ? captured - refundable : listed
+  const known = isArchived ? larger(shown, held.captured) : shown
+  const captured = capturable > 0n ? held.amount - capturable : known
+  const refunded = capturable > 0n || isArchived ? captured - refundable : listed
   const status = decideStatus(held, { state, settlements, now, captured, isArchived })
   return { status, capturable, refundable, captured, refunded }
 }
+
+/** A node is late, or a block was dropped: the journal knows more than the chain shows. */
+const isBehind = ({ capturable, captured }: HeldBalances, settlements: readonly HoldSettlement[]): boolean =>
+  capturable > 0n &&
+  (sumConfirmed(settlements, 'capture') > captured ||
+    settlements.some(({ type, state }) => type === 'void' && state === 'confirmed'))
 
 const isOpen = ({ state }: HoldSettlement): boolean => state === 'pending' || state === 'claimed'
 
@@ -142,7 +150,7 @@ interface LookFacts {
   readonly warnAt: number
   /** Whether the outcome of a settlement is awaited. */
   readonly hasOpen: boolean
-  /** Whether the rest is still to be returned. */
+  /** Whether the rest is still to be returned, or the chain to show what was. */
   readonly isUnfinished: boolean
   readonly isNew: boolean
 }

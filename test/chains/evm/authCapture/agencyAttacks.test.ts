@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { encodeFunctionData, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/clock.js'
 import { heldPaymentPage, movedHold } from '../../../../src/protocol/heldPayments.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
-import { fundRefunds, type Hold } from '../../../support/evm/holds.js'
+import { fundRefunds, type Hold, published } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useScene } from '../../../support/useScene.js'
@@ -16,6 +17,27 @@ import { prefixed } from './scene.js'
 const scene = useScene(() => openScene({ hasAuthCapture: true }))
 const agent = createEoa()
 const { openMerchant } = createMerchants(() => scene, agent)
+
+/** Ahead of the machine's. */
+const createClock = (startMs = 0) => {
+  let laterMs = startMs
+  return {
+    sleep: systemClock.sleep,
+    now: () => new Date(Date.now() + laterMs),
+    advance: (ms: number) => {
+      laterMs += ms
+    },
+  }
+}
+
+const stateCall = ({ version, hash }: Hold) => ({
+  to: published[version].escrow,
+  data: encodeFunctionData({
+    abi: parseAbi(['function paymentState(bytes32)']),
+    functionName: 'paymentState',
+    args: [hash],
+  }),
+})
 
 describe('a request that was refused', () => {
   it('has no part in what another one of the same state moves', async () => {
@@ -122,7 +144,7 @@ describe('a capture whose process dies before it is mined', () => {
     expect(sent).toMatchObject({ status: 'pending' })
     proxy.clearFaults()
     // The round in which the instance is gone.
-    const clock = { sleep: systemClock.sleep, now: () => new Date(Date.now() + 60_000) }
+    const clock = createClock(60_000)
     const { signers } = first.service
     const second = await openMerchant({ signers, clock, environment: quickFinality(scene) }, first.account)
     await pollUntil(
@@ -175,14 +197,13 @@ describe('a capture whose process dies before it is mined', () => {
 
 describe('a capture whose block is dropped', () => {
   it('is not listed as captured for ever', async () => {
-    let laterMs = 0
-    const clock = { sleep: systemClock.sleep, now: () => new Date(Date.now() + laterMs) }
+    const clock = createClock()
     const merchant = await openMerchant({ clock })
     const hold = await merchant.open()
     await scene.chain.control.mine()
     expect(await merchant.capture(hold, 10_000n)).toMatchObject({ payment: { status: 'captured' } })
     await scene.chain.control.reorg(1)
-    laterMs = 700_000
+    clock.advance(700_000)
     await merchant.watch()
     expect(await merchant.list()).toMatchObject({ payments: [{ status: 'held' }] })
   })
@@ -199,8 +220,7 @@ describe('a hold whose settlements were archived', () => {
     ['voided', { capturedAmount: '4000', voidedAmount: '6000', refundedAmount: '0' }],
     ['captured', { capturedAmount: '10000', voidedAmount: '0', refundedAmount: '3000' }],
   ] as const)('stays what it was: %s', async (status, amounts) => {
-    let laterMs = 0
-    const clock = { sleep: systemClock.sleep, now: () => new Date(Date.now() + laterMs) }
+    const clock = createClock()
     const [payTo, account] = [randomAddress(), randomUUID()]
     const environment = { EVM_REFUND_RECEIVERS: `${payTo}:${account}` }
     const merchant = await openMerchant({ clock, environment }, account)
@@ -215,7 +235,7 @@ describe('a hold whose settlements were archived', () => {
     expect(await merchant.read(hold)).toMatchObject(known)
     const events = await merchant.listEvents()
     await archive(hold)
-    laterMs = 8_000_000
+    clock.advance(8_000_000)
     expect(await merchant.read(hold)).toMatchObject(known)
     expect(await merchant.listEvents()).toEqual(events)
   })
@@ -233,5 +253,26 @@ describe('a hold that is as large as two nodes must confirm', () => {
       errorReason: 'cross_check_unavailable',
     })
     expect(await merchant.capture(hold, 6_000n)).toMatchObject({ status: 'confirmed' })
+  })
+})
+
+describe('a node that is behind', () => {
+  it('does not hide for long what was captured', async () => {
+    const [proxy, clock] = [await scene.openProxy(), createClock()]
+    const merchant = await openMerchant({ clock })
+    const { signers } = merchant.service
+    const behind = await openMerchant({ signers, rpcUrls: [proxy.url] }, merchant.account)
+    const hold = await merchant.open()
+    const held = await scene.chain.client.call(stateCall(hold))
+    expect(await merchant.capture(hold, 10_000n)).toMatchObject({ payment: { status: 'captured' } })
+    const isAsked = (params: readonly unknown[]) => JSON.stringify(params).includes(stateCall(hold).data)
+    proxy.setFault('eth_call', {
+      kind: 'tamper',
+      change: (result, params) => (isAsked(params) ? held.data : result),
+    })
+    expect(await behind.read(hold)).toMatchObject({ status: 'held', capturedAmount: '0' })
+    clock.advance(700_000)
+    await merchant.watch()
+    expect(await merchant.list()).toMatchObject({ payments: [{ status: 'captured' }] })
   })
 })
