@@ -10,6 +10,7 @@ import { createChannels } from '../usecases/channels/index.js'
 import { createCore } from '../usecases/core/index.js'
 import { createClaimRules } from '../usecases/core/verify/claimRules.js'
 import { createHoldBinding } from '../usecases/core/verify/holdBinding.js'
+import { createFindStreamed } from '../usecases/core/verify/streamedChannels.js'
 import { createCredit } from '../usecases/credit/index.js'
 import { createDashboard } from '../usecases/dashboard/index.js'
 import { createDiscovery } from '../usecases/discovery/index.js'
@@ -91,6 +92,7 @@ export const createNouns = (
     ...stores,
     claimRules,
     holdBinding,
+    findStreamed: createFindStreamed(stores.streams),
     findPause,
     settings: config,
     service: { name: 'quittance', version, description, features: { ...listFeatures(config), schemes } },

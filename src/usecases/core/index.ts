@@ -45,6 +45,7 @@ import {
   type HoldAuthorization,
 } from './verify/holdFunds.js'
 import { createPauseGate, noPauses } from './verify/pauses.js'
+import type { FindStreamed } from './verify/streamedChannels.js'
 import { createVerifyPayment } from './verify/verifyPayment.js'
 
 interface CoreSettings {
@@ -74,6 +75,7 @@ interface CoreDependencies {
   readonly holds: Holds
   readonly claimRules: ClaimRules
   readonly holdBinding: HoldBinding
+  readonly findStreamed: FindStreamed
   /** Default: nothing is paused. */
   readonly findPause?: FindPause
   readonly uniqueAmounts: UniqueAmounts

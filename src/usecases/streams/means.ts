@@ -11,6 +11,7 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { Scheme } from '../../schemes/scheme.js'
 import type { SettleAttempt } from '../core/settle/settlementContext.js'
 import { checkNewRequirements } from '../core/verify/checkRequirements.js'
+import { nameChannelStream } from '../core/verify/streamedChannels.js'
 import type { SignedUpdate } from './coverage.js'
 import { type Hold, type OpenChannel, type StreamHold, streamNameOf } from './hold.js'
 import { endangersFunds } from './refusals.js'
@@ -155,7 +156,8 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
     identify: (payment, caller) => {
       const channelId = channels.identify(payment)
       // It is of one account: everyone who saw a voucher can open a stream, which must not keep the receiver from its own.
-      return channelId === null ? null : `${scheme.kind.network}/${channelId}/stream/${caller}`.toLowerCase()
+      const { network } = scheme.kind
+      return channelId === null ? null : nameChannelStream({ network, channelId, caller })
     },
 
     open: async (opening, { openChannel }) => {

@@ -16,6 +16,7 @@ import { type ClaimRules, noClaimRules } from '../verify/claimRules.js'
 import { type HoldBinding, noHoldBinding } from '../verify/holdBinding.js'
 import { canBeHeld, type Held, type HoldFunds, type IsHeld } from '../verify/holdFunds.js'
 import { noPauses, type PauseGate } from '../verify/pauses.js'
+import type { FindStreamed } from '../verify/streamedChannels.js'
 import { createExecuteSettlement } from './executeSettlement.js'
 import {
   consumedBefore,
@@ -51,6 +52,8 @@ export interface SettleAuthorizationDependencies {
   readonly claimRules?: ClaimRules
   /** Default: holds are bound to no account. */
   readonly holdBinding?: HoldBinding
+  /** Default: no channel pays a stream. */
+  readonly findStreamed?: FindStreamed
   /** Default: nothing is paused. */
   readonly pauses?: PauseGate
   readonly limits: SpendingLimits
@@ -78,6 +81,7 @@ export const createSettleAuthorization = ({
   isHeld = async () => false,
   claimRules = noClaimRules,
   holdBinding = noHoldBinding,
+  findStreamed = async () => null,
   pauses = noPauses,
   limits,
   concurrency,
@@ -136,6 +140,16 @@ export const createSettleAuthorization = ({
       const unbound = await withSignal(holdBinding.judge(scheme, payment, context.caller), waitUntil)
       if (unbound !== null) {
         const refused = await refuse(unbound)
+        if (refused === null) continue
+        return refused
+      }
+      // A deposit only adds to what the stream can use.
+      const isReturn = scheme.continues?.(payment) === true
+      const streamed = isReturn
+        ? await withSignal(findStreamed(scheme, payment, context.caller), waitUntil)
+        : null
+      if (streamed !== null) {
+        const refused = await refuse(streamed)
         if (refused === null) continue
         return refused
       }

@@ -16,6 +16,7 @@ import { type ClaimRules, noClaimRules } from './claimRules.js'
 import { type HoldBinding, noHoldBinding } from './holdBinding.js'
 import { canBeHeld, takenBy } from './holdFunds.js'
 import { noPauses, type PauseGate } from './pauses.js'
+import type { FindStreamed } from './streamedChannels.js'
 
 /** What /verify and its explanation have in common: they decide alike. */
 interface PaymentJudge {
@@ -55,6 +56,8 @@ export interface PaymentJudgeDependencies {
   readonly claimRules?: ClaimRules
   /** Default: holds are bound to no account. */
   readonly holdBinding?: HoldBinding
+  /** Default: no channel pays a stream. */
+  readonly findStreamed?: FindStreamed
   /** Default: nothing is paused. */
   readonly pauses?: PauseGate
   readonly extensions?: PaymentExtensions
@@ -68,6 +71,7 @@ export const createPaymentJudge = ({
   journal,
   claimRules = noClaimRules,
   holdBinding = noHoldBinding,
+  findStreamed,
   pauses = noPauses,
   extensions = noPaymentExtensions,
 }: PaymentJudgeDependencies): PaymentJudge => {
@@ -122,6 +126,9 @@ export const createPaymentJudge = ({
     if (findPublicProof(scheme) === null) {
       const unbound = await findUnbound({ payment, scheme }, caller, trace)
       if (unbound !== null) return unbound
+      const isStreamable = scheme.channelStreams !== undefined && findStreamed !== undefined
+      const streamed = isStreamable ? await readInTime(findStreamed(scheme, payment, caller)) : null
+      if (streamed !== null) return streamed
       return await scheme.verify(payment, { isAwaited, caller, requester, trace })
     }
     trace?.expect(['claim_permitted'])

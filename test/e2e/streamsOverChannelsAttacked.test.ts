@@ -1,0 +1,124 @@
+import { generatePrivateKey } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { settleResult, verifyResult } from '../../src/protocol/results.js'
+import { streamAnswer, streamOpened, streamUpdated } from '../../src/protocol/streams.js'
+import {
+  type Channel,
+  type ChannelBody,
+  type ChannelPlan,
+  depositBody,
+  openChannelOnChain,
+  refundBody,
+  refundOrder,
+  voucherBody,
+  wireVoucher,
+  withRequirements,
+} from '../chains/evm/channels/channelScene.js'
+import { readChannel } from '../support/evm/channels.js'
+import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
+import { createEoa } from '../support/evm/wallets.js'
+import { useTestDatabase } from '../support/postgres.js'
+import { startService, type TestService } from '../support/service.js'
+
+/* What payers try with a channel that pays a stream, beside the stream. */
+
+type Headers = Readonly<Record<string, string>>
+
+const database = useTestDatabase()
+const custodianKey = generatePrivateKey()
+const custodian = createEoa(custodianKey)
+let chain: LocalChain
+let service: TestService
+let ada: Headers
+let eve: Headers
+
+const ask = async (path: string, body?: unknown, headers: Headers = ada): Promise<unknown> => {
+  const response = await fetch(`${service.url}${path}`, {
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  })
+  return await response.json()
+}
+
+const register = async (email: string): Promise<Headers> => {
+  const registered = z.object({ apiKey: z.string() })
+  const { apiKey } = registered.parse(await ask('/register', { email, projectName: 'meter' }, {}))
+  return { authorization: `Bearer ${apiKey}` }
+}
+
+beforeAll(async () => {
+  chain = await startLocalChain({ facilitatorCount: 1, hasBatchSettlement: true })
+  const environment = { EVM_CHANNEL_AUTHORIZER_KEY: custodianKey }
+  service = await startService({ chain, databaseUrl: database.url, environment })
+  ada = await register('ada@example.com')
+  eve = await register('eve@example.com')
+})
+afterAll(async () => {
+  await service.close()
+  await chain.stop()
+})
+
+const delegated = (plan: ChannelPlan = {}, amount = 10_000n): Promise<Channel> =>
+  openChannelOnChain(chain, { authorizer: custodian, ...plan }, amount)
+/** Requirements of the stream have its maximum. */
+const open = async (channel: Channel, ceiling: bigint, changes: object = {}) => {
+  const body = withRequirements(await voucherBody(channel, ceiling), { amount: '10000' })
+  return streamOpened.parse(await ask('/v1/stream/open', { ...body, ...changes })).stream
+}
+const use = async (streamId: string, amount: bigint, changes: object = {}) =>
+  streamUpdated.parse(await ask('/v1/stream/update', { streamId, amount: `${amount}`, ...changes }))
+const close = async (streamId: string) =>
+  streamAnswer.parse(await ask('/v1/stream/close', { streamId })).stream
+const verify = async (body: ChannelBody, headers: Headers = ada) =>
+  verifyResult.parse(await ask('/verify', body, headers))
+const settle = async (body: ChannelBody, headers: Headers = ada) =>
+  settleResult.parse(await ask('/settle', body, headers))
+const unsigned = { claimAuthorizerSignature: undefined, refundAuthorizerSignature: undefined }
+const taken = { errorReason: 'duplicate_settlement', success: false }
+const invalid = { invalidReason: 'duplicate_settlement', isValid: false }
+
+describe('a payer whose channel pays an open stream', () => {
+  it('is returned nothing by a refund until the stream is closed', async () => {
+    const channel = await delegated()
+    const { id } = await open(channel, 5_000n)
+    await use(id, 3_000n)
+    // As the published server does for its client: it knows nothing of the stream.
+    expect(await verify(await refundBody(channel, 0n))).toMatchObject(invalid)
+    expect(await settle(await refundOrder(channel, { amount: 10_000n }, unsigned))).toMatchObject(taken)
+    expect(await readChannel(chain, channel.config)).toMatchObject({ balance: 10_000n })
+    expect(await close(id)).toMatchObject({ status: 'closed', settledAmount: '3000' })
+    expect(await settle(await refundOrder(channel, { amount: 10_000n }, unsigned))).toMatchObject({
+      success: true,
+      amount: '7000',
+    })
+  })
+
+  it('is returned nothing by a refund that the receiver signs for another request, while the close waits', async () => {
+    const channel = await openChannelOnChain(chain, {}, 10_000n)
+    const { id } = await open(channel, 5_000n)
+    await use(id, 3_000n)
+    expect(await close(id)).toMatchObject({ status: 'closing' })
+    expect(await settle(await refundOrder(channel, { amount: 10_000n }))).toMatchObject(taken)
+    expect(await readChannel(chain, channel.config)).toMatchObject({ balance: 10_000n })
+  })
+
+  it('buys nothing else with the same vouchers, also beside a deposit', async () => {
+    const channel = await delegated()
+    const { id } = await open(channel, 5_000n)
+    expect(await verify(await voucherBody(channel, 1_000n))).toMatchObject(invalid)
+    const deposit = await depositBody(channel, { amount: 4_000n, ceiling: 1_000n })
+    expect(await verify(deposit)).toMatchObject(invalid)
+    // The receiver may have it made: it only adds to what the stream can use.
+    expect(await settle(deposit)).toMatchObject({ success: true })
+    await use(id, 10_000n, { voucher: await wireVoucher(channel, 13_000n) })
+    expect(await close(id)).toMatchObject({ status: 'closed' })
+    expect(await verify(await voucherBody(channel, 14_000n))).toMatchObject({ isValid: true })
+  })
+
+  it('pays others that know nothing of the stream as before', async () => {
+    const channel = await openChannelOnChain(chain, {}, 10_000n)
+    await open(channel, 5_000n)
+    expect(await verify(await voucherBody(channel, 1_000n), eve)).toMatchObject({ isValid: true })
+  })
+})
