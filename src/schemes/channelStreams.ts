@@ -45,7 +45,7 @@ export interface OpenedChannel {
   readonly isValid: true
   readonly payer: string
   readonly voucher: ChannelVoucher
-  /** What was charged of the channel before: as stated, and at least what is claimed on chain. */
+  /** What was charged of the channel before: as stated, and at least what is claimed on chain, or shown by vouchers that are kept. */
   readonly charged: bigint
 }
 

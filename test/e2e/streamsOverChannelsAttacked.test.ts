@@ -122,3 +122,17 @@ describe('a payer whose channel pays an open stream', () => {
     expect(await verify(await voucherBody(channel, 1_000n), eve)).toMatchObject({ isValid: true })
   })
 })
+
+describe('a payer that was charged by vouchers before', () => {
+  it('pays for a stream what was charged beside them, though nothing is claimed yet', async () => {
+    const channel = await delegated()
+    for (let ceiling = 1_000n; ceiling <= 5_000n; ceiling += 1_000n) {
+      expect(await verify(await voucherBody(channel, ceiling))).toMatchObject({ isValid: true })
+    }
+    const stream = await open(channel, 6_000n)
+    expect(stream.channel).toMatchObject({ baseline: '4000', ceiling: '6000' })
+    await use(stream.id, 2_000n)
+    expect(await close(stream.id)).toMatchObject({ status: 'closed', settledAmount: '2000' })
+    expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 6_000n })
+  })
+})

@@ -88,7 +88,7 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
     ...(custody.address === null ? {} : { channelCare: createChannelCare(dependencies) }),
     continues,
     verify: verifyOffered,
-    channelStreams: createChannelStreams(network, snapshots, verifyOffered),
+    channelStreams: createChannelStreams(dependencies, snapshots, verifyOffered),
     resolve: (settlement, signal, options) =>
       (settlement.details.type === 'deposit' ? deposit : claim).resolve(settlement, signal, options),
   }

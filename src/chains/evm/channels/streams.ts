@@ -7,6 +7,7 @@ import { toRefusal } from '../paymentMethod.js'
 import type { EvmNetworkSettings } from '../settings.js'
 import { domainOf, hashChannel } from './contract.js'
 import { readChannelProof } from './payload.js'
+import type { ChannelDependencies } from './prepared.js'
 import type { ChannelSnapshots } from './snapshots.js'
 
 /* Streams that a channel pays: each voucher is verified as /verify does, and the claim is settled as /settle does. */
@@ -14,7 +15,10 @@ import type { ChannelSnapshots } from './snapshots.js'
 type Network = Pick<EvmNetworkSettings, 'network' | 'chainId'>
 
 export const createChannelStreams = (
-  network: Network,
+  {
+    network,
+    channelLedger: ledger,
+  }: Pick<ChannelDependencies, 'channelLedger'> & { readonly network: Network },
   snapshots: ChannelSnapshots,
   verify: Scheme['verify'],
 ): ChannelStreams => {
@@ -48,7 +52,10 @@ export const createChannelStreams = (
       // Another instance may have claimed since the last look: a lower total would be charged for twice.
       snapshots.forget(channelId)
       const totalClaimed = (await snapshots.read(channelId, ceiling))?.totalClaimed ?? 0n
-      const charged = larger(statedCharge, totalClaimed)
+      // What vouchers that are kept here show to be charged is claimed for them, and pays no stream.
+      const kept = await ledger?.find({ network: network.network, channelId })
+      const keptCharge = kept?.accountId === options.caller ? kept.charged : 0n
+      const charged = larger(larger(statedCharge, totalClaimed), keptCharge)
       if (charged > ceiling) return toRefusal(config.payer, uncovered)
       // The price is what the voucher adds: the ledger may claim what was charged before, and no more.
       const requirements = { ...payment.requirements, amount: ceiling - charged }

@@ -35,7 +35,7 @@ const openStreams = (totalClaimed: bigint) => {
   }
   const snapshots = { find: () => null, read: async () => state, forget: () => undefined }
   const network = { network: `eip155:${chainId}`, chainId }
-  return { verified, streams: createChannelStreams(network, snapshots, verify) }
+  return { verified, streams: createChannelStreams({ network, channelLedger: null }, snapshots, verify) }
 }
 
 /** A claim of this much can follow from a voucher that was verified, because it was charged before. */
