@@ -1,5 +1,6 @@
 import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
 import { createWorkerPool } from '../../concurrency/workerPool.js'
+import { AppError } from '../../errors.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
@@ -49,6 +50,12 @@ export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsD
     }
   }
 
+  /** What the payer's own wallet uses up, or does not answer, says nothing of the network: others are looked at. */
+  const skipWallet = ({ stream: { id: streamId, network } }: StreamToSettle, error: unknown): void => {
+    if (!(error instanceof AppError)) throw error
+    failures.failed(network, { streamId, network, error })
+  }
+
   return async (stopped: AbortSignal): Promise<void> => {
     const now = clock.now()
     const taken = await store.takeToCheck(new Date(now.getTime() - maxAgeMs), now, streamsPerRound)
@@ -63,7 +70,7 @@ export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsD
           onFailure: ({ stream }, error) => failures.failed(network, { streamId: stream.id, network, error }),
         }).run(
           taken.filter(({ stream }) => stream.network === network),
-          (each) => check(each, stopped),
+          (each) => check(each, stopped).catch((error: unknown) => skipWallet(each, error)),
         ),
       ),
     )

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.js'
+import type { Requester } from '../../ports/rateLimiter.js'
 import type { Stream } from '../../ports/streamStore.js'
 import type { JsonObject } from '../../protocol/fields.js'
 import type { Payment } from '../../protocol/payment.js'
@@ -137,7 +138,10 @@ const createAuthorizationMeans = (scheme: Scheme): StreamMeans => ({
 
   assess: async (stream, stored, signal) => {
     const payment = readStreamPayment(stored, stream.amount)
-    const verdict = await scheme.verify(payment, { isAwaited: () => !signal.aborted })
+    const verdict = await scheme.verify(payment, {
+      isAwaited: () => !signal.aborted,
+      requester: askedBy(stream),
+    })
     if (verdict.isValid) return { risk: null, isEnding: false }
     // Other refusals say nothing of the funds, such as an amount that is still below the minimum of the network.
     return endangersFunds(verdict.reason) ? { risk: verdict.reason, isEnding: false } : null
@@ -145,11 +149,10 @@ const createAuthorizationMeans = (scheme: Scheme): StreamMeans => ({
 })
 
 const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMeans => {
-  const optionsOf = ({ caller, payer }: Stream, signal: AbortSignal) => ({
+  const optionsOf = (stream: Stream, signal: AbortSignal) => ({
     isAwaited: () => !signal.aborted,
-    caller,
-    // The payer's own account may be asked, whose code the payer chose.
-    requester: { name: `payer ${payer}`, site: null },
+    caller: stream.caller,
+    requester: askedBy(stream),
   })
 
   return {
@@ -254,6 +257,9 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
     },
   }
 }
+
+/** The payer's own account may be asked, whose code the payer chose. */
+const askedBy = ({ payer }: Stream): Requester => ({ name: `payer ${payer}`, site: null })
 
 /** The highest of a channel; null: no channel pays. */
 const toVoucher = ({ channel, voucher, ceiling }: Stream): ChannelVoucher | null =>

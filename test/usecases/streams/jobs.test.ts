@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.js'
 import type { Stream } from '../../../src/ports/streamStore.js'
 import type { Reason } from '../../../src/protocol/reasons.js'
 import type { SettleResult } from '../../../src/protocol/results.js'
@@ -432,11 +433,13 @@ describe('the job that checks funds', () => {
     const clock = createManualClock(start)
     const store = createMemoryStreams(payment)
     const amounts: bigint[] = []
+    const requesters: unknown[] = []
     const scheme = createToyScheme({
       kind: { scheme: 'upto', network: 'toy:1' },
-      verify: async (given) => {
+      verify: async (given, { requester }) => {
         const amount = given.settleAmount ?? -1n
         amounts.push(amount)
+        requesters.push(requester?.name)
         const judged = await verdict(amount)
         return judged.isValid ? toyAuthorized(given) : judged
       },
@@ -444,7 +447,7 @@ describe('the job that checks funds', () => {
     const logger = createMemoryLogger()
     const registry = createSchemeRegistry([scheme])
     const run = createCheckFunds({ store, registry, clock, logger })
-    return { clock, store, amounts, run: () => run(stopped), logger }
+    return { clock, store, amounts, requesters, run: () => run(stopped), logger }
   }
   const refused = (reason: Reason): Verification => ({ isValid: false, payer: 'alice', reason })
   const old = { createdAt: new Date(0), amount: 500n }
@@ -485,5 +488,25 @@ describe('the job that checks funds', () => {
     store.put(stream)
     await run()
     expect(store.get(stream.id)).toEqual(stream)
+  })
+
+  it('looks at every stream, although wallets of other payers use up what they may', async () => {
+    const used = new AppError('SERVICE_UNAVAILABLE', 'Too many payments of contract wallets')
+    const { store, run } = check((amount) =>
+      amount === 1n ? Promise.reject(used) : refused('insufficient_funds'),
+    )
+    for (let count = 0; count < 20; count++) store.put(streamOf({ ...old, amount: 1n, payer: 'mallory' }))
+    const stream = streamOf(old)
+    store.put(stream)
+    await run()
+    expect(store.get(stream.id).risk).toBe('insufficient_funds')
+  })
+
+  it("leaves a network whose chain does not answer to the next round, and asks in the payer's share", async () => {
+    const { store, run, amounts, requesters } = check(() => Promise.reject(new Error('The chain is down')))
+    for (let count = 0; count < 100; count++) store.put(streamOf(old))
+    await run()
+    expect(amounts.length).toBeLessThan(20)
+    expect(new Set(requesters)).toEqual(new Set(['payer alice']))
   })
 })
