@@ -7,10 +7,13 @@ import {
   type Channel,
   type ChannelBody,
   type ChannelPlan,
+  callSettlement,
   depositBody,
   openChannelOnChain,
+  planChannel,
   refundBody,
   refundOrder,
+  signedDeposit,
   voucherBody,
   wireVoucher,
   withRequirements,
@@ -18,6 +21,7 @@ import {
 import { readChannel } from '../support/evm/channels.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { createEoa } from '../support/evm/wallets.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -28,6 +32,7 @@ type Headers = Readonly<Record<string, string>>
 const database = useTestDatabase()
 const custodianKey = generatePrivateKey()
 const custodian = createEoa(custodianKey)
+const settlesPerRecipient = 3
 let chain: LocalChain
 let service: TestService
 let ada: Headers
@@ -49,7 +54,10 @@ const register = async (email: string): Promise<Headers> => {
 
 beforeAll(async () => {
   chain = await startLocalChain({ facilitatorCount: 1, hasBatchSettlement: true })
-  const environment = { EVM_CHANNEL_AUTHORIZER_KEY: custodianKey }
+  const environment = {
+    EVM_CHANNEL_AUTHORIZER_KEY: custodianKey,
+    SETTLES_PER_RECIPIENT_PER_HOUR: `${settlesPerRecipient}`,
+  }
   service = await startService({ chain, databaseUrl: database.url, environment })
   ada = await register('ada@example.com')
   eve = await register('eve@example.com')
@@ -70,10 +78,15 @@ const use = async (streamId: string, amount: bigint, changes: object = {}) =>
   streamUpdated.parse(await ask('/v1/stream/update', { streamId, amount: `${amount}`, ...changes }))
 const close = async (streamId: string) =>
   streamAnswer.parse(await ask('/v1/stream/close', { streamId })).stream
+const read = async (id: string) => streamUpdated.parse(await ask(`/v1/stream/${id}`)).stream
 const verify = async (body: ChannelBody, headers: Headers = ada) =>
   verifyResult.parse(await ask('/verify', body, headers))
 const settle = async (body: ChannelBody, headers: Headers = ada) =>
   settleResult.parse(await ask('/settle', body, headers))
+/** As if the last look at the chain were long ago. */
+const lookAgain = (id: string) =>
+  database.pool.query("update streams set checked_at = now() - interval '10 minutes' where id = $1", [id])
+
 const unsigned = { claimAuthorizerSignature: undefined, refundAuthorizerSignature: undefined }
 const taken = { errorReason: 'duplicate_settlement', success: false }
 const invalid = { invalidReason: 'duplicate_settlement', isValid: false }
@@ -134,5 +147,23 @@ describe('a payer that was charged by vouchers before', () => {
     await use(stream.id, 2_000n)
     expect(await close(stream.id)).toMatchObject({ status: 'closed', settledAmount: '2000' })
     expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 6_000n })
+  })
+})
+
+describe('a payer that withdraws while the limits of the account are used up', () => {
+  it('has paid for its stream before the withdrawal can be executed', async () => {
+    const payTo = createEoa().address
+    const channel = await delegated({ payTo })
+    const { id } = await open(channel, 5_000n)
+    await use(id, 3_000n)
+    for (let count = 0; count <= settlesPerRecipient; count += 1) {
+      const other = planChannel(chain, { authorizer: custodian, payTo })
+      await chain.mint(other.wallet.address, 10_000n)
+      await ask('/settle', await signedDeposit(other))
+    }
+    await callSettlement(channel, channel.config.payer, 'initiateWithdraw', [channel.config, 10_000n])
+    await lookAgain(id)
+    await pollUntil(async () => (await read(id)).status === 'closed', 'the stream to be claimed')
+    expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 3_000n })
   })
 })

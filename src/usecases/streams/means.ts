@@ -37,7 +37,7 @@ export type Taken = Pick<
 interface SettleTerms {
   /** Names the settlement in the journal. */
   readonly authorizationId: string
-  readonly attempt: Pick<SettleAttempt, 'payment' | 'holdPurpose' | 'holdUntil' | 'isAdmitted'>
+  readonly attempt: Pick<SettleAttempt, 'payment' | 'holdPurpose' | 'holdUntil' | 'isAdmitted' | 'requester'>
 }
 
 /** What the chain says of the funds; `isEnding`: what was used must be settled at once. */
@@ -225,8 +225,16 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
       const payment = channels.toClaim(claim)
       const authorizationId = scheme.identify(payment)
       if (authorizationId === null) throw new Error('The claim of the stream is unreadable')
-      // Each counts and is budgeted as a claim of the account: nothing was promised for it.
-      return { authorizationId, attempt: { payment, isAdmitted: false } }
+      return {
+        authorizationId,
+        attempt: {
+          payment,
+          // As the care of channels: what payers have the account settle uses up neither its part of the budget,
+          requester: { name: `channels of ${stream.caller}`, site: null },
+          // nor the time until a withdrawal. Other claims count as those of the account.
+          isAdmitted: stream.risk !== null,
+        },
+      }
     },
 
     assess: async (stream, _stored, signal) => {
