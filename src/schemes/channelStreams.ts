@@ -62,6 +62,11 @@ export interface ChannelStreams {
   findProblem(voucher: ChargedVoucher, asking: ChannelAsking): Promise<RefusedChannel | null>
   /** The same by a new look at the chain: the payer may have announced a withdrawal since. */
   findNewProblem(voucher: ChargedVoucher, asking: ChannelAsking): Promise<RefusedChannel | null>
+  /**
+   * Has the total claimed with others of the channel, and by no payment again, where this facilitator signs for the receiver. No-op
+   * elsewhere.
+   */
+  keep(claim: Pick<ChannelClaim, keyof ChannelVoucher | 'total'>, caller: string): Promise<void>
   /** EIP-712 typed data for a wallet, with numbers as decimal texts. */
   describeVoucher(voucher: Pick<ChannelVoucher, 'channelId' | 'ceiling'>): JsonObject
   /** The same for the receiver's authorizer. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { settleResult, verifyResult } from '../../src/protocol/results.js'
 import { streamAnswer, streamOpened, streamUpdated } from '../../src/protocol/streams.js'
+import { careEnvironment } from '../chains/evm/channels/careScene.js'
 import {
   type Channel,
   type ChannelBody,
@@ -30,8 +31,8 @@ import { startService, type TestService } from '../support/service.js'
 type Headers = Readonly<Record<string, string>>
 
 const database = useTestDatabase()
-const custodianKey = generatePrivateKey()
-const custodian = createEoa(custodianKey)
+const privateKey = generatePrivateKey()
+const custodian = { ...createEoa(privateKey), privateKey }
 const settlesPerRecipient = 3
 let chain: LocalChain
 let service: TestService
@@ -55,7 +56,7 @@ const register = async (email: string): Promise<Headers> => {
 beforeAll(async () => {
   chain = await startLocalChain({ facilitatorCount: 1, hasBatchSettlement: true })
   const environment = {
-    EVM_CHANNEL_AUTHORIZER_KEY: custodianKey,
+    ...careEnvironment(chain, custodian),
     SETTLES_PER_RECIPIENT_PER_HOUR: `${settlesPerRecipient}`,
   }
   service = await startService({ chain, databaseUrl: database.url, environment })
@@ -147,6 +148,24 @@ describe('a payer that was charged by vouchers before', () => {
     await use(stream.id, 2_000n)
     expect(await close(stream.id)).toMatchObject({ status: 'closed', settledAmount: '2000' })
     expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 6_000n })
+  })
+})
+
+describe('a payer whose stream is given up, because it is not worth its gas', () => {
+  it('owes it beside the next one', async () => {
+    const channel = await delegated()
+    const { id } = await open(channel, 5_000n)
+    await use(id, 300n)
+    expect(await close(id)).toMatchObject({ status: 'closing', errorReason: 'payment_below_minimum' })
+    await database.pool.query('update streams set settles_until = now(), attend_at = now() where id = $1', [
+      id,
+    ])
+    await pollUntil(async () => (await read(id)).status === 'failed', 'the stream to be given up')
+    const next = await open(channel, 5_000n)
+    expect(next.channel).toMatchObject({ baseline: '300' })
+    await use(next.id, 2_000n)
+    expect(await close(next.id)).toMatchObject({ status: 'closed', settledAmount: '2000' })
+    expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 2_300n })
   })
 })
 

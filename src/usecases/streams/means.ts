@@ -72,6 +72,8 @@ export interface StreamMeans {
   ): Promise<void>
   /** Null: the final amount needs no settlement. Throws if what is stored is unreadable. */
   toSettle(stream: Stream, stored: unknown): SettleTerms | null
+  /** What is owed, and may not be settled, is kept for claims without a request. */
+  keepOwed(stream: Stream): Promise<void>
   /** Null: nothing is known that was not. Throws if the chain is unavailable. */
   assess(stream: Stream, stored: unknown, signal: AbortSignal): Promise<Assessment | null>
 }
@@ -135,6 +137,8 @@ const createAuthorizationMeans = (scheme: Scheme): StreamMeans => ({
       isAdmitted: stream.reverts === 0,
     },
   }),
+
+  keepOwed: async () => undefined,
 
   assess: async (stream, stored, signal) => {
     const payment = readStreamPayment(stored, stream.amount)
@@ -235,6 +239,11 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
           isAdmitted: stream.risk !== null,
         },
       }
+    },
+
+    keepOwed: async (stream) => {
+      const claim = toClaim(stream)
+      if (claim !== null) await channels.keep(claim, stream.caller)
     },
 
     assess: async (stream, _stored, signal) => {

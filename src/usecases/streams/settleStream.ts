@@ -212,8 +212,15 @@ export const createSettleStream = ({
   const findCommand = async (stream: Stream, stored: unknown): Promise<StreamCommand> => {
     const scheme = registry.find(stream.scheme, stream.network)
     if (scheme === null) return judge(stream, await examineUnserved(stream))
-    const terms = findMeans(scheme).toSettle(stream, stored)
-    return terms === null ? nothingSent(stream) : judge(stream, await examine(stream, terms))
+    const means = findMeans(scheme)
+    const terms = means.toSettle(stream, stored)
+    if (terms === null) return nothingSent(stream)
+    const command = judge(stream, await examine(stream, terms))
+    // Before the stream can end unpaid.
+    if (command.kind === 'fail' || (command.kind === 'retry' && command.reason !== null)) {
+      await means.keepOwed(stream)
+    }
+    return command
   }
 
   return async (stream, stored) => {

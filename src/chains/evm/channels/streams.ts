@@ -5,6 +5,7 @@ import type { Scheme } from '../../../schemes/scheme.js'
 import { asHex, larger } from '../abi/words.js'
 import { toRefusal } from '../paymentMethod.js'
 import type { EvmNetworkSettings } from '../settings.js'
+import { createKeepVoucher } from './care.js'
 import { domainOf, hashChannel } from './contract.js'
 import { readChannelProof } from './payload.js'
 import type { ChannelDependencies } from './prepared.js'
@@ -15,19 +16,18 @@ import type { ChannelSnapshots } from './snapshots.js'
 type Network = Pick<EvmNetworkSettings, 'network' | 'chainId'>
 
 export const createChannelStreams = (
-  {
-    network,
-    channelLedger: ledger,
-  }: Pick<ChannelDependencies, 'channelLedger'> & { readonly network: Network },
+  dependencies: Pick<ChannelDependencies, 'network' | 'custody' | 'channelLedger' | 'clock'>,
   snapshots: ChannelSnapshots,
   verify: Scheme['verify'],
 ): ChannelStreams => {
+  const { network, channelLedger: ledger } = dependencies
+  const keepVoucher = createKeepVoucher(dependencies)
+
   const findProblem: ChannelStreams['findProblem'] = async (
     { channelId, config, ceiling, signature, charged },
     options,
   ) => {
-    const voucher = { channelId, maxClaimableAmount: `${ceiling}`, signature }
-    const proof = { type: 'voucher', channelConfig: config, voucher }
+    const proof = toVoucherProof({ channelId, config, ceiling, signature })
     const verdict = await verify(toPayment(network, config, proof, ceiling - charged), options)
     return verdict.isValid ? null : verdict
   }
@@ -72,6 +72,13 @@ export const createChannelStreams = (
       return await findProblem(voucher, options)
     },
 
+    keep: async ({ channelId, config, ceiling, signature, total }, caller) => {
+      const reading = readChannelProof(toVoucherProof({ channelId, config, ceiling, signature }))
+      if ('problem' in reading || reading.proof.type !== 'voucher')
+        throw new Error('The voucher is unreadable')
+      await keepVoucher(reading.proof, { caller, price: ceiling - total })
+    },
+
     describeVoucher: ({ channelId, ceiling }) =>
       describe(network, 'Voucher', { channelId, maxClaimableAmount: `${ceiling}` }),
 
@@ -94,6 +101,12 @@ const otherType = {
   message:
     'payload.type: a stream is opened by a `voucher` over a channel that exists; make its `deposit` by /settle before',
 } as const
+
+const toVoucherProof = ({ channelId, config, ceiling, signature }: ChannelVoucher): JsonObject => ({
+  type: 'voucher',
+  channelConfig: config,
+  voucher: { channelId, maxClaimableAmount: `${ceiling}`, signature },
+})
 
 const toClaimProof = ({ config, ceiling, signature, total, claimSignature }: ChannelClaim): JsonObject => ({
   type: 'claim',

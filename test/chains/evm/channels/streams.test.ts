@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ChannelState } from '../../../../src/chains/evm/channels/contract.js'
+import { noCustody } from '../../../../src/chains/evm/channels/custody.js'
 import { createChannelStreams } from '../../../../src/chains/evm/channels/streams.js'
+import { systemClock } from '../../../../src/platform/clock.js'
 import type { Payment } from '../../../../src/protocol/payment.js'
 import type { Scheme } from '../../../../src/schemes/scheme.js'
 import { channelConfig, channelIdOf } from '../../../support/evm/channels.js'
@@ -34,8 +36,9 @@ const openStreams = (totalClaimed: bigint) => {
     refundNonce: 0n,
   }
   const snapshots = { find: () => null, read: async () => state, forget: () => undefined }
-  const network = { network: `eip155:${chainId}`, chainId }
-  return { verified, streams: createChannelStreams({ network, channelLedger: null }, snapshots, verify) }
+  const network = { network: `eip155:${chainId}`, chainId, confirmations: 1, tokens: [] }
+  const dependencies = { network, custody: noCustody, channelLedger: null, clock: systemClock }
+  return { verified, streams: createChannelStreams(dependencies, snapshots, verify) }
 }
 
 /** A claim of this much can follow from a voucher that was verified, because it was charged before. */
