@@ -10,7 +10,8 @@ import type { Authorized, Kind, KindTerms, Refusal, Scheme, SettledState } from 
  * A scheme on one network, judged by what needs no chain: structure, recipient, asset, amount, times and signatures of
  * the payer's own key. Balances, nonces and contract wallets are unknown to it. The sandbox settles by it.
  */
-export interface OfflineScheme extends Pick<Scheme, 'describeAsset' | 'identify' | 'continues'> {
+export interface OfflineScheme
+  extends Pick<Scheme, 'describeAsset' | 'identify' | 'continues' | 'channelStreams'> {
   readonly kind: Kind
   /** As in `KindTerms`. */
   readonly extra: KindTerms['extra']

@@ -6,8 +6,21 @@ import { getAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { streamOpened } from '../../src/protocol/streams.js'
+import {
+  planChannel,
+  prefixed,
+  refundOrder,
+  rowOf,
+  signedDeposit,
+  sweepBody,
+  voucherBody,
+  wireVoucher,
+  withRequirements,
+} from '../chains/evm/channels/channelScene.js'
 import { openShop, type Shop } from '../demo/shop.js'
 import { randomAddress } from '../support/evm/authorization.js'
+import { signClaimBatch } from '../support/evm/channels.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { sandboxTestnets } from '../support/sandbox/networks.js'
 import { sandboxChain } from '../support/sandbox/streams.js'
@@ -130,5 +143,55 @@ describe('a channel in the sandbox, by the published client and server', () => {
         },
       ],
     })
+  })
+})
+
+describe('a stream over a channel in the sandbox', () => {
+  const database = useTestDatabase({ isSandbox: true })
+  const chain = { ...sandboxChain, chainId: sandboxChain.token.chainId }
+  let service: TestService
+  let key: Readonly<Record<string, string>> = {}
+
+  const ask = async (path: string, body: unknown): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json', ...key }
+    const response = await fetch(`${service.url}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    return await response.json()
+  }
+
+  beforeAll(async () => {
+    service = await startService({ databaseUrl: database.url, environment: { SANDBOX: 'true' } })
+    const registered = await ask('/register', { email: 'ada@example.com', projectName: 'meter' })
+    key = { authorization: `Bearer ${z.object({ apiKey: z.string() }).parse(registered).apiKey}` }
+  })
+  afterAll(() => service.close())
+
+  it('is paid by vouchers and one claim, and hinders what would pay twice, as in production', async () => {
+    const channel = planChannel(chain)
+    expect(await ask('/settle', await signedDeposit(channel))).toMatchObject({ success: true })
+    const body = withRequirements(await voucherBody(channel, 1_000n), { amount: '8000' })
+    const { stream } = streamOpened.parse(await ask('/v1/stream/open', body))
+    expect(stream).toMatchObject({ status: 'active', channel: { channelId: channel.id, baseline: '0' } })
+    const used = { streamId: stream.id, amount: '3000' }
+    expect(
+      await ask('/v1/stream/update', { ...used, voucher: await wireVoucher(channel, 11_000n) }),
+    ).toMatchObject({ code: 'INVALID_VOUCHER', errorReason: prefixed('cumulative_exceeds_balance') })
+    expect(
+      await ask('/v1/stream/update', { ...used, voucher: await wireVoucher(channel, 4_000n) }),
+    ).toMatchObject({ remaining: '1000', canContinue: true })
+    expect(await ask('/verify', await voucherBody(channel, 5_000n))).toMatchObject({ isValid: false })
+    expect(await ask('/settle', await refundOrder(channel, { amount: 10_000n }))).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+    })
+    const rows = [await rowOf(channel, 4_000n, 3_000n)]
+    const claimAuthorizerSignature = await signClaimBatch(chain, channel.authorizer, rows)
+    expect(await ask('/v1/stream/close', { streamId: stream.id, claimAuthorizerSignature })).toMatchObject({
+      stream: { status: 'closed', settledAmount: '3000' },
+    })
+    expect(await ask('/settle', sweepBody(channel))).toMatchObject({ success: true, amount: '3000' })
   })
 })

@@ -31,7 +31,7 @@ interface SandboxDependencies {
 /** A scheme without a chain: scripts decide the payments of payers without keys, an offline reader all others. */
 export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme => {
   const { offline, fixed, scenarios, clock } = dependencies
-  const { kind, describeAsset, contract, continues } = offline
+  const { kind, describeAsset, contract, continues, channelStreams } = offline
   const { id: network, forms, signers } = offline.network
   const findScript = createFindScript({ network, fixed, scenarios, clock })
   const isFixed = (payer: string): boolean => fixed.some(({ address }) => address === payer)
@@ -180,6 +180,7 @@ export const createSandboxScheme = (dependencies: SandboxDependencies): Scheme =
     describeAsset,
     identify,
     ...(continues === undefined ? {} : { continues }),
+    ...(channelStreams === undefined ? {} : { channelStreams }),
     verify: async (payment, options) => {
       const scripted = await findScript(listNamedPayers(payment, offline))
       if (scripted === null) return await readSigned(payment, options)

@@ -9,7 +9,7 @@ import { isFields } from '../../../protocol/fields.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { OfflineContract, OfflinePhase, OfflineScheme } from '../../../schemes/offlineScheme.js'
-import type { Refusal } from '../../../schemes/scheme.js'
+import type { Refusal, Scheme } from '../../../schemes/scheme.js'
 import { hasSharedOutcome } from '../../../schemes/sharedOutcome.js'
 import { addressField, hashField, readAddress, wholeNumberField } from '../abi/address.js'
 import { describeState } from '../channels/checks.js'
@@ -22,6 +22,7 @@ import { createPrepareRefund } from '../channels/refund.js'
 import { channelExtra, continues, createIdentify } from '../channels/scheme.js'
 import { isZero } from '../channels/signatures.js'
 import { createChannelSnapshots } from '../channels/snapshots.js'
+import { createChannelStreams } from '../channels/streams.js'
 import { createPrepareSweep } from '../channels/sweep.js'
 import { createVerifyVoucher } from '../channels/voucher.js'
 import { toDate, toRefusal } from '../paymentMethod.js'
@@ -56,22 +57,29 @@ export const createOfflineChannels = (
   const nameOf = (id: string, { proof: { type } }: Payment, now: Date): string =>
     type === 'deposit' ? id : inWindow(id, now)
 
-  const dependenciesOf = (payment: Payment, now: Date): ChannelDependencies => ({
-    family: { smartWalletFactories: [], deploysSmartWallets: false },
+  const shared = {
     network: {
       network,
       chainId,
       confirmations: 1,
       tokens: offline.listTokens().map(({ asset }) => ({ address: readAddress(asset) ?? '0x' })),
     },
+    custody: noCustody,
+    channelLedger: null,
+  } as const
+
+  const dependenciesOf = (payment: Payment, now: Date): ChannelDependencies => ({
+    ...shared,
+    family: { smartWalletFactories: [], deploysSmartWallets: false },
     rpc,
     // Accounts have no code, so that none is asked.
     contractReader: { network, run: async () => null },
     tokens: { find: (address) => tokens.find(address, payment) },
     clock: { now: () => now },
-    custody: noCustody,
-    channelLedger: null,
   })
+
+  /** The database answers each time. */
+  const snapshots = createChannelSnapshots(rpc, { maxAgeMs: 0, maxRise: 0n }, clock)
 
   const readCall = async (
     payment: Payment,
@@ -127,7 +135,6 @@ export const createOfflineChannels = (
     if (type === 'deposit' || isForSettle) {
       return await readCall(payment, (create ?? createPrepareDeposit)(dependencies), phase)
     }
-    const snapshots = createChannelSnapshots(rpc, { maxAgeMs: 0, maxRise: 0n }, dependencies.clock)
     const verified = await createVerifyVoucher(dependencies, snapshots)(payment, {
       isAwaited: () => true,
       trace,
@@ -136,6 +143,9 @@ export const createOfflineChannels = (
     const { settle: _, details: __, ...facts } = verified
     return { ...facts, holds: false }
   }
+
+  const verifyVoucher: Scheme['verify'] = (payment, options) =>
+    createVerifyVoucher(dependenciesOf(payment, clock.now()), snapshots)(payment, options)
 
   return {
     kind: { scheme: 'batch-settlement', network },
@@ -149,6 +159,7 @@ export const createOfflineChannels = (
     findPayer: ({ proof: { channelConfig } }) =>
       isFields(channelConfig) ? readAddress(channelConfig.payer) : null,
     continues,
+    channelStreams: createChannelStreams({ ...shared, clock }, snapshots, verifyVoucher),
     read,
     contract: createContract(network, channels),
   }
