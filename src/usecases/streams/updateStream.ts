@@ -1,3 +1,4 @@
+import { setNewest } from '../../concurrency/boundedMap.js'
 import { withinDeadline, withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
@@ -17,6 +18,35 @@ interface UpdateStreamDependencies {
 
 const voucherDeadlineMs = 5_000
 
+const maxRefusals = 100
+const refusalWindowMs = 10_000
+const maxCounted = 10_000
+
+/** A voucher that is refused may ask the chain each time, and many more updates are allowed than nodes would answer. */
+const createRefusals = () => {
+  const counts = new Map<string, { readonly count: number; readonly endsAtMs: number }>()
+  const find = (id: string, nowMs: number) => {
+    const known = counts.get(id)
+    return known === undefined || nowMs >= known.endsAtMs
+      ? { count: 0, endsAtMs: nowMs + refusalWindowMs }
+      : known
+  }
+  return {
+    /** Throws RATE_LIMITED. */
+    check: (id: string, nowMs: number): void => {
+      const { count, endsAtMs } = find(id, nowMs)
+      if (count < maxRefusals) return
+      throw new AppError('RATE_LIMITED', 'Too many vouchers of the stream were refused; retry', {
+        retryAfterSeconds: Math.ceil((endsAtMs - nowMs) / 1_000),
+      })
+    },
+    count: (id: string, nowMs: number): void => {
+      const { count, endsAtMs } = find(id, nowMs)
+      setNewest(counts, id, { count: count + 1, endsAtMs }, maxCounted)
+    },
+  }
+}
+
 /** Durable before it is answered. */
 export const createUpdateStream = ({
   store,
@@ -29,12 +59,16 @@ export const createUpdateStream = ({
     return findMeans(scheme)
   }
 
+  const refusals = createRefusals()
+
   const verifyVoucher = async (stream: Stream, update: Parameters<StreamMeans['verifyVoucher']>[1]) => {
+    refusals.check(stream.id, clock.now().getTime())
     try {
       await withinDeadline({ milliseconds: voucherDeadlineMs }, (signal) =>
         withSignal(getMeans(stream).verifyVoucher(stream, update, signal), signal),
       )
     } catch (cause) {
+      refusals.count(stream.id, clock.now().getTime())
       if (cause instanceof AppError) throw cause
       throw new AppError('SERVICE_UNAVAILABLE', `${stream.network} cannot be read at the moment`, {
         cause,

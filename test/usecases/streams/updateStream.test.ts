@@ -25,17 +25,14 @@ const setup = (isSigned: Vouchers['isSigned'], change: Partial<Stream> = {}) => 
       },
     },
   })
-  const updateStream = createUpdateStream({
-    store,
-    registry: createSchemeRegistry([scheme]),
-    clock: createManualClock(new Date('2026-01-01T00:10:00Z')),
-  })
+  const clock = createManualClock(new Date('2026-01-01T00:10:00Z'))
+  const updateStream = createUpdateStream({ store, registry: createSchemeRegistry([scheme]), clock })
   const send = (amount: string, sequence: number, signature = '0x34') =>
     updateStream(
       { caller: stream.caller, token: null },
       { streamId: stream.id, amount, sequence, voucher: { signature } },
     )
-  return { asked, send, store, stream }
+  return { asked, send, store, stream, clock }
 }
 
 const chainIsDown: Vouchers['isSigned'] = async () => {
@@ -77,5 +74,18 @@ describe('an update with a voucher', () => {
   it('that repeats an amount with another signature is verified', async () => {
     const { send } = setup(async () => false)
     await expect(send('500', 5, '0x99')).rejects.toMatchObject({ code: 'INVALID_VOUCHER' })
+  })
+
+  it('that is refused asks the chain a hundred times in ten seconds at most, for its stream alone', async () => {
+    const signed = new Set<string>()
+    const { asked, send, clock } = setup(async (_voucher, _payer, signature) => signed.has(signature))
+    for (let count = 0; count < 100; count++) {
+      await expect(send('600', 6)).rejects.toMatchObject({ code: 'INVALID_VOUCHER' })
+    }
+    signed.add('0x56')
+    await expect(send('600', 6, '0x56')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    expect(asked).toHaveLength(100)
+    await clock.advance(10_000)
+    expect(await send('600', 6, '0x56')).toMatchObject({ stream: { currentAmount: '600' } })
   })
 })
