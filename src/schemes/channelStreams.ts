@@ -47,6 +47,8 @@ export interface OpenedChannel {
   readonly voucher: ChannelVoucher
   /** What was charged of the channel before: as stated, and at least what is claimed on chain, or shown by vouchers that are kept. */
   readonly charged: bigint
+  /** Names the refund in the journal that the channel can make next. */
+  readonly refundId: string
 }
 
 /** How channels of a scheme pay streams: the payer raises the ceiling, and one claim takes what was used. */

@@ -2,7 +2,7 @@ import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { settleResult, verifyResult } from '../../src/protocol/results.js'
-import { streamAnswer, streamOpened, streamUpdated } from '../../src/protocol/streams.js'
+import { streamAnswer, streamOpened, streamPage, streamUpdated } from '../../src/protocol/streams.js'
 import { careEnvironment } from '../chains/evm/channels/careScene.js'
 import {
   type Channel,
@@ -115,6 +115,30 @@ describe('a payer whose channel pays an open stream', () => {
     expect(await close(id)).toMatchObject({ status: 'closing' })
     expect(await settle(await refundOrder(channel, { amount: 10_000n }))).toMatchObject(taken)
     expect(await readChannel(chain, channel.config)).toMatchObject({ balance: 10_000n })
+  })
+
+  it('opens none while a refund that it asked for before is under way', async () => {
+    const channel = await delegated()
+    await verify(await voucherBody(channel, 1_000n))
+    await chain.control.setAutomine(false)
+    const refund = settle(await refundOrder(channel, { amount: 10_000n }, unsigned))
+    await pollUntil(async () => {
+      const { rowCount } = await database.pool.query(
+        "select from settlements where authorization_id like $1 and state = 'pending'",
+        [`%/refund/${channel.id}/%`],
+      )
+      return rowCount === 1
+    }, 'the refund to be sent')
+    const body = await voucherBody(channel, 9_000n)
+    expect(await ask('/v1/stream/open', body)).toMatchObject({
+      code: 'PAYMENT_REFUSED',
+      errorReason: 'duplicate_settlement',
+    })
+    await chain.control.setAutomine(true)
+    await chain.control.mine()
+    expect(await refund).toMatchObject({ success: true, amount: '10000' })
+    const { streams } = streamPage.parse(await ask('/v1/stream?status=active'))
+    expect(streams.map(({ channel: paying }) => paying?.channelId)).not.toContain(channel.id)
   })
 
   it('buys nothing else with the same vouchers, also beside a deposit', async () => {

@@ -32,6 +32,8 @@ export type Taken = Pick<
   'authorizationId' | 'payer' | 'maxAmount' | 'channel' | 'voucher' | 'ceiling'
 > & {
   readonly expiresAt: Date | null
+  /** Of a channel: what would return what the stream is to be paid from. */
+  readonly refundId: string | null
 }
 
 interface SettleTerms {
@@ -98,7 +100,7 @@ const createAuthorizationMeans = (scheme: Scheme): StreamMeans => ({
       throw new AppError('INVALID_REQUEST', 'baseline: belongs to streams over a channel')
     }
     const { amount: maxAmount, ...authorized } = await hold(opening)
-    return { ...authorized, maxAmount, channel: null, voucher: null, ceiling: null }
+    return { ...authorized, maxAmount, channel: null, voucher: null, ceiling: null, refundId: null }
   },
 
   describeVoucher: ({ id }) => scheme.network.vouchers?.describe({ streamId: id, amount: 0n, sequence: 0n }),
@@ -171,7 +173,7 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
       const { authorizationId, payment, baseline } = opening
       checkNewRequirements(payment, scheme)
       const statedCharge = baseline ?? 0n
-      const { payer, voucher, charged } = await openChannel({ ...opening, statedCharge }, channels)
+      const { payer, voucher, charged, refundId } = await openChannel({ ...opening, statedCharge }, channels)
       const { channelId: id, config, ceiling, signature } = voucher
       return {
         authorizationId: authorizationId ?? id,
@@ -182,6 +184,7 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
         ceiling,
         // Vouchers are valid until they are claimed.
         expiresAt: null,
+        refundId,
       }
     },
 

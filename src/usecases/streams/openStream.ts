@@ -3,6 +3,7 @@ import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { FindPause } from '../../ports/operatorPauses.js'
 import type { QuotaClaim } from '../../ports/quotas.js'
+import type { SettlementJournal } from '../../ports/settlementJournal.js'
 import type { Stream, StreamQuota, StreamStore } from '../../ports/streamStore.js'
 import type { Payment } from '../../protocol/payment.js'
 import { isRefused, readPayment } from '../../protocol/readPayment.js'
@@ -14,6 +15,7 @@ import { fingerprintJson } from '../core/idempotency/fingerprint.js'
 import type { QuotaGate, SpendingLimits } from '../core/limits.js'
 import { findScheme } from '../core/verify/checkRequirements.js'
 import { noPauses, pausedError } from '../core/verify/pauses.js'
+import { decideHere } from './control.js'
 import { createHold, createOpenChannel, type HoldDependencies, refuse } from './hold.js'
 import { findMeans, type Taken } from './means.js'
 import { findPlace, findTimes, getMarginMs, readEnd } from './streamTimes.js'
@@ -21,7 +23,8 @@ import type { OpenStreamRequest, StreamUseCases } from './useCases.js'
 import { viewStream } from './viewStream.js'
 
 interface OpenStreamDependencies extends HoldDependencies {
-  readonly store: Pick<StreamStore, 'open' | 'find' | 'findOpen'>
+  readonly store: Pick<StreamStore, 'open' | 'change' | 'find' | 'findOpen'>
+  readonly journal: Pick<SettlementJournal, 'findOpen'>
   readonly registry: SchemeRegistry
   readonly quotaGate: QuotaGate
   readonly spendingLimits: SpendingLimits
@@ -35,7 +38,7 @@ interface OpenStreamDependencies extends HoldDependencies {
  * a stream: its authorization is refused until the purge finds it, and nothing is lost.
  */
 export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUseCases['openStream'] => {
-  const { store, registry, releaseHold, quotaGate, spendingLimits, clock } = dependencies
+  const { store, journal, registry, releaseHold, quotaGate, spendingLimits, clock } = dependencies
   const { findPause = noPauses.find } = dependencies
   const hold = createHold(dependencies)
   const openChannel = createOpenChannel(dependencies.deadlineMs)
@@ -218,6 +221,13 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
               retryAfterSeconds: quotaRetrySeconds,
             },
           )
+        }
+        // A refund that is recorded later finds the stream.
+        const isReturned = taken.refundId !== null && (await journal.findOpen(taken.refundId)) !== null
+        if (isReturned) {
+          const ending = { kind: 'assess', risk: 'duplicate_settlement', isEnding: true } as const
+          await store.change(id, decideHere(ending, clock.now()), 'closes')
+          throw refuse('duplicate_settlement', 'A refund of the channel is under way')
         }
         return {
           answer: { ...describe(stream), ...(control === null ? {} : { streamToken: control.token }) },

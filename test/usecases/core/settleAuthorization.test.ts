@@ -17,6 +17,7 @@ import {
 import { createSettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
 import type { SettleAttempt } from '../../../src/usecases/core/settle/settlementContext.js'
 import { createHoldFunds, type HoldFunds } from '../../../src/usecases/core/verify/holdFunds.js'
+import type { FindStreamed } from '../../../src/usecases/core/verify/streamedChannels.js'
 import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryHolds } from '../../support/memoryHolds.js'
 import { createMemoryJournal, type MemoryJournal } from '../../support/memoryJournal.js'
@@ -41,6 +42,7 @@ interface World {
   readonly journal?: (plain: MemoryJournal) => Partial<SettlementJournal>
   readonly spend?: SpendingLimits['spend']
   readonly holdFunds?: HoldFunds
+  readonly findStreamed?: FindStreamed
   readonly waitMs?: number
   readonly atOnce?: ConcurrencyLimitSettings
   /** Called at each poll of a request that waits for another request's settlement. */
@@ -52,6 +54,7 @@ const setup = ({
   journal = () => ({}),
   spend = async () => () => undefined,
   holdFunds = async (_payment, verdict) => verdict,
+  findStreamed = async () => null,
   waitMs = waitLimitMs,
   atOnce = { settlesAtOncePerPayer: 0, settlesAtOncePerCaller: 0 },
   onPause,
@@ -60,6 +63,7 @@ const setup = ({
   const logger = createMemoryLogger()
   const settle = createSettleAuthorization({
     holdFunds,
+    findStreamed,
     registry: createSchemeRegistry([createToyScheme(scheme)]),
     journal: { ...plain, ...journal(plain) },
     limits: { ...noSpendingLimits, spend },
@@ -1313,5 +1317,17 @@ describe('a hold that a settlement took', () => {
     const stream = hasHold({ journal: () => ({ claim: () => Promise.reject(exhausted) }) })
     await rejectionOf(stream.attempt({ holdPurpose: 'stream:1' }))
     expect(stream.reservations.list()).toMatchObject([{ purpose: 'stream:1' }])
+  })
+})
+
+describe('what returns money of a channel', () => {
+  it('sends nothing where a stream over it is opened once the settlement is recorded', async () => {
+    const streamed = { isValid: false, payer: 'alice', reason: 'duplicate_settlement' } as const
+    const { plain, attempt } = setup({
+      scheme: { continues: () => true, settle: () => Promise.reject(new Error('Nothing may be sent')) },
+      findStreamed: async () => (plain.list().length === 0 ? null : streamed),
+    })
+    expect(await attempt()).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
+    expect(onlyRow(plain)).toMatchObject({ state: 'failed', reason: 'settlement_abandoned' })
   })
 })

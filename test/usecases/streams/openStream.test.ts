@@ -3,6 +3,7 @@ import { openStreamBody } from '../../../src/protocol/streams.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createOpenStream } from '../../../src/usecases/streams/openStream.js'
 import { createManualClock } from '../../support/manualClock.js'
+import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryStreams } from '../../support/memoryStreams.js'
 import { waitLimitMs } from '../../support/pollUntil.js'
 import { createToyScheme, toyAuthorized } from '../../support/toyScheme.js'
@@ -32,6 +33,7 @@ const setup = (perSecond: number) => {
   let end = minutes(60)
   const openStream = createOpenStream({
     store,
+    journal: createMemoryJournal(),
     registry: createSchemeRegistry([scheme]),
     holdAuthorization: async ({ payment }) => ({
       ...toyAuthorized(payment),

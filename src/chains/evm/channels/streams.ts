@@ -9,6 +9,7 @@ import { createKeepVoucher } from './care.js'
 import { domainOf, hashChannel } from './contract.js'
 import { readChannelProof } from './payload.js'
 import type { ChannelDependencies } from './prepared.js'
+import { formatRefundId } from './refund.js'
 import type { ChannelSnapshots } from './snapshots.js'
 
 /* Streams that a channel pays: each voucher is verified as /verify does, and the claim is settled as /settle does. */
@@ -51,7 +52,7 @@ export const createChannelStreams = (
       const { channelId, config, maxClaimable: ceiling, signature } = proof
       // Another instance may have claimed since the last look: a lower total would be charged for twice.
       snapshots.forget(channelId)
-      const totalClaimed = (await snapshots.read(channelId, ceiling))?.totalClaimed ?? 0n
+      const { totalClaimed = 0n, refundNonce = 0n } = (await snapshots.read(channelId, ceiling)) ?? {}
       // What vouchers that are kept here show to be charged is claimed for them, and pays no stream.
       const kept = await ledger?.find({ network: network.network, channelId })
       const keptCharge = kept?.accountId === options.caller ? kept.charged : 0n
@@ -62,7 +63,8 @@ export const createChannelStreams = (
       const verdict = await verify({ ...payment, requirements }, options)
       if (!verdict.isValid) return verdict
       const voucher = { channelId, config: { ...config }, ceiling, signature }
-      return { isValid: true, payer: verdict.payer, voucher, charged }
+      const refundId = formatRefundId(network.network, channelId, refundNonce)
+      return { isValid: true, payer: verdict.payer, voucher, charged, refundId }
     },
 
     findProblem,

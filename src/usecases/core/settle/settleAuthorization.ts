@@ -143,11 +143,7 @@ export const createSettleAuthorization = ({
         if (refused === null) continue
         return refused
       }
-      // A deposit only adds to what the stream can use.
-      const isReturn = scheme.continues?.(payment) === true
-      const streamed = isReturn
-        ? await withSignal(findStreamed(scheme, payment, context.caller), waitUntil)
-        : null
+      const streamed = await withSignal(findOwnStream(context), waitUntil)
       if (streamed !== null) {
         const refused = await refuse(streamed)
         if (refused === null) continue
@@ -227,6 +223,10 @@ export const createSettleAuthorization = ({
     })
   }
 
+  /** A deposit only adds to what the stream can use. */
+  const findOwnStream = async ({ scheme, payment, caller }: SettlementContext): Promise<Refusal | null> =>
+    scheme.continues?.(payment) === true ? await findStreamed(scheme, payment, caller) : null
+
   /** In this order: a settlement that earns the success meanwhile is found. */
   const isRowLost = async (authorizationId: string): Promise<boolean> =>
     (await journal.isConsumed(authorizationId)) && (await journal.findOpen(authorizationId)) === null
@@ -244,10 +244,15 @@ export const createSettleAuthorization = ({
   /** What `onClaimed` or the binding refuses, or fails to record, is not sent. A failed `abandon` leaves the row to the reconciler. */
   const deny = async (claimed: Settlement, context: SettlementContext): Promise<SettleResult | null> => {
     const { scheme, payment, caller } = context
-    if (context.onClaimed === undefined && scheme.agency === undefined) return null
+    const isReturn = scheme.continues?.(payment) === true
+    if (context.onClaimed === undefined && scheme.agency === undefined && !isReturn) return null
     let refusal: Refusal | null
     try {
-      refusal = (await context.onClaimed?.(claimed)) ?? (await holdBinding.bind(scheme, payment, caller))
+      refusal =
+        (await context.onClaimed?.(claimed)) ??
+        // One that is opened meanwhile finds the row.
+        (await findOwnStream(context)) ??
+        (await holdBinding.bind(scheme, payment, caller))
     } catch (error) {
       await withShortDeadline(journal.abandon(claimed.id)).catch(() => false)
       throw error
