@@ -165,7 +165,9 @@ export interface StreamStore {
   listClosingNetworks(now: Date): Promise<readonly string[]>
   /** Closing streams to be attended, the most urgent first; no other caller gets them until `leasedUntil`. */
   leaseClosing(lease: ClosingLease): Promise<readonly StreamToSettle[]>
-  /** Active and paused streams that were not looked at since `before`; they count as looked at `now`. */
+  /**
+   * Active and paused streams that were not looked at since `before`, customers in turn; they count as looked at `now`.
+   */
   takeToCheck(before: Date, now: Date, limit: number): Promise<readonly StreamToSettle[]>
   /** Omits networks and states without open streams. */
   countOpen(): Promise<readonly OpenStreamCount[]>

@@ -109,10 +109,14 @@ export const createStreamStore = (pool: Pool): StreamStore => {
 
     takeToCheck: async (before, now, limit) => {
       const { rows } = await pool.query(
-        `with taken as (
+        `with due as (
+           select id, checked_at, row_number() over (
+             partition by coalesce(quota_holder, caller) order by checked_at) as turn
+           from streams where state in ('active', 'paused') and checked_at < $1),
+         taken as (
            update streams set checked_at = $2 where id in (
              select id from streams where state in ('active', 'paused') and checked_at < $1
-             order by checked_at limit $3 for update skip locked)
+               and id in (select id from due order by turn, checked_at limit $3) for update skip locked)
            returning *)
          select ${streamColumns}, p.payment ${fromPaid('taken')} where ${isPaid}`,
         [before, now, limit],

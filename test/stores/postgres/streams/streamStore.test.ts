@@ -506,6 +506,18 @@ describe('the work of the jobs', () => {
     expect(taken).toMatchObject([{ payment, stream: { id: stream.id } }])
     expect(await store.takeToCheck(later, later, 10)).toEqual([])
   })
+
+  it('checks a stream of each customer before the second one of any, the oldest first', async () => {
+    const crowd = { createdAt: new Date('2026-01-01T00:00:00Z'), caller: 'eve' }
+    for (let index = 0; index < 20; index += 1) await open(crowd)
+    const quota = { customer: 'mailbox', feeRate: 0 }
+    const second = await open({ createdAt: new Date('2026-01-01T00:02:00Z'), caller: 'b', quota })
+    const first = await open({ createdAt: new Date('2026-01-01T00:01:00Z'), caller: 'a', quota })
+    const round = async () => (await store.takeToCheck(later, later, 2)).map(({ stream: { id } }) => id)
+    expect(await round()).toContain(first.stream.id)
+    expect(await round()).toContain(second.stream.id)
+    expect(await round()).toHaveLength(2)
+  })
 })
 
 describe('the list of a caller', () => {
