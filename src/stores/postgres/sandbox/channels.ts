@@ -23,6 +23,7 @@ type ChannelRow = z.infer<typeof channelRow>
 const channelColumns = 'channel_id, receiver, token, balance, total_claimed, refund_nonce'
 
 const receiverRow = z.object({ total_claimed: amount, total_settled: amount })
+const creditedRow = z.object({ is_credited: z.boolean() })
 const roomRow = z.object({ is_reserved: z.boolean(), is_full: z.boolean() })
 
 const executionResult = z
@@ -216,7 +217,7 @@ const lockChannels = async (
   return rows.map((each) => channelRow.parse(each))
 }
 
-/** Credits receivers with what totals rise by. */
+/** Credits receivers with what totals rise by. Their totals are uint128 as well. */
 const claim = async (
   client: PoolClient,
   network: string,
@@ -233,7 +234,7 @@ const claim = async (
   }
   if (gains.size === 0) return
   const raised = [...gains.values()]
-  await client.query(
+  const { rows } = await client.query(
     `with raised as (
        select * from unnest($2::text[], $3::numeric[]) as r (channel_id, total)),
      changed as (
@@ -242,15 +243,21 @@ const claim = async (
      credited as (
        select c.receiver, c.token, sum(r.total - c.total_claimed) as gain
        from raised r join sandbox_channels c on c.network = $1 and c.channel_id = r.channel_id
-       group by c.receiver, c.token)
-     insert into sandbox_receivers as s (network, receiver, token, total_claimed, expires_at)
-     select $1, receiver, token, gain, now() + ${lifetime} from credited order by receiver, token
-     on conflict (network, receiver, token) do update set
-       total_claimed = case when s.${isLive} then s.total_claimed else 0 end + excluded.total_claimed,
-       total_settled = case when s.${isLive} then s.total_settled else 0 end,
-       expires_at = excluded.expires_at`,
+       group by c.receiver, c.token),
+     made as (
+       insert into sandbox_receivers as s (network, receiver, token, total_claimed, expires_at)
+       select $1, receiver, token, gain, now() + ${lifetime} from credited
+       where gain <= ${maxUint128} order by receiver, token
+       on conflict (network, receiver, token) do update set
+         total_claimed = case when s.${isLive} then s.total_claimed else 0 end + excluded.total_claimed,
+         total_settled = case when s.${isLive} then s.total_settled else 0 end,
+         expires_at = excluded.expires_at
+       where case when s.${isLive} then s.total_claimed else 0 end + excluded.total_claimed <= ${maxUint128}
+       returning 1)
+     select (select count(*) from made) = (select count(*) from credited) as is_credited`,
     [network, raised.map(({ channel }) => channel.channel_id), raised.map(({ total }) => `${total}`)],
   )
+  if (!creditedRow.parse(rows[0]).is_credited) throw new Reverted()
 }
 
 /** Pays all that was claimed, also what was claimed since the sweep was verified. */

@@ -59,6 +59,20 @@ describe('a transaction of the sandbox', () => {
     expect(await run(depositOf('a', 2n ** 128n - 100n))).toBeNull()
   })
 
+  it('reverts, as the contract, where it would credit a receiver with more than a uint128', async () => {
+    const most = 2n ** 128n - 1n
+    const ids = ['a', 'b', 'c', 'd']
+    for (const id of ids) await run(depositOf(id, most))
+    const rows = ids.map((channelId) => ({ channelId, total: most }))
+    expect(await run({ type: 'claim', rows })).toBeNull()
+    expect(await find('a')).toMatchObject({ totalClaimed: 0n })
+    expect(await run(claimOf('a', most))).not.toBeNull()
+    for (const id of ids.slice(1)) expect(await run(claimOf(id, most))).toBeNull()
+    expect(await run(claimOf('b', 1n))).toBeNull()
+    expect(await run(sweep)).toMatchObject({ amount: most })
+    expect(await find('b')).toMatchObject({ totalClaimed: 0n })
+  })
+
   it('claims rows in any order beside another one without waiting for it forever', async () => {
     const ids = ['a', 'b', 'c', 'd']
     for (const id of ids) await run(depositOf(id))
