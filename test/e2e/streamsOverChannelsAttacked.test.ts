@@ -10,6 +10,7 @@ import {
   type ChannelPlan,
   callSettlement,
   depositBody,
+  depositOnChain,
   openChannelOnChain,
   planChannel,
   refundBody,
@@ -190,6 +191,22 @@ describe('a payer whose stream is given up, because it is not worth its gas', ()
     await use(next.id, 2_000n)
     expect(await close(next.id)).toMatchObject({ status: 'closed', settledAmount: '2000' })
     expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 2_300n })
+  })
+})
+
+describe('a deposit that a reorg takes back under an open stream', () => {
+  it('ends the stream, and pays what was used once it is made again', async () => {
+    const channel = await delegated()
+    const { id } = await open(channel, 5_000n)
+    await use(id, 3_000n)
+    await chain.control.reorg(1)
+    expect(await readChannel(chain, channel.config)).toMatchObject({ balance: 0n })
+    await lookAgain(id)
+    await pollUntil(async () => (await read(id)).status === 'closing', 'the stream to be closed')
+    expect(await verify(await voucherBody(channel, 4_000n))).toMatchObject({ isValid: false })
+    await depositOnChain(channel, 10_000n)
+    await pollUntil(async () => (await read(id)).status === 'closed', 'the stream to be claimed')
+    expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 3_000n })
   })
 })
 
