@@ -5,7 +5,10 @@ import { createChannelStreams } from '../../../../src/chains/evm/channels/stream
 import { systemClock } from '../../../../src/platform/clock.js'
 import type { Payment } from '../../../../src/protocol/payment.js'
 import type { Scheme } from '../../../../src/schemes/scheme.js'
+import { findMeans } from '../../../../src/usecases/streams/means.js'
 import { channelConfig, channelIdOf } from '../../../support/evm/channels.js'
+import { streamOf } from '../../../support/streamOf.js'
+import { createToyScheme } from '../../../support/toyScheme.js'
 
 const chainId = 84_532
 const config = channelConfig()
@@ -76,5 +79,24 @@ describe('a voucher of a stream', () => {
     expect(await streams.findProblem({ ...voucher, charged: 1_200n }, asking)).toBeNull()
     expect(await streams.findNewProblem({ ...voucher, charged: 1_300n }, asking)).toBeNull()
     expect(verified.map(claimableOf)).toEqual([1_200n, 1_300n])
+  })
+})
+
+describe('the claim of a stream', () => {
+  const risk = 'invalid_batch_settlement_evm_cumulative_exceeds_balance'
+  it.each([
+    ['beyond the limits of the account where its payer withdraws', { risk }, true],
+    ['within them where nothing is at risk', {}, false],
+    ['within them once one failed on chain', { risk, reverts: 1 }, false],
+  ] as const)('is sent %s', (_name, change, isAdmitted) => {
+    const { streams: channelStreams } = openStreams(0n)
+    const { ceiling, config: wire } = voucher
+    const channel = { id: channelId, config: wire, baseline: 0n }
+    const used = { state: 'closing', voucher: signature, ceiling, amount: 9n, finalAmount: 9n } as const
+    const means = findMeans(createToyScheme({ channelStreams, identify: () => 'claim' }))
+    expect(means.toSettle(streamOf({ channel, ...used, ...change }), null)?.attempt).toMatchObject({
+      isAdmitted,
+      requester: { name: 'channels of account', site: null },
+    })
   })
 })
