@@ -37,6 +37,17 @@ const readWithPayment = (value: unknown): StreamToSettle => ({
 const fromPaid = (streams: string) => `from ${streams} s left join stream_payments p on p.stream_id = s.id`
 const isPaid = '(p.payment is not null or s.channel is not null)'
 
+// Each voucher of a channel asks for it.
+const findAllOpen = (pool: Pool) => async (authorizationIds: readonly string[]) => {
+  const { rows } = await pool.query(
+    `select ${streamColumns} from streams s
+     where s.authorization_id = any($1) and s.state in ('active', 'paused', 'closing')`,
+    [[...new Set(authorizationIds)]],
+  )
+  const found = new Map(rows.map(readStream).map((stream) => [stream.authorizationId, stream]))
+  return authorizationIds.map((id) => found.get(id) ?? null)
+}
+
 /** Concurrent changes share transactions: one commit acknowledges many. */
 export const createStreamStore = (pool: Pool): StreamStore => {
   const queues = { updates: coalesce(changeStreams(pool)), closes: coalesce(changeStreams(pool)) }
@@ -54,8 +65,7 @@ export const createStreamStore = (pool: Pool): StreamStore => {
 
     find: async (id) => (uuidForm.test(id) ? await findWhere('s.id = $1', id) : null),
 
-    findOpen: (authorizationId) =>
-      findWhere(`s.authorization_id = $1 and s.state in ('active', 'paused', 'closing')`, authorizationId),
+    findOpen: coalesce(findAllOpen(pool)),
 
     findToSettle: async (id) => {
       const { rows } = await pool.query(

@@ -71,7 +71,11 @@ export interface SettleAuthorizationDependencies {
 const maxRounds = 4
 
 const defaultPurpose = 'settle'
-const chargeOf = ({ accountId, customer = accountId, tier }: QuotaClaim) => ({ customer, tier })
+/** What moves an earlier payment counts and is never refused: the payer would take back what was earned. */
+const chargeOf = ({ accountId, customer = accountId, tier }: QuotaClaim, isContinued: boolean) => ({
+  customer,
+  tier: isContinued ? { ...tier, monthlyQuota: -1 } : tier,
+})
 
 /** Order: find or join an earlier attempt, verify, claim, record, send, close. */
 export const createSettleAuthorization = ({
@@ -265,6 +269,8 @@ export const createSettleAuthorization = ({
   const claim = (context: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
     const { scheme, network, asset, payTo } = context.payment.requirements
     const { authorizationId, payer, amount, authorizedAmount, expiresAt, details } = authorized
+    const { quota } = context
+    const isContinued = context.scheme.continues?.(context.payment) === true
     const claimed = {
       authorizationId,
       scheme,
@@ -288,7 +294,7 @@ export const createSettleAuthorization = ({
     }
     return journal.claim(
       claimed,
-      context.quota === null ? null : { ...chargeOf(context.quota), at: clock.now() },
+      quota === null ? null : { ...chargeOf(quota, isContinued), at: clock.now() },
       canBeHeld(authorized) ? { purpose: context.holdPurpose ?? defaultPurpose } : null,
     )
   }

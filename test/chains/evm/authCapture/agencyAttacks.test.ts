@@ -3,6 +3,7 @@ import { encodeFunctionData, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/clock.js'
 import { heldPaymentPage, movedHold } from '../../../../src/protocol/heldPayments.js'
+import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { fundRefunds, type Hold, published } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
@@ -91,6 +92,38 @@ describe('what a payer does meanwhile', () => {
     await Promise.race([capturing, eventually(() => isSent(before + 2))]).finally(release)
     expect(await capturing).toMatchObject({ status: 'confirmed' })
     expect(await settling).toMatchObject({ success: true })
+  })
+})
+
+describe('a quota that is used up', () => {
+  it('refuses the account a hold, and not the capture of one', async () => {
+    const merchant = await openMerchant()
+    const quota = { accountId: merchant.account, tier: { monthlyQuota: 1, feeRate: 0 } }
+    const { useCases } = merchant.service.core
+    const settle = async ({ body }: Hold) =>
+      await useCases.core.settlePayment({
+        body: wirePaymentRequest.parse(body),
+        caller: merchant.account,
+        quota,
+        idempotencyKey: null,
+      })
+    const hold = await merchant.plan()
+    expect(await settle(hold)).toMatchObject({ result: { success: true } })
+    await expect(settle(await merchant.plan())).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' })
+
+    const captured = await useCases.captures.moveHold({
+      accountId: merchant.account,
+      network: scene.chain.network,
+      paymentInfoHash: hold.hash.toLowerCase(),
+      quota,
+      idempotencyKey: randomUUID(),
+      asked: { type: 'capture', amount: 10_000n, fee: null, feeReceiver: null, voidsRemainder: false },
+    })
+    expect(captured).toMatchObject({ status: 'confirmed', payment: { status: 'captured' } })
+    const { rows } = await scene.database
+      .pool()
+      .query('select used from quota_uses where account_id = $1', [merchant.account])
+    expect(rows).toEqual([{ used: '2' }])
   })
 })
 
