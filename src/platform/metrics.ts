@@ -54,6 +54,8 @@ interface MeasuredUnclaimed {
   /** Smallest units. */
   readonly amount: bigint
   readonly oldestSeconds: number
+  /** Smallest units. */
+  readonly withdrawing: bigint
 }
 
 export interface Metrics extends CreditCounter, SettlementCounter, WebhookCounter, WorkMetrics {
@@ -199,7 +201,13 @@ export const createMetrics = ({
   })
   const oldestUnclaimed = new Gauge({
     name: 'quittance_channels_unclaimed_oldest_seconds',
-    help: 'Longest time since a channel has something to claim',
+    help: 'Longest time since a channel has something to claim that is worth its gas',
+    labelNames: ['network', 'asset'],
+    registers,
+  })
+  const withdrawing = new Gauge({
+    name: 'quittance_channels_withdrawal_unclaimed',
+    help: 'What of it payers may withdraw, as they have requested, in smallest units of the token',
     labelNames: ['network', 'asset'],
     registers,
   })
@@ -345,12 +353,13 @@ export const createMetrics = ({
     },
     setOpenStreams: setOpen({ count: openStreams, oldest: oldestStreams }, openStreamStates),
     setUnclaimedChannels: (totals) => {
-      for (const gauge of [unclaimed, oldestUnclaimed]) gauge.reset()
-      for (const { network, token: asset, amount, oldestSeconds } of totals) {
+      for (const gauge of [unclaimed, oldestUnclaimed, withdrawing]) gauge.reset()
+      for (const { network, token: asset, amount, oldestSeconds, withdrawing: amountAtRisk } of totals) {
         // Tokens are configured; those of networks that no longer are share one label.
         const labels = networks.has(network) ? { network, asset } : { network: 'other', asset: 'other' }
         unclaimed.inc(labels, Number(amount))
         oldestUnclaimed.set(labels, oldestSeconds)
+        withdrawing.inc(labels, Number(amountAtRisk))
       }
     },
   }

@@ -26,10 +26,21 @@ export interface BoundChannel extends ChannelName {
  */
 export type Binding = { readonly account: string } | { readonly refused: 'full' | 'claimed' }
 
+/** Whoever has its signature can submit it while the channel's nonce is not above its own. */
+export interface SignedRefund {
+  readonly nonce: bigint
+  /** What it takes at most, in smallest units. */
+  readonly amount: bigint
+}
+
 /** Which account each delegated channel belongs to, over all instances. A binding never changes: the primary key decides. */
 export interface ChannelCustody {
   /** The account of each channel, in order; null: it is bound to none. */
   findAccounts(channels: readonly ChannelName[]): Promise<readonly (string | null)[]>
   /** Binds the channel unless it is bound; answers whose it is. `isFunded`: the chain shows money in it. */
   bind(channel: BoundChannel, options: { readonly isFunded: boolean }): Promise<Binding>
+  /** Of a bound channel, durable before it is signed. What can still be taken by refunds that were signed before is kept. */
+  recordRefund(channel: ChannelName, refund: SignedRefund): Promise<void>
+  /** What was signed last; null: nothing. */
+  findRefund(channel: ChannelName): Promise<SignedRefund | null>
 }

@@ -60,11 +60,21 @@ export interface UnsweptReceiver {
   readonly credits: bigint
 }
 
+/** What a row of a claim costs, in smallest units of the token. */
+export interface RowCost {
+  readonly network: string
+  readonly token: string
+  readonly cost: bigint
+}
+
 export interface UnclaimedTotal {
   readonly network: string
   readonly token: string
   readonly amount: bigint
+  /** Of what is worth its row and not set aside; 0: there is nothing. */
   readonly oldestSeconds: number
+  /** The part of the same whose payers have requested a withdrawal. */
+  readonly withdrawing: bigint
 }
 
 /** What a round may look at again although no voucher came since. */
@@ -88,7 +98,7 @@ export interface ChannelLedger {
     accountId: string,
     page: { readonly limit: number; readonly after: ChannelName | null },
   ): Promise<readonly LedgerChannel[]>
-  /** Channels to look at, by id from `after` on. */
+  /** Channels to look at that are not retired, by id from `after` on. */
   listDue(
     network: string,
     page: { readonly limit: number; readonly after: string } & DueLimits,
@@ -116,6 +126,11 @@ export interface ChannelLedger {
   ): Promise<readonly UnsweptReceiver[]>
   /** No-op if it was credited anew since it was listed. */
   markSwept(receiver: UnsweptReceiver): Promise<void>
-  /** By network and token. */
-  measureUnclaimed(): Promise<readonly UnclaimedTotal[]>
+  /**
+   * Has rounds skip channels whose last voucher is a day old and that owe nothing that is backed, until the next voucher or
+   * deposit; returns how many, `limit` at most.
+   */
+  retire(at: Date, limit: number): Promise<number>
+  /** By network and token; without its cost every amount is worth its row. */
+  measureUnclaimed(costs: readonly RowCost[]): Promise<readonly UnclaimedTotal[]>
 }

@@ -31,6 +31,8 @@ export interface ChannelCare {
   ): Promise<readonly bigint[] | null>
   /** What one row of a claim costs, in smallest units of the token; null: unknown, or nothing. */
   findRowCost(token: string): bigint | null
+  /** The same of each token that has a cost. */
+  listRowCosts(): readonly { readonly token: string; readonly cost: bigint }[]
   /** Whether the payer can make its vouchers invalid. */
   isVoidable(config: LedgerChannel['config']): boolean
   /** Whether the reason lies in a row, so that others can be claimed without it. */

@@ -259,7 +259,7 @@ it('metrics of streams show the latest count, and zero when there are none', asy
 
 it('metrics of channels show what can be claimed, with one label for networks that are not configured', async () => {
   const { lines, metrics } = measured()
-  const total = { token: '0xaa', amount: 1_500n, oldestSeconds: 90 }
+  const total = { token: '0xaa', amount: 1_500n, oldestSeconds: 90, withdrawing: 7n }
   metrics.setUnclaimedChannels([
     { ...total, network: 'eip155:8453' },
     { ...total, network: 'eip155:1', amount: 2n },
@@ -272,8 +272,13 @@ it('metrics of channels show what can be claimed, with one label for networks th
   expect(await lines('quittance_channels_unclaimed_oldest_seconds')).toContain(
     '{network="eip155:8453",asset="0xaa"} 90',
   )
+  expect(await lines('quittance_channels_withdrawal_unclaimed')).toEqual([
+    '{network="eip155:8453",asset="0xaa"} 7',
+    '{network="other",asset="other"} 14',
+  ])
   metrics.setUnclaimedChannels([])
   expect(await lines('quittance_channels_unclaimed')).toEqual([])
+  expect(await lines('quittance_channels_withdrawal_unclaimed')).toEqual([])
 })
 
 it('metrics of holds show what is held, and the first deadline of a network', async () => {

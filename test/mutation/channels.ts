@@ -20,8 +20,8 @@ export const guards: readonly Guard[] = [
       'true',
     ],
     'what a withdrawal can take backs no voucher': [
-      'maxClaimable > balance + deposit - withdrawal',
-      'maxClaimable > balance + deposit',
+      'balance + deposit - withdrawal - refundable',
+      'balance + deposit - refundable',
     ],
   }),
   ...guardsIn(`${folder}/voucher.ts`, reasons, {
@@ -46,6 +46,19 @@ export const guards: readonly Guard[] = [
   }),
   ...guardsIn(`${folder}/custody.ts`, custody, {
     'nothing is signed for channels of others': ['(await findUnowned(channels, caller)) !== null', 'false'],
+  }),
+  ...guardsIn(`${folder}/checks.ts`, care, {
+    'what a signed refund can take backs no voucher': [
+      'balance + deposit - withdrawal - refundable',
+      'balance + deposit - withdrawal',
+    ],
+    'a signed refund is over once its nonce is used': ['signedRefund.nonce >= refundNonce', 'true'],
+  }),
+  ...guardsIn(`${folder}/custody.ts`, care, {
+    'a refund is recorded before it is signed': [
+      'await store.recordRefund({ network, channelId }, { nonce, amount })',
+      '',
+    ],
   }),
   ...guardsIn(`${folder}/refund.ts`, care, {
     'a refund is signed for what its claim leaves': [

@@ -40,5 +40,7 @@ export const createCustodyCache = (store: ChannelCustody): ChannelCustody => {
       if ('account' in bound) remember(channel, { account: bound.account, isFunded: options.isFunded })
       return bound
     },
+    recordRefund: store.recordRefund,
+    findRefund: store.findRefund,
   }
 }

@@ -25,8 +25,13 @@ interface ChannelsDependencies {
 
 interface Channels {
   readonly useCases: ChannelUseCases
-  readonly jobs: Readonly<Record<'claimChannels' | 'sweepReceivers' | 'measureChannels', Job>>
+  readonly jobs: Readonly<
+    Record<'claimChannels' | 'sweepReceivers' | 'retireChannels' | 'measureChannels', Job>
+  >
 }
+
+// A statement locks no more rows at a time: their vouchers wait for it.
+const retiredAtOnce = 500
 
 /** Takes care of channels whose vouchers this facilitator keeps, claims and has paid out. */
 export const createChannels = (dependencies: ChannelsDependencies): Channels => {
@@ -69,10 +74,22 @@ export const createChannels = (dependencies: ChannelsDependencies): Channels => 
         isShared: true,
         run: forEachNetwork('sweepReceivers', createSweepReceivers(dependencies)),
       },
+      retireChannels: {
+        everyMs: 3_600_000,
+        isShared: true,
+        run: async (stopped) => {
+          if (networks.length === 0) return
+          while (!stopped.aborted && (await ledger.retire(clock.now(), retiredAtOnce)) === retiredAtOnce);
+        },
+      },
       measureChannels: {
         everyMs: 60_000,
         run: async () => {
-          if (networks.length > 0) gauges.setUnclaimedChannels(await ledger.measureUnclaimed())
+          if (networks.length === 0) return
+          const costs = networks.flatMap(({ network, care }) =>
+            care.listRowCosts().map((each) => ({ network, ...each })),
+          )
+          gauges.setUnclaimedChannels(await ledger.measureUnclaimed(costs))
         },
       },
     },

@@ -50,6 +50,7 @@ const care: ChannelCare = {
     })),
   readUnswept: async () => [],
   findRowCost: () => null,
+  listRowCosts: () => [],
   isVoidable: () => false,
   isRowFault: () => false,
   writeClaim: () => plainPayment(),

@@ -140,6 +140,11 @@ export const createChannelCare = ({
       const minimum = asset === null ? undefined : opened.listMinimums()[asset]
       return minimum === undefined ? null : BigInt(minimum) / rowsPerSettlement
     },
+    listRowCosts: () =>
+      Object.entries(opened.listMinimums()).map(([token, minimum]) => ({
+        token,
+        cost: BigInt(minimum) / rowsPerSettlement,
+      })),
     isVoidable: (config) => {
       const payerAuthorizer = isFields(config) ? readAddress(config.payerAuthorizer) : null
       return payerAuthorizer === null || isZero(payerAuthorizer)

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import type { SignedRefund } from '../../../ports/channelCustody.js'
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
@@ -47,20 +48,26 @@ export const names = (text: unknown, address: Hex): boolean => {
 }
 
 /**
- * Why the channel does not back a voucher. A withdrawal never expires, and can be executed at once when its delay is over:
- * what it can take backs nothing.
+ * Why the channel does not back a voucher. A withdrawal never expires, and can be executed at once when its delay is over; nor
+ * does a refund that was signed for its receiver, and anyone may submit it: what they can take backs nothing.
  */
 export const findVoucherProblem = (
   maxClaimable: bigint,
-  { balance, withdrawal, totalClaimed }: ChannelState,
-  { deposit, price }: { readonly deposit: bigint; readonly price: bigint },
+  { balance, withdrawal, totalClaimed, refundNonce }: ChannelState,
+  asked: { readonly deposit: bigint; readonly price: bigint; readonly signedRefund: SignedRefund | null },
 ): RevertReason | null => {
-  if (maxClaimable > balance + deposit - withdrawal) {
-    return { reason: 'invalid_batch_settlement_evm_cumulative_exceeds_balance' }
+  const { deposit, price, signedRefund } = asked
+  const refundable = signedRefund !== null && signedRefund.nonce >= refundNonce ? signedRefund.amount : 0n
+  const backed = balance + deposit - withdrawal - refundable
+  if (maxClaimable > backed) {
+    const reason = 'invalid_batch_settlement_evm_cumulative_exceeds_balance'
+    return maxClaimable > backed + refundable ? { reason } : { reason, message: refunding }
   }
   const isCovered = maxClaimable > totalClaimed && maxClaimable >= totalClaimed + price
   return isCovered ? null : { reason: 'invalid_batch_settlement_evm_cumulative_below_claimed' }
 }
+
+const refunding = 'A refund of the channel is signed: until it is made, what it can take backs no voucher'
 
 /** A refund asks for no service, and returns also what a withdrawal could take. */
 export const findRefundProblem = (

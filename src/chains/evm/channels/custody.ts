@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Secret } from '../../../platform/secret.js'
-import type { ChannelCustody } from '../../../ports/channelCustody.js'
+import type { ChannelCustody, SignedRefund } from '../../../ports/channelCustody.js'
 import { isSameAddress } from '../abi/address.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { type ChannelConfig, hashClaims, hashRefund, type VoucherClaim } from './contract.js'
@@ -54,11 +54,13 @@ export interface Custody {
   ): Promise<{ readonly channel: Channel; readonly index: number } | null>
   /** Of rows that are all delegated to one address and bound to the caller. Throws for others. */
   signClaims(rows: readonly NamedClaim[], caller: string | null): Promise<Hex>
-  /** Of a channel that is delegated and bound to the caller. Throws for others. */
+  /** Of a channel that is delegated and bound to the caller, recorded before it is signed. Throws for others. */
   signRefund(
     channel: NamedChannel,
     order: { readonly nonce: bigint; readonly amount: bigint; readonly caller: string | null },
   ): Promise<Hex>
+  /** The refund that was signed last; null: none, or the channel is not delegated. */
+  findRefund(channel: NamedChannel): Promise<SignedRefund | null>
 }
 
 const mismatch = (message: string): RevertReason => ({
@@ -85,6 +87,7 @@ export const noCustody: Custody = {
   findUnowned: async () => null,
   signClaims: () => Promise.reject(new Error('There is no key to sign claims')),
   signRefund: () => Promise.reject(new Error('There is no key to sign refunds')),
+  findRefund: async () => null,
 }
 
 export const createCustody = (
@@ -108,18 +111,17 @@ export const createCustody = (
     return delegated.find((_, at) => accounts[at] !== account) ?? null
   }
 
-  const sign = async (
+  const chooseAuthorizer = async (
     channels: readonly NamedChannel[],
     caller: string | null,
-    digest: Hex,
-  ): Promise<Hex> => {
+  ): Promise<ChannelAuthorizer> => {
     const [first] = channels
     const authorizer = first === undefined ? null : findAuthorizer(first.config)
     const isOwn = channels.every(({ config }) => findAuthorizer(config) === authorizer)
     if (authorizer === null || !isOwn || (await findUnowned(channels, caller)) !== null) {
       throw new Error('Nothing is signed for channels of others')
     }
-    return await authorizer.sign(digest)
+    return authorizer
   }
 
   return {
@@ -153,8 +155,15 @@ export const createCustody = (
       if ('refused' in bound) return refusals[bound.refused]
       return bound.account === account ? null : foreign
     },
-    signClaims: (rows, caller) => sign(rows, caller, hashClaims(chainId, rows)),
-    signRefund: (channel, { nonce, amount, caller }) =>
-      sign([channel], caller, hashRefund(chainId, channel.channelId, { nonce, amount })),
+    signClaims: async (rows, caller) =>
+      await (await chooseAuthorizer(rows, caller)).sign(hashClaims(chainId, rows)),
+    signRefund: async (channel, { nonce, amount, caller }) => {
+      const authorizer = await chooseAuthorizer([channel], caller)
+      const { channelId } = channel
+      await store.recordRefund({ network, channelId }, { nonce, amount })
+      return await authorizer.sign(hashRefund(chainId, channelId, { nonce, amount }))
+    },
+    findRefund: async ({ config, channelId }) =>
+      isDelegated(config) ? await store.findRefund({ network, channelId }) : null,
   }
 }

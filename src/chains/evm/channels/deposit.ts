@@ -1,3 +1,4 @@
+import type { SignedRefund } from '../../../ports/channelCustody.js'
 import type { Payment } from '../../../protocol/payment.js'
 import type { Reason } from '../../../protocol/reasons.js'
 import type { Trace } from '../../../protocol/rules/rules.js'
@@ -194,7 +195,13 @@ export const createPrepareDeposit = (dependencies: ChannelDependencies): Prepare
     const unbacked =
       'reason' in state
         ? state
-        : findStateProblem(state, { proof, price: requirements.amount, payment, tokenPermit })
+        : findStateProblem(state, {
+            proof,
+            price: requirements.amount,
+            payment,
+            tokenPermit,
+            signedRefund: await custody.findRefund(proof),
+          })
     trace?.note('channel_state', unbacked)
     if (unbacked !== null) return refuse(unbacked)
     if ('reason' in state) return refuse(state)
@@ -277,12 +284,14 @@ const findStateProblem = (
     readonly price: bigint
     readonly payment: Payment
     readonly tokenPermit: TokenPermit | null
+    readonly signedRefund: SignedRefund | null
   },
 ): RevertReason | null => {
   const { amount, maxClaimable } = asked.proof
+  const { price, signedRefund } = asked
   if (isUsed) return { reason: 'invalid_batch_settlement_evm_deposit_already_used' }
   const isShort = allowance !== null && allowance < amount
   if (isShort && asked.tokenPermit === null) return ofScheme(explainMissingAllowance(asked.payment, null))
   if (balance < amount) return { reason: 'invalid_batch_settlement_evm_insufficient_balance' }
-  return findVoucherProblem(maxClaimable, channel, { deposit: amount, price: asked.price })
+  return findVoucherProblem(maxClaimable, channel, { deposit: amount, price, signedRefund })
 }

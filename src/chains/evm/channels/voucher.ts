@@ -43,11 +43,12 @@ export const createVerifyVoucher = (
     trace?.note('voucher_signature', signer === null ? unsigned : null)
     if (signer === null) return refuse(unsigned)
 
+    const signedRefund = await custody.findRefund(proof)
     const findProblem = (state: ChannelState): RevertReason | null => {
       if (state.balance === 0n) return unopened
       return proof.type === 'refund'
         ? findRefundProblem(maxClaimable, state)
-        : findVoucherProblem(maxClaimable, state, { deposit: 0n, price: requirements.amount })
+        : findVoucherProblem(maxClaimable, state, { deposit: 0n, price: requirements.amount, signedRefund })
     }
     // A payer's account can change who signs for it, and a server refunds what it reads here.
     const isLasting = proof.type === 'voucher' && !isZero(config.payerAuthorizer)

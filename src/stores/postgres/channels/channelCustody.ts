@@ -1,6 +1,11 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { BoundChannel, ChannelCustody, ChannelName } from '../../../ports/channelCustody.js'
+import type {
+  BoundChannel,
+  ChannelCustody,
+  ChannelName,
+  SignedRefund,
+} from '../../../ports/channelCustody.js'
 import { coalesce } from '../database/coalesce.js'
 
 /** A payer that deposits has a channel or two; one that only signs could fill the table. */
@@ -22,8 +27,33 @@ const findAll = async (pool: Pool, channels: readonly ChannelName[]): Promise<re
   return channels.map(({ network, channelId }) => accounts.get(`${network} ${channelId}`) ?? null)
 }
 
+const signedRefund = owned.omit({ account: true }).extend({
+  nonce: z.string().transform(BigInt),
+  amount: z.string().transform(BigInt),
+})
+
+const findAllRefunds = async (
+  pool: Pool,
+  channels: readonly ChannelName[],
+): Promise<readonly (SignedRefund | null)[]> => {
+  const { rows } = await pool.query(
+    `select network, '0x' || encode(channel_id, 'hex') as channel_id, refund_nonce as nonce, refund_amount as amount
+     from channel_custody
+     where refund_nonce is not null and (network, channel_id) in (select * from unnest($1::text[], $2::bytea[]))`,
+    [channels.map(({ network }) => network), channels.map(({ channelId }) => toBytes(channelId))],
+  )
+  const refunds = new Map(
+    rows.map((row) => signedRefund.parse(row)).map((row) => [`${row.network} ${row.channel_id}`, row]),
+  )
+  return channels.map(({ network, channelId }) => {
+    const found = refunds.get(`${network} ${channelId}`)
+    return found === undefined ? null : { nonce: found.nonce, amount: found.amount }
+  })
+}
+
 export const createChannelCustody = (pool: Pool): ChannelCustody => {
   const find = coalesce((channels: readonly ChannelName[]) => findAll(pool, channels))
+  const findRefund = coalesce((channels: readonly ChannelName[]) => findAllRefunds(pool, channels))
 
   const isReceiverOfOther = async ({ network, receiver, account }: BoundChannel): Promise<boolean> => {
     const { rowCount } = await pool.query(
@@ -82,5 +112,17 @@ export const createChannelCustody = (pool: Pool): ChannelCustody => {
       if (isFunded) await markFunded(channel)
       return { account }
     },
+    recordRefund: async ({ network, channelId }, { nonce, amount }) => {
+      // A lower nonce than before is that of a reorg, which made both refunds possible again.
+      const { rowCount } = await pool.query(
+        `update channel_custody set refund_nonce = greatest(refund_nonce, $3::numeric),
+           refund_amount = case when refund_nonce = $3::numeric then greatest(refund_amount, $4::numeric)
+             when refund_nonce > $3::numeric then refund_amount + $4::numeric else $4::numeric end
+         where network = $1 and channel_id = $2`,
+        [network, toBytes(channelId), nonce.toString(), amount.toString()],
+      )
+      if (rowCount !== 1) throw new Error('No refund is signed for a channel that is not bound')
+    },
+    findRefund,
   }
 }

@@ -60,8 +60,10 @@ const keep = `
     unclaimed_since = case when greatest(excluded.charged, v.charged) > v.claimed
       then coalesce(v.unclaimed_since, excluded.verified_at) else v.unclaimed_since end,
     charged = greatest(excluded.charged, v.charged),
-    ceiling = greatest(excluded.ceiling, v.ceiling)
-  where v.account_id = excluded.account_id and (excluded.ceiling > v.ceiling or excluded.charged > v.charged)`
+    ceiling = greatest(excluded.ceiling, v.ceiling),
+    is_live = true
+  where v.account_id = excluded.account_id
+    and (excluded.ceiling > v.ceiling or excluded.charged > v.charged or not v.is_live)`
 
 const keepAll = (pool: Pool) => async (kept: readonly Kept[]) => {
   const merged = mergeKept(kept)
@@ -90,6 +92,16 @@ const isDue = `(v.seen_at is null or v.verified_at > v.seen_at
     or (v.charged > v.claimed and v.verified_at > $4::timestamptz - interval '30 days')
     then $4::timestamptz else $5::timestamptz end))`
 
+// What cannot be due by the rules above any more, a day after its last voucher: a node that was behind has caught up by then.
+const retire = `
+  update channel_vouchers v set is_live = false from (
+    select d.network, d.channel_id from channel_vouchers d
+    where d.is_live and d.verified_at < $1::timestamptz - interval '1 day' and d.seen_at > d.verified_at
+      and (d.ceiling <= d.claimed or d.balance <= d.claimed)
+      and (d.charged <= d.claimed or d.verified_at < $1::timestamptz - interval '30 days')
+    limit $2 for update skip locked) done
+  where v.network = done.network and v.channel_id = done.channel_id`
+
 const refuse = `
   update channel_vouchers v set refusals = v.refusals + 1,
     unclaimable = case when v.refusals + 1 >= $4 then v.ceiling else v.unclaimable end
@@ -110,6 +122,7 @@ const total = z.object({
   token: z.string(),
   amount,
   oldestSeconds: z.number(),
+  withdrawing: amount,
 })
 
 export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedger => {
@@ -142,7 +155,7 @@ export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedg
     listDue: async (network, { limit, after, seenBefore, emptySeenBefore }) => {
       const { rows } = await pool.query(
         `select ${columns} from channel_vouchers v
-         where v.network = $1 and v.channel_id > $2 and ${isDue} order by v.channel_id limit $3`,
+         where v.is_live and v.network = $1 and v.channel_id > $2 and ${isDue} order by v.channel_id limit $3`,
         [network, after, limit, seenBefore, emptySeenBefore],
       )
       return rows.map((value) => row.parse(value))
@@ -201,12 +214,23 @@ export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedg
       )
     },
 
-    measureUnclaimed: async () => {
+    retire: async (at, limit) => (await pool.query(retire, [at, limit])).rowCount ?? 0,
+
+    measureUnclaimed: async (costs) => {
       const { rows } = await views.query(
-        `select v.network, v.token, sum(least(v.charged, v.balance) - v.claimed)::text as amount,
-           coalesce(extract(epoch from now() - min(v.unclaimed_since)), 0)::float8 as "oldestSeconds"
-         from channel_vouchers v where v.charged > v.claimed and v.balance > v.claimed
+        `select v.network, v.token, sum(v.unclaimed)::text as amount,
+           coalesce(extract(epoch from now() - min(v.unclaimed_since) filter (where v.is_worth)), 0)::float8 as "oldestSeconds",
+           coalesce(sum(v.unclaimed) filter (where v.is_worth and v.withdraw_requested_at > 0), 0)::text as withdrawing
+         from (select u.*, u.unclaimed >= coalesce(c.cost, 0) and (u.unclaimable is null or u.ceiling > u.unclaimable) as is_worth
+           from (select *, least(charged, balance) - claimed as unclaimed from channel_vouchers
+             where is_live and charged > claimed and balance > claimed) u
+           left join unnest($1::text[], $2::text[], $3::numeric[]) as c (network, token, cost) using (network, token)) v
          group by v.network, v.token`,
+        [
+          costs.map(({ network }) => network),
+          costs.map(({ token }) => token),
+          costs.map(({ cost }) => cost.toString()),
+        ],
       )
       return rows.map((value) => total.parse(value))
     },

@@ -26,6 +26,7 @@ import {
   prefixed,
   refundOrder,
   rowOf,
+  voucherBody,
   withRequirements,
 } from './channelScene.js'
 
@@ -68,9 +69,13 @@ const setMood = async ({ wallet: { address } }: Channel, mood: (typeof moods)[nu
 }
 
 /** Of a contract wallet that changes how it checks signatures once it has deposited. */
-const openWallet = async (mood: (typeof moods)[number], changes: ChannelPlan = {}): Promise<Channel> => {
+const openWallet = async (
+  mood: (typeof moods)[number],
+  changes: ChannelPlan = {},
+  amount?: bigint,
+): Promise<Channel> => {
   const wallet = await deployWallet(scene.chain, await createMoodyWallet(scene.chain, 'acceptsAll'))
-  const channel = await open({ wallet, voucherKey: null, ...changes })
+  const channel = await open({ wallet, voucherKey: null, ...changes }, amount)
   await setMood(channel, mood)
   return channel
 }
@@ -312,5 +317,66 @@ describe('a refund beside a withdrawal', () => {
     const claim = await claimBody(channel, [await rowOf(channel, 5_000n)], unsigned)
     expect(await service.settle(claim, account)).toMatchObject({ success: true })
     expect(await service.settle(order, account)).toMatchObject({ success: true, amount: '5000' })
+  })
+})
+
+describe('a signed refund that was not made', () => {
+  /** Its payer has the claim beside it revert, so that the signature is public and its nonce unused. */
+  const failRefund = async (account: string) => {
+    const proxy = await scene.openProxy()
+    service = await openService({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
+    const channel = await openWallet('acceptsAll', {}, 10_000n)
+    await pay(channel, 5_000n, account)
+    const order = await refundOrder(channel, { charged: 5_000n, amount: 5_000n }, unsigned)
+    const release = proxy.hold('eth_sendRawTransaction')
+    const settled = service.settle(order, account)
+    await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
+    await setMood(channel, 'refusesAll')
+    release()
+    expect(await settled).toMatchObject({ success: false })
+    await setMood(channel, 'acceptsAll')
+    const refund = await eventually(async () => {
+      await service.reconcile()
+      const { rows } = await scene.database
+        .pool()
+        .query(`select state, transaction from settlements where caller = $1`, [account])
+      return rows[0]?.state === 'failed' ? rows[0] : null
+    })
+    const { input } = await scene.chain.client.getTransaction({ hash: refund.transaction })
+    const submit = () =>
+      callSettlement(channel, channel.config.payer, 'refundWithSignature', readSignedRefund(input))
+    return { channel, order, submit }
+  }
+
+  const claimAll = async (channel: Channel, total: bigint, account: string) =>
+    await service.settle(await claimBody(channel, [await rowOf(channel, total)], unsigned), account)
+
+  it('takes nothing that a voucher after it was accepted for', async () => {
+    const account = newAccount()
+    const { channel, submit } = await failRefund(account)
+    let accepted = 5_000n
+    for (const ceiling of [6_000n, 8_000n, 10_000n]) {
+      const answer = await service.verify(await voucherBody(channel, ceiling), account)
+      if (answer.isValid) accepted = ceiling
+    }
+    await submit()
+    expect(await claimAll(channel, accepted, account)).toMatchObject({ success: true })
+    expect(await claimedOf(channel)).toBe(accepted)
+  })
+
+  it('backs no voucher of a later deposit either, and all of them once it is made', async () => {
+    const account = newAccount()
+    const { channel, order } = await failRefund(account)
+    const verify = async (ceiling: bigint) =>
+      await service.verify(await voucherBody(channel, ceiling), account)
+    const exceeded = { isValid: false, invalidReason: prefixed('cumulative_exceeds_balance') }
+    const deposit = (ceiling: bigint) => depositBody(channel, { amount: 2_000n, ceiling, method: 'permit2' })
+    expect(await service.verify(await deposit(7_001n), account)).toMatchObject(exceeded)
+    expect(await service.settle(await deposit(7_000n), account)).toMatchObject({ success: true })
+    expect(await verify(7_001n)).toMatchObject(exceeded)
+    expect(await service.settle(order, account)).toMatchObject({ success: true })
+    expect(await verify(7_000n)).toMatchObject({ isValid: true })
+    await depositOnChain(channel, 3_000n)
+    expect(await verify(10_000n)).toMatchObject({ isValid: true })
   })
 })

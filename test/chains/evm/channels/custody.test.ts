@@ -177,6 +177,8 @@ describe('the signer', () => {
         findAccounts: async (channels) =>
           channels.map(({ channelId }) => (channelId === own.id ? 'ada' : null)),
         bind: async ({ account }) => ({ account }),
+        recordRefund: async () => undefined,
+        findRefund: async () => null,
       },
     )
     const own = plan()

@@ -73,6 +73,32 @@ describe('the binding of a channel', () => {
   })
 })
 
+describe('a signed refund', () => {
+  it('is recorded for its channel: the highest amount of the newest nonce', async () => {
+    const channel = channelOf()
+    const cached = createCustodyCache(createChannelCustody(otherPool))
+    await custody.bind(channel, funded)
+    expect(await cached.findRefund(channel)).toBeNull()
+    await custody.recordRefund(channel, { nonce: 0n, amount: 500n })
+    await custody.recordRefund(channel, { nonce: 0n, amount: 300n })
+    expect(await cached.findRefund(channel)).toEqual({ nonce: 0n, amount: 500n })
+    await custody.recordRefund(channel, { nonce: 2n ** 256n - 1n, amount: 200n })
+    expect(await cached.findRefund(channel)).toEqual({ nonce: 2n ** 256n - 1n, amount: 200n })
+  })
+
+  it('of a lower nonce, which a reorg has brought back, adds to the other one', async () => {
+    const channel = channelOf()
+    await custody.bind(channel, funded)
+    await custody.recordRefund(channel, { nonce: 1n, amount: 500n })
+    await custody.recordRefund(channel, { nonce: 0n, amount: 300n })
+    expect(await custody.findRefund(channel)).toEqual({ nonce: 1n, amount: 800n })
+  })
+
+  it('is none of a channel that is not bound', async () => {
+    await expect(custody.recordRefund(channelOf(), { nonce: 0n, amount: 1n })).rejects.toThrow('not bound')
+  })
+})
+
 describe('a payer without deposits', () => {
   it('has an account bind 100 channels at most, and stops no other payer or account', async () => {
     const { payer } = channelOf()

@@ -206,8 +206,95 @@ describe('what is seen on chain', () => {
       rows.map((row) => see(row, { balance: 50_000n, totalClaimed: 500n })),
       at,
     )
-    const measured = (await ledger.measureUnclaimed()).filter((each) => each.network === network)
-    expect(measured).toMatchObject([{ token: '0xcc', amount: 1_500n + 49_500n }])
+    const measured = (await ledger.measureUnclaimed([])).filter((each) => each.network === network)
+    expect(measured).toMatchObject([{ token: '0xcc', amount: 1_500n + 49_500n, withdrawing: 0n }])
+  })
+
+  it('measures apart what is worth its row, since when, and what of it is withdrawn', async () => {
+    const [small, large, voided] = [planVoucher(), planVoucher({ ceiling: 6_000n }), planVoucher()]
+    const { network } = small
+    const [second, third] = [large, voided].map((each) => ({ ...each, network })) as [
+      VerifiedVoucher,
+      VerifiedVoucher,
+    ]
+    const now = new Date()
+    const ago = (seconds: number) => new Date(now.getTime() - seconds * 1_000)
+    await ledger.keep(small, ago(9_000))
+    await ledger.keep(second, ago(600))
+    await ledger.keep({ ...third, ceiling: 9_000n }, ago(8_000))
+    await ledger.countRefusal({ ...third, ceiling: 9_000n }, { reason: 'voucher_signature', limit: 1 })
+    const withdrawn = { withdrawal: 1_000n, withdrawRequestedAt: 1_000 }
+    await ledger.observe(
+      network,
+      [small, second, third].map((each) => see(each, withdrawn)),
+      now,
+    )
+    const measure = async (cost: bigint) =>
+      (await ledger.measureUnclaimed([{ network, token: '0xcc', cost }])).filter(
+        (each) => each.network === network,
+      )
+    const [total] = await measure(2_001n)
+    expect(total).toMatchObject({ amount: 2_000n + 5_000n + 8_000n, withdrawing: 5_000n })
+    expect(total?.oldestSeconds).toBeGreaterThanOrEqual(600)
+    expect(total?.oldestSeconds).toBeLessThan(8_000)
+    expect(await measure(5_001n)).toMatchObject([{ amount: 15_000n, oldestSeconds: 0, withdrawing: 0n }])
+  })
+
+  it('retires what owes nothing that is backed, a day after its last voucher, until the next one', async () => {
+    const drained = planVoucher()
+    const { network } = drained
+    const plan = () => planVoucher({ network })
+    const [promised, unclaimed, unbacked, unseen] = [plan(), plan(), plan(), plan()]
+    for (const each of [drained, promised, unclaimed, unbacked, unseen]) await ledger.keep(each, at)
+    await ledger.observe(
+      network,
+      [
+        see(drained, { balance: 2_000n, totalClaimed: 2_000n }),
+        see(promised, { balance: 2_001n, totalClaimed: 2_000n }),
+        see(unclaimed, { balance: 3_000n, totalClaimed: 1_000n }),
+        see(unbacked, { balance: 0n }),
+      ],
+      later(1),
+    )
+    const listLive = async () => {
+      const { rows } = await pool.query(
+        'select channel_id from channel_vouchers where network = $1 and is_live',
+        [network],
+      )
+      return rows.map(({ channel_id: id }) => id).sort()
+    }
+    const idsOf = (...vouchers: readonly VerifiedVoucher[]) =>
+      vouchers.map(({ channelId }) => channelId).sort()
+    const day = 86_400
+    await ledger.retire(later(day), 1_000)
+    expect(await listLive()).toEqual(idsOf(drained, promised, unclaimed, unbacked, unseen))
+    await ledger.retire(later(day + 1), 1_000)
+    expect(await listLive()).toEqual(idsOf(promised, unclaimed, unbacked, unseen))
+    await ledger.retire(later(30 * day + 1), 1_000)
+    expect(await listLive()).toEqual(idsOf(promised, unclaimed, unseen))
+    const all = { ...page, seenBefore: later(31 * day), emptySeenBefore: later(31 * day) }
+    expect((await ledger.listDue(network, all)).map(({ channelId }) => channelId)).toEqual(
+      idsOf(promised, unclaimed, unseen),
+    )
+    // The voucher of a deposit may be the same again.
+    await ledger.keep(drained, later(31 * day))
+    await ledger.keep({ ...unbacked, ceiling: 5_000n }, later(31 * day))
+    expect(await listLive()).toEqual(idsOf(drained, promised, unclaimed, unbacked, unseen))
+  })
+
+  it('has a retired channel looked at again also where a version before this one keeps its voucher', async () => {
+    const voucher = planVoucher()
+    await ledger.keep(voucher, at)
+    await pool.query('update channel_vouchers set is_live = false where network = $1', [voucher.network])
+    const raise = (ceiling: number) =>
+      pool.query('update channel_vouchers set ceiling = greatest(ceiling, $2) where network = $1', [
+        voucher.network,
+        ceiling,
+      ])
+    await raise(3_000)
+    expect(await ledger.listDue(voucher.network, page)).toEqual([])
+    await raise(3_001)
+    expect(await ledger.listDue(voucher.network, page)).toMatchObject([{ ceiling: 3_001n }])
   })
 })
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createChannelLedger } from '../../../../src/stores/postgres/channels/channelLedger.js'
 import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
@@ -177,6 +178,65 @@ describe('in a journal with thirty times as many rows', () => {
     await fill(many.pool, large)
     expectNoGrowth(await compare(reserve))
     expect(await reserve(many.pool)).toMatchObject({ state: 'held' })
+  })
+
+  it('rounds over channels and their metrics read as much beside a thousand times as many retired ones', async () => {
+    const network = 'eip155:8453'
+    const fill = async (pool: Pool, retired: number) => {
+      await pool.query(
+        `insert into channel_vouchers (network, channel_id, account_id, config, receiver, token, bound_at, ceiling, signature,
+           price, verified_at, charged, claimed, balance, seen_at, unclaimed_since)
+         select $1, '0x' || md5(n::text), 'ada', '{}', '0xbb', '0xcc', now(), 3000, '0x', 1000, now() - interval '2 days', 2000,
+           case when n < 100 then 1000 else 2000 end, case when n < 100 then 9000 else 2000 end, now() - interval '1 day', now()
+         from generate_series(0, $2::int + 99) n`,
+        [network, retired],
+      )
+      const ledger = createChannelLedger(pool)
+      expect(await ledger.retire(new Date(), retired + 1)).toBe(retired)
+      await pool.query('vacuum analyze channel_vouchers')
+    }
+    await fill(few.pool, 100)
+    await fill(many.pool, 100_000)
+    const at = new Date()
+    const long = new Date(at.getTime() - 7 * 86_400_000)
+    const page = { limit: 100, after: '', seenBefore: long, emptySeenBefore: long }
+    const list = (pool: Pool) => createChannelLedger(pool).listDue(network, page)
+    expect(await list(many.pool)).toHaveLength(100)
+    const works: readonly ((pool: Pool) => Promise<unknown>)[] = [
+      list,
+      (pool) => createChannelLedger(pool).measureUnclaimed([]),
+      (pool) => createChannelLedger(pool).retire(at, 1_000),
+    ]
+    for (const work of works) {
+      // Each of the 100 rows can stand on a page of the index that it shared with retired ones.
+      const { few: least, many: most } = await compare(work)
+      expect(most).toBeLessThan(least + 200)
+    }
+  })
+
+  it('a higher voucher of a channel writes no entry of an index', async () => {
+    const ledger = createChannelLedger(few.pool)
+    const voucher = {
+      network: 'eip155:10',
+      channelId: '0x01',
+      accountId: 'ada',
+      config: {},
+      receiver: '0xbb',
+      token: '0xcc',
+      signature: '0x',
+      price: 1n,
+    }
+    const readUpdates = async () => {
+      await few.pool.query('select pg_stat_force_next_flush()')
+      const { rows } = await few.pool.query<{ all: string; hot: string }>(
+        `select n_tup_upd as all, n_tup_hot_upd as hot from pg_stat_user_tables where relname = 'channel_vouchers'`,
+      )
+      return { all: Number(rows[0]?.all), hot: Number(rows[0]?.hot) }
+    }
+    await ledger.keep({ ...voucher, ceiling: 1n }, new Date())
+    const before = await readUpdates()
+    for (const ceiling of [2n, 3n, 4n, 5n]) await ledger.keep({ ...voucher, ceiling }, new Date())
+    expect(await readUpdates()).toEqual({ all: before.all + 4, hot: before.hot + 4 })
   })
 
   it('the days of an account read as much', async () => {
