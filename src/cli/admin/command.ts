@@ -21,7 +21,7 @@ export type Command =
   | { readonly verb: 'restore'; readonly file: string; readonly isJson: boolean }
   | { readonly verb: 'archive'; readonly before: Date; readonly file: string; readonly isJson: boolean }
   | {
-      readonly verb: 'export-consumed' | 'import-consumed'
+      readonly verb: 'export-consumed' | 'import-consumed' | 'export-bindings' | 'import-bindings'
       readonly file: string
       readonly isJson: boolean
     }
@@ -54,6 +54,8 @@ export const usage = (
                                               moves final settlements before that day (UTC) to a compressed CSV
   consumed export <file>                      digests of the authorizations that have earned their success; often
   consumed import <file>                      adds those that a restored database lacks, so that they settle nothing again
+  bindings export <file>                      whose delegated channels and holds are, and their vouchers; often
+  bindings import <file>                      adds those that a restored database lacks, and changes none
 
   keys list [--json]                          every account, oldest first
   keys set-tier <account> <tier> [--json]     ${tierNames.join(', ')}
@@ -113,20 +115,25 @@ export const readCommand = (args: readonly string[], listTiers: () => readonly T
       expectCount(rest, 0)
       return { verb: noun, before: readDay(before), file: readFile(to), isJson }
     case 'consumed':
-      return readConsumedCommand(rest, isJson)
+    case 'bindings':
+      return readTransferCommand(noun, rest, isJson)
     default:
       throw new UsageError(
-        'Unknown command: the first word must be keys, settlements, callers, check, config, backup, restore, archive or consumed.',
+        'Unknown command: the first word must be keys, settlements, callers, check, config, backup, restore, archive, consumed or bindings.',
       )
   }
 }
 
-const readConsumedCommand = ([verb, ...rest]: readonly string[], isJson: boolean): Command => {
+const readTransferCommand = (
+  noun: 'consumed' | 'bindings',
+  [verb, ...rest]: readonly string[],
+  isJson: boolean,
+): Command => {
   if (verb !== 'export' && verb !== 'import') {
-    throw new UsageError('The commands are consumed export and consumed import.')
+    throw new UsageError(`The commands are ${noun} export and ${noun} import.`)
   }
   expectCount(rest, 1)
-  return { verb: `${verb}-consumed`, file: rest[0] ?? '', isJson }
+  return { verb: `${verb}-${noun}`, file: rest[0] ?? '', isJson }
 }
 
 interface Filters {

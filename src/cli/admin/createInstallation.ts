@@ -1,13 +1,15 @@
+import type { Pool } from 'pg'
 import { type Config, readConfig } from '../../config.js'
 import { version } from '../../platform/version.js'
 import { type CallerReport, callerReport } from '../../protocol/operatorOverview.js'
 import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealing.js'
 import {
-  checkBackup,
+  bindingTables,
   consumedTable,
+  importBindings,
   importConsumed,
-  restoreBackup,
-} from '../../stores/postgres/backup/restoreBackup.js'
+} from '../../stores/postgres/backup/importRows.js'
+import { checkBackup, restoreBackup } from '../../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../../stores/postgres/backup/writeBackup.js'
 import { migrateNamed } from '../../stores/postgres/database/connectionProblem.js'
 import { migrate } from '../../stores/postgres/database/migrate.js'
@@ -24,7 +26,7 @@ import { checkInstallation } from './checkInstallation.js'
 import { findSealers, openConfiguredSealers, sealingKeyFile } from './checkStores.js'
 import { listSettings } from './listSettings.js'
 import { createTerminal, type Installation, runAdmin, type Streams } from './runAdmin.js'
-import type { Archived, ImportedConsumed, Transfer } from './tables.js'
+import type { Archived, Transfer } from './tables.js'
 
 interface GivenVariables {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -54,8 +56,14 @@ export const createInstallation = (given: GivenVariables): Installation => {
     backUp: async (file) => backUp(await read(), file),
     restore: (file) => restore(readFilledConfig(given), file),
     archive: async (file, before) => archive(await read(), { file, before }),
-    exportConsumed: async (file) => exportConsumed(await read(), file),
-    importConsumed: (file) => importInto(readFilledConfig(given), file),
+    exportConsumed: async (file) =>
+      (await exportTables(await read(), file, [consumedTable]))[consumedTable] ?? 0,
+    importConsumed: (file) => importInto(readFilledConfig(given), file, importConsumed),
+    exportBindings: async (file) => {
+      const rows = await exportTables(await read(), file, bindingTables)
+      return { channels: rows.channel_custody ?? 0, holds: rows.held_payments ?? 0 }
+    },
+    importBindings: (file) => importInto(readFilledConfig(given), file, importBindings),
   }
 }
 
@@ -162,26 +170,31 @@ const archive = async (
   }
 }
 
-const exportConsumed = async (config: Config, file: string): Promise<number> => {
+const exportTables = async (
+  config: Config,
+  file: string,
+  onlyTables: readonly string[],
+): Promise<Transfer['rows']> => {
   const { pool, close } = await openAdminDatabase(config.stores, { creates: false })
   try {
-    const { rows } = await writeBackup(pool, {
-      file,
-      migrationsFolder,
-      version,
-      createdAt: new Date(),
-      onlyTable: consumedTable,
-    })
-    return rows[consumedTable] ?? 0
+    const options = { file, migrationsFolder, version, createdAt: new Date(), onlyTables }
+    return (await writeBackup(pool, options)).rows
   } finally {
     await close()
   }
 }
 
-const importInto = async (config: Config, file: string): Promise<ImportedConsumed> => {
+const importInto = async <Imported>(
+  config: Config,
+  file: string,
+  importRows: (
+    pool: Pool,
+    options: { readonly file: string; readonly migrationsFolder: URL; readonly isSandbox: boolean },
+  ) => Promise<Imported>,
+): Promise<Imported> => {
   const { pool, close } = await openAdminDatabase(config.stores, { creates: false })
   try {
-    return await importConsumed(pool, { file, migrationsFolder, isSandbox: config.stores.isSandbox })
+    return await importRows(pool, { file, migrationsFolder, isSandbox: config.stores.isSandbox })
   } finally {
     await close()
   }
@@ -209,7 +222,7 @@ const restore = async (config: Config, file: string): Promise<Transfer> => {
       rows,
       advice: [
         ...(rows.sealing_secret === 0 || isOpened ? [] : [needed]),
-        'What was settled after the backup is not in it: before the start, run `consumed import` with the newest file of `consumed export`. Do not start the service that wrote the backup beside this one: both would use the same signers.',
+        'What was settled after the backup is not in it: before the start, run `consumed import` with the newest file of `consumed export`, and `bindings import` with that of `bindings export`. Do not start the service that wrote the backup beside this one: both would use the same signers.',
       ],
     }
   } finally {

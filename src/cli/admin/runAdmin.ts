@@ -11,6 +11,7 @@ import {
   describeFindings,
   type Finding,
   type Found,
+  type ImportedBindings,
   type ImportedConsumed,
   type Setting,
   showAccounts,
@@ -18,6 +19,7 @@ import {
   showAudit,
   showCallers,
   showImported,
+  showImportedBindings,
   showSettings,
   showSettlement,
   showSettlements,
@@ -59,6 +61,9 @@ export interface Installation {
   /** Returns how many were written. */
   exportConsumed(file: string): Promise<number>
   importConsumed(file: string): Promise<ImportedConsumed>
+  /** Returns how many were written. */
+  exportBindings(file: string): Promise<{ readonly channels: number; readonly holds: number }>
+  importBindings(file: string): Promise<ImportedBindings>
 }
 
 const maxAuditEntries = 1_000
@@ -104,6 +109,14 @@ const run = async (command: Command, installation: Installation, terminal: Termi
     }
     case 'import-consumed':
       return showImported(command.file, await installation.importConsumed(command.file))
+    case 'export-bindings': {
+      const { file } = command
+      const counts = await installation.exportBindings(file)
+      const { channels, holds } = counts
+      return { found: { file, ...counts }, table: `Wrote ${file}: ${channels} channels, ${holds} holds.` }
+    }
+    case 'import-bindings':
+      return showImportedBindings(command.file, await installation.importBindings(command.file))
     case 'list':
     case 'set-tier':
     case 'unrestrict':
@@ -128,6 +141,8 @@ type StoreCommand = Exclude<
       | 'archive'
       | 'export-consumed'
       | 'import-consumed'
+      | 'export-bindings'
+      | 'import-bindings'
   }
 >
 

@@ -202,6 +202,48 @@ export const showImported = (file: string, found: ImportedConsumed): Found => {
   }
 }
 
+interface ImportedRows {
+  readonly listed: number
+  readonly added: number
+}
+
+export interface ImportedBindings {
+  readonly channels: ImportedRows
+  readonly holds: ImportedRows
+  readonly raised: number
+  readonly withoutAccount: number
+  readonly conflicts: readonly {
+    readonly binding: string
+    readonly network: string
+    readonly id: string
+    readonly account: string
+    readonly accountInFile: string
+  }[]
+}
+
+export const showImportedBindings = (file: string, found: ImportedBindings): Found => {
+  const { channels, holds, raised, withoutAccount, conflicts } = found
+  const conflicting = conflicts.map(({ binding, network, id, account, accountInFile }) =>
+    withoutControls(
+      `The ${binding} ${id} on ${network} belongs to account ${account} here, and to ${accountInFile} in the file: nothing was changed.`,
+    ),
+  )
+  return {
+    found: { file, ...found },
+    table: [
+      `Read ${file}: ${channels.listed} channels, of which the database lacked ${channels.added}, and ${holds.listed} holds, of which it lacked ${holds.added}.`,
+      ...(raised === 0 ? [] : [`${raised} channels have a higher voucher now.`]),
+      ...(withoutAccount === 0
+        ? []
+        : [
+            `${withoutAccount} belong to accounts that the database lacks: no other account can have them, and nothing is signed for them.`,
+          ]),
+      ...conflicting,
+    ].join('\n'),
+    hasFailed: conflicts.length > 0,
+  }
+}
+
 export const showAccounts = (accounts: readonly Account[]): Found => ({
   found: accounts,
   table: writeTable([

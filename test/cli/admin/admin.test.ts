@@ -84,6 +84,8 @@ describe('npm run admin -- keys', () => {
     archive: unused,
     exportConsumed: unused,
     importConsumed: unused,
+    exportBindings: unused,
+    importBindings: unused,
   })
   const run = (...words: readonly string[]) => admin(words, { DATABASE_URL: database.url })
   const runHere = (...words: readonly string[]) => adminHere(words, { DATABASE_URL: database.url })

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createHolds } from '../../chains/evm/authCapture/scene.js'
-import { careEnvironment, claimedOf, newAccount, payBy, withdraw } from '../../chains/evm/channels/careScene.js'
+import {
+  careEnvironment,
+  claimedOf,
+  newAccount,
+  payBy,
+  withdraw,
+} from '../../chains/evm/channels/careScene.js'
 import { openChannelOnChain } from '../../chains/evm/channels/channelScene.js'
 import { openScene } from '../../chains/evm/scene.js'
 import { createEoa } from '../../support/evm/wallets.js'

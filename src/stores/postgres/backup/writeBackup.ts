@@ -19,7 +19,7 @@ interface BackupOptions {
   readonly version: string
   readonly createdAt: Date
   /** Default: every table. */
-  readonly onlyTable?: string
+  readonly onlyTables?: readonly string[]
 }
 
 const rowsPerPage = 500
@@ -34,7 +34,7 @@ const textForms = `set local timezone = 'UTC'; set local datestyle = 'ISO, MDY';
  */
 export const writeBackup = async (
   pool: Pool,
-  { file, migrationsFolder, version, createdAt, onlyTable }: BackupOptions,
+  { file, migrationsFolder, version, createdAt, onlyTables }: BackupOptions,
 ): Promise<{ readonly rows: RowCounts; readonly bytes: number }> => {
   if (existsSync(file)) throw new Error(`${file} exists: a backup overwrites no file.`)
   refuseLaterSchema(await readSchemaState(pool, migrationsFolder))
@@ -60,7 +60,7 @@ export const writeBackup = async (
         migrations: applied,
       }
       const tables = (await listTables(client, migrations)).filter(
-        ({ name }) => onlyTable === undefined || name === onlyTable,
+        ({ name }) => onlyTables === undefined || onlyTables.includes(name),
       )
       const lines = writeLines(client, { header, tables, counts })
       await pipeline(

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Secret } from '../../../../src/platform/secret.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
-import { consumedTable, importConsumed } from '../../../../src/stores/postgres/backup/restoreBackup.js'
+import { consumedTable, importConsumed } from '../../../../src/stores/postgres/backup/importRows.js'
 import { writeBackup } from '../../../../src/stores/postgres/backup/writeBackup.js'
 import { announceInstance } from '../../../../src/stores/postgres/database/instance.js'
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
@@ -251,7 +251,7 @@ describe.each([true, false])('consumed authorizations that were exported (of a s
         migrationsFolder: migrations,
         version: '1.0.0',
         createdAt: new Date(0),
-        onlyTable: consumedTable,
+        onlyTables: [consumedTable],
       })
       const [same, other] = others
       await expect(importInto(other, !isSandbox)).rejects.toThrow(/Nothing was imported/)

@@ -1,0 +1,236 @@
+import type { Pool, PoolClient } from 'pg'
+import { z } from 'zod'
+import { readMigrations } from '../database/migrationFiles.js'
+import { claimPurpose } from '../database/purpose.js'
+import { inTransaction, withoutTimeout } from '../database/statements.js'
+import { BackupFileError, type BackupHeader, listTables, quote, readBackup } from './readBackup.js'
+import { refuseRunningService, writeInsertion } from './restoreBackup.js'
+
+/* Adds rows of a file of `writeBackup`, which can also be a whole backup, to a database that has others; all or nothing. */
+
+interface ImportOptions {
+  readonly file: string
+  readonly migrationsFolder: URL
+  readonly isSandbox?: boolean
+}
+
+const listedIn = (table: string): string => `listed_${table}`
+
+/**
+ * Fills a temporary table for each table that the file must have, and has `add` take the rows from there. Not beside a service,
+ * whose writes would wait for it. Throws `BackupFileError` for a file that is incomplete or of another version.
+ */
+const importTables = async <Result>(
+  pool: Pool,
+  { file, migrationsFolder, isSandbox = false }: ImportOptions,
+  {
+    names,
+    content,
+    add,
+  }: {
+    readonly names: readonly string[]
+    readonly content: string
+    readonly add: (client: PoolClient, listed: Readonly<Record<string, number>>) => Promise<Result>
+  },
+): Promise<Result> => {
+  const migrations = await readMigrations(migrationsFolder)
+  return await inTransaction(pool, async (client) => {
+    await client.query(
+      `set local statement_timeout = 0; set local timezone = 'UTC'; set local datestyle = 'ISO, MDY'`,
+    )
+    await refuseRunningService(client, 'Nothing was imported.')
+    await claimPurpose(client, isSandbox)
+    const known = await listTables(client, migrations)
+    const tables = new Map(known.filter(({ name }) => names.includes(name)).map((each) => [each.name, each]))
+    if (tables.size < names.length) throw new Error(`The database has no ${content}: start the service once.`)
+    for (const name of names) {
+      await client.query(
+        `create temporary table ${quote(listedIn(name))} (like ${quote(name)}) on commit drop`,
+      )
+    }
+    const listed: Record<string, number> = {}
+    for await (const part of readBackup(file)) {
+      if (part.kind === 'header') requirePurpose(part.header, { file, isSandbox })
+      const table = part.kind === 'table' || part.kind === 'rows' ? tables.get(part.table) : undefined
+      if (table === undefined) continue
+      if (part.kind === 'table') {
+        if (part.columns.join() !== table.columns.map(({ name }) => name).join())
+          throw new BackupFileError(`${file} is of another version.`)
+        listed[table.name] = 0
+      }
+      if (part.kind !== 'rows') continue
+      listed[table.name] = (listed[table.name] ?? 0) + part.lines.length
+      const insertion = writeInsertion({ ...table, name: listedIn(table.name) })
+      await client.query(withoutTimeout(insertion, [`[${part.lines.join()}]`]))
+    }
+    if (names.some((name) => listed[name] === undefined))
+      throw new BackupFileError(`${file} has no ${content}.`)
+    return await add(client, listed)
+  })
+}
+
+export const consumedTable = 'consumed_authorizations'
+
+interface ImportedConsumed {
+  /** In the file. */
+  readonly listed: number
+  /** Those that the database lacked. From now on they settle nothing again. */
+  readonly added: number
+  /** Those that another settlement, or one with other terms, has consumed here. */
+  readonly contradicted: number
+  /** Consumed authorizations of the database, of the file or not, whose settlement the journal lacks. */
+  readonly withoutSettlement: number
+}
+
+const counted = z.tuple([
+  z.object({ contradicted: z.coerce.number(), without_settlement: z.coerce.number() }),
+])
+
+export const importConsumed = async (pool: Pool, options: ImportOptions): Promise<ImportedConsumed> =>
+  await importTables(pool, options, {
+    names: [consumedTable],
+    content: 'consumed authorizations',
+    add: async (client, { [consumedTable]: listed = 0 }) => {
+      const { rowCount } = await client.query(
+        withoutTimeout(
+          `insert into ${consumedTable} select * from ${listedIn(consumedTable)} order by digest on conflict (digest) do nothing`,
+        ),
+      )
+      const { rows } = await client.query(
+        withoutTimeout(
+          `select (select count(*) from ${listedIn(consumedTable)} l join ${consumedTable} c using (digest)
+               where (l.settlement_id, l.terms) <> (c.settlement_id, c.terms)) as contradicted,
+             (select count(*) from ${consumedTable} c
+               where c.consumed_at >= archived_before()
+                 and not exists (select 1 from settlements s where s.id = c.settlement_id)) as without_settlement`,
+        ),
+      )
+      const [{ contradicted, without_settlement: withoutSettlement }] = counted.parse(rows)
+      return { listed, added: rowCount ?? 0, contradicted, withoutSettlement }
+    },
+  })
+
+/** Whose channels and holds are, and what they are signed for. Each comes after those that it needs. */
+export const bindingTables = [
+  'channel_custody',
+  'channel_vouchers',
+  'channel_sweeps',
+  'held_payments',
+  'hold_moves',
+] as const
+
+const maxConflicts = 1_000
+
+const conflict = z.object({
+  binding: z.enum(['channel', 'hold']),
+  network: z.string(),
+  id: z.string(),
+  account: z.string(),
+  accountInFile: z.string(),
+})
+
+interface ImportedBindings {
+  readonly channels: ImportedRows
+  readonly holds: ImportedRows
+  /** Channels whose voucher in the file was higher than that of the database. */
+  readonly raised: number
+  /** Bindings to accounts that the database lacks. They stay theirs, and belong to no other account. */
+  readonly withoutAccount: number
+  /** Of the database and of the file: the former stays. The first thousand. */
+  readonly conflicts: readonly z.infer<typeof conflict>[]
+}
+
+interface ImportedRows {
+  /** In the file. */
+  readonly listed: number
+  /** Those that the database lacked. */
+  readonly added: number
+}
+
+const channelText = `'0x' || encode(c.channel_id, 'hex')`
+
+const insertMissing = (table: (typeof bindingTables)[number], condition = 'true'): string =>
+  `insert into ${table} select l.* from ${listedIn(table)} l where ${condition} on conflict do nothing`
+
+/** The channels of the file whose binding is the same here. */
+const isBoundAlike = `exists (select from channel_custody c where c.network = l.network
+  and ${channelText} = l.channel_id and c.account = l.account_id)`
+
+// The row of a move needs that of its hold.
+const hasHold = `exists (select from held_payments h where h.id = l.held_payment_id and h.account_id = l.account_id)`
+
+// Vouchers, and what signed refunds can take, only rise: as where they come again.
+const raiseRefunds = `
+  update channel_custody c set refund_nonce = l.refund_nonce,
+    refund_amount = case when c.refund_nonce = l.refund_nonce then greatest(c.refund_amount, l.refund_amount) else l.refund_amount end
+  from ${listedIn('channel_custody')} l
+  where l.network = c.network and l.channel_id = c.channel_id and l.account = c.account
+    and l.refund_nonce >= coalesce(c.refund_nonce, 0)`
+
+const raiseVouchers = `
+  update channel_vouchers v set ceiling = l.ceiling, signature = l.signature, price = l.price, verified_at = l.verified_at,
+    charged = greatest(v.charged, l.charged), unclaimed_since = coalesce(v.unclaimed_since, l.unclaimed_since), refusals = 0,
+    is_live = true
+  from ${listedIn('channel_vouchers')} l
+  where l.network = v.network and l.channel_id = v.channel_id and l.account_id = v.account_id and l.ceiling > v.ceiling`
+
+const raiseSweeps = `
+  update channel_sweeps s set unswept_since = coalesce(s.unswept_since, l.unswept_since), credits = s.credits + 1
+  from ${listedIn('channel_sweeps')} l
+  where l.network = s.network and l.receiver = s.receiver and l.token = s.token and s.unswept_since is null and l.unswept_since is not null`
+
+const listConflicts = `
+  select 'channel' as binding, c.network, ${channelText} as id, c.account, l.account as "accountInFile"
+  from ${listedIn('channel_custody')} l join channel_custody c using (network, channel_id) where l.account <> c.account
+  union all
+  select 'hold', h.network, h.hash, h.account_id, l.account_id
+  from ${listedIn('held_payments')} l join held_payments h using (network, hash) where l.account_id <> h.account_id
+  order by 1, 2, 3 limit ${maxConflicts}`
+
+const countUnknown = `
+  select count(*) as count from (
+    select account from ${listedIn('channel_custody')} union all select account_id from ${listedIn('held_payments')}) b
+  where not exists (select from accounts a where a.id::text = b.account)`
+
+const unknown = z.tuple([z.object({ count: z.coerce.number() })])
+
+/** Never changes whose a channel or a hold is. */
+export const importBindings = async (pool: Pool, options: ImportOptions): Promise<ImportedBindings> =>
+  await importTables(pool, options, {
+    names: bindingTables,
+    content: 'bindings of channels and holds',
+    add: async (client, listed) => {
+      const run = async (statement: string): Promise<number> =>
+        (await client.query(withoutTimeout(statement))).rowCount ?? 0
+      const channels = await run(insertMissing('channel_custody'))
+      await run(raiseRefunds)
+      await run(insertMissing('channel_vouchers', isBoundAlike))
+      const raised = await run(raiseVouchers)
+      await run(insertMissing('channel_sweeps'))
+      await run(raiseSweeps)
+      const holds = await run(insertMissing('held_payments'))
+      await run(insertMissing('hold_moves', hasHold))
+      const { rows: conflicts } = await client.query(withoutTimeout(listConflicts))
+      const { rows: unknowns } = await client.query(withoutTimeout(countUnknown))
+      return {
+        channels: { listed: listed.channel_custody ?? 0, added: channels },
+        holds: { listed: listed.held_payments ?? 0, added: holds },
+        raised,
+        withoutAccount: unknown.parse(unknowns)[0].count,
+        conflicts: conflicts.map((row) => conflict.parse(row)),
+      }
+    },
+  })
+
+/** What never was on a chain must not keep a payment from being settled there. */
+const requirePurpose = (
+  header: BackupHeader,
+  { file, isSandbox }: { readonly file: string; readonly isSandbox: boolean },
+): void => {
+  if (header.isSandbox === null || header.isSandbox === isSandbox) return
+  throw new BackupFileError(
+    isSandbox
+      ? `${file} is of real payments, and the database of a sandbox. Nothing was imported.`
+      : `${file} is of a sandbox, and the database of real payments. Nothing was imported.`,
+  )
+}

@@ -1,0 +1,193 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BoundChannel } from '../../../src/ports/channelCustody.js'
+import { createChannelCustody } from '../../../src/stores/postgres/channels/channelCustody.js'
+import { createChannelLedger } from '../../../src/stores/postgres/channels/channelLedger.js'
+import { runAdminCommand as admin } from '../../support/adminCommand.js'
+import { randomAddress, randomHex } from '../../support/evm/authorization.js'
+import { addInstance, killInstances } from '../../support/instances.js'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { makeTemporaryFolder } from '../../support/temporaryFolder.js'
+
+/* Whose channels and holds are, brought into a database that was restored from before they were bound. */
+
+const network = 'eip155:8453'
+const funded = { isFunded: true }
+const at = new Date('2026-11-28T12:00:00Z')
+
+const channelOf = (): BoundChannel => ({
+  network,
+  channelId: randomHex(32),
+  account: 'ada',
+  payer: randomAddress().toLowerCase(),
+  payerAuthorizer: randomAddress().toLowerCase(),
+  receiver: randomAddress().toLowerCase(),
+  receiverAuthorizer: randomAddress().toLowerCase(),
+  token: randomAddress().toLowerCase(),
+  withdrawDelay: 900,
+  salt: randomHex(32),
+})
+
+const createStores = (database: TestDatabase) => {
+  const pool = database.pool()
+  const [custody, ledger] = [createChannelCustody(pool), createChannelLedger(pool)]
+  return {
+    pool,
+    custody,
+    ledger,
+    bind: async (channel: BoundChannel, ceiling: bigint) => {
+      await custody.bind(channel, funded)
+      const { account: accountId, channelId, receiver, token } = channel
+      const voucher = { network, channelId, accountId, receiver, token, config: {}, ceiling, price: 1_000n }
+      await ledger.keep({ ...voucher, signature: `0x${ceiling}` }, at)
+    },
+    hold: async (hash: string, account: string) => {
+      const { rows } = await pool.query(
+        `insert into held_payments (network, hash, account_id, authorization_id, payer, pay_to, asset, amount, capture_deadline,
+           refund_deadline, terms) values ($1, $2, $3, 'authorization', 'payer', 'payee', 'asset', 5, now(), now(), '{"a": "1"}')
+         returning id`,
+        [network, hash, account],
+      )
+      await pool.query(
+        `insert into hold_moves (account_id, idempotency_key, part, held_payment_id, authorization_id, fingerprint, move)
+         values ($1, $2, 'request', $3, 'move', 'fingerprint', '{}')`,
+        [account, `key of ${hash}`, rows[0]?.id],
+      )
+    },
+    listHolds: async () =>
+      (
+        await pool.query(
+          `select hash, h.account_id as account, idempotency_key as key
+           from held_payments h left join hold_moves m on m.held_payment_id = h.id order by 1`,
+        )
+      ).rows,
+  }
+}
+
+describe('npm run admin -- bindings', () => {
+  let [source, target]: readonly [TestDatabase?, TestDatabase?] = []
+  let folder: string
+  let file: string
+
+  beforeEach(async () => {
+    ;[source, target] = await Promise.all([createTestDatabase(), createTestDatabase()])
+    folder = await makeTemporaryFolder('quittance-bindings-')
+    file = join(folder, 'bindings.backup')
+  })
+  afterEach(async () => {
+    await Promise.all([source?.drop(), target?.drop(), rm(folder, { recursive: true })])
+  })
+
+  const open = () => {
+    if (source === undefined || target === undefined) throw new Error('There is no database')
+    const urls = { source: { DATABASE_URL: source.url }, target: { DATABASE_URL: target.url } }
+    return {
+      from: createStores(source),
+      into: createStores(target),
+      exportAll: () => admin(['bindings', 'export', file], urls.source),
+      importAll: (...flags: readonly string[]) => admin(['bindings', 'import', file, ...flags], urls.target),
+    }
+  }
+
+  it('adds what a restored database lacks, so that no payer can bind it anew, and nothing a second time', async () => {
+    const { from, into, exportAll, importAll } = open()
+    const [bound, hold] = [channelOf(), randomHex(32)]
+    await from.bind(bound, 3_000n)
+    await from.custody.recordRefund(bound, { nonce: 2n, amount: 700n })
+    await from.hold(hold, 'ada')
+    expect(await exportAll()).toEqual({ code: 0, output: `Wrote ${file}: 1 channels, 1 holds.\n` })
+    const imported = await importAll()
+    expect(imported.code).toBe(0)
+    expect(imported.output).toContain(
+      '1 channels, of which the database lacked 1, and 1 holds, of which it lacked 1.',
+    )
+    expect(imported.output).toContain('2 belong to accounts that the database lacks')
+    expect(await into.custody.bind({ ...bound, account: 'eve' }, funded)).toEqual({ account: 'ada' })
+    expect(await into.custody.findRefund(bound)).toEqual({ nonce: 2n, amount: 700n })
+    expect(await into.ledger.find(bound)).toMatchObject({
+      accountId: 'ada',
+      ceiling: 3_000n,
+      charged: 2_000n,
+    })
+    expect(await into.listHolds()).toEqual([{ hash: hold, account: 'ada', key: `key of ${hold}` }])
+    expect((await importAll()).output).toContain('1 channels, of which the database lacked 0')
+  })
+
+  it('leaves a binding as it is that differs, and reports it', async () => {
+    const { from, into, exportAll, importAll } = open()
+    const [bound, hold] = [channelOf(), randomHex(32)]
+    await from.bind(bound, 9_000n)
+    await from.custody.recordRefund(bound, { nonce: 0n, amount: 700n })
+    await from.hold(hold, 'ada')
+    await into.bind({ ...bound, account: 'eve' }, 2_000n)
+    await into.hold(hold, 'eve')
+    await exportAll()
+    const { code, output } = await importAll('--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(output)).toMatchObject({
+      channels: { listed: 1, added: 0 },
+      holds: { listed: 1, added: 0 },
+      raised: 0,
+      conflicts: [
+        { binding: 'channel', network, id: bound.channelId, account: 'eve', accountInFile: 'ada' },
+        { binding: 'hold', network, id: hold, account: 'eve', accountInFile: 'ada' },
+      ],
+    })
+    expect((await importAll()).output).toContain(
+      `The channel ${bound.channelId} on ${network} belongs to account eve here, and to ada in the file`,
+    )
+    expect(await into.custody.findAccounts([bound])).toEqual(['eve'])
+    expect(await into.custody.findRefund(bound)).toBeNull()
+    expect(await into.ledger.find(bound)).toMatchObject({ accountId: 'eve', ceiling: 2_000n })
+    expect(await into.listHolds()).toEqual([{ hash: hold, account: 'eve', key: `key of ${hold}` }])
+  })
+
+  it('raises the voucher and the signed refund of the same account, and lowers none', async () => {
+    const { from, into, exportAll, importAll } = open()
+    const [behind, ahead] = [channelOf(), channelOf()]
+    await from.bind(behind, 9_000n)
+    await from.bind(ahead, 3_000n)
+    await from.custody.recordRefund(behind, { nonce: 0n, amount: 700n })
+    await from.custody.recordRefund(ahead, { nonce: 1n, amount: 10n })
+    await into.bind(behind, 2_000n)
+    await into.bind(ahead, 8_000n)
+    await into.custody.recordRefund(behind, { nonce: 0n, amount: 500n })
+    await into.custody.recordRefund(ahead, { nonce: 1n, amount: 900n })
+    await into.pool.query('update channel_vouchers set is_live = false')
+    await exportAll()
+    expect((await importAll()).output).toContain('1 channels have a higher voucher now')
+    expect(await into.ledger.find(behind)).toMatchObject({
+      ceiling: 9_000n,
+      signature: '0x9000',
+      charged: 8_000n,
+    })
+    expect(await into.ledger.find(ahead)).toMatchObject({ ceiling: 8_000n, signature: '0x8000' })
+    const { rows } = await into.pool.query('select channel_id as id from channel_vouchers where is_live')
+    expect(rows).toEqual([{ id: behind.channelId }])
+    expect(await into.custody.findRefund(behind)).toEqual({ nonce: 0n, amount: 700n })
+    expect(await into.custody.findRefund(ahead)).toEqual({ nonce: 1n, amount: 900n })
+  })
+
+  it('pays out what was credited before the restore, and imports nothing beside a service', async () => {
+    const { from, into, exportAll, importAll } = open()
+    const bound = channelOf()
+    for (const { bind, ledger, pool } of [from, into]) {
+      await bind(bound, 3_000n)
+      const seen = { channelId: bound.channelId, balance: 9_000n, totalClaimed: 2_000n }
+      await ledger.observe(network, [{ ...seen, withdrawal: 0n, withdrawRequestedAt: 0 }], at)
+      if (pool === into.pool) await pool.query('update channel_sweeps set unswept_since = null')
+    }
+    await exportAll()
+    await addInstance(into.pool)
+    expect(await importAll()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('Nothing was imported'),
+    })
+    await killInstances(into.pool)
+    expect(await importAll()).toMatchObject({ code: 0 })
+    expect(await into.ledger.listUnswept(network, { limit: 10, after: null })).toMatchObject([
+      { receiver: bound.receiver, unsweptSince: at },
+    ])
+  })
+})
