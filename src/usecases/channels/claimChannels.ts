@@ -36,7 +36,8 @@ interface Claimable {
 
 // Of one network and round; the next round goes on behind them.
 const pagesPerRound = 50
-const claimsAtOnce = 8
+// Claims of a network that are made at once share transactions.
+const claimsAtOnce = 32
 /** Of withdrawals, and of the others. Then no claim is begun: the next round looks for withdrawals first. */
 const patienceMs = 60_000
 // Half of the shortest delay of a withdrawal is 450 s.

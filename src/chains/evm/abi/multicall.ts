@@ -48,12 +48,12 @@ const selector = toFunctionSelector(aggregate3)
 
 const wordBytes = 32
 const wordDigits = 64
-const trueWord = numberWord(1)
+const [falseWord, trueWord] = [numberWord(0), numberWord(1)]
 /** Offset of a call's data: after target, allowFailure and the offset itself. */
 const dataOffset = numberWord(3 * wordBytes)
 
-/** Calldata of `aggregate3` with calls that may all fail. */
-export const encodeAggregate = (calls: readonly InnerCall[]): Hex => {
+/** Calldata of `aggregate3`; by default each call may fail. */
+export const encodeAggregate = (calls: readonly InnerCall[], { mayFail } = { mayFail: true }): Hex => {
   let offsets = ''
   let tuples = ''
   for (const { target, data } of calls) {
@@ -61,7 +61,11 @@ export const encodeAggregate = (calls: readonly InnerCall[]): Hex => {
     offsets += numberWord(calls.length * wordBytes + tuples.length / 2)
     const digits = data.slice(2)
     tuples +=
-      addressWord(target) + trueWord + dataOffset + numberWord(digits.length / 2) + paddedBytes(digits)
+      addressWord(target) +
+      (mayFail ? trueWord : falseWord) +
+      dataOffset +
+      numberWord(digits.length / 2) +
+      paddedBytes(digits)
   }
   return `${selector}${numberWord(wordBytes)}${numberWord(calls.length)}${offsets}${tuples}`
 }

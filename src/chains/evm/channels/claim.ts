@@ -256,7 +256,7 @@ export const createPrepareClaim = (dependencies: ChannelDependencies): Prepare =
       type: 'claim',
       rows: highest.map(({ row: { channelId, totalClaimed: total } }) => ({ channelId, total })),
     }
-    const call = createRequestCall(rpc, judged, {
+    const call = createRequestCall(dependencies, judged, {
       data: isReached ? '0x' : encodeClaim(rows, checked.signature ?? '0x'),
       id: formatClaimId(network.network, rows),
       payer: receiver,
@@ -264,6 +264,10 @@ export const createPrepareClaim = (dependencies: ChannelDependencies): Prepare =
       amount,
       ...gasOf(rows),
       runsPayerCode: checked.isWalletAsked,
+      // Keys of the payers decide, and ours, so that no code of others runs beside other claims.
+      ...(signature === null && rows.every(({ config }) => !isZero(config.payerAuthorizer))
+        ? { batchedBy: 'any', parts: rows.length }
+        : {}),
       explainRevert: (failure) =>
         explainRevert(failure, { fallback: 'invalid_batch_settlement_evm_claim_simulation_failed' }),
     })

@@ -132,6 +132,9 @@ export const hashDepositNonce = (channelId: Hex, salt: Hex): Hex =>
 export const settlementAbi = parseAbi([
   'struct ChannelConfig { address payer; address payerAuthorizer; address receiver; address receiverAuthorizer; address token; uint40 withdrawDelay; bytes32 salt; }',
   'function deposit(ChannelConfig config, uint128 amount, address collector, bytes collectorData)',
+  'struct Voucher { ChannelConfig channel; uint128 maxClaimableAmount; }',
+  'struct VoucherClaim { Voucher voucher; bytes signature; uint128 totalClaimed; }',
+  'function claimWithSignature(VoucherClaim[] claims, bytes authorizerSignature)',
   'function settle(address receiver, address token)',
   'function refundWithSignature(ChannelConfig config, uint128 amount, uint256 nonce, bytes receiverAuthorizerSignature)',
   'function multicall(bytes[] data) returns (bytes[] results)',

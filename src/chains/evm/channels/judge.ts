@@ -1,4 +1,4 @@
-import { type Hex, pad } from 'viem'
+import { decodeFunctionData, type Hex, pad } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { sharedOutcome } from '../../../schemes/sharedOutcome.js'
@@ -19,9 +19,11 @@ import {
   decodeReceiver,
   decodeState,
   decodeTotals,
+  hashChannel,
   planReceiverRead,
   planStateRead,
   planTotalsRead,
+  settlementAbi,
   settlementAddress,
   topics,
 } from './contract.js'
@@ -62,16 +64,27 @@ function reasonsOf(reason: FailureReasons['reverted']): FailureReasons {
   return { reverted: reason, void: reason, unpaid: reason, expired: reason }
 }
 
-export const createRequestJudge = (rpc: Rpc, request: JudgedRequest): SettlementJudge => ({
+export const createRequestJudge = (rpc: Rpc, request: JudgedRequest, chainId: number): SettlementJudge => ({
   judgeReceipt: (receipt) => judgeReceipt(receipt, request),
   findExecution: ({ view = rpc, ...query }) => findExecution(view, request, query),
-  isOwnCall: ({ to }) => isSameAddress(to, settlementAddress),
+  isOwnCall: ({ to, data }) =>
+    isSameAddress(to, settlementAddress) && (request.type !== 'claim' || isClaimOf(data, request, chainId)),
   sender: null,
   // A second sweep would pay what was claimed since, for which no row stands.
   ...(request.type === 'settle' ? { isRepeatable: true } : {}),
   readSettledAmount: request.type === 'settle' ? (receipt) => readSwept(receipt, request) : undefined,
   reasons: reasons[request.type],
 })
+
+/** Claims share transactions. */
+const isClaimOf = (data: Hex, { rows }: Judged<'claim'>, chainId: number): boolean => {
+  const { functionName, args } = decodeFunctionData({ abi: settlementAbi, data })
+  if (functionName !== 'claimWithSignature') return false
+  const claimed = new Set(
+    args[0].map(({ voucher, totalClaimed }) => `${hashChannel(chainId, voucher.channel)} ${totalClaimed}`),
+  )
+  return rows.every(({ channelId, total }) => claimed.has(`${channelId.toLowerCase()} ${total}`))
+}
 
 const isEvent = (log: Log, event: Hex, id: string): boolean =>
   isSameAddress(log.address, settlementAddress) &&
@@ -228,5 +241,5 @@ const describe = (request: JudgedRequest) => {
 }
 
 /** Builds the judge from a journal row, after a crash. */
-export const readRequestJudge = (rpc: Rpc, { details }: Settlement): SettlementJudge =>
-  createRequestJudge(rpc, detailsShape.parse(details))
+export const readRequestJudge = (rpc: Rpc, { details, network }: Settlement): SettlementJudge =>
+  createRequestJudge(rpc, detailsShape.parse(details), Number(network.split(':')[1]))

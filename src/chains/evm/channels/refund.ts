@@ -140,7 +140,7 @@ export const createPrepareRefund = (dependencies: ChannelDependencies): Prepare 
     const refund = encodeRefund(config, { amount, nonce, signature })
     const words = configWords(config) + numberWord(amount) + numberWord(nonce)
     const judged: JudgedRequest = { type: 'refund', channelId, nonce, words }
-    const call = createRequestCall(rpc, judged, {
+    const call = createRequestCall(dependencies, judged, {
       data:
         rows.length === 0 ? refund : encodeTogether([encodeClaim(rows, checked.signature ?? '0x'), refund]),
       id: formatRefundId(network.network, channelId, nonce),

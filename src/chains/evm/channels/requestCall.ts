@@ -1,7 +1,7 @@
-import type { Rpc } from '../rpc/rpc.js'
 import type { SettlementCall } from '../transactions/settlementCall.js'
 import { settlementAddress } from './contract.js'
 import { createRequestJudge, type JudgedRequest } from './judge.js'
+import type { ChannelDependencies } from './prepared.js'
 
 /** Unix seconds that no block time reaches: vouchers do not expire, and neither do requests about them. */
 const neverExpires = 2n ** 48n - 1n
@@ -9,18 +9,23 @@ const neverExpires = 2n ** 48n - 1n
 type OwnFields = Pick<
   SettlementCall,
   'data' | 'id' | 'payer' | 'payTo' | 'amount' | 'gasCap' | 'reorgGas' | 'runsPayerCode' | 'explainRevert'
->
+> &
+  Partial<Pick<SettlementCall, 'batchedBy' | 'parts'>>
 
 /** A claim, a sweep or a refund. Its rules have read what decides, so that its simulation reads nothing more. */
-export const createRequestCall = (rpc: Rpc, judged: JudgedRequest, own: OwnFields): SettlementCall => ({
+export const createRequestCall = (
+  { rpc, network }: Pick<ChannelDependencies, 'rpc' | 'network'>,
+  judged: JudgedRequest,
+  own: OwnFields,
+): SettlementCall => ({
   to: settlementAddress,
+  batchedBy: null,
   ...own,
   deadline: neverExpires,
-  batchedBy: null,
   sender: null,
   reads: [],
   probe: null,
   findContradiction: () => null,
   isTooEarly: () => false,
-  judge: createRequestJudge(rpc, judged),
+  judge: createRequestJudge(rpc, judged, network.chainId),
 })

@@ -55,7 +55,7 @@ export const createPrepareSweep = (dependencies: ChannelDependencies): Prepare =
     }
     const { totalSettled: settledBefore } = totals
     const judged: JudgedRequest = { type: 'settle', receiver, token: proof.token, settledBefore }
-    const call = createRequestCall(rpc, judged, {
+    const call = createRequestCall(dependencies, judged, {
       data: encodeSettle(receiver, proof.token),
       // The request has no identity; from one total there is one sweep.
       id: [network.network, settlementAddress, 'settle', receiver, proof.token, settledBefore]

@@ -45,6 +45,11 @@ export interface SettlementCall extends ContractCall {
    * where other contracts run, while the payer has no code, than those that the operator configured.
    */
   readonly batchedBy: Hex | 'any' | null
+  /**
+   * How many parts it has, which decide its gas. Such calls run no code of others, and share transactions with each other only:
+   * what one takes says nothing of the next.
+   */
+  readonly parts?: number
   /** Whether it runs code that the payer chose: that of its wallet, or of the wallet's factory. */
   readonly runsPayerCode: boolean
   /** The only account that may send it; null for any of ours. */

@@ -26,6 +26,8 @@ export interface Submit {
 // Larger batches save little: 51.1k gas per payment at 50, 50.7k at 100 (Circle's USDC).
 const maxCallsPerTransaction = 50
 const batchWaitMs = 25
+// Calls of many parts, such as claims of channels, are made by jobs: one waits for those of the same round.
+const partsWaitMs = 500
 // Of the time until a transaction is mined: however many instances there are, none waits for longer.
 const maxWaitShare = 0.25
 // A longer queue means that sending is stalled.
@@ -40,9 +42,8 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
   const { network, pool, signers, canPay, deadlineClock, expiryMarginSeconds, countInstances } = dependencies
   const sendCalls = createSendCalls(dependencies)
 
-  const queue = createCallQueue<OutgoingCall>({
+  const common = {
     maxItems: maxCallsPerTransaction,
-    maxWaitMs: () => chooseBatchWait(countInstances?.() ?? 1, pool.expectInclusionMs()),
     isReady: () => {
       if (pool.countFreeSlots() > 0) return true
       if (signers.addresses.some(canPay)) return false
@@ -51,7 +52,17 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
     whenChanged: pool.whenSlotFreed,
     send: sendCalls,
     refuse: rejectAll,
+  }
+  const payments = createCallQueue<OutgoingCall>({
+    ...common,
+    maxWaitMs: () => chooseBatchWait(countInstances?.() ?? 1, pool.expectInclusionMs()),
   })
+  const partitioned = createCallQueue<OutgoingCall>({
+    ...common,
+    maxWaitMs: () => partsWaitMs,
+    waitsWhenIdle: true,
+  })
+  const countQueued = () => payments.length + partitioned.length
 
   /** Expected wait for a slot of a call queued now. */
   const expectedWaitMs = (): number => {
@@ -59,14 +70,14 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
     const lanes = signers.addresses.filter(canPay).length
     const perInclusion = Math.max(1, lanes) * maxInFlight * maxCallsPerTransaction
     const inclusionMs = Math.max(pool.expectInclusionMs(), network.pollIntervalMs)
-    return Math.ceil((queue.length + 1) / perInclusion) * inclusionMs
+    return Math.ceil((countQueued() + 1) / perInclusion) * inclusionMs
   }
 
   const refuseHopeless = (deadline: bigint): void => {
     const nowMs = deadlineClock.now().getTime()
     const waitMs = expectedWaitMs()
     const remainingMs = Number(deadline) * 1_000 - nowMs - expiryMarginSeconds * 1_000
-    if (queue.length < maxQueueLength && waitMs <= remainingMs) return
+    if (countQueued() < maxQueueLength && waitMs <= remainingMs) return
     throw settlementTooLate(network.network, waitMs)
   }
 
@@ -74,6 +85,7 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
     const { call, waitUntil } = submission
     if (waitUntil.aborted) throw networkUnavailable(network.network)
     refuseHopeless(call.deadline)
+    const queue = canShare(call) && call.parts !== undefined ? partitioned : payments
     return await new Promise((resolve, reject) => {
       const cancel = () => {
         if (queue.remove(outgoing)) outgoing.reject(networkUnavailable(network.network))
@@ -94,7 +106,7 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
       queue.add(outgoing)
     })
   }
-  return Object.assign(submit, { countQueued: () => queue.length })
+  return Object.assign(submit, { countQueued })
 }
 
 // Delay before a call is retried that fails beside another one of the same payer.

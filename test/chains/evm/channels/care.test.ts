@@ -3,7 +3,7 @@ import { readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
-import { eventually, openScene, type Service, type ServiceOptions } from '../scene.js'
+import { eventually, openScene, quickFinality, type Service, type ServiceOptions } from '../scene.js'
 import { countSent } from '../strangers.js'
 import { careEnvironment, claimedOf, newAccount, payBy, runJob, withdraw } from './careScene.js'
 import {
@@ -60,7 +60,7 @@ const listSettlements = async (account: string) => {
   const { rows } = await scene.database
     .pool()
     .query(
-      'select id, state, details, amount, settled_amount from settlements where caller = $1 order by created_at',
+      'select id, state, details, amount, settled_amount, transaction from settlements where caller = $1 order by created_at',
       [account],
     )
   return rows
@@ -146,6 +146,91 @@ describe('a claim without a request', () => {
     await run('claimChannels')
     for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
     expect(await countSent(scene, service)).toBe(1)
+  })
+
+  const listOf = async (accounts: readonly string[]) => {
+    const lists = await Promise.all(accounts.map(listSettlements))
+    return lists.flat()
+  }
+
+  it('shares one transaction with those of other receivers and accounts, each a settlement of its own', async () => {
+    const accounts = [newAccount(), newAccount(), newAccount()]
+    const channels = new Map<string, Channel>()
+    for (const account of accounts) {
+      const channel = await open()
+      channels.set(account, channel)
+      await pay(channel, 4_000n, account)
+    }
+    await run('claimChannels')
+    expect(await countSent(scene, service)).toBe(1)
+    const settlements = await listOf(accounts)
+    expect(new Set(settlements.map(({ transaction }) => transaction)).size).toBe(1)
+    for (const [account, channel] of channels) {
+      expect(await claimedOf(channel)).toBe(3_000n)
+      expect(await listSettlements(account)).toMatchObject([
+        { state: 'confirmed', details: { rows: [{ channelId: channel.id, total: '3000' }] } },
+      ])
+    }
+  })
+
+  it('that reverts once it was sent leaves the others of its transaction a success', async () => {
+    const accounts = [newAccount(), newAccount(), newAccount()]
+    const proxy = await scene.openProxy()
+    const cut = await openService({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
+    const [first, refunded, last] = [await open(), await open(), await open()]
+    for (const [index, channel] of [first, refunded, last].entries()) {
+      await pay(channel, 4_000n, accounts[index] ?? '', cut)
+    }
+    const release = proxy.hold('eth_sendRawTransaction')
+    const round = run('claimChannels', cut)
+    await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
+    const { config } = refunded
+    await callSettlement(refunded, config.receiver, 'refund', [config, 97_500n])
+    release()
+    await round
+    expect(await claimedOf(first)).toBe(3_000n)
+    expect(await claimedOf(last)).toBe(3_000n)
+    expect(await claimedOf(refunded)).toBe(0n)
+    await eventually(async () => {
+      await scene.chain.control.mine(2)
+      await cut.reconcile()
+      return (await listOf(accounts)).every(({ state }) => state !== 'pending') ? true : null
+    })
+    expect((await listOf(accounts)).map(({ state }) => state)).toEqual(['confirmed', 'failed', 'confirmed'])
+    // What is left is claimed by another one.
+    await run('claimChannels', cut)
+    expect(await claimedOf(refunded)).toBe(2_500n)
+  })
+
+  it('that was recorded with others and never sent is sent by another instance', async () => {
+    const accounts = [newAccount(), newAccount()]
+    const proxy = await scene.openProxy()
+    const dying = await openService({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const channels = [await open(), await open()]
+    for (const [index, channel] of channels.entries()) {
+      await pay(channel, 4_000n, accounts[index] ?? '', dying)
+    }
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    await run('claimChannels', dying)
+    const recorded = await listOf(accounts)
+    expect(recorded).toMatchObject([{ state: 'pending' }, { state: 'pending' }])
+    expect(new Set(recorded.map(({ transaction }) => transaction)).size).toBe(1)
+    await eventually(async () => {
+      await service.reconcile()
+      return (await listOf(accounts)).every(({ state }) => state === 'confirmed') ? true : null
+    })
+    for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
+  })
+
+  it('of a payer that can void its vouchers shares no transaction', async () => {
+    const accounts = [newAccount(), newAccount()]
+    const channels = [await open(), await open({ voucherKey: null })]
+    for (const [index, channel] of channels.entries()) {
+      await pay(channel, 4_000n, accounts[index] ?? '')
+    }
+    await run('claimChannels')
+    for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
+    expect(await countSent(scene, service)).toBe(2)
   })
 
   it('takes no more than a deposit backs that a reorg has taken back', async () => {

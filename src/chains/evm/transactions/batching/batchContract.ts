@@ -29,6 +29,8 @@ export interface CarriedCall {
 export type BatchedCall = Pick<SettlementCall, 'id' | 'to' | 'data'>
 
 export interface Batch extends ContractCall {
+  /** Calldata that makes the same calls, and reverts if one of them does: an estimate of `data` would let them run out of gas. */
+  encodeStrict?(): Hex
   /** Which calls succeeded, in the order that was given; null for the answer of something else. */
   readResults(answer: Hex): readonly boolean[] | null
 }
@@ -62,11 +64,15 @@ export const createMulticallBatch = (presence: Pick<ContractPresence, 'ask'>): B
   address: multicallAddress,
   isDeployed: () => isPresent(presence),
   canCarry: () => true,
-  plan: (calls) => ({
-    to: multicallAddress,
-    data: encodeAggregate(calls.map(({ to, data }) => ({ target: to, data }))),
-    readResults: (answer) => decodeAggregate(answer, calls.length)?.map(({ succeeds }) => succeeds) ?? null,
-  }),
+  plan: (calls) => {
+    const inner = calls.map(({ to, data }) => ({ target: to, data }))
+    return {
+      to: multicallAddress,
+      data: encodeAggregate(inner),
+      encodeStrict: () => encodeAggregate(inner, { mayFail: false }),
+      readResults: (answer) => decodeAggregate(answer, calls.length)?.map(({ succeeds }) => succeeds) ?? null,
+    }
+  },
   isBatch: (data) => decodeCalls(data).filter(({ allowFailure }) => allowFailure).length > 1,
   listCalls: (data) =>
     decodeCalls(data).map(({ target, callData }) => {

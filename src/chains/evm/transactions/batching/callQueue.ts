@@ -16,6 +16,8 @@ interface QueueOptions<Item> {
   readonly maxItems: number
   /** How long a call waits for others. */
   readonly maxWaitMs: () => number
+  /** Whether a call waits also when idle. Default: no. */
+  readonly waitsWhenIdle?: boolean
   /** Whether a send is possible now; throws when no account can send at all. */
   isReady(): boolean
   /** Resolves when `isReady` may have changed, or after a timeout. */
@@ -102,7 +104,11 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
     },
     add: (item) => {
       const now = performance.now()
-      const isIdle = inFlight === 0 && waiting.length === 0 && now - lastBurstAt > burstMemoryMs
+      const isIdle =
+        options.waitsWhenIdle !== true &&
+        inFlight === 0 &&
+        waiting.length === 0 &&
+        now - lastBurstAt > burstMemoryMs
       waiting.push({ item, dueAt: now + (isIdle ? 0 : options.maxWaitMs()) })
       void pump()
     },

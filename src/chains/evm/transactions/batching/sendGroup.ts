@@ -171,7 +171,7 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
     // Payers decide how often gas is spent; the budget bounds how much.
     const cost = sending.gas * highestGasPrice(sending.fees)
     const shareOf = (total: bigint) => (own: readonly OutgoingCall[]) =>
-      toGwei((total * BigInt(own.length)) / BigInt(calls.length))
+      toGwei((total * countParts(own)) / countParts(calls))
     const keptFor = (own: readonly OutgoingCall[]) =>
       toGwei(
         own.reduce((gas, { call }) => gas + withMargin(promisedGas) + call.reorgGas, 0n) *
@@ -221,7 +221,7 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
       outgoing.resolve(estimate)
       return done
     }
-    if (canShare(call)) allowance.onLimit(estimate.gas, call)
+    if (canShare(call) && call.parts === undefined) allowance.onLimit(estimate.gas, call)
     return await send([outgoing], {
       slot,
       ...named(call, estimate.gas, call.builderCodes),
@@ -232,13 +232,27 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
   const sendTogether = async ({ calls, contract }: Batched, slot: Slot): Promise<Step> => {
     const price = await fees.read()
     const sending = { sender: slot.account.address, fees: price }
-    const gas = gasForBatch(
-      await findAllowance(calls, sending),
-      calls.map(({ call }) => call),
-    )
+    const gas = calls.some(({ call }) => call.parts !== undefined)
+      ? await estimateTogether({ calls, contract }, sending)
+      : gasForBatch(
+          await findAllowance(calls, sending),
+          calls.map(({ call }) => call),
+        )
     const simulation = await simulateBatch(rpc, calls, { ...sending, gas, contract })
     if (simulation.result === 'divided') return { ...done, ...simulation }
     return await send(calls, { slot, ...named(simulation.batch, gas, null), fees: price })
+  }
+
+  /** Their caps where one of them reverts: the simulation finds it. */
+  const estimateTogether = async ({ calls, contract }: Batched, { sender, fees: price }: Sending) => {
+    const sum = (read: (call: SettlementCall) => bigint) =>
+      calls.reduce((total, { call }) => total + read(call), 0n)
+    const { to, data, encodeStrict } = contract.plan(calls.map(({ call }) => call))
+    const request = { from: sender, to, data: encodeStrict?.() ?? data, gasPrice: highestGasPrice(price) }
+    const estimate = await rpc.estimateGas(request)
+    return estimate.succeeds
+      ? withMargin(estimate.value) + sum(({ reorgGas }) => reorgGas)
+      : sum(({ gasCap }) => gasCap)
   }
 
   const findAllowance = async ([first]: readonly OutgoingCall[], sending: Sending): Promise<bigint> => {
@@ -264,6 +278,9 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
     }
   }
 }
+
+const countParts = (calls: readonly OutgoingCall[]): bigint =>
+  BigInt(calls.reduce((sum, { call: { parts = 1 } }) => sum + parts, 0))
 
 export const rejectAll = (calls: readonly OutgoingCall[], error: unknown): void => {
   for (const { reject } of calls) reject(error)

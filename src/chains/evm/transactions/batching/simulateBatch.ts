@@ -75,7 +75,9 @@ const findPayersWithCode = async (
   rpc: Rpc,
   items: readonly { readonly call: SettlementCall }[],
 ): Promise<ReadonlySet<string>> => {
-  const payers = new Map(items.map((item) => [payerOf(item), item.call.payer]))
+  const payers = new Map(
+    items.filter(({ call }) => call.parts === undefined).map((item) => [payerOf(item), item.call.payer]),
+  )
   const found = await Promise.all(
     [...payers].map(async ([key, payer]) => ((await rpc.getCode(payer)) === '0x' ? [] : [key])),
   )

@@ -74,8 +74,9 @@ export const createSimulator = (
   return {
     simulate: (call, sending, use) => {
       if (multicall.peek() === null) void isPresent(multicall)
-      // Untrusted code could burn the gas of all, or detect a shared simulation; others take no call by Multicall3.
-      if (multicall.peek() !== true || !canShare(call) || call.batchedBy !== 'any') {
+      // Untrusted code could burn the gas of all, or detect a shared simulation; others take no call by Multicall3, or more gas.
+      const isUsual = canShare(call) && call.batchedBy === 'any' && call.parts === undefined
+      if (multicall.peek() !== true || !isUsual) {
         return simulateCall({ rpc, payerCalls, use }, call, sending)
       }
       return new Promise((resolve, reject) => batcher.add({ call, sending, use, resolve, reject }))
