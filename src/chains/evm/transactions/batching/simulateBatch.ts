@@ -15,7 +15,7 @@ type BatchSimulation<Item> =
     }
 
 // Ethereum refuses transactions of more than 16,777,216 gas (EIP-7825); half of that is included sooner.
-const maxGasPerTransaction = 8_000_000n
+export const maxGasPerTransaction = 8_000_000n
 
 /** Sender, price, gas limit and contract of a batch. */
 interface BatchSending extends Sending {
