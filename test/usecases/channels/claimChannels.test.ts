@@ -70,16 +70,15 @@ const ledgerOf = (channels: readonly LedgerChannel[]) => ({
 
 it('an account whose claims are slow keeps no other account from a claim against a withdrawal', async () => {
   const channels = [
-    ...Array.from({ length: 30 }, (_, index) => withdrawn(index, 'slow')),
-    withdrawn(99, 'other'),
+    ...Array.from({ length: 100 }, (_, index) => withdrawn(index, 'slow')),
+    withdrawn(999, 'other'),
   ]
   const begun: string[] = []
   const stop = new AbortController()
+  const isStopped = new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }))
   const settleAuthorization: SettleAuthorization = async ({ caller }) => {
     begun.push(caller)
-    if (caller === 'slow') {
-      await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }))
-    }
+    if (caller === 'slow') await isStopped
     return pending
   }
   const round = createClaimChannels({
