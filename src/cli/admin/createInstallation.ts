@@ -1,4 +1,3 @@
-import type { Pool } from 'pg'
 import { type Config, readConfig } from '../../config.js'
 import { version } from '../../platform/version.js'
 import { type CallerReport, callerReport } from '../../protocol/operatorOverview.js'
@@ -187,10 +186,7 @@ const exportTables = async (
 const importInto = async <Imported>(
   config: Config,
   file: string,
-  importRows: (
-    pool: Pool,
-    options: { readonly file: string; readonly migrationsFolder: URL; readonly isSandbox: boolean },
-  ) => Promise<Imported>,
+  importRows: (...to: Parameters<typeof importConsumed>) => Promise<Imported>,
 ): Promise<Imported> => {
   const { pool, close } = await openAdminDatabase(config.stores, { creates: false })
   try {
