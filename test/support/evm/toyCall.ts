@@ -65,7 +65,7 @@ interface ToyTerms {
 
 /** Differences from a batchable call. */
 export interface ToyPlan extends ToyTerms {
-  readonly call: Partial<Pick<SettlementCall, 'batchedBy' | 'gasCap' | 'probe' | 'runsPayerCode'>>
+  readonly call: Partial<Pick<SettlementCall, 'batchedBy' | 'gasCap' | 'parts' | 'probe' | 'runsPayerCode'>>
   /** As in `SettlementJudge`. */
   readonly isRepeatable?: boolean
 }

@@ -465,6 +465,55 @@ describe('what cannot be batched is sent alone', () => {
   })
 })
 
+describe('calls of many parts', () => {
+  const partitioned = (parts = 1): Partial<ToyPlan> => ({ call: { parts } })
+  const limitOf = (bytes: string): bigint => parseTransaction(`0x${bytes.slice(2)}`).gas ?? 0n
+
+  it('share a transaction with each other, and none with payments, whose gas they do not raise', async () => {
+    const sending = await open()
+    await scene.toy.setGasToBurn(400_000n)
+    const large = await planMany(3, partitioned(50))
+    expect(statesOf(await sending.settleTogether(large))).toEqual(large.map(() => 'confirmed'))
+    await scene.toy.setGasToBurn(0n)
+    const outcomes = await sending.settleTogether([
+      ...(await planMany(4)),
+      ...(await planMany(3, partitioned())),
+    ])
+    expect(statesOf(outcomes)).toEqual(outcomes.map(() => 'confirmed'))
+    const recorded = await listRecorded(scene, sending.signers)
+    const shapes = recorded.map(({ payments, bytes }) => ({ payments, isLarge: limitOf(bytes) > 1_000_000n }))
+    expect(shapes.toSorted((left, right) => left.payments - right.payments)).toEqual([
+      { payments: 3, isLarge: true },
+      { payments: 3, isLarge: false },
+      { payments: 4, isLarge: false },
+    ])
+  })
+
+  it('leave out one that fails, which is refused with its own reason', async () => {
+    const sending = await open()
+    const [first, swept, last] = await planMany(3, partitioned())
+    if (first === undefined || swept === undefined || last === undefined) throw new Error('Plans are missing')
+    await sweep(swept)
+    const outcomes = await sending.settleTogether([first, swept, last])
+    expect(statesOf(outcomes)).toEqual(['confirmed', 'insufficient_balance', 'confirmed'])
+    expect((await listRecorded(scene, sending.signers)).map(({ payments }) => payments)).toEqual([2])
+  })
+
+  it('use the budgets of their callers by their parts', async () => {
+    await scene.chain.control.setNextBaseFee(1_000_000_000n)
+    await scene.chain.control.mine()
+    const sending = await open({
+      environment: { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '1000000' },
+    })
+    const [large] = await planMany(1, partitioned(99))
+    const [small] = await planMany(1, partitioned(1))
+    if (large === undefined || small === undefined) throw new Error('Plans are missing')
+    const refused = rejectionOf(sending.settle(large, { caller: 'large' }))
+    expect(await sending.settle(small, { caller: 'small' })).toMatchObject({ state: 'confirmed' })
+    expect(await refused).toMatchObject({ operationalCode: 'SVC-3002' })
+  })
+})
+
 describe('gas', () => {
   it('above eight million is split over several transactions', async () => {
     await scene.toy.setGasToBurn(250_000n)
