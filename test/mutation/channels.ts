@@ -41,6 +41,12 @@ export const guards: readonly Guard[] = [
       'false',
     ],
   }),
+  ...guardsIn(`${folder}/claim.ts`, [`${testFolder}/care.test.ts`], {
+    'a claim that its payer can void shares no transaction': [
+      'signature === null && rows.every(({ config }) => !isZero(config.payerAuthorizer))',
+      'signature === null',
+    ],
+  }),
   ...guardsIn(`${folder}/claim.ts`, custody, {
     'rows of channels of others are refused': ['unowned !== null', 'false'],
   }),
