@@ -17,7 +17,7 @@ const downgradeWorkTables = `
   drop trigger settlements_truncated on settlements;
   drop function track_opened_settlements, track_changed_settlements, track_truncated_settlements;
   drop table open_settlements, unfinal_settlements, settlement_totals, account_days, job_leases;
-  drop index settlements_of_account, settlements_closed_by_network, webhook_deliveries_ready,
+  drop index if exists settlements_of_account, settlements_closed_by_network, webhook_deliveries_ready,
     webhook_deliveries_later, webhook_deliveries_waiting, webhook_deliveries_ended;
   alter table webhook_deliveries drop column is_ready;
   create index settlements_open on settlements (created_at) where state in ('claimed', 'pending');

@@ -123,7 +123,15 @@ export async function runServer(
   }
 }
 
-const defaultSettings = { max_connections: '40', timezone: 'UTC', log_timezone: 'UTC' }
+const defaultSettings = {
+  max_connections: '40',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // The first change of a page after a checkpoint logs the whole page, and most indexes have random keys. Recovery still
+  // reads at most `max_wal_size`.
+  checkpoint_timeout: '15min',
+  wal_compression: 'on',
+}
 
 /** Required by the launcher: loopback only, log to our pipe, English messages. */
 const requiredSettings = {

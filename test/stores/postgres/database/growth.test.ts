@@ -11,6 +11,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSettlementOverview } from '../../../../src/stores/postgres/journal/settlementOverview.js'
+import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
@@ -407,6 +408,42 @@ describe('with thirty times as many rows', () => {
       await pool.query('vacuum analyze webhook_deliveries')
     }
     expectNoGrowth(await compare(fill, lease))
+  })
+
+  it('the removal of an endpoint reads as much, with more events that were delivered', async () => {
+    const outbox = createWebhookOutbox(pool)
+    const fill = async (count: number) => {
+      await pool.query(
+        `insert into webhook_deliveries (account_id, type, data, state, due_at)
+         select 'ada', 'settlement.confirmed', '{}', 'delivered', null from generate_series(1, ${count})`,
+      )
+      await pool.query('vacuum analyze webhook_deliveries')
+    }
+    expectNoGrowth(await compare(fill, () => outbox.setEndpoint('ada', null)))
+  })
+
+  it('what a signer asks of its nonces reads as much, with more that were sent', async () => {
+    const lanes = createSignerLanes(pool, await addInstance(pool))
+    const lane = { network: 'eip155:84532', signer: '0xsigner' }
+    let last = 0
+    const fill = async (count: number) => {
+      last = count
+      await pool.query(
+        `insert into broadcasts (network, transaction, bytes, signer, nonce)
+         select $1, '0x' || n, '0x', $2, n from generate_series(1, ${count}) n`,
+        [lane.network, lane.signer],
+      )
+      await pool.query('vacuum analyze broadcasts')
+      await lanes.advance(lane, count + 1)
+    }
+    const sign = () => Promise.reject(new Error('No nonce is missing'))
+    expectNoGrowth(
+      await compare(fill, async () => {
+        expect(await lanes.listFrom(lane, last - 9, 10)).toHaveLength(10)
+        expect(await lanes.fillNonceGap(lane, 5, sign)).toBeNull()
+        expect(await lanes.rewindNonce(lane, last - 9, 10)).toBe(false)
+      }),
+    )
   })
 
   it('a purge that finds nothing reads as much', async () => {

@@ -233,6 +233,24 @@ describe('the signer lanes', () => {
       expect([...taken].sort((left, right) => left - right)).toEqual(range(10, 40))
     })
 
+    it('has one transaction for each nonce, beside those that replace it', async () => {
+      await lanes.advance(lane, 0)
+      await recordIn(lane)
+      const store = (transaction: string, nonce: number, replaces: string | null) =>
+        pool.query(
+          `insert into broadcasts (network, transaction, bytes, signer, nonce, replaces) values ($1, $2, '0x', $3, $4, $5)`,
+          [lane.network, transaction, lane.signer, nonce, replaces],
+        )
+      await store('0x1', 1, null)
+
+      await expect(store('0x2', 1, null)).rejects.toMatchObject({ code: '23505' })
+      await store('0x3', 1, '0x1')
+      await store('0x4', 1, '0x1')
+      await store('0x5', 2, null)
+
+      expect(await noncesFrom(lane, 1)).toEqual([1, 2])
+    })
+
     it('rejects a negative nonce', async () => {
       await expect(lanes.advance(lane, -1)).rejects.toThrow()
     })

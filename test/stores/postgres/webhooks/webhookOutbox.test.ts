@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { measureWaitingWebhooks } from '../../../../src/stores/postgres/webhooks/waitingWebhooks.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { describeWebhookOutbox } from '../../../contracts/webhookOutboxContract.js'
@@ -10,6 +11,10 @@ const ours = createWebhookOutbox(pool)
 const theirs = createWebhookOutbox(otherPool)
 
 const empty = () => pool.query('truncate webhook_endpoints, webhook_deliveries')
+
+const identified = z.tuple([
+  z.object({ id: z.string(), earliest: z.coerce.number(), latest: z.coerce.number() }),
+])
 
 const write = async (accountId: string) => {
   const id = randomUUID()
@@ -55,6 +60,22 @@ describe('the webhook outbox', () => {
     const rest = await take()
     expect([...idsOf(first), ...idsOf(rest)].sort()).toEqual(ids.sort())
     expect(await take(theirs)).toEqual([])
+  })
+
+  it('gives events ids in order of time, which are unique in a millisecond too', async () => {
+    await ours.enqueue({ accountId: 'a', type: 'webhook.test', data: {} })
+    const { rows } = await pool.query(
+      `select id, floor(extract(epoch from created_at) * 1000) as earliest,
+         floor(extract(epoch from clock_timestamp()) * 1000) as latest from webhook_deliveries`,
+    )
+    const [{ id, earliest, latest }] = identified.parse(rows)
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    const time = Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+    expect(time).toBeGreaterThanOrEqual(earliest)
+    expect(time).toBeLessThanOrEqual(latest)
+
+    const { rows: many } = await pool.query('select time_ordered_uuid() as id from generate_series(1, 10000)')
+    expect(new Set(many.map((row) => String(row.id))).size).toBe(10_000)
   })
 
   it('says of the waiting deliveries of a removed endpoint that it was removed', async () => {
