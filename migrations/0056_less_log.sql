@@ -2,10 +2,11 @@
 -- Settings and a default that keep updates and new entries on pages that are written anyway: less log (WAL) of each payment.
 
 -- Room for the next version of a row: an update on its own page logs what changed, and not the whole row. An answer makes its
--- row almost three times as long. Both tables are purged, after 30 days and after 24 hours; settlements are kept, where the
--- room would be disk.
+-- row almost three times as long. These two are purged, after 30 days and after 24 hours.
 alter table webhook_deliveries set (fillfactor = 60);
 alter table idempotent_requests set (fillfactor = 33);
+-- Settlements are kept: a page has room for one more version, which its rows use in turn when they become final.
+alter table settlements set (fillfactor = 85);
 
 -- Its rows were written to pages that are 90 % empty, and stay there. Postgres removes old versions from a page once less of it
 -- is free than the fill factor leaves: with every update until now, and seldom from now on.

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type {
   BlockReference,
   ConfirmedBlock,
@@ -8,12 +9,14 @@ import type {
   SettlementJournal,
 } from '../../../../src/ports/settlementJournal.js'
 import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
+import { insertJournalRows } from '../../../support/journalRows.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
@@ -28,8 +31,10 @@ const inBlock = (reference: BlockReference = block, of = network): ConfirmedBloc
   block: reference,
 })
 
+const counted = z.tuple([z.object({ updates: z.coerce.number(), inPlace: z.coerce.number() })])
+
 describe('confirmed blocks', () => {
-  const { pool, otherPool } = useTestDatabase()
+  const { url, pool, otherPool } = useTestDatabase()
   let ours: Instance
   let journal: SettlementJournal
 
@@ -71,6 +76,39 @@ describe('confirmed blocks', () => {
     if (settlement === null) throw new Error('There is no such row')
     return settlement
   }
+
+  it('marks all payments of a block final, each on its page and without writing an index', async () => {
+    // One connection: its statistics are complete once it has written them.
+    const single = openPool({ url, maxConnections: 1, onError: () => undefined })
+    const count = 200
+    await insertJournalRows(single, {
+      count,
+      columns: {
+        is_final: 'false',
+        block_number: '7',
+        block_hash: `'0xb7'`,
+        fingerprint: `repeat('f', 500)`,
+      },
+    })
+    const readUpdates = async () => {
+      await single.query('select pg_stat_force_next_flush()')
+      const { rows } = await single.query(
+        `select n_tup_upd as updates, n_tup_hot_upd as "inPlace" from pg_stat_user_tables
+         where relname = 'settlements'`,
+      )
+      return counted.parse(rows)[0]
+    }
+    const before = await readUpdates()
+    await createConfirmedBlocks(single).markFinal(inBlock({ number: 7n, hash: '0xb7' }))
+    const after = await readUpdates()
+    await single.end()
+
+    expect(await blocks.list(10)).toEqual([])
+    const { rowCount } = await pool.query('select from settlements where is_final')
+    expect(rowCount).toBe(count)
+    expect(after.updates - before.updates).toBe(count)
+    expect(after.inPlace - before.inPlace).toBeGreaterThanOrEqual(0.9 * count)
+  })
 
   describe('list', () => {
     it('lists each block once, with its exact number', async () => {
