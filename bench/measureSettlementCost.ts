@@ -35,13 +35,17 @@ interface Written {
   readonly bytes: number
   readonly records: number
   readonly pages: number
+  /** Of `bytes`, those of full pages. NaN: the server has no pg_walinspect, or is older than 16. */
+  readonly pageBytes: number
 }
 
-const nothing: Written = { bytes: 0, records: 0, pages: 0 }
+const nothing: Written = { bytes: 0, records: 0, pages: 0, pageBytes: 0 }
 
 const written = z.tuple([
   z.object({ bytes: z.coerce.number(), records: z.coerce.number(), pages: z.coerce.number() }),
 ])
+type Position = z.infer<typeof written>[0]
+const pageBytesRow = z.tuple([z.object({ bytes: z.coerce.number() })])
 const sizes = z.array(z.object({ name: z.string(), of: z.string(), bytes: z.coerce.number() }))
 const updates = z.array(z.object({ name: z.string(), updates: z.coerce.number(), hot: z.coerce.number() }))
 
@@ -50,6 +54,8 @@ const updates = z.array(z.object({ name: z.string(), updates: z.coerce.number(),
  * to accounts with a webhook and a quota. Dead rows are vacuumed meanwhile, as autovacuum does.
  */
 export const measureSettlementCost = async (pool: Pool, count: number): Promise<readonly Verdict[]> => {
+  // Without it, or the right to create it, the bytes of full pages are not known.
+  await pool.query('create extension if not exists pg_walinspect').catch(() => undefined)
   const settle = await createSettler(pool)
   // The first ones fill what is reused later: the pages of the small tables, and the plans.
   await settle(settlementsAtOnce)
@@ -62,15 +68,25 @@ export const measureSettlementCost = async (pool: Pool, count: number): Promise<
 
   const log = printTable(
     'What a settlement writes to the log',
-    `Mean of ${count}, after a checkpoint, one connection: bytes, of these records, and full pages.`,
-    [{ name: 'step', width: 34 }, ...toColumns('bytes', 'records', 'full pages')],
+    `Mean of ${count}, after a checkpoint, one connection. A page is logged in full when it is first changed after a checkpoint.`,
+    [{ name: 'step', width: 34 }, ...toColumns('bytes', 'records', 'full pages', 'bytes of full pages')],
   )
   for (const step of steps) {
-    const { bytes, records, pages } = costs[step]
-    log.row(step, ...[bytes, records, pages].map((value) => figure(value / count)))
+    const { bytes, records, pages, pageBytes } = costs[step]
+    log.row(step, ...[bytes, records, pages, pageBytes].map((value) => figure(value / count)))
   }
-  const logged = steps.reduce((sum, step) => sum + costs[step].bytes, 0) / count
-  log.row('all', figure(logged))
+  const meanOf = (read: (written: Written) => number): number =>
+    steps.reduce((sum, step) => sum + read(costs[step]), 0) / count
+  const logged = meanOf(({ bytes }) => bytes)
+  log.row(
+    'all',
+    figure(logged),
+    ...[
+      meanOf(({ records }) => records),
+      meanOf(({ pages }) => pages),
+      meanOf(({ pageBytes }) => pageBytes),
+    ].map(figure),
+  )
 
   const disk = printTable(
     'What a settlement keeps on disk',
@@ -141,8 +157,9 @@ const createSettler = async (pool: Pool) => {
       const start = await readWritten(pool)
       await work()
       const end = await readWritten(pool)
-      const { bytes, records, pages } = costs[step]
+      const { bytes, records, pages, pageBytes } = costs[step]
       costs[step] = {
+        pageBytes: pageBytes + (await readPageBytes(pool, start, end)),
         bytes: bytes + end.bytes - start.bytes,
         records: records + end.records - start.records,
         pages: pages + end.pages - start.pages,
@@ -247,7 +264,21 @@ const vacuum = async (pool: Pool): Promise<void> => {
   for (const table of tables) await pool.query(`vacuum analyze ${table}`)
 }
 
-const readWritten = async (pool: Pool): Promise<Written> => {
+const readPageBytes = async (pool: Pool, start: Position, end: Position): Promise<number> => {
+  if (end.bytes === start.bytes) return 0
+  try {
+    const { rows } = await pool.query(
+      `select coalesce(sum(fpi_size), 0) as bytes
+       from pg_get_wal_stats('0/0'::pg_lsn + $1::numeric, '0/0'::pg_lsn + $2::numeric)`,
+      [start.bytes, end.bytes],
+    )
+    return pageBytesRow.parse(rows)[0].bytes
+  } catch {
+    return Number.NaN
+  }
+}
+
+const readWritten = async (pool: Pool): Promise<Position> => {
   await pool.query('select pg_stat_force_next_flush()')
   const { rows } = await pool.query(
     `select pg_current_wal_insert_lsn() - '0/0' as bytes, wal_records as records, wal_fpi as pages from pg_stat_wal`,
