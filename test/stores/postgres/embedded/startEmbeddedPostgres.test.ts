@@ -72,6 +72,15 @@ describe('a first start', () => {
       expect(await ask(url, 'select current_database()')).toBe('quittance')
     })
 
+    test('logs full pages seldom and compressed, and recovers from as much log as by default', async () => {
+      const show = (name: string) => ask(postgres.url, `show ${name}`)
+
+      expect(await show('full_page_writes')).toBe('on')
+      expect(await show('wal_compression')).not.toBe('off')
+      expect(await show('checkpoint_timeout')).toBe('15min')
+      expect(await show('max_wal_size')).toBe('1GB')
+    })
+
     test('is reachable on 127.0.0.1 only, with the password only', async () => {
       const { url } = postgres
 
