@@ -70,7 +70,7 @@ const leftRow = z.tuple([z.object({ left: z.number() })])
 
 const valuesOf = ({ network, block }: ConfirmedBlock) => [network, block.number.toString(), block.hash]
 
-/** Each transition is one statement over all payments of a block. */
+/** A block is reopened by one statement. Where `markFinal` ends early, the block is listed again with the payments that are left. */
 export const createConfirmedBlocks = (pool: Pool): ConfirmedBlocks => ({
   list: async (limit) => {
     const { rows } = await pool.query(listBlocks, [limit])
