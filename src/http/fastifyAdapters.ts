@@ -42,12 +42,17 @@ const describeField = ({ path, message }: z.core.$ZodIssue, whole: string): stri
 
 type Serializer = (response: unknown) => string
 
-/** Drops fields that the schema does not name. Does not validate: zod's serializer costs several times as much. */
+/**
+ * Drops fields that the schema does not name. Does not validate: zod's serializer costs several times as much. Each is
+ * compiled by the first response: together they take a sixth of the processor time of a start.
+ */
 export const compileSerializer: FastifySerializerCompiler<unknown> = ({ schema }) => {
   if (!(schema instanceof z.ZodType)) throw new Error('Response schemas must be zod schemas')
-  const serialize = compiled.get(schema) ?? fastJson(toSerializerSchema(schema))
-  compiled.set(schema, serialize)
-  return serialize
+  return (response) => {
+    const serialize = compiled.get(schema) ?? fastJson(toSerializerSchema(schema))
+    compiled.set(schema, serialize)
+    return serialize(response)
+  }
 }
 
 const compiled = new WeakMap<z.ZodType, Serializer>()

@@ -35,9 +35,21 @@ export interface Backfill {
 
 const backfillSuffix = '.backfill.sql'
 
-/** Files `NNNN_what.sql` in order, each with its `NNNN_what.backfill.sql` if there is one. */
-export async function readMigrations(where: URL | string): Promise<readonly Migration[]> {
-  const folder = typeof where === 'string' ? where : fileURLToPath(where)
+const alreadyRead = new WeakMap<URL, Promise<readonly Migration[]>>()
+
+/**
+ * Files `NNNN_what.sql` in order, each with its `NNNN_what.backfill.sql` if there is one. A URL, as of the folder of this
+ * version, is read once per process: a start needs its files three times.
+ */
+export const readMigrations = (where: URL | string): Promise<readonly Migration[]> => {
+  if (typeof where === 'string') return readFolder(where)
+  const reading = alreadyRead.get(where) ?? readFolder(fileURLToPath(where))
+  alreadyRead.set(where, reading)
+  reading.catch(() => alreadyRead.delete(where))
+  return reading
+}
+
+const readFolder = async (folder: string): Promise<readonly Migration[]> => {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   const names = files.filter((name) => !name.endsWith(backfillSuffix))
   const backfills = files.filter((name) => name.endsWith(backfillSuffix))
