@@ -48,11 +48,13 @@ type Serializer = (response: unknown) => string
  */
 export const compileSerializer: FastifySerializerCompiler<unknown> = ({ schema }) => {
   if (!(schema instanceof z.ZodType)) throw new Error('Response schemas must be zod schemas')
-  return (response) => {
-    const serialize = compiled.get(schema) ?? fastJson(toSerializerSchema(schema))
-    compiled.set(schema, serialize)
-    return serialize(response)
-  }
+  return (response) => findSerializer(schema)(response)
+}
+
+export const findSerializer = (schema: z.ZodType): Serializer => {
+  const serialize = compiled.get(schema) ?? fastJson(toSerializerSchema(schema))
+  compiled.set(schema, serialize)
+  return serialize
 }
 
 const compiled = new WeakMap<z.ZodType, Serializer>()
