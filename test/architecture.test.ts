@@ -224,7 +224,7 @@ describe('every file', () => {
   })
 
   it('suppresses no compiler error', () => {
-    const silenced = source.filter(({ tree }) => /@ts-(ignore|expect-error|nocheck)/.test(tree.text))
+    const silenced = source.filter(({ text }) => /@ts-(ignore|expect-error|nocheck)/.test(text))
     expect(silenced.map(({ path }) => path)).toEqual([])
   })
 
@@ -246,7 +246,7 @@ describe('tests', () => {
   it('do not use `.only`', () => {
     expect(
       findNodes(
-        readSourceFiles('test'),
+        readSourceFiles('test').filter(({ text }) => /\bonly\b/.test(text)),
         (node) =>
           ts.isPropertyAccessExpression(node) &&
           node.name.text === 'only' &&

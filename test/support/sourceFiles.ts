@@ -16,6 +16,7 @@ interface SourceImport {
 export interface SourceFile {
   /** From the project root, with slashes. */
   readonly path: string
+  readonly text: string
   readonly tree: ts.SourceFile
   readonly imports: readonly SourceImport[]
 }
@@ -36,9 +37,22 @@ export const readSourceFiles = (folder: string): readonly SourceFile[] =>
       return file
     })
 
+/** Parsed when it is asked for: many rules need only the text of most files. */
 const parseSource = (path: string, text: string): SourceFile => {
-  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  return { path, tree, imports: listNodes(tree).flatMap((node) => readImport(path, node)) }
+  let tree: ts.SourceFile | undefined
+  let imports: readonly SourceImport[] | undefined
+  return {
+    path,
+    text,
+    get tree() {
+      tree ??= ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+      return tree
+    },
+    get imports() {
+      imports ??= listNodes(this.tree).flatMap((node) => readImport(path, node))
+      return imports
+    },
+  }
 }
 
 const listed = new WeakMap<ts.Node, readonly ts.Node[]>()
