@@ -11,6 +11,9 @@ export const compiledFolderVariable = 'QUITTANCE_COMPILED_FOLDER'
 
 const root = new URL('../../', import.meta.url)
 
+// By default V8 optimizes during a start what few processes live to run again: a sixth of the processor time of a start.
+const shortLived = ['--enable-source-maps', '--interrupt-budget=1400000'] as const
+
 /** Uses the compiled file if there is one, which halves the startup time; otherwise tsx. */
 export const findProgram = (source: URL): Program => {
   const compiled = process.env[compiledFolderVariable]
@@ -18,5 +21,5 @@ export const findProgram = (source: URL): Program => {
     return { flags: ['--import', import.meta.resolve('tsx')], file: fileURLToPath(source) }
   }
   const path = source.href.slice(root.href.length).replace(/\.ts$/, '.js')
-  return { flags: ['--enable-source-maps'], file: fileURLToPath(new URL(path, `file://${compiled}/`)) }
+  return { flags: shortLived, file: fileURLToPath(new URL(path, `file://${compiled}/`)) }
 }
