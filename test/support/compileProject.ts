@@ -1,8 +1,11 @@
-import { chmod, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { listFiles } from './listFiles.js'
+import { bundleParameters, scriptName } from './runBundle.js'
 import { makeTemporaryFolder } from './temporaryFolder.js'
 
 /** The project's sources as JavaScript, in the same folder layout. */
@@ -28,7 +31,6 @@ export const compileProject = async (): Promise<CompiledProject> => {
     sourcemap: true,
     logLevel: 'error',
   })
-  await bundleService(folder)
   for (const name of linked) await symlink(join(root, name), join(folder, name))
   return {
     folder,
@@ -36,36 +38,50 @@ export const compileProject = async (): Promise<CompiledProject> => {
   }
 }
 
-// Node takes longer to load their hundreds of small files than to start the rest of the service.
-const inlined = /^(?:viem|ox|abitype|zod|fastify-type-provider-zod|nodemailer|@noble|@scure)(?:\/|$)/
+// They find files relative to their own.
+const loaded = /^(?:pino|@fastify\/swagger-ui)(?:\/|$)/
+const anyFile = /^/
 
-const keepOtherPackages: Plugin = {
-  name: 'keep-other-packages',
-  setup: ({ onResolve }) => {
+const loadOthers: Plugin = {
+  name: 'load-others',
+  setup: ({ onLoad, onResolve }) => {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === 'entry-point' || inlined.test(path) ? undefined : { path, external: true },
+      kind !== 'entry-point' && (isBuiltin(path) || loaded.test(path))
+        ? { path, namespace: 'loaded' }
+        : undefined,
     )
+    onLoad({ filter: anyFile, namespace: 'loaded' }, ({ path }) => ({
+      contents: `module.exports = loadModule(${JSON.stringify(path)})`,
+    }))
   },
 }
 
 /**
- * Replaces `src/main.js` by one that loads a few large files, with the same code: a start takes two thirds of the processor
- * time. They are as deep as the folders of `src`, so that what the sources read relative to themselves is found.
+ * Replaces `src/main.js` by one that runs the same code, with its packages, as one script: Node takes most of the processor
+ * time of a start to find thousands of small files and to compile them, and can keep what it compiled of a script. The script
+ * is as deep as the folders of `src`, so that what the sources read relative to themselves is found.
  */
-const bundleService = async (folder: string): Promise<void> => {
-  await build({
+export const bundleService = async (folder: string): Promise<void> => {
+  const bundled = join(folder, 'src', 'bundled')
+  if (existsSync(bundled)) return
+  const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { 'src/bundled/main': 'src/main.ts' },
-    outdir: folder,
-    chunkNames: 'src/bundled/[name]-[hash]',
+    entryPoints: ['src/main.ts'],
+    write: false,
     bundle: true,
-    splitting: true,
     format: 'esm',
     platform: 'node',
-    plugins: [keepOtherPackages],
+    legalComments: 'none',
+    define: { 'import.meta': 'moduleMeta' },
+    plugins: [loadOthers],
     logLevel: 'error',
   })
-  const [hashbang] = (await readFile(join(root, 'src', 'main.ts'), 'utf8')).split('\n')
+  const [hashbang = '', ...code] = (outputFiles[0]?.text ?? '').split('\n')
+  const script = `(async function (${bundleParameters.join(', ')}) {"use strict";\n${code.join('\n')}\n})`
+  await mkdir(bundled)
+  await writeFile(join(bundled, scriptName), script)
+  const program = `import { runBundle } from '../../test/support/runBundle.js'\nawait runBundle(import.meta.url)\n`
+  await writeFile(join(bundled, 'main.js'), program)
   await writeFile(join(folder, 'src', 'main.js'), `${hashbang}\nimport './bundled/main.js'\n`)
   await chmod(join(folder, 'src', 'main.js'), 0o755)
 }
