@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readMigrations } from '../src/stores/postgres/database/migrationFiles.js'
 import { migrationsFolder } from '../src/stores/stores.js'
 import { readText } from './support/sourceFiles.js'
+import { makeTemporaryFolder } from './support/temporaryFolder.js'
 
 const files = readdirSync(migrationsFolder)
   .filter((name) => name.endsWith('.sql'))
@@ -59,5 +63,19 @@ describe('migrations after 0039', () => {
         !migrations.some((other) => other.number < number && other.backfill?.name === afterBackfill),
     )
     expect(unknown.map(({ name }) => name)).toEqual([])
+  })
+})
+
+describe('the files of a folder that a URL names', () => {
+  it('are read once, but again after a failure', async () => {
+    const folder = await makeTemporaryFolder('migrations-')
+    const where = pathToFileURL(`${folder}/later/`)
+    await expect(readMigrations(where)).rejects.toThrow('ENOENT')
+    await mkdir(join(folder, 'later'))
+    await writeFile(join(folder, 'later', '0001_make_a.sql'), 'create table a ();')
+    const migrations = await readMigrations(where)
+    expect(migrations.map(({ name }) => name)).toEqual(['0001_make_a.sql'])
+    expect(await readMigrations(where)).toBe(migrations)
+    await rm(folder, { recursive: true })
   })
 })
