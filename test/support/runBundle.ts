@@ -4,15 +4,15 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { constants, Script } from 'node:vm'
 
-/** Names the parameters of the function that a bundle is: what a script lacks of a module, and loads the other packages. */
+/** The bundle is a function of these: what a module has and a script lacks, and a loader of the packages outside. */
 export const bundleParameters = ['loadModule', 'moduleMeta', 'require', '__filename', '__dirname'] as const
 
 /** Of the bundle, in the folder of the module that runs it. */
 export const scriptName = 'script.js'
 
 /**
- * Runs the bundle of `compileProject` for the module that it stands for. A process that ends without a failure leaves what V8 compiled for those with the same
- * command and options.
+ * Runs the bundle of `compileProject` for the module that it stands for. A process that ends without a failure leaves what V8
+ * compiled for those with the same command and options.
  */
 export const runBundle = async (moduleUrl: string): Promise<void> => {
   const file = fileURLToPath(new URL(scriptName, moduleUrl))
