@@ -4,26 +4,26 @@ import { setNewest } from '../../../concurrency/boundedMap.js'
 import { keccak } from './words.js'
 
 const addressForm = /^0x[0-9a-fA-F]{40}$/
+const addressLength = 42
+
+// Untrusted requests name any addresses, in any letter case, so the cache is bounded. A channel has five.
+const maxRemembered = 20_000
+const remembered = new Map<string, Hex>()
 
 /** Reads an address in any letter case into EIP-55 form; null for anything else. */
-export const readAddress = (text: unknown): Hex | null =>
-  typeof text === 'string' && addressForm.test(text) ? findChecksummed(text.slice(2).toLowerCase()) : null
+export const readAddress = (text: unknown): Hex | null => {
+  if (typeof text !== 'string' || text.length !== addressLength) return null
+  const known = remembered.get(text)
+  if (known !== undefined) return known
+  if (!addressForm.test(text)) return null
+  const address = toChecksum(text.slice(2).toLowerCase())
+  setNewest(remembered, text, address, maxRemembered)
+  return address
+}
 
 /** Addresses are compared in this spelling: lower case. */
 export const normalizeAddress = (text: string): Hex | null =>
   addressForm.test(text) ? `0x${text.slice(2).toLowerCase()}` : null
-
-// Recipients and tokens repeat; other addresses come from untrusted requests, so the cache is bounded.
-const maxRemembered = 500
-const remembered = new Map<string, Hex>()
-
-const findChecksummed = (digits: string): Hex => {
-  const known = remembered.get(digits)
-  if (known !== undefined) return known
-  const address = toChecksum(digits)
-  setNewest(remembered, digits, address, maxRemembered)
-  return address
-}
 
 /** EIP-55: upper case where the hash of the lower-case address has a digit above 7. */
 const toChecksum = (digits: string): Hex => {

@@ -3,7 +3,7 @@ import type { SignedRefund } from '../../../ports/channelCustody.js'
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
-import { type ChannelConfig, type ChannelState, hashChannel, withdrawDelays } from './contract.js'
+import { type ChannelConfig, type ChannelState, isIdOf, withdrawDelays } from './contract.js'
 import { isZero } from './signatures.js'
 
 /* Rules of channels and vouchers, in the order of the specification. */
@@ -25,7 +25,7 @@ export const findChannelProblem = (
   { payTo, asset, extra }: Terms,
   chainId: number,
 ): RevertReason | null => {
-  if (hashChannel(chainId, config) !== channelId) {
+  if (!isIdOf(chainId, channelId, config)) {
     return { reason: 'invalid_batch_settlement_evm_channel_id_mismatch' }
   }
   if (!names(payTo, config.receiver)) return { reason: 'invalid_batch_settlement_evm_receiver_mismatch' }

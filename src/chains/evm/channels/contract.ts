@@ -8,6 +8,7 @@ import {
   parseAbi,
   toFunctionSelector,
 } from 'viem'
+import { setNewest } from '../../../concurrency/boundedMap.js'
 import { addressWord, keccak, numberWord, paddedBytes, readWord, smaller } from '../abi/words.js'
 import { type ContractPresence, createPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -100,6 +101,29 @@ export const configWords = (config: ChannelConfig): string =>
 /** The EIP-712 hash of the config, which binds chain and contract. */
 export const hashChannel = (chainId: number, config: ChannelConfig): Hex =>
   digestOf(chainId, hashWords(configType + configWords(config)))
+
+const maxKnownIds = 10_000
+/** Configs whose hash was computed, by it. */
+const knownIds = new Map<string, ChannelConfig>()
+
+/** Whether an id is the hash of the config. A channel sends it with every voucher, so that most are compared, not hashed. */
+export const isIdOf = (chainId: number, channelId: Hex, config: ChannelConfig): boolean => {
+  const key = `${chainId} ${channelId}`
+  const known = knownIds.get(key)
+  if (known !== undefined && isSameConfig(known, config)) return true
+  if (hashChannel(chainId, config) !== channelId) return false
+  setNewest(knownIds, key, config, maxKnownIds)
+  return true
+}
+
+const isSameConfig = (left: ChannelConfig, right: ChannelConfig): boolean =>
+  left.payer === right.payer &&
+  left.payerAuthorizer === right.payerAuthorizer &&
+  left.receiver === right.receiver &&
+  left.receiverAuthorizer === right.receiverAuthorizer &&
+  left.token === right.token &&
+  left.withdrawDelay === right.withdrawDelay &&
+  left.salt === right.salt
 
 export const hashVoucher = (chainId: number, channelId: Hex, maxClaimable: bigint): Hex =>
   digestOf(chainId, hashWords(voucherType + channelId.slice(2) + numberWord(maxClaimable)))

@@ -15,8 +15,8 @@ import {
   encodeClaim,
   encodeRefund,
   encodeTogether,
-  hashChannel,
   hashRefund,
+  isIdOf,
   planStateRead,
   settlementAddress,
 } from './contract.js'
@@ -40,12 +40,12 @@ const findTermsProblem = (
   { payTo, asset }: { readonly payTo: string; readonly asset: string },
   { chainId, order }: { readonly chainId: number; readonly order: RefundOrder },
 ): RevertReason | null => {
-  if (hashChannel(chainId, config) !== channelId) {
+  if (!isIdOf(chainId, channelId, config)) {
     return { reason: 'invalid_batch_settlement_evm_channel_id_mismatch' }
   }
   if (!isNamed(payTo, config.receiver)) return { reason: 'invalid_batch_settlement_evm_receiver_mismatch' }
   if (!isNamed(asset, config.token)) return { reason: 'invalid_batch_settlement_evm_token_mismatch' }
-  const isForeign = order.claims.some((claim) => hashChannel(chainId, claim.config) !== channelId)
+  const isForeign = order.claims.some((claim) => !isIdOf(chainId, channelId, claim.config))
   if (!isForeign) return null
   const message = 'payload.claims: a refund claims vouchers of its own channel only'
   return { reason: 'invalid_batch_settlement_evm_channel_id_mismatch', message }

@@ -6,6 +6,7 @@ import {
   hashDepositNonce,
   hashRefund,
   hashVoucher,
+  isIdOf,
 } from '../../../../src/chains/evm/channels/contract.js'
 import { normalizeKeySignature } from '../../../../src/chains/evm/channels/signatures.js'
 import { randomHex } from '../../../support/evm/authorization.js'
@@ -56,6 +57,25 @@ describe('the digests of a channel', () => {
     )
     const salt = randomHex(32)
     expect(hashDepositNonce(id, salt)).toBe(erc3009DepositNonce(id, salt))
+  })
+
+  it('name a config again without a hash, and never another config or chain', () => {
+    const config = channelConfig({ salt: randomHex(32) })
+    const id = channelIdOf(chainId, config)
+    const others = [
+      { payer: address(9) },
+      { payerAuthorizer: address(9) },
+      { receiver: address(9) },
+      { receiverAuthorizer: address(9) },
+      { token: address(9) },
+      { withdrawDelay: config.withdrawDelay + 1 },
+      { salt: randomHex(32) },
+    ].map((change) => ({ ...config, ...change }))
+    for (let round = 0; round < 2; round += 1) {
+      expect(isIdOf(chainId, id, config)).toBe(true)
+      expect(isIdOf(chainId + 1, id, config)).toBe(false)
+      for (const other of others) expect(isIdOf(chainId, id, other)).toBe(false)
+    }
   })
 })
 
