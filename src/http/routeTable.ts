@@ -87,9 +87,10 @@ export const strictQueries = fastifyPlugin(
  */
 export const refuseNul = fastifyPlugin(
   (app, _options, done) => {
-    app.addHook('preValidation', async ({ url, routeOptions: { schema } }) => {
-      if (schema?.params === undefined && schema?.querystring === undefined) return
-      if (url.includes('%00')) throw new AppError('INVALID_REQUEST', 'The URL must not contain %00 (NUL)')
+    app.addHook('preValidation', ({ url, routeOptions: { schema } }, _reply, next) => {
+      const isRead = schema?.params !== undefined || schema?.querystring !== undefined
+      const hasNul = isRead && url.includes('%00')
+      next(hasNul ? new AppError('INVALID_REQUEST', 'The URL must not contain %00 (NUL)') : undefined)
     })
     done()
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withinDeadline } from '../../src/concurrency/deadline.js'
+import { withinDeadline, withTimeout } from '../../src/concurrency/deadline.js'
 
 const never = new AbortController().signal
 
@@ -30,5 +30,23 @@ describe('work within a deadline', () => {
     const deadline = { milliseconds: 600_000, stopped: never }
     expect(await withinDeadline(deadline, async () => 7)).toBe(7)
     await expect(withinDeadline(deadline, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  })
+})
+
+describe('work with a timeout', () => {
+  it('passes on results and errors', async () => {
+    expect(await withTimeout(Promise.resolve(7), 600_000)).toBe(7)
+    await expect(withTimeout(Promise.reject(new Error('no node')), 600_000)).rejects.toThrow('no node')
+  })
+
+  it('is given up at the deadline, and may fail afterwards', async () => {
+    let fail: (error: Error) => void = () => undefined
+    const work = new Promise<never>((_, reject) => {
+      fail = reject
+    })
+    await expect(withTimeout(work, 20)).rejects.toThrow('The deadline passed')
+    // An unhandled rejection would fail the test.
+    fail(new Error('too late'))
+    await expect(work).rejects.toThrow('too late')
   })
 })

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { setNewest } from '../../concurrency/boundedMap.js'
 import { AppError } from '../../errors.js'
@@ -39,8 +39,7 @@ export const authentication = fastifyPlugin<AuthenticationOptions>(
       return { presented: apiKey, holder: { apiKey, account } }
     }
 
-    app.addHook('onRequest', async (request, reply) => {
-      if (isProbe(request)) return
+    const authenticateRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       if (request.routeOptions.config.access === 'operator') operatorGate.requireOperator(request)
       const { presented, holder } = await findHolder(request).catch((error: unknown) => {
         if (isKeyRefusal(error)) {
@@ -61,6 +60,18 @@ export const authentication = fastifyPlugin<AuthenticationOptions>(
       request.caller = holder.account.id
       request.account = holder.account
       request.apiKey = holder.apiKey
+    }
+
+    /** Whether there is nothing to find or to refuse: then no promise delays the request. */
+    const isPublic = ({ headers, routeOptions: { config } }: FastifyRequest): boolean =>
+      headers.authorization === undefined &&
+      headers['x-api-key'] === undefined &&
+      config.access !== 'operator' &&
+      !requiresKey(config.access, apiKeyRequired)
+
+    app.addHook('onRequest', (request, reply, next) => {
+      if (isProbe(request) || isPublic(request)) next()
+      else authenticateRequest(request, reply).then(() => next(), next)
     })
     done()
   },

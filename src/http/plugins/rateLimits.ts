@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
+import { setNewest } from '../../concurrency/boundedMap.js'
 import { AppError } from '../../errors.js'
 import { readClientNetworks, siteFactor } from '../../platform/clientNetwork.js'
 import type { Clock } from '../../ports/clock.js'
@@ -47,22 +48,34 @@ export const rateLimits = fastifyPlugin<RateLimitsDependencies>(
   { name: 'rateLimits' },
 )
 
+/** Networks whose windows each limited route remembers. */
+const maxRemembered = 1_000
+
 type CountedWindow = Omit<RouteWindow, 'sparesNewcomers'>
 type CountedWindows = Pick<RouteLimits, 'anonymous' | 'keyed' | 'unproven' | 'tierCount'>
 
-const createHook =
-  (
-    { requiresSharedStore }: RouteLimits,
-    limits: CountedWindows,
-    { limiter, clock, tiers = specificationTiers }: RateLimitsDependencies,
-  ) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+const createHook = (
+  { requiresSharedStore }: RouteLimits,
+  limits: CountedWindows,
+  { limiter, clock, tiers = specificationTiers }: RateLimitsDependencies,
+) => {
+  const anonymous = new Map<string, readonly LimitWindow[]>()
+  const findAnonymous = (request: FastifyRequest): readonly LimitWindow[] => {
+    const { network } = readClientNetworks(request.ip)
+    const known = anonymous.get(network)
+    if (known !== undefined) return known
+    const listed = listAnonymous(limits, request)
+    setNewest(anonymous, network, listed, maxRemembered)
+    return listed
+  }
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (requiresSharedStore) requireSharedStore(limiter)
     const { account } = request
     if (account !== null) reply.header('x-ratelimit-tier', account.tier)
     const windows =
       account === null
-        ? listAnonymous(limits, request)
+        ? findAnonymous(request)
         : [...listKeyed(limits, request, account), ...listTierWindows(limits, request, account, tiers)]
     if (windows.length === 0) return
     const take = async (taken: readonly LimitWindow[]): Promise<RateLimitResult> => {
@@ -97,6 +110,7 @@ const createHook =
       retryAfterSeconds: Math.min(Math.max(1, remainingSeconds), window.windowMs / 1_000),
     })
   }
+}
 
 const requireSharedStore = (limiter: RateLimiter): void => {
   if (!limiter.isDegraded()) return

@@ -89,7 +89,10 @@ const logRequest = (
 
 const maxPathLength = 200
 
-const withoutQuery = (url: string): string => url.split(/[?#]/, 1).join('').slice(0, maxPathLength)
+const withoutQuery = (url: string): string => {
+  const end = url.search(/[?#]/)
+  return (end === -1 ? url : url.slice(0, end)).slice(0, maxPathLength)
+}
 
 /** Warns once: behind a proxy that TRUST_PROXY does not list, all clients share one address and its limits. */
 const createProxyWarning = ({ trustProxy, logger }: RequestObserverOptions) => {

@@ -1,3 +1,4 @@
+import { withTimeout } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
 import type { Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import type { Payment, RefusedPayment } from '../../../protocol/payment.js'
@@ -224,19 +225,12 @@ const compareKind = (registry: SchemeRegistry, { requirements, callerNetwork }: 
 }
 
 const readInTime = async <T>(reading: Promise<T>): Promise<T> => {
-  // A timer costs less than `AbortSignal.timeout`, and a verification reads up to three times.
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The deadline passed')), journalDeadlineMs)
-  })
   try {
-    return await Promise.race([reading, deadline])
+    return await withTimeout(reading, journalDeadlineMs)
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
       cause,
       retryAfterSeconds: 1,
     })
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,3 +1,4 @@
+import { withTimeout } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
 import type { Logger } from '../../../ports/logger.js'
 import { refusalFields, type VerifyResult } from '../../../protocol/results.js'
@@ -73,21 +74,14 @@ export const withVerifyDeadline = async <Result>(
   isAwaited: () => boolean,
   deadlineMs: number,
 ): Promise<Result> => {
-  // One timer: `AbortSignal.any` and `AbortSignal.timeout` cost as much as the rest of a verify.
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The deadline passed')), deadlineMs)
-  })
   try {
-    return await Promise.race([work, deadline])
+    return await withTimeout(work, deadlineMs)
   } catch (error) {
     if (error instanceof AppError || !isAwaited()) throw error
     throw new AppError('VERIFICATION_FAILED', 'The payment could not be verified', {
       cause: error,
       operationalCode: 'SVC-4001',
     })
-  } finally {
-    clearTimeout(timer)
   }
 }
 
