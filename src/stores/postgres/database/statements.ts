@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
+import { isFields } from '../../../protocol/fields.js'
 import { startOfMonth } from '../../../protocol/tiers.js'
 import { databaseUnavailable } from './databaseErrors.js'
 
@@ -18,8 +19,16 @@ export const withoutTimeout = (text: string, values: readonly string[] = []) => 
 export interface TransactionOptions {
   /** How long a statement waits for a row that another transaction has locked. Default: the statement timeout. */
   readonly lockTimeoutMs?: number
-  /** SQL without parameters that is sent together with `begin`, which saves a round trip. Default: none. */
+  /**
+   * Statements without parameters that are sent together with `begin`, which saves a round trip; `work` gets the rows of the
+   * last one. Each of them sees what was committed before it began. Default: none.
+   */
   readonly opening?: string
+  /**
+   * A commit is not awaited on disk. For what a later transaction of the same work makes durable together with itself, and
+   * what means nothing without that one.
+   */
+  readonly isDurableLater?: boolean
   /** When its caller stops waiting, in terms of `performance.now()`: nothing is begun or committed afterwards. Default: never. */
   readonly endsAt?: number
 }
@@ -27,8 +36,13 @@ export interface TransactionOptions {
 /** A connection that cannot roll back is closed. Throws when `work` ignored a failed statement. */
 export async function inTransaction<T>(
   pool: Pool,
-  work: (client: PoolClient) => Promise<T>,
-  { lockTimeoutMs, opening, endsAt = Number.POSITIVE_INFINITY }: TransactionOptions = {},
+  work: (client: PoolClient, opened: readonly unknown[]) => Promise<T>,
+  {
+    lockTimeoutMs,
+    opening,
+    isDurableLater = false,
+    endsAt = Number.POSITIVE_INFINITY,
+  }: TransactionOptions = {},
 ): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
@@ -38,10 +52,11 @@ export async function inTransaction<T>(
     const first = [
       ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]),
       ...(leftMs < (pool.options.statement_timeout || 0) ? [`set local statement_timeout = ${leftMs}`] : []),
+      ...(isDurableLater ? ['set local synchronous_commit = off'] : []),
       ...(opening === undefined ? [] : [opening]),
     ]
-    await client.query(['begin', ...first].join('; '))
-    const result = await work(client)
+    const begun: unknown = await client.query(['begin', ...first].join('; '))
+    const result = await work(client, readLastRows(begun))
     if (performance.now() > endsAt) throw databaseUnavailable()
     const { command } = await client.query('commit')
     // After a failed statement, COMMIT succeeds with the command tag ROLLBACK.
@@ -57,6 +72,12 @@ export async function inTransaction<T>(
   } finally {
     client.release(broken)
   }
+}
+
+/** Of several statements the driver returns a result each. */
+const readLastRows = (begun: unknown): readonly unknown[] => {
+  const last: unknown = Array.isArray(begun) ? begun.at(-1) : null
+  return isFields(last) && Array.isArray(last.rows) ? last.rows : []
 }
 
 async function rollBack(client: PoolClient): Promise<Error | undefined> {

@@ -35,7 +35,6 @@ const isOwn = '(r.account is null or r.account = excluded.account)'
 
 // The payer of class 12 and the authorization of class 13, apart from other advisory locks. Equal hashes only cost a wait.
 // `find_holds` locks authorizations alone, so that neither waits for the other in a circle.
-// It is sent with `begin`; the statements after it see what was committed before the lock was granted.
 const writeLock = ({ network, asset, payer, authorizationId }: FundsHold): string =>
   `/* hold */ select pg_advisory_xact_lock(hashtextextended(${toHexLiteral(`${network} ${asset} ${payer}`)}, 12)),
     pg_advisory_xact_lock(hashtextextended(${toHexLiteral(authorizationId)}, 13))`
@@ -67,6 +66,13 @@ const readHeld = `
     coalesce(sum(amount) filter (where authorization_id <> $4), 0) as by_payer,
     coalesce(sum(amount) filter (where authorization_id <> $4 and spender = $5), 0) as by_spender
   from live`
+
+/** What was committed before the locks were granted is read: each statement has a snapshot of its own. */
+const openDecision = (hold: FundsHold): string => {
+  const literals = listAsked(hold).map(toHexLiteral)
+  const read = readHeld.replaceAll(/\$(\d)/g, (_, position) => literals[Number(position) - 1] ?? 'null')
+  return `${writeLock(hold)}; ${read}`
+}
 
 const listTakers = `
   select taken_by from (
@@ -174,17 +180,11 @@ export const createHolds = (pool: Pool): Holds => {
   // One connection of this process per payer: a flood for one payer leaves the pool to the others.
   const inTurn = createKeyQueue()
 
-  const findObstacle = async (
+  const decide = async (
     client: PoolClient,
     hold: FundsHold,
-    funds: Funds,
-  ): Promise<HoldObstacle | null> => {
-    const { rows } = await client.query(readHeld, listAsked(hold))
-    return judge(hold, funds, held.parse(rows[0]))
-  }
-
-  const decide = async (client: PoolClient, hold: FundsHold, funds: Funds): Promise<HoldResult> => {
-    const obstacle = await findObstacle(client, hold, funds)
+    obstacle: HoldObstacle | null,
+  ): Promise<HoldResult> => {
     if (obstacle !== null) return obstacle
     const { authorizationId, amount, expiresAt, isPromised: isAsked = false, promisee } = hold
     const values = [
@@ -209,14 +209,19 @@ export const createHolds = (pool: Pool): Holds => {
   return {
     place: (hold, funds) =>
       inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, (endsAt) =>
-        inTransaction(pool, (client) => decide(client, hold, funds), { endsAt, opening: writeLock(hold) }),
+        inTransaction(
+          pool,
+          (client, [read]) => decide(client, hold, judge(hold, funds, held.parse(read))),
+          // The claim that follows makes it durable; nothing is answered or sent before that.
+          { endsAt, opening: openDecision(hold), isDurableLater: hold.purpose === 'settle' },
+        ),
       ),
 
     findObstacle: (hold, funds) =>
       inTurn(`${hold.network} ${hold.asset} ${hold.payer}`, (endsAt) =>
-        inTransaction(pool, (client) => findObstacle(client, hold, funds), {
+        inTransaction(pool, async (_, [read]) => judge(hold, funds, held.parse(read)), {
           endsAt,
-          opening: writeLock(hold),
+          opening: openDecision(hold),
         }),
       ),
 

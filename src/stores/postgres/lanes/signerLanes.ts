@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Lane } from '../../../ports/settlementJournal.js'
 import type { LaneTransaction, RecordResult, SignerLanes, SignNumbered } from '../../../ports/signerLanes.js'
 import { type Instance, isAlive } from '../database/instance.js'
-import { inTransaction } from '../database/statements.js'
+import { inTransaction, toHexLiteral } from '../database/statements.js'
 import { storeBroadcast } from '../journal/storeBroadcast.js'
 import {
   createLaneQueue,
@@ -34,11 +34,10 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
 
   const storeInLane = async (
     client: PoolClient,
-    lane: Lane,
+    { lane, nonce }: { readonly lane: Lane; readonly nonce: number },
     settlementIds: readonly string[],
     sign: SignNumbered,
   ): Promise<RecordResult> => {
-    const nonce = await allocateNonce(client, lane)
     const signed = await signWithDeadline(sign, nonce)
     const held = await storeBroadcast(client, instance, {
       signed,
@@ -61,7 +60,11 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
     record: async (lane, recorders, sign) => {
       const ids = recorders.map(({ settlementId }) => settlementId)
       const answer = await queue(lane, () =>
-        inTransaction(pool, (client) => storeInLane(client, lane, ids, sign)),
+        inTransaction(
+          pool,
+          (client, [row]) => storeInLane(client, { lane, nonce: readNonce(lane, row) }, ids, sign),
+          { opening: allocateNonce(lane) },
+        ),
       ).catch(readLost)
       if ('lost' in answer) return answer
       await Promise.all(recorders.map((recorder) => recorder.record(answer.recorded, isStored)))
@@ -131,15 +134,17 @@ const readLost = (error: unknown): RecordResult => {
 const isStored = async (): Promise<void> => {}
 
 /** The row lock makes nonces gapless across instances. */
-const allocateNonce = async (client: PoolClient, lane: Lane): Promise<number> => {
-  const { rows } = await client.query<{ nonce: string }>(
-    `update signer_lanes set next_nonce = next_nonce + 1 where network = $1 and signer = $2
-     returning next_nonce - 1 as nonce, set_config('idle_in_transaction_session_timeout', $3, true)`,
-    [lane.network, lane.signer, `${maxSigningMs}`],
-  )
-  const allocated = rows[0]
-  if (allocated === undefined) throw new Error(`The lane of ${lane.signer} on ${lane.network} is not open`)
-  return Number(allocated.nonce)
+const allocateNonce = ({ network, signer }: Lane): string =>
+  `update signer_lanes set next_nonce = next_nonce + 1
+     where network = ${toHexLiteral(network)} and signer = ${toHexLiteral(signer)}
+     returning next_nonce - 1 as nonce, set_config('idle_in_transaction_session_timeout', '${maxSigningMs}', true)`
+
+const allocated = z.object({ nonce: z.coerce.number() }).optional()
+
+const readNonce = ({ network, signer }: Lane, row: unknown): number => {
+  const { nonce } = allocated.parse(row) ?? {}
+  if (nonce === undefined) throw new Error(`The lane of ${signer} on ${network} is not open`)
+  return nonce
 }
 
 // Three renewal intervals.

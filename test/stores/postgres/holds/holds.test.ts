@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
+import { Pool } from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Funds, FundsHold, HoldResult } from '../../../../src/ports/holds.js'
 import type {
@@ -200,6 +200,46 @@ describe('a reservation', () => {
     await reservations.place(reservation('a', { amount: 1n, expiresAt }), funds(100n))
     const { rows } = await pool.query('select amount, expires_at from reservations')
     expect(rows).toEqual([{ amount: '100', expires_at: expiresAt }])
+  })
+
+  it('is of any text, and none of it is run', async () => {
+    const text = `'x', "y"; \\ $1 $9 /* ü 😀 */ drop table reservations; --`
+    const odd = reservation(text, { asset: text, payer: text, spender: text, payTo: text, account: text })
+    expect(await reservations.place(odd, funds(100n))).toEqual(reserved)
+    expect(await theirs.place({ ...odd, authorizationId: `${text} 2` }, funds(150n))).toMatchObject({
+      state: 'exceeds',
+      heldByOthers: 100n,
+    })
+    const { rows } = await pool.query('select authorization_id, payer, account from reservations')
+    expect(rows).toEqual([{ authorization_id: text, payer: text, account: text }])
+  })
+
+  it('is on disk once it is answered, except that of a settlement, whose claim brings it there', async () => {
+    await pool.query(`create table commits (holder text, is_awaited text);
+      create function note_commit() returns trigger language plpgsql as $$ begin
+        insert into commits values (new.holder, current_setting('synchronous_commit')); return new; end $$;
+      create trigger note_commit after insert on reservations for each row execute function note_commit()`)
+    // Test databases await no commit.
+    const { connectionString } = pool.options
+    const durable = new Pool({ connectionString, options: '-c synchronous_commit=on' })
+    try {
+      for (const purpose of ['verify', 'settle', `stream:${randomUUID()}`]) {
+        await createHolds(durable).place(reservation(purpose, { purpose }), funds(1_000n))
+      }
+      const { rows } = await pool.query(
+        `select split_part(holder, ':', 1) as holder, is_awaited from commits`,
+      )
+      expect(rows).toEqual([
+        { holder: 'verify', is_awaited: 'on' },
+        { holder: 'settle', is_awaited: 'off' },
+        { holder: 'stream', is_awaited: 'on' },
+      ])
+    } finally {
+      await durable.end()
+      await pool.query(
+        'drop trigger note_commit on reservations; drop function note_commit; drop table commits',
+      )
+    }
   })
 
   it('may be as large as a uint256', async () => {
