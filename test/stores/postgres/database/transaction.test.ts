@@ -23,6 +23,15 @@ test('commits when the work resolves, and returns its value', async () => {
   expect(await notedWords()).toEqual(['kept'])
 })
 
+test('gives the work the rows of what was sent last with its beginning; of nothing none', async () => {
+  const opening = "insert into noted values ('sent'); select word from noted"
+  const read = async (_: unknown, opened: readonly unknown[]) => opened
+
+  expect(await inTransaction(database.pool, read, { opening })).toEqual([{ word: 'sent' }])
+  expect(await inTransaction(database.pool, read)).toEqual([])
+  expect(await notedWords()).toEqual(['sent'])
+})
+
 test('rolls back and rethrows when the work rejects, and reuses the connection', async () => {
   await withOneConnection(async (pool) => {
     const before = await pidOf(pool)
