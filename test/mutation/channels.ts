@@ -8,11 +8,14 @@ const custody = [`${testFolder}/custody.test.ts`]
 const care = [`${testFolder}/careAttacks.test.ts`]
 
 export const guards: readonly Guard[] = [
-  ...guardsIn(`${folder}/checks.ts`, reasons, {
-    'an id that the channel does not have is refused': [
-      'hashChannel(chainId, config) !== channelId',
-      'false',
+  ...guardsIn(`${folder}/contract.ts`, ['test/chains/evm/channels/contract.test.ts'], {
+    'another config under the id of a known one is refused': [
+      'known !== undefined && isSameConfig(known, config)',
+      'known !== undefined',
     ],
+  }),
+  ...guardsIn(`${folder}/checks.ts`, reasons, {
+    'an id that the channel does not have is refused': ['!isIdOf(chainId, channelId, config)', 'false'],
     'a channel of another receiver is refused': ['!names(payTo, config.receiver)', 'false'],
     'a channel of another token is refused': ['!names(asset, config.token)', 'false'],
     'a voucher that does not cover the price is refused': [
