@@ -194,10 +194,6 @@ export const purgeExpired = (
     stopped,
   })
 
-/** A text as an SQL expression, for statements that take no parameters: nothing in hex can end the literal. */
-export const toHexLiteral = (text: string): string =>
-  `convert_from(decode('${Buffer.from(text).toString('hex')}', 'hex'), 'UTF8')`
-
 // Postgres text cannot contain NUL; it rejects the statement.
 const nul = '\0'
 

@@ -1,8 +1,8 @@
-import type { Pool, PoolClient } from 'pg'
+import { escapeLiteral, type Pool, type PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Funds, FundsHold, HoldObstacle, HoldResult, Holds } from '../../../ports/holds.js'
 import { createKeyQueue } from '../database/coalesce.js'
-import { inTransaction, purgeExpired, toHexLiteral } from '../database/statements.js'
+import { inTransaction, purgeExpired } from '../database/statements.js'
 import { hasEnded, isBeingSettled, isPromised, takenBy } from './holdRules.js'
 
 /**
@@ -36,8 +36,8 @@ const isOwn = '(r.account is null or r.account = excluded.account)'
 // The payer of class 12 and the authorization of class 13, apart from other advisory locks. Equal hashes only cost a wait.
 // `find_holds` locks authorizations alone, so that neither waits for the other in a circle.
 const writeLock = ({ network, asset, payer, authorizationId }: FundsHold): string =>
-  `/* hold */ select pg_advisory_xact_lock(hashtextextended(${toHexLiteral(`${network} ${asset} ${payer}`)}, 12)),
-    pg_advisory_xact_lock(hashtextextended(${toHexLiteral(authorizationId)}, 13))`
+  `/* hold */ select pg_advisory_xact_lock(hashtextextended(${escapeLiteral(`${network} ${asset} ${payer}`)}, 12)),
+    pg_advisory_xact_lock(hashtextextended(${escapeLiteral(authorizationId)}, 13))`
 
 /**
  * Deletes what has ended, so that no more rows are read than can be live. An authorization may be held under another
@@ -69,7 +69,7 @@ const readHeld = `
 
 /** What was committed before the locks were granted is read: each statement has a snapshot of its own. */
 const openDecision = (hold: FundsHold): string => {
-  const literals = listAsked(hold).map(toHexLiteral)
+  const literals = listAsked(hold).map(escapeLiteral)
   const read = readHeld.replaceAll(/\$(\d)/g, (_, position) => literals[Number(position) - 1] ?? 'null')
   return `${writeLock(hold)}; ${read}`
 }

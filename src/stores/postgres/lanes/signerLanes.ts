@@ -1,9 +1,9 @@
-import type { Pool, PoolClient } from 'pg'
+import { escapeLiteral, type Pool, type PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Lane } from '../../../ports/settlementJournal.js'
 import type { LaneTransaction, RecordResult, SignerLanes, SignNumbered } from '../../../ports/signerLanes.js'
 import { type Instance, isAlive } from '../database/instance.js'
-import { inTransaction, toHexLiteral } from '../database/statements.js'
+import { inTransaction } from '../database/statements.js'
 import { storeBroadcast } from '../journal/storeBroadcast.js'
 import {
   createLaneQueue,
@@ -136,7 +136,7 @@ const isStored = async (): Promise<void> => {}
 /** The row lock makes nonces gapless across instances. */
 const allocateNonce = ({ network, signer }: Lane): string =>
   `update signer_lanes set next_nonce = next_nonce + 1
-     where network = ${toHexLiteral(network)} and signer = ${toHexLiteral(signer)}
+     where network = ${escapeLiteral(network)} and signer = ${escapeLiteral(signer)}
      returning next_nonce - 1 as nonce, set_config('idle_in_transaction_session_timeout', '${maxSigningMs}', true)`
 
 const allocated = z.object({ nonce: z.coerce.number() }).optional()
