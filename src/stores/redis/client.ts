@@ -119,7 +119,9 @@ export const createRedisOutage = (logger: Logger): RedisOutage => {
 
 /** Connects, writes and disconnects, within about 2 s. Rejects if Redis does not take the write. */
 export const pingRedis = async (url: Secret): Promise<void> => {
-  const redis = await openRedis(url.reveal(), { logger: silentLogger })
+  // Of a command that also checks nodes and databases: nothing else waits for the answer.
+  const commandTimeoutMs = defaultSocketTimeoutMs
+  const redis = await openRedis(url.reveal(), { logger: silentLogger, commandTimeoutMs })
   try {
     await redis.set('quittance:probe', '', 'PX', 1)
   } finally {
