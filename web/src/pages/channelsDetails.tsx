@@ -1,8 +1,8 @@
 import { formatSeconds } from '../format.js'
 import { api } from '../session.js'
-import { Code } from '../ui/copy.js'
-import { ErrorNote } from '../ui/ErrorNote.js'
+import { LoadedParts } from '../ui/LoadedParts.js'
 import { Card, Empty, Fact, Facts, Page } from '../ui/layout.js'
+import { Parties } from '../ui/Parties.js'
 import { Amount, ExactTime, NetworkName, Time } from '../ui/values.js'
 import { useLoad } from '../useLoad.js'
 import { useReloadOnEvents } from '../useReloadOnEvents.js'
@@ -15,10 +15,11 @@ interface ChannelPageProps {
 }
 
 const ChannelPage = ({ network, channelId }: ChannelPageProps) => {
-  const { data, error, reload, isLoading } = useLoad<Channel>(
+  const loaded = useLoad<Channel>(
     (signal) => api.get('/v1/channels/{network}/{channelId}', { params: { network, channelId }, signal }),
     [network, channelId],
   )
+  const { data, reload } = loaded
   useReloadOnEvents('channel', reload)
   return (
     <Page
@@ -26,21 +27,14 @@ const ChannelPage = ({ network, channelId }: ChannelPageProps) => {
       lead={<a href="/console/channels">All channels</a>}
       actions={data === null ? undefined : <ChannelMarks channel={data} />}
     >
-      {error === null ? null : error.status === 404 || error.status === 400 ? (
-        <Empty title="There is no such channel." />
-      ) : (
-        <ErrorNote error={error} onRetry={reload} />
-      )}
-      {data === null ? (
-        isLoading ? (
-          <p class="soft">Loading …</p>
-        ) : null
-      ) : (
-        <div class="columns">
-          <Receipt channel={data} />
-          <State channel={data} />
-        </div>
-      )}
+      <LoadedParts loaded={loaded} missing={<Empty title="There is no such channel." />}>
+        {(data) => (
+          <div class="columns">
+            <Receipt channel={data} />
+            <State channel={data} />
+          </div>
+        )}
+      </LoadedParts>
     </Page>
   )
 }
@@ -69,20 +63,12 @@ const Receipt = ({ channel }: { readonly channel: Channel }) => {
         </Fact>
         <Fact name="A withdrawal takes">{formatSeconds(Number(config.withdrawDelay))}</Fact>
       </Facts>
-      <dl class="long-facts">
-        <Fact name="Payer">
-          <Code text={channel.payer} label="payer" />
-        </Fact>
-        <Fact name="Recipient">
-          <Code text={channel.receiver} label="recipient" />
-        </Fact>
-        <Fact name="Asset">
-          <Code text={asset} label="asset" />
-        </Fact>
-        <Fact name="Channel id">
-          <Code text={channel.channelId} label="channel id" />
-        </Fact>
-      </dl>
+      <Parties
+        payer={channel.payer}
+        recipient={channel.receiver}
+        asset={asset}
+        id={['Channel id', channel.channelId]}
+      />
     </Card>
   )
 }

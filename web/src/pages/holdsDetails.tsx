@@ -5,9 +5,9 @@ import { findToken, networks } from '../networks.js'
 import { api } from '../session.js'
 import { useStore } from '../store.js'
 import { Confirm } from '../ui/Confirm.js'
-import { Code } from '../ui/copy.js'
-import { ErrorNote } from '../ui/ErrorNote.js'
+import { LoadedParts } from '../ui/LoadedParts.js'
 import { Card, Empty, Fact, Facts, Page } from '../ui/layout.js'
+import { Parties } from '../ui/Parties.js'
 import { ReasonCard } from '../ui/ReasonCard.js'
 import { Table } from '../ui/Table.js'
 import { Amount, ExactTime, NetworkName, Status, Time } from '../ui/values.js'
@@ -26,7 +26,7 @@ interface HoldPageProps {
 
 const HoldPage = ({ network, hash }: HoldPageProps) => {
   const [moved, setMoved] = useState<Moved | null>(null)
-  const { data, error, reload, isLoading } = useLoad<Details>(
+  const loaded = useLoad<Details>(
     (signal) =>
       api.get('/v1/payments/{network}/{paymentInfoHash}', {
         params: { network, paymentInfoHash: hash },
@@ -34,6 +34,7 @@ const HoldPage = ({ network, hash }: HoldPageProps) => {
       }),
     [network, hash],
   )
+  const { data, reload } = loaded
   useReloadOnEvents('hold', reload)
   const refused = [moved, moved?.void].find((each) => each?.status === 'failed')
   return (
@@ -42,38 +43,31 @@ const HoldPage = ({ network, hash }: HoldPageProps) => {
       lead={<a href="/console/holds">All holds</a>}
       actions={data === null ? undefined : <Status status={data.status} />}
     >
-      {error === null ? null : error.status === 404 || error.status === 400 ? (
-        <Empty title="There is no such hold." />
-      ) : (
-        <ErrorNote error={error} onRetry={reload} />
-      )}
-      {data === null ? (
-        isLoading ? (
-          <p class="soft">Loading …</p>
-        ) : null
-      ) : (
-        <>
-          <div class="columns">
-            <Receipt hold={data} />
-            <div class="stack">
-              <State
-                hold={data}
-                isUnderWay={moved?.status === 'pending'}
-                onMoved={(result) => {
-                  setMoved(result)
-                  reload()
-                }}
-              />
-              <ReasonCard
-                title="Why it was refused"
-                reason={refused?.errorReason}
-                message={refused?.errorMessage}
-              />
+      <LoadedParts loaded={loaded} missing={<Empty title="There is no such hold." />}>
+        {(data) => (
+          <>
+            <div class="columns">
+              <Receipt hold={data} />
+              <div class="stack">
+                <State
+                  hold={data}
+                  isUnderWay={moved?.status === 'pending'}
+                  onMoved={(result) => {
+                    setMoved(result)
+                    reload()
+                  }}
+                />
+                <ReasonCard
+                  title="Why it was refused"
+                  reason={refused?.errorReason}
+                  message={refused?.errorMessage}
+                />
+              </div>
             </div>
-          </div>
-          <Settlements hold={data} />
-        </>
-      )}
+            <Settlements hold={data} />
+          </>
+        )}
+      </LoadedParts>
     </Page>
   )
 }
@@ -112,20 +106,12 @@ const Receipt = ({ hold }: { readonly hold: Details }) => {
           <ExactTime at={hold.refundDeadline} />
         </Fact>
       </Facts>
-      <dl class="long-facts">
-        <Fact name="Payer">
-          <Code text={hold.payer} label="payer" />
-        </Fact>
-        <Fact name="Recipient">
-          <Code text={hold.payTo} label="recipient" />
-        </Fact>
-        <Fact name="Asset">
-          <Code text={asset} label="asset" />
-        </Fact>
-        <Fact name="Hash of the payment">
-          <Code text={hold.paymentInfoHash} label="hash of the payment" />
-        </Fact>
-      </dl>
+      <Parties
+        payer={hold.payer}
+        recipient={hold.payTo}
+        asset={asset}
+        id={['Hash of the payment', hold.paymentInfoHash]}
+      />
     </Card>
   )
 }

@@ -7,6 +7,7 @@ import { useStore } from '../store.js'
 import { Confirm } from '../ui/Confirm.js'
 import { Code, CodeBlock } from '../ui/copy.js'
 import { ErrorNote } from '../ui/ErrorNote.js'
+import { LoadedParts } from '../ui/LoadedParts.js'
 import { Card, Empty, Fact, Facts, Page } from '../ui/layout.js'
 import { ReasonCard } from '../ui/ReasonCard.js'
 import { Table } from '../ui/Table.js'
@@ -20,10 +21,8 @@ import type { ConsolePage } from './page.js'
 type Details = Schemas['IntentWithRoutes']
 
 const IntentPage = ({ id }: { readonly id: string }) => {
-  const { data, error, reload, update, isLoading } = useLoad<Details>(
-    (signal) => api.get('/v1/intent/{id}', { params: { id }, signal }),
-    [id],
-  )
+  const loaded = useLoad<Details>((signal) => api.get('/v1/intent/{id}', { params: { id }, signal }), [id])
+  const { data, reload, update } = loaded
   useReloadOnEvents('intent', reload)
   return (
     <Page
@@ -31,42 +30,40 @@ const IntentPage = ({ id }: { readonly id: string }) => {
       lead={<a href="/console/intents">All intents</a>}
       actions={data === null ? undefined : <Status status={data.intent.status} />}
     >
-      {error === null ? null : error.status === 404 || error.status === 400 ? (
-        <Empty title="There is no intent with this id.">
-          <p>Those that expired or were cancelled are kept for a day, others for 90 days.</p>
-        </Empty>
-      ) : (
-        <ErrorNote error={error} onRetry={reload} />
-      )}
-      {data === null ? (
-        isLoading ? (
-          <p class="soft">Loading …</p>
-        ) : null
-      ) : (
-        <>
-          <div class="columns">
-            <Receipt intent={data.intent} />
-            <div class="stack">
-              <State
-                intent={data.intent}
-                onRoutes={(details) => update(() => details)}
-                onIntent={(intent) => update((details) => ({ ...details, intent }))}
-              />
-              <ReasonCard
-                title="Why it failed"
-                reason={data.intent.errorReason}
-                message={data.intent.errorMessage}
-              />
-              {data.intent.metadata === undefined ? null : (
-                <Card title="Your metadata">
-                  <CodeBlock label="Metadata" text={JSON.stringify(data.intent.metadata, null, 2)} />
-                </Card>
-              )}
+      <LoadedParts
+        loaded={loaded}
+        missing={
+          <Empty title="There is no intent with this id.">
+            <p>Those that expired or were cancelled are kept for a day, others for 90 days.</p>
+          </Empty>
+        }
+      >
+        {(data) => (
+          <>
+            <div class="columns">
+              <Receipt intent={data.intent} />
+              <div class="stack">
+                <State
+                  intent={data.intent}
+                  onRoutes={(details) => update(() => details)}
+                  onIntent={(intent) => update((details) => ({ ...details, intent }))}
+                />
+                <ReasonCard
+                  title="Why it failed"
+                  reason={data.intent.errorReason}
+                  message={data.intent.errorMessage}
+                />
+                {data.intent.metadata === undefined ? null : (
+                  <Card title="Your metadata">
+                    <CodeBlock label="Metadata" text={JSON.stringify(data.intent.metadata, null, 2)} />
+                  </Card>
+                )}
+              </div>
             </div>
-          </div>
-          <Routes details={data} />
-        </>
-      )}
+            <Routes details={data} />
+          </>
+        )}
+      </LoadedParts>
     </Page>
   )
 }

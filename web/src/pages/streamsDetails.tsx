@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks'
 import { api } from '../session.js'
 import { Confirm } from '../ui/Confirm.js'
-import { Code, CodeBlock } from '../ui/copy.js'
+import { CodeBlock } from '../ui/copy.js'
 import { ErrorNote } from '../ui/ErrorNote.js'
+import { LoadedParts } from '../ui/LoadedParts.js'
 import { Card, Empty, Fact, Facts, Page } from '../ui/layout.js'
+import { Parties } from '../ui/Parties.js'
 import { ReasonCard } from '../ui/ReasonCard.js'
 import { Amount, ExactTime, NetworkName, Status, Time } from '../ui/values.js'
 import { useAction } from '../useAction.js'
@@ -13,10 +15,8 @@ import type { ConsolePage } from './page.js'
 import type { Stream } from './streams.js'
 
 const StreamPage = ({ id }: { readonly id: string }) => {
-  const { data, error, reload, isLoading } = useLoad(
-    (signal) => api.get('/v1/stream/{id}', { params: { id }, signal }),
-    [id],
-  )
+  const loaded = useLoad((signal) => api.get('/v1/stream/{id}', { params: { id }, signal }), [id])
+  const { data, reload } = loaded
   useReloadOnEvents('stream', reload)
   return (
     <Page
@@ -24,34 +24,27 @@ const StreamPage = ({ id }: { readonly id: string }) => {
       lead={<a href="/console/streams">All streams</a>}
       actions={data === null ? undefined : <Status status={data.stream.status} />}
     >
-      {error === null ? null : error.status === 404 || error.status === 400 ? (
-        <Empty title="There is no stream with this id." />
-      ) : (
-        <ErrorNote error={error} onRetry={reload} />
-      )}
-      {data === null ? (
-        isLoading ? (
-          <p class="soft">Loading …</p>
-        ) : null
-      ) : (
-        <div class="columns">
-          <Receipt stream={data.stream} remaining={data.remaining} />
-          <div class="stack">
-            <State stream={data.stream} onChanged={reload} />
-            <ReasonCard title="Funds at risk" reason={data.stream.risk} />
-            <ReasonCard
-              title="Why it failed"
-              reason={data.stream.errorReason}
-              message={data.stream.errorMessage}
-            />
-            {data.stream.metadata === undefined ? null : (
-              <Card title="Your metadata">
-                <CodeBlock label="Metadata" text={JSON.stringify(data.stream.metadata, null, 2)} />
-              </Card>
-            )}
+      <LoadedParts loaded={loaded} missing={<Empty title="There is no stream with this id." />}>
+        {(data) => (
+          <div class="columns">
+            <Receipt stream={data.stream} remaining={data.remaining} />
+            <div class="stack">
+              <State stream={data.stream} onChanged={reload} />
+              <ReasonCard title="Funds at risk" reason={data.stream.risk} />
+              <ReasonCard
+                title="Why it failed"
+                reason={data.stream.errorReason}
+                message={data.stream.errorMessage}
+              />
+              {data.stream.metadata === undefined ? null : (
+                <Card title="Your metadata">
+                  <CodeBlock label="Metadata" text={JSON.stringify(data.stream.metadata, null, 2)} />
+                </Card>
+              )}
+            </div>
           </div>
-        </div>
-      )}
+        )}
+      </LoadedParts>
     </Page>
   )
 }
@@ -91,20 +84,7 @@ const Receipt = ({ stream, remaining }: ReceiptProps) => {
           <ExactTime at={stream.closedAt ?? stream.expiresAt} />
         </Fact>
       </Facts>
-      <dl class="long-facts">
-        <Fact name="Payer">
-          <Code text={stream.payer} label="payer" />
-        </Fact>
-        <Fact name="Recipient">
-          <Code text={stream.payee} label="recipient" />
-        </Fact>
-        <Fact name="Asset">
-          <Code text={asset} label="asset" />
-        </Fact>
-        <Fact name="Id">
-          <Code text={stream.id} label="id" />
-        </Fact>
-      </dl>
+      <Parties payer={stream.payer} recipient={stream.payee} asset={asset} id={['Id', stream.id]} />
     </Card>
   )
 }
