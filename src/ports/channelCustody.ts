@@ -26,10 +26,10 @@ export interface BoundChannel extends ChannelName {
  */
 export type Binding = { readonly account: string } | { readonly refused: 'full' | 'claimed' }
 
-/** Whoever has its signature can submit it while the channel's nonce is not above its own. */
+/** A holder of its signature can submit it while the channel's nonce is not above its own. */
 export interface SignedRefund {
   readonly nonce: bigint
-  /** What it takes at most, in smallest units. */
+  /** It takes at most this, in smallest units. */
   readonly amount: bigint
 }
 
@@ -41,6 +41,6 @@ export interface ChannelCustody {
   bind(channel: BoundChannel, options: { readonly isFunded: boolean }): Promise<Binding>
   /** Of a bound channel, durable before it is signed. What can still be taken by refunds that were signed before is kept. */
   recordRefund(channel: ChannelName, refund: SignedRefund): Promise<void>
-  /** What was signed last; null: nothing. */
+  /** The refund that was signed last; null: none was. */
   findRefund(channel: ChannelName): Promise<SignedRefund | null>
 }

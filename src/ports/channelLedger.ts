@@ -60,7 +60,7 @@ export interface UnsweptReceiver {
   readonly credits: bigint
 }
 
-/** What a row of a claim costs, in smallest units of the token. */
+/** A row of a claim costs this, in smallest units of the token. */
 export interface RowCost {
   readonly network: string
   readonly token: string
@@ -71,7 +71,7 @@ export interface UnclaimedTotal {
   readonly network: string
   readonly token: string
   readonly amount: bigint
-  /** Of what is worth its row and not set aside; 0: there is nothing. */
+  /** It counts what is worth its row and is not set aside; 0: there is nothing. */
   readonly oldestSeconds: number
   /** The part of the same whose payers have requested a withdrawal. */
   readonly withdrawing: bigint

@@ -41,7 +41,7 @@ export type HoldMove =
       /** Null: the lowest that the payer's terms allow, and the recipient that they name. */
       readonly fee: bigint | null
       readonly feeReceiver: string | null
-      /** Whether what is left is returned once it is confirmed. */
+      /** True: the rest is returned to the payer once the capture is confirmed. */
       readonly voidsRemainder: boolean
     })
 

@@ -62,7 +62,7 @@ export const authentication = fastifyPlugin<AuthenticationOptions>(
       request.apiKey = holder.apiKey
     }
 
-    /** Whether there is nothing to find or to refuse: then no promise delays the request. */
+    /** A request that presents no key and needs none is not delayed by a promise. */
     const isPublic = ({ headers, routeOptions: { config } }: FastifyRequest): boolean =>
       headers.authorization === undefined &&
       headers['x-api-key'] === undefined &&

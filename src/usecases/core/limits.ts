@@ -131,7 +131,7 @@ export const createSpendingLimits = (
 
   return {
     spend: async ({ requirements: { network, payTo } }, { payer, customer: name, isContinued = false }) => {
-      // What continues a payment has windows of its own: its payer could use up the others until a deadline.
+      // What continues a payment has windows of its own: its payer could exhaust the others until a deadline.
       const customer = isContinued ? `${name} continued` : name
       const parties = { network, payTo, payer, customer }
       const windows = [

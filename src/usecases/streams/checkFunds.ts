@@ -50,7 +50,7 @@ export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsD
     }
   }
 
-  /** What the payer's own wallet uses up, or does not answer, says nothing of the network: others are looked at. */
+  /** A payer's wallet that exceeds its share or does not answer says nothing of the network: others are looked at. */
   const skipWallet = ({ stream: { id: streamId, network } }: StreamToSettle, error: unknown): void => {
     if (!(error instanceof AppError)) throw error
     failures.failed(network, { streamId, network, error })

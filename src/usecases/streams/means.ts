@@ -236,7 +236,7 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
         authorizationId,
         attempt: {
           payment,
-          // As the care of channels: what payers have the account settle uses up neither its part of the budget,
+          // As the care of channels: what payers have the account settle exhausts neither its part of the budget,
           requester: { name: `channels of ${stream.caller}`, site: null },
           // nor the time until a withdrawal. Other claims count as those of the account, and what is sent again after a failure.
           isAdmitted: stream.risk !== null && stream.reverts === 0,

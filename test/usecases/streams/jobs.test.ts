@@ -490,7 +490,7 @@ describe('the job that checks funds', () => {
     expect(store.get(stream.id)).toEqual(stream)
   })
 
-  it('looks at every stream, although wallets of other payers use up what they may', async () => {
+  it('looks at every stream, although wallets of other payers exceed their share', async () => {
     const used = new AppError('SERVICE_UNAVAILABLE', 'Too many payments of contract wallets')
     const { store, run } = check((amount) =>
       amount === 1n ? Promise.reject(used) : refused('insufficient_funds'),

@@ -53,7 +53,7 @@ export const createChannelStreams = (
       // Another instance may have claimed since the last look: a lower total would be charged for twice.
       snapshots.forget(channelId)
       const { totalClaimed = 0n, refundNonce = 0n } = (await snapshots.read(channelId, ceiling)) ?? {}
-      // What vouchers that are kept here show to be charged is claimed for them, and pays no stream.
+      // Kept vouchers prove this charge and claim it for themselves, so that it pays no stream.
       const kept = await ledger?.find({ network: network.network, channelId })
       const keptCharge = kept?.accountId === options.caller ? kept.charged : 0n
       const charged = larger(larger(statedCharge, totalClaimed), keptCharge)

@@ -80,7 +80,7 @@ const settlementRow = z.object({
 })
 
 // The condition is that of the unique index. Captures and refunds from one state have one authorization: the fingerprint says
-// which request made it. Whoever asks for a void, there is one.
+// which request made it. A payment has one void, under whichever request.
 const settlements = `
   with asked as (
     select distinct authorization_id, move ->> 'type' as type, case when move ->> 'type' <> 'void' then fingerprint end as fingerprint
@@ -174,7 +174,7 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
 
   saveMove: async ({ accountId, key, part, heldPaymentId, authorizationId, fingerprint, move }) => {
     const { rows } = await pool.query(
-      // The row that is there is locked and returned unchanged. Whoever asked may not live to see what becomes of the move.
+      // The row that is there is locked and returned unchanged. The process that asked may end before the outcome is known.
       `with saved as (
          insert into hold_moves as m (account_id, idempotency_key, part, held_payment_id, authorization_id, fingerprint, move)
          values ($1, $2, $3, $4, $5, $6, $7)

@@ -101,7 +101,8 @@ export const createSettleAuthorization = ({
   const addState = createAddState(logger)
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
-    const { payment, scheme, wait, holdUntil, isAdmitted = false, paidAfter, paidBefore } = context
+    const { payment, scheme, isContinued, wait, holdUntil } = context
+    const { isAdmitted = false, paidAfter, paidBefore } = context
     const waitUntil = wait.signal
     const terms = {
       caller: context.caller,
@@ -109,7 +110,6 @@ export const createSettleAuthorization = ({
       ...(holdUntil === undefined ? {} : { until: holdUntil }),
     }
     const authorizationId = scheme.identify(payment)
-    const isContinued = scheme.continues?.(payment) === true
     for (let round = 0; round < maxRounds; round++) {
       const existing = authorizationId === null ? null : await journal.findOpen(authorizationId)
       if (existing !== null) {
@@ -174,10 +174,7 @@ export const createSettleAuthorization = ({
       if (refusal !== null) return refuseSettle(payment.callerNetwork, refusal)
       const releaseSlot = isAdmitted
         ? () => undefined
-        : concurrency.acquirePayerSlot(
-            findSlotOwner({ ...context, isContinued }, verified),
-            verified.authorizationId,
-          )
+        : concurrency.acquirePayerSlot(findSlotOwner(context, verified), verified.authorizationId)
       let isSent = false
       let refund: (() => void) | null = null
       let unclaimed: Promise<Held | Refusal> | null = null
@@ -228,8 +225,13 @@ export const createSettleAuthorization = ({
   }
 
   /** A deposit only adds to what the stream can use. */
-  const findOwnStream = async ({ scheme, payment, caller }: SettlementContext): Promise<Refusal | null> =>
-    scheme.continues?.(payment) === true ? await findStreamed(scheme, payment, caller) : null
+  const findOwnStream = async ({
+    scheme,
+    payment,
+    caller,
+    isContinued,
+  }: SettlementContext): Promise<Refusal | null> =>
+    isContinued ? await findStreamed(scheme, payment, caller) : null
 
   /** In this order: a settlement that earns the success meanwhile is found. */
   const isRowLost = async (authorizationId: string): Promise<boolean> =>
@@ -247,9 +249,8 @@ export const createSettleAuthorization = ({
 
   /** What `onClaimed` or the binding refuses, or fails to record, is not sent. A failed `abandon` leaves the row to the reconciler. */
   const deny = async (claimed: Settlement, context: SettlementContext): Promise<SettleResult | null> => {
-    const { scheme, payment, caller } = context
-    const isReturn = scheme.continues?.(payment) === true
-    if (context.onClaimed === undefined && scheme.agency === undefined && !isReturn) return null
+    const { scheme, payment, caller, isContinued } = context
+    if (context.onClaimed === undefined && scheme.agency === undefined && !isContinued) return null
     let refusal: Refusal | null
     try {
       refusal =
@@ -269,8 +270,7 @@ export const createSettleAuthorization = ({
   const claim = (context: SettlementContext, authorized: Authorized): Promise<Settlement | null> => {
     const { scheme, network, asset, payTo } = context.payment.requirements
     const { authorizationId, payer, amount, authorizedAmount, expiresAt, details } = authorized
-    const { quota } = context
-    const isContinued = context.scheme.continues?.(context.payment) === true
+    const { quota, isContinued } = context
     const claimed = {
       authorizationId,
       scheme,
@@ -320,6 +320,7 @@ export const createSettleAuthorization = ({
         fingerprint,
         proofFingerprint,
         scheme,
+        isContinued: scheme.continues?.(attempt.payment) === true,
         wait: startWait(waitMs),
       })
       return withWarning(await addState(scheme, attempt.payment, result), warning)

@@ -92,6 +92,8 @@ export interface SettlementContext extends SettleAttempt {
   /** Null for anonymous callers. */
   readonly proofFingerprint: string | null
   readonly scheme: Scheme
+  /** Whether the payment moves what an earlier one collected. */
+  readonly isContinued: boolean
   readonly wait: SettleWait
 }
 

@@ -69,7 +69,7 @@ describe('a request that was refused', () => {
 })
 
 describe('what a payer does meanwhile', () => {
-  it('does not use up what the capture of its hold needs', async () => {
+  it('does not exhaust what the capture of its hold needs', async () => {
     const merchant = await openMerchant({ environment: { SETTLES_PER_PAYER_PER_HOUR: '1' } })
     const hold = await merchant.open()
     expect(await merchant.capture(hold, 4_000n)).toMatchObject({ status: 'confirmed' })
@@ -229,7 +229,7 @@ describe('a capture whose process dies before it is mined', () => {
 })
 
 describe('a capture whose block is dropped', () => {
-  it('is not listed as captured for ever', async () => {
+  it('does not stay listed as captured', async () => {
     const clock = createClock()
     const merchant = await openMerchant({ clock })
     const hold = await merchant.open()

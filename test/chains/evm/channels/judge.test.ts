@@ -14,7 +14,7 @@ const claimOf = (totalClaimed: bigint) => {
   return { row, judged: { channelId: hashChannel(chainId, config), total: totalClaimed } }
 }
 
-it('a claim is told from the other claims of its transaction by its channels and totals', () => {
+it('a claim is distinguished from the other claims of its transaction by its channels and totals', () => {
   const [own, second, other] = [claimOf(1_000n), claimOf(2_000n), claimOf(1_000n)]
   const request = { type: 'claim' as const, rows: [own.judged, second.judged] }
   const judge = createRequestJudge(unasked as Rpc, request, chainId)
