@@ -9,7 +9,7 @@ alter table channel_custody
 alter table channel_vouchers add column if not exists is_live boolean not null default true;
 create index if not exists channel_vouchers_live on channel_vouchers (network, channel_id) where is_live;
 
--- Versions before this one do not know the column: whoever stores a higher voucher has the channel looked at again.
+-- Versions before this one do not know the column: a channel whose voucher rises is looked at again.
 create or replace function revive_channel() returns trigger language plpgsql as $$
 begin
   new.is_live := true;
