@@ -2491,7 +2491,7 @@ export interface components {
             boundAt: string;
             /**
              * Format: date-time
-             * @description When the highest voucher was verified
+             * @description When a voucher was last verified; a lower or repeated one counts an hour later
              */
             verifiedAt: string;
             /**

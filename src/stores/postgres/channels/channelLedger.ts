@@ -43,6 +43,9 @@ const mergeKept = (kept: readonly Kept[]) => {
   return [...merged].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, each]) => each)
 }
 
+/** What shows that a channel is in use again, also where its voucher is no higher: a deposit may follow, which must be looked at. */
+const isRenewed = `(not v.is_live or excluded.verified_at > v.verified_at + interval '1 hour')`
+
 /** The binding decides to whom a channel belongs: a row of another account is never changed. */
 const keep = `
   insert into channel_vouchers as v (network, channel_id, account_id, config, receiver, token, ceiling, signature, price, charged,
@@ -55,7 +58,7 @@ const keep = `
   on conflict (network, channel_id) do update set
     signature = case when excluded.ceiling > v.ceiling then excluded.signature else v.signature end,
     price = case when excluded.ceiling > v.ceiling then excluded.price else v.price end,
-    verified_at = case when excluded.ceiling > v.ceiling then excluded.verified_at else v.verified_at end,
+    verified_at = case when excluded.ceiling > v.ceiling or ${isRenewed} then excluded.verified_at else v.verified_at end,
     refusals = case when excluded.ceiling > v.ceiling then 0 else v.refusals end,
     unclaimed_since = case when greatest(excluded.charged, v.charged) > v.claimed
       then coalesce(v.unclaimed_since, excluded.verified_at) else v.unclaimed_since end,
@@ -63,7 +66,7 @@ const keep = `
     ceiling = greatest(excluded.ceiling, v.ceiling),
     is_live = true
   where v.account_id = excluded.account_id
-    and (excluded.ceiling > v.ceiling or excluded.charged > v.charged or not v.is_live)`
+    and (excluded.ceiling > v.ceiling or excluded.charged > v.charged or ${isRenewed})`
 
 const keepAll = (pool: Pool) => async (kept: readonly Kept[]) => {
   const merged = mergeKept(kept)

@@ -282,6 +282,37 @@ describe('what is seen on chain', () => {
     expect(await listLive()).toEqual(idsOf(drained, promised, unclaimed, unbacked, unseen))
   })
 
+  it('retires none whose voucher came again before the deposit that backs it, of the same ceiling or a lower one', async () => {
+    const repeated = planVoucher()
+    const { network } = repeated
+    const [lower, live] = [planVoucher({ network }), planVoucher({ network })]
+    const all = [repeated, lower, live]
+    const observe = (balance: bigint, seenAt: Date) =>
+      ledger.observe(
+        network,
+        all.map((each) => see(each, { balance })),
+        seenAt,
+      )
+    const month = 31 * 86_400
+    for (const each of all) await ledger.keep(each, at)
+    await observe(0n, later(month))
+    await ledger.retire(later(month), 1_000)
+    await pool.query('update channel_vouchers set is_live = true where network = $1 and channel_id = $2', [
+      network,
+      live.channelId,
+    ])
+    await ledger.keep(repeated, later(month + 10))
+    await ledger.keep({ ...lower, ceiling: 2_500n }, later(month + 10))
+    await ledger.keep(live, later(month + 10))
+    // The deposit is not mined yet.
+    await observe(0n, later(month + 20))
+    await ledger.retire(later(month + 30), 1_000)
+    const idle = { ...page, seenBefore: later(month + 400), emptySeenBefore: at }
+    expect(await ledger.listDue(network, idle)).toHaveLength(3)
+    await observe(3_000n, later(month + 400))
+    expect(await ledger.listDue(network, page)).toHaveLength(3)
+  })
+
   it('has a retired channel looked at again also where a version before this one keeps its voucher', async () => {
     const voucher = planVoucher()
     await ledger.keep(voucher, at)
