@@ -232,7 +232,7 @@ export const showImportedBindings = (file: string, found: ImportedBindings): Fou
     found: { file, ...found },
     table: [
       `Read ${file}: ${channels.listed} channels, of which the database lacked ${channels.added}, and ${holds.listed} holds, of which it lacked ${holds.added}.`,
-      ...(raised === 0 ? [] : [`${raised} channels have a higher voucher now.`]),
+      ...(raised === 0 ? [] : [`${raised} channels have a higher voucher, or a higher charge, now.`]),
       ...(withoutAccount === 0
         ? []
         : [

@@ -156,7 +156,7 @@ describe('npm run admin -- bindings', () => {
     await into.custody.recordRefund(ahead, { nonce: 1n, amount: 900n })
     await into.pool.query('update channel_vouchers set is_live = false')
     await exportAll()
-    expect((await importAll()).output).toContain('1 channels have a higher voucher now')
+    expect((await importAll()).output).toContain('1 channels have a higher voucher, or a higher charge, now')
     expect(await into.ledger.find(behind)).toMatchObject({
       ceiling: 9_000n,
       signature: '0x9000',
@@ -167,6 +167,42 @@ describe('npm run admin -- bindings', () => {
     expect(rows).toEqual([{ id: behind.channelId }])
     expect(await into.custody.findRefund(behind)).toEqual({ nonce: 0n, amount: 700n })
     expect(await into.custody.findRefund(ahead)).toEqual({ nonce: 1n, amount: 900n })
+  })
+
+  it('raises what a voucher of the same or a lower ceiling was charged for, as streams do', async () => {
+    const { from, into, exportAll, importAll } = open()
+    const [same, lower] = [channelOf(), channelOf()]
+    const charge = async ({ ledger }: typeof from, { channelId, ...bound }: BoundChannel, price: bigint) => {
+      const { account: accountId, receiver, token } = bound
+      const voucher = { network, channelId, accountId, receiver, token, config: {}, ceiling: 9_000n }
+      await ledger.keep({ ...voucher, price, signature: '0x9000' }, at)
+    }
+    await from.bind(same, 9_000n)
+    await charge(from, same, 0n)
+    await into.bind(same, 9_000n)
+    await from.bind(lower, 8_000n)
+    await into.bind(lower, 2_000n)
+    await charge(into, lower, 9_000n)
+    await exportAll()
+    expect((await importAll()).output).toContain('2 channels have a higher voucher, or a higher charge, now')
+    expect(await into.ledger.find(same)).toMatchObject({ charged: 9_000n, signature: '0x9000' })
+    expect(await into.ledger.find(lower)).toMatchObject({
+      ceiling: 9_000n,
+      signature: '0x9000',
+      charged: 7_000n,
+    })
+    expect((await importAll('--json')).output).toContain('"raised": 0')
+  })
+
+  it('finds what a key moved of a hold that was made again after the restore', async () => {
+    const { from, into, exportAll, importAll } = open()
+    const hold = randomHex(32)
+    await from.hold(hold, 'ada')
+    await into.hold(hold, 'ada')
+    await into.pool.query('delete from hold_moves')
+    await exportAll()
+    expect((await importAll()).code).toBe(0)
+    expect(await into.listHolds()).toEqual([{ hash: hold, account: 'ada', key: `key of ${hold}` }])
   })
 
   it('pays out what was credited before the restore, and imports nothing beside a service', async () => {

@@ -132,7 +132,7 @@ const conflict = z.object({
 interface ImportedBindings {
   readonly channels: ImportedRows
   readonly holds: ImportedRows
-  /** Channels whose voucher in the file was higher than that of the database. */
+  /** Channels whose voucher, or what it was charged for, is higher in the file than in the database. */
   readonly raised: number
   /** Bindings to accounts that the database lacks. They stay theirs, and belong to no other account. */
   readonly withoutAccount: number
@@ -156,6 +156,12 @@ const insertMissing = (table: (typeof bindingTables)[number], condition = 'true'
 const isBoundAlike = `exists (select from channel_custody c where c.network = l.network
   and ${channelText} = l.channel_id and c.account = l.account_id)`
 
+// A hold that was made again after the restore has another id: its moves must be found by the keys that they were made with.
+const renameHolds = `
+  update ${listedIn('hold_moves')} m set held_payment_id = h.id
+  from ${listedIn('held_payments')} l join held_payments h using (network, hash)
+  where l.id = m.held_payment_id and h.account_id = l.account_id`
+
 // The row of a move needs that of its hold.
 const hasHold = `exists (select from held_payments h where h.id = l.held_payment_id and h.account_id = l.account_id)`
 
@@ -168,11 +174,14 @@ const raiseRefunds = `
     and l.refund_nonce >= coalesce(c.refund_nonce, 0)`
 
 const raiseVouchers = `
-  update channel_vouchers v set ceiling = l.ceiling, signature = l.signature, price = l.price, verified_at = l.verified_at,
-    charged = greatest(v.charged, l.charged), unclaimed_since = coalesce(v.unclaimed_since, l.unclaimed_since), refusals = 0,
-    is_live = true
+  update channel_vouchers v set ceiling = greatest(l.ceiling, v.ceiling), charged = greatest(l.charged, v.charged),
+    signature = case when l.ceiling > v.ceiling then l.signature else v.signature end,
+    price = case when l.ceiling > v.ceiling then l.price else v.price end,
+    verified_at = greatest(l.verified_at, v.verified_at), unclaimed_since = coalesce(v.unclaimed_since, l.unclaimed_since),
+    refusals = case when l.ceiling > v.ceiling then 0 else v.refusals end, is_live = true
   from ${listedIn('channel_vouchers')} l
-  where l.network = v.network and l.channel_id = v.channel_id and l.account_id = v.account_id and l.ceiling > v.ceiling`
+  where l.network = v.network and l.channel_id = v.channel_id and l.account_id = v.account_id
+    and (l.ceiling > v.ceiling or l.charged > v.charged)`
 
 const raiseSweeps = `
   update channel_sweeps s set unswept_since = coalesce(s.unswept_since, l.unswept_since), credits = s.credits + 1
@@ -209,6 +218,7 @@ export const importBindings = async (pool: Pool, options: ImportOptions): Promis
       await run(insertMissing('channel_sweeps'))
       await run(raiseSweeps)
       const holds = await run(insertMissing('held_payments'))
+      await run(renameHolds)
       await run(insertMissing('hold_moves', hasHold))
       const { rows: conflicts } = await client.query(withoutTimeout(listConflicts))
       const { rows: unknowns } = await client.query(withoutTimeout(countUnknown))
