@@ -47,6 +47,8 @@ const emptyLookMs = 3_600_000
 const maxRefusals = 3
 /** A withdrawal that is this far on its way is claimed against beyond the limits of its account. */
 const urgentPart = 1 / 4
+/** A claim that is open for longer may never be mined: after a reorg one row that lost its deposit reverts it for a day. */
+const stalledMs = 120_000
 
 /** One round over one network. Networks have rounds of their own: none waits for another's nodes. */
 export const createClaimChannels = ({
@@ -101,8 +103,8 @@ export const createClaimChannels = ({
   }
 
   /**
-   * Without those of a claim whose outcome is open: a second one would pay for the same rows again. Nor is gas paid twice for a
-   * payer whose last claim reverted on chain although its simulation succeeded.
+   * Without those of a claim whose outcome is open: a second one would pay for the same rows again, which a withdrawal is worth.
+   * Nor is gas paid twice for a payer whose last claim reverted on chain although its simulation succeeded.
    */
   const withoutOpen = async (
     { care }: CaredNetwork,
@@ -114,8 +116,15 @@ export const createClaimChannels = ({
     const free: Claimable[] = []
     for (const each of claimables) {
       const { channel } = each
-      const { state, reason = null, transaction = null } = last.get(channel.settlementId ?? '') ?? {}
-      if (state === 'claimed' || state === 'pending') continue
+      const {
+        state,
+        reason = null,
+        transaction = null,
+        createdAt,
+      } = last.get(channel.settlementId ?? '') ?? {}
+      const isStalled = createdAt !== undefined && now() - createdAt.getTime() >= stalledMs
+      const isOpen = state === 'claimed' || state === 'pending'
+      if (isOpen && !(isStalled && isUrgent(channel, now()))) continue
       const isSent = state === 'failed' && transaction !== null
       const isReverted = isSent && reason !== null && care.isRowFault(reason)
       if (!isReverted || !care.isVoidable(channel.config)) free.push(each)

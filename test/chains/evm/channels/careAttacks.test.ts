@@ -212,6 +212,38 @@ describe('a claim without a request', () => {
     expect(await claimedOf(channel)).toBe(49_000n)
   })
 
+  it('against a withdrawal waits for none that a reorg has made impossible, with the deposit of another row', async () => {
+    const account = newAccount()
+    const { control } = scene.chain
+    service = await openService({ environment: { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' } })
+    const payTo = createEoa().address
+    const kept = await open({ payTo })
+    const before = await control.snapshot()
+    const gone = await open({ payTo })
+    for (const channel of [kept, gone]) await pay(channel, 4_000n, account)
+    await run('claimChannels')
+    for (const channel of [kept, gone]) expect(await claimedOf(channel)).toBe(3_000n)
+    await control.revert(before)
+    await control.mine(3)
+    const { core } = service
+    await core.detectReorgs()
+    await core.detectReorgs()
+    const findState = async () => {
+      const { rows } = await scene.database
+        .pool()
+        .query('select state from settlements where caller = $1', [account])
+      return rows
+    }
+    expect(await findState()).toEqual([{ state: 'pending' }])
+    await service.reconcile()
+    await service.reconcile()
+    expect(await findState()).toEqual([{ state: 'pending' }])
+    await withdraw(kept, 90_000n)
+    clock.shift(450_000)
+    await run('claimChannels')
+    expect(await claimedOf(kept)).toBe(3_000n)
+  })
+
   it('against a withdrawal is tried again for a voucher that was set aside', async () => {
     const account = newAccount()
     const channel = await open()
