@@ -120,7 +120,7 @@ export const createSendAgain = ({
 }
 
 interface FoundCall extends Pick<SettlementCall, 'to' | 'data' | 'builderCodes'> {
-  /** The limit of its transaction; 0 where that carried others. */
+  /** The limit of its transaction; where that carried others, twice its share by calldata, which grows with the parts of a call. */
   readonly gas: bigint
 }
 
@@ -131,10 +131,12 @@ const findCall = (
   contracts: readonly BatchContract[],
 ): FoundCall | null => {
   const batched = listBatchedCalls(bytes, contracts)
+  const { to, data, gas = 0n } = parseTransaction(asHex(bytes))
   if (batched !== null) {
     const own = batched.find(({ made }) => judge.isOwnCall(made))
-    return own === undefined ? null : { ...own.alone, gas: 0n }
+    if (own === undefined) return null
+    const total = batched.reduce((sum, { made }) => sum + made.data.length, 0)
+    return { ...own.alone, gas: (2n * gas * BigInt(own.made.data.length)) / BigInt(total) }
   }
-  const { to, data, gas = 0n } = parseTransaction(asHex(bytes))
   return to == null || data === undefined ? null : { to, data, gas, builderCodes: 'included' }
 }

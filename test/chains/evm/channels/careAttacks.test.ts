@@ -244,6 +244,38 @@ describe('a claim without a request', () => {
     expect(await claimedOf(kept)).toBe(3_000n)
   })
 
+  it('of many rows is sent again after a reorg also where it had shared its transaction', async () => {
+    const [account, neighbour] = [newAccount(), newAccount()]
+    const { control } = scene.chain
+    const environment = {
+      [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20',
+    }
+    service = await openService({ environment })
+    const payTo = createEoa().address
+    const channels = [await open()]
+    for (let count = 0; count < 55; count += 1) channels.push(await open({ payTo }))
+    const before = await control.snapshot()
+    const late = await open({ payTo })
+    channels.push(late)
+    for (const [index, channel] of channels.entries()) {
+      await pay(channel, 4_000n, index === 0 ? neighbour : account)
+    }
+    await run('claimChannels')
+    expect(await countSent(scene, service)).toBe(1)
+    await control.revert(before)
+    await control.mine(3)
+    const { core } = service
+    await core.detectReorgs()
+    await core.detectReorgs()
+    await service.reconcile()
+    await service.reconcile()
+    expect(await claimedOf(late)).toBe(0n)
+    await depositOnChain(late, 100_000n)
+    await service.reconcile()
+    await service.reconcile()
+    for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
+  })
+
   it('against a withdrawal is tried again for a voucher that was set aside', async () => {
     const account = newAccount()
     const channel = await open()
