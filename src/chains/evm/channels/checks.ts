@@ -57,7 +57,9 @@ export const findVoucherProblem = (
   asked: { readonly deposit: bigint; readonly price: bigint; readonly signedRefund: SignedRefund | null },
 ): RevertReason | null => {
   const { deposit, price, signedRefund } = asked
-  const refundable = signedRefund !== null && signedRefund.nonce >= refundNonce ? signedRefund.amount : 0n
+  // A reorg has undone a refund that came before it, whose signature is valid again: only the last amount is known.
+  if (signedRefund !== null && signedRefund.nonce > refundNonce) return undone
+  const refundable = signedRefund !== null && signedRefund.nonce === refundNonce ? signedRefund.amount : 0n
   const backed = balance + deposit - withdrawal - refundable
   if (maxClaimable > backed) {
     const reason = 'invalid_batch_settlement_evm_cumulative_exceeds_balance'
@@ -67,6 +69,10 @@ export const findVoucherProblem = (
   return isCovered ? null : { reason: 'invalid_batch_settlement_evm_cumulative_below_claimed' }
 }
 
+const undone = {
+  reason: 'invalid_batch_settlement_evm_cumulative_exceeds_balance',
+  message: 'A reorg has undone a refund of the channel: until it is made again, the channel backs no voucher',
+} as const
 const refunding = 'A refund of the channel is signed: until it is made, what it can take backs no voucher'
 
 /** A refund asks for no service, and returns also what a withdrawal could take. */

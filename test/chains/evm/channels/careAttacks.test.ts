@@ -102,6 +102,34 @@ describe('a refund that is signed here', () => {
     await callSettlement(channel, channel.config.payer, 'refundWithSignature', readSignedRefund(input))
     expect((await readChannel(scene.chain, channel.config)).balance).toBe(4_000n)
   })
+
+  it('takes nothing that a voucher was accepted for after a reorg, which made two of them valid again', async () => {
+    const account = newAccount()
+    const channel = await open()
+    const verify = async (ceiling: bigint) =>
+      await service.verify(await voucherBody(channel, ceiling), account)
+    expect(await verify(1_000n)).toMatchObject({ isValid: true })
+    const before = await scene.chain.control.snapshot()
+    const submissions: (() => Promise<void>)[] = []
+    for (const [nonce, amount] of [30_000n, 1_000n].entries()) {
+      const order = await refundOrder(channel, { amount, nonce: BigInt(nonce) }, unsigned)
+      const answer = await service.settle(order, account)
+      expect(answer).toMatchObject({ success: true, amount: `${amount}` })
+      const { transaction } = answer as { readonly transaction: Hex }
+      const { input } = await scene.chain.client.getTransaction({ hash: transaction })
+      submissions.push(() =>
+        callSettlement(channel, channel.config.payer, 'refundWithSignature', readSignedRefund(input)),
+      )
+    }
+    await scene.chain.control.revert(before)
+    const exceeded = { isValid: false, invalidReason: prefixed('cumulative_exceeds_balance') }
+    expect(await verify(99_000n)).toMatchObject(exceeded)
+    const deposit = { amount: 2_000n, ceiling: 100_000n, method: 'permit2' } as const
+    expect(await service.verify(await depositBody(channel, deposit), account)).toMatchObject(exceeded)
+    for (const submit of submissions) await submit()
+    expect(await verify(69_001n)).toMatchObject(exceeded)
+    expect(await verify(69_000n)).toMatchObject({ isValid: true })
+  })
 })
 
 describe('what vouchers show to be charged', () => {
