@@ -37,11 +37,9 @@ export const channelView = z
       .optional()
       .meta({ description: 'The claim that is under way, or was last: for GET /v1/settlements/{id}' }),
     boundAt: z.iso.datetime().meta({ description: 'When its first voucher was kept' }),
-    verifiedAt: z.iso
-      .datetime()
-      .meta({
-        description: 'When a voucher was last verified; a lower or repeated one counts an hour later',
-      }),
+    verifiedAt: z.iso.datetime().meta({
+      description: 'When a voucher was last verified; a lower or repeated one counts an hour later',
+    }),
     seenAt: z.iso.datetime().optional().meta({ description: 'When the chain was looked at' }),
   })
   .meta({ id: 'Channel' })

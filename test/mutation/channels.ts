@@ -6,6 +6,7 @@ const reasons = [`${testFolder}/reasons.test.ts`]
 const attacks = [`${testFolder}/attacks.test.ts`]
 const custody = [`${testFolder}/custody.test.ts`]
 const care = [`${testFolder}/careAttacks.test.ts`]
+const ledger = ['test/stores/postgres/channels/channelLedger.test.ts']
 
 export const guards: readonly Guard[] = [
   ...guardsIn(`${folder}/contract.ts`, ['test/chains/evm/channels/contract.test.ts'], {
@@ -61,7 +62,8 @@ export const guards: readonly Guard[] = [
       'balance + deposit - withdrawal - refundable',
       'balance + deposit - withdrawal',
     ],
-    'a signed refund is over once its nonce is used': ['signedRefund.nonce >= refundNonce', 'true'],
+    'a signed refund is over once its nonce is used': ['signedRefund.nonce === refundNonce', 'true'],
+    'no voucher counts while a reorg has undone a refund': ['signedRefund.nonce > refundNonce', 'false'],
   }),
   ...guardsIn(`${folder}/custody.ts`, care, {
     'a refund is recorded before it is signed': [
@@ -77,6 +79,15 @@ export const guards: readonly Guard[] = [
     'no refund is signed whose claim a withdrawal can revert': [
       'refundSignature === null && isExposed(',
       'false && isExposed(',
+    ],
+  }),
+  ...guardsIn('src/usecases/channels/claimChannels.ts', care, {
+    'a withdrawal waits for no claim that stays open': ['isStalled && isUrgent(channel, now())', 'false'],
+  }),
+  ...guardsIn('src/stores/postgres/channels/channelLedger.ts', ledger, {
+    'a channel whose voucher comes again is not retired': [
+      "not v.is_live or excluded.verified_at > v.verified_at + interval '1 hour'",
+      'false',
     ],
   }),
   ...guardsIn(`${folder}/depositJudge.ts`, attacks, {
