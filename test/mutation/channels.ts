@@ -82,7 +82,10 @@ export const guards: readonly Guard[] = [
     ],
   }),
   ...guardsIn('src/usecases/channels/claimChannels.ts', care, {
-    'a withdrawal waits for no claim that stays open': ['isStalled && isUrgent(channel, now())', 'false'],
+    'a withdrawal waits for no claim that stays open': [
+      'isUrgent(channel, now()) && isStalled(newest)',
+      'false',
+    ],
   }),
   ...guardsIn('src/stores/postgres/channels/channelLedger.ts', ledger, {
     'a channel whose voucher comes again is not retired': [

@@ -113,18 +113,19 @@ export const createClaimChannels = ({
     const ids = [...new Set(claimables.flatMap(({ channel }) => channel.settlementId ?? []))]
     const last = new Map<string, Settlement | null>()
     for (const id of ids) last.set(id, await journal.find(id))
+    const gains = new Map<string | null, bigint>()
+    for (const { channel, gain } of claimables)
+      gains.set(channel.settlementId, (gains.get(channel.settlementId) ?? 0n) + gain)
+    // The same rows again would be the same claim, which a round only waited for.
+    const isStalled = ({ id, createdAt, amount }: Settlement): boolean =>
+      now() - createdAt.getTime() >= stalledMs && gains.get(id) !== amount
     const free: Claimable[] = []
     for (const each of claimables) {
       const { channel } = each
-      const {
-        state,
-        reason = null,
-        transaction = null,
-        createdAt,
-      } = last.get(channel.settlementId ?? '') ?? {}
-      const isStalled = createdAt !== undefined && now() - createdAt.getTime() >= stalledMs
-      const isOpen = state === 'claimed' || state === 'pending'
-      if (isOpen && !(isStalled && isUrgent(channel, now()))) continue
+      const newest = last.get(channel.settlementId ?? '') ?? null
+      const { state, reason = null, transaction = null } = newest ?? {}
+      const isOpen = newest?.state === 'claimed' || newest?.state === 'pending'
+      if (isOpen && !(isUrgent(channel, now()) && isStalled(newest))) continue
       const isSent = state === 'failed' && transaction !== null
       const isReverted = isSent && reason !== null && care.isRowFault(reason)
       if (!isReverted || !care.isVoidable(channel.config)) free.push(each)

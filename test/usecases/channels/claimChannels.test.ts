@@ -117,3 +117,24 @@ it.each([
   )
   expect(claims).toBe(last.claims)
 })
+
+it.each([
+  { name: 'of the same rows is waited for', changes: { amount: 4_000n, createdAt: new Date(0) }, claims: 0 },
+  { name: 'of other rows is not', changes: { amount: 9_000n, createdAt: new Date(0) }, claims: 1 },
+  { name: 'of other rows is, just begun', changes: { amount: 9_000n, createdAt: new Date() }, claims: 0 },
+])('against a withdrawal, an open claim $name', async ({ changes, claims }) => {
+  const open = settlement({ state: 'pending', transaction: '0x12', ...changes })
+  let made = 0
+  const settleAuthorization: SettleAuthorization = async () => {
+    made += 1
+    return pending
+  }
+  await createClaimChannels({
+    ledger: ledgerOf([{ ...withdrawn(0, 'account'), settlementId: open.id }]),
+    journal: { find: async () => open },
+    settleAuthorization,
+    clock: systemClock,
+    logger: silentLogger,
+  })({ network, care }, new AbortController().signal)
+  expect(made).toBe(claims)
+})
