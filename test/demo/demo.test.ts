@@ -10,11 +10,15 @@ import { openConsole, signInWith, waitForCount, waitUntilLive } from '../web/sup
 const chromium = findChromium()
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-// As npm runs it; the service that it starts is the compiled one of this run.
-const runDemo = (environment: Readonly<Record<string, string>>): Started => {
-  const program = fileURLToPath(new URL('main.ts', import.meta.url))
+/** The programs, and the service that the demo starts, are the compiled ones of this run. */
+const run = (
+  program: 'main.ts' | 'buy.ts',
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Started => {
+  const { flags, file } = findProgram(new URL(program, import.meta.url))
   const compiled = process.env[compiledFolderVariable]
-  return startProcess([process.execPath, '--import', import.meta.resolve('tsx'), program], {
+  return startProcess([process.execPath, ...flags, file, ...args], {
     cwd: root,
     environment: {
       ...environment,
@@ -22,10 +26,9 @@ const runDemo = (environment: Readonly<Record<string, string>>): Started => {
     },
   })
 }
-const runBuy = (environment: Readonly<Record<string, string>>, ...args: readonly string[]): Started => {
-  const { flags, file } = findProgram(new URL('buy.ts', import.meta.url))
-  return startProcess([process.execPath, ...flags, file, ...args], { cwd: root, environment })
-}
+const runDemo = (environment: Readonly<Record<string, string>>): Started => run('main.ts', environment)
+const runBuy = (environment: Readonly<Record<string, string>>, ...args: readonly string[]): Started =>
+  run('buy.ts', environment, ...args)
 
 const body = z.looseObject({ balance: z.string() })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { findProgram } from '../support/program.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { startProcess } from './support.js'
 
@@ -15,6 +16,17 @@ const { scripts } = z
 /** Programs of others, with their own help. */
 const tools = /^(?:node scripts\/buildWeb\.mjs && )?(?:vitest|biome|tsc|tsx watch)\b|^LONG_RUN=/
 const ours = Object.entries(scripts).flatMap(([name, command]) => (tools.test(command) ? [] : [name]))
+
+/**
+ * As npm runs it, whose own start takes as long as most of them. Scripts in `test` run as the run compiled them: tsx compiles
+ * them, and what they import, once more.
+ */
+const helpOf = (command: string): readonly string[] => {
+  const [, script] = /^tsx (test\/\S+\.ts)$/.exec(command) ?? []
+  if (script === undefined) return ['sh', '-c', `${command} --help`]
+  const { flags, file } = findProgram(new URL(script, `file://${root}`))
+  return [process.execPath, ...flags, file, '--help']
+}
 
 const timeOfBuild = (folder: string): number | null =>
   statSync(join(folder, 'dist'), { throwIfNoEntry: false })?.mtimeMs ?? null
@@ -42,8 +54,7 @@ describe('the scripts', () => {
     // The others know their folder, which may have a build.
     const cwd = scripts[name]?.includes('scripts/') === true ? folder : root
     const before = timeOfBuild(cwd)
-    // As npm runs it, whose own start takes as long as most of them.
-    const { code, output } = await startProcess(['sh', '-c', `${scripts[name]} --help`], {
+    const { code, output } = await startProcess(helpOf(scripts[name] ?? ''), {
       cwd,
       environment: { PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}` },
     }).ended

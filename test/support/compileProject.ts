@@ -15,8 +15,8 @@ interface CompiledProject {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-// Files that the sources read at run time, and the packages that they import.
-const linked = ['node_modules', 'migrations', 'openapi', 'web', 'package.json'] as const
+// Files that the sources read or import at run time, and their packages.
+const linked = ['node_modules', 'migrations', 'openapi', 'scripts', 'web', 'package.json'] as const
 
 /** Compiles the programs that tests run in separate processes. */
 export const compileProject = async (): Promise<CompiledProject> => {
@@ -28,6 +28,7 @@ export const compileProject = async (): Promise<CompiledProject> => {
     outdir: folder,
     format: 'esm',
     platform: 'node',
+    loader: { '.json': 'copy' },
     sourcemap: true,
     logLevel: 'error',
   })
@@ -87,4 +88,6 @@ export const bundleService = async (folder: string): Promise<void> => {
 }
 
 const listSources = (): string[] =>
-  ['src', 'test'].flatMap(listFiles).filter((path) => /(?<!\.test)\.ts$/.test(path))
+  ['src', 'test']
+    .flatMap(listFiles)
+    .filter((path) => /(?<!\.test)\.ts$|^test\/support\/contracts\/\w+\.json$/.test(path))
