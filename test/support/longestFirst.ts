@@ -5,8 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * ends with one of them alone, even without recorded durations.
  */
 export const longTests: readonly string[] = [
+  'test/e2e/families/families.test.ts',
   'test/chaos/chaos.test.ts',
-  'test/e2e/families.test.ts',
   'test/e2e/databaseFaults.test.ts',
   'test/chains/ton/attacks.test.ts',
   'test/chains/evm/attacks.test.ts',
@@ -17,10 +17,8 @@ export const longTests: readonly string[] = [
   'test/e2e/clients/clients.test.ts',
   'test/chains/evm/upto/streams.test.ts',
   'test/chains/tron/open.test.ts',
-  'test/chains/networkFacts.test.ts',
   'test/chains/ton/exact/contract.test.ts',
   'test/demo/demo.test.ts',
-  'test/e2e/intentFamilies.test.ts',
   'test/chains/ton/transactions/relayQueue.test.ts',
   'test/chains/tron/energy/energyDelegator.test.ts',
   'test/chains/evm/exact/settle.test.ts',
