@@ -102,6 +102,8 @@ export interface Config {
   readonly keepBroadcastsMs: number | null
   /** How long before its capture deadline the account of a hold is warned. */
   readonly holdWarnedBeforeMs: number
+  /** How long before it a hold is captured or voided whose account asks for that. */
+  readonly holdActsBeforeMs: number
   readonly verifyDeadlineMs: number
   readonly spending: {
     readonly settlesPerPayerPerHour: number
@@ -270,6 +272,7 @@ export const readConfig = (
           },
     settleWaitMs: variables.SETTLE_WAIT_SECONDS * 1_000,
     holdWarnedBeforeMs: variables.HOLD_EXPIRING_HOURS * 3_600_000,
+    holdActsBeforeMs: variables.HOLD_ACTION_MINUTES * 60_000,
     keepBroadcastsMs:
       variables.RETENTION_BROADCASTS_DAYS === 0 ? null : variables.RETENTION_BROADCASTS_DAYS * 86_400_000,
     verifyDeadlineMs: variables.VERIFY_DEADLINE_SECONDS * 1_000,

@@ -1390,6 +1390,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/payments/{network}/{paymentInfoHash}/deadline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * State what is done at the deadline of a hold
+         * @description What is done shortly before `captureDeadline`, unless a request does it before. It can be changed until it begins: then 409 `REQUEST_IN_PROGRESS`.
+         */
+        post: operations["setAtDeadline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hold-defaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what is done at the deadlines of my new holds
+         * @description Until the account states it, nothing is done at their deadlines.
+         */
+        get: operations["getHoldDefaults"];
+        put?: never;
+        /**
+         * State what is done at the deadlines of my new holds
+         * @description For payments that are held from now on. Those that are held already keep what they have.
+         */
+        post: operations["setHoldDefaults"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/payments/{network}/{paymentInfoHash}": {
         parameters: {
             query?: never;
@@ -2412,6 +2456,20 @@ export interface components {
             /** @description For the next page; absent where there is none */
             nextCursor?: string;
         };
+        AtDeadline: {
+            /**
+             * @description What is done shortly before `captureDeadline`: `nothing`, `capture` all that can still be captured, or `void` it
+             * @enum {string}
+             */
+            atDeadline: "nothing" | "capture" | "void";
+        };
+        AtDeadlineInput: {
+            /**
+             * @description What is done shortly before `captureDeadline`: `nothing`, `capture` all that can still be captured, or `void` it
+             * @enum {string}
+             */
+            atDeadline: "nothing" | "capture" | "void";
+        };
         CallerCount: {
             /** @description Null: without a valid key */
             accountId: string | null;
@@ -2917,6 +2975,11 @@ export interface components {
             refundedAmount: string;
             /** Format: date-time */
             captureDeadline: string;
+            /**
+             * @description What is done shortly before `captureDeadline`: `nothing`, `capture` all that can still be captured, or `void` it
+             * @enum {string}
+             */
+            atDeadline: "nothing" | "capture" | "void";
             /** Format: date-time */
             refundDeadline: string;
             /** Format: date-time */
@@ -2935,6 +2998,8 @@ export interface components {
                 amount: string;
                 /** @description Empty until something is sent */
                 transaction: string;
+                /** @description Whether `atDeadline` asked for it, and no request */
+                automatic: boolean;
                 /** Format: date-time */
                 createdAt: string;
             }[];
@@ -2951,7 +3016,10 @@ export interface components {
             type: string;
             /** Format: date-time */
             timestamp: string;
-            data: components["schemas"]["HeldPayment"];
+            data: components["schemas"]["HeldPayment"] & {
+                /** @description In `hold.captured` and `hold.voided`: whether `atDeadline` asked for it, and no request */
+                automatic?: boolean;
+            };
         };
         Intent: {
             id: string;
@@ -5091,6 +5159,11 @@ export interface components {
          * @example bazaar
          */
         Extensions: string;
+        /**
+         * @description Any name of the network
+         * @example eip155:84532
+         */
+        HoldsNetwork: string;
         Id: string;
         /**
          * @description Unique key of this request: 1 to 64 letters, digits and hyphens
@@ -5109,6 +5182,8 @@ export interface components {
          */
         Network: string;
         PayTo: string;
+        /** @description The escrow's hash of the payment, in any letter case */
+        PaymentInfoHash: string;
         /** @description For lists: `nextCursor` of the previous page */
         PaymentsCursor: string;
         /** @description For lists: page size, from 1 on; at most 200 are returned; default 50 */
@@ -5128,6 +5203,11 @@ export interface components {
         XStreamToken: string;
     };
     requestBodies: {
+        AtDeadline: {
+            content: {
+                "application/json": components["schemas"]["AtDeadlineInput"];
+            };
+        };
         /** @description Not needed with the API key of the owning account */
         OwnerSignature: {
             content: {
@@ -8277,6 +8357,143 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    setAtDeadline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Any name of the network
+                 * @example eip155:84532
+                 */
+                network: components["parameters"]["HoldsNetwork"];
+                /** @description The escrow's hash of the payment, in any letter case */
+                paymentInfoHash: components["parameters"]["PaymentInfoHash"];
+            };
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["AtDeadline"];
+        responses: {
+            /** @description The payment. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeldPaymentDetails"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description `REQUEST_IN_PROGRESS`: The first request with this `Idempotency-Key` is still in progress; retry after `Retry-After`. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["RequestTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            /** @description `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. `SERVICE_UNAVAILABLE`: The service or a chain is unavailable; retry after `Retry-After`. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getHoldDefaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The default. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AtDeadline"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setHoldDefaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["AtDeadline"];
+        responses: {
+            /** @description The default. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AtDeadline"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["RequestTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getHeldPayment: {
         parameters: {
             query?: never;
@@ -8286,9 +8503,9 @@ export interface operations {
                  * @description Any name of the network
                  * @example eip155:84532
                  */
-                network: string;
+                network: components["parameters"]["HoldsNetwork"];
                 /** @description The escrow's hash of the payment, in any letter case */
-                paymentInfoHash: string;
+                paymentInfoHash: components["parameters"]["PaymentInfoHash"];
             };
             cookie?: never;
         };

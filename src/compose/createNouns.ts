@@ -167,7 +167,10 @@ export const createNouns = (
     registry,
     settleAuthorization: core.settleAuthorization,
     gauges: metrics,
+    accounts: stores.accounts,
+    tiers: config.tiers,
     warnedBeforeMs: config.holdWarnedBeforeMs,
+    actsBeforeMs: config.holdActsBeforeMs,
     clock: streamClock,
     logger,
   })
@@ -294,7 +297,7 @@ export const createNouns = (
     reconcileSettlements: (stopped) => runOnce(core.jobs.reconcileSettlements, stopped),
     detectReorgs: (stopped) => runOnce(core.jobs.detectReorgs, stopped),
     close: async () => {
-      await streams.close()
+      await Promise.all([streams.close(), captures.close()])
       await discovery?.close()
     },
     flush: async () => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../protocol/fields.js'
-import type { HeldStatus, MoveType } from '../protocol/heldPayments.js'
+import type { AtDeadline, HeldStatus, MoveType } from '../protocol/heldPayments.js'
 import type { SettlementState } from './settlementJournal.js'
 
 /** A payment that a contract holds, and that a key of ours moves for the account that had it held. */
@@ -59,6 +59,7 @@ export interface HeldPayment extends AgentHold, HeldBalances {
   readonly id: string
   readonly accountId: string
   readonly createdAt: Date
+  readonly atDeadline: AtDeadline
   /** Whether its account was told that the capture deadline is near. */
   readonly isWarned: boolean
 }
@@ -92,6 +93,8 @@ export interface HoldSettlement {
   /** Smallest units that it moves: what it holds, captures or returns. 0 for a void, which returns what is left. */
   readonly amount: bigint
   readonly transaction: string | null
+  /** Whether the deadline asked for it first, and no request. */
+  readonly isAutomatic: boolean
   readonly createdAt: Date
 }
 
@@ -103,6 +106,14 @@ export interface OpenHolds {
   readonly nearestDeadline: Date
 }
 
+/** Which holds are due: their deadline is at most so far, or half of their life, away. */
+interface DeadlineTerms {
+  readonly now: Date
+  readonly leadMs: number
+  /** Added for each earlier deadline of the same account, since they are acted on one after the other. */
+  readonly queueMs: number
+}
+
 /** An event of a hold, written in the database transaction of the change. */
 interface HoldEvent {
   readonly type: string
@@ -111,7 +122,7 @@ interface HoldEvent {
 
 /** Unique keys decide: one account per payment, and one move per key and part. */
 export interface HeldPayments {
-  /** Binds the hold to the account, unless it is bound; returns the account that has it. */
+  /** Binds the hold to the account, unless it is bound, with the account's default; returns the account that has it. */
   bind(hold: AgentHold, accountId: string): Promise<string>
   /** Null: it is bound to none. */
   findAccount(payment: Pick<AgentHold, 'network' | 'hash'>): Promise<string | null>
@@ -148,4 +159,21 @@ export interface HeldPayments {
   /** Those to look at now, of each network and then each account in turn: neither an unreachable one nor a large one starves others. */
   listDue(now: Date, limit: number): Promise<readonly HeldPayment[]>
   countOpen(): Promise<readonly OpenHolds[]>
+  findDefault(accountId: string): Promise<AtDeadline>
+  /** For holds that are bound from then on. */
+  setDefault(accountId: string, atDeadline: AtDeadline): Promise<void>
+  /** `begun`: the action is recorded or about to be; `over`: the deadline has passed, or nothing is held any more. */
+  setAtDeadline(id: string, atDeadline: AtDeadline, now: Date): Promise<'set' | 'begun' | 'over'>
+  /** Networks that may have due holds. */
+  listDeadlineNetworks(terms: DeadlineTerms): Promise<readonly string[]>
+  /** Leases due holds to one caller: of each account in turn, so that a large one delays no other; the nearest deadline first. */
+  leaseDeadlines(
+    terms: DeadlineTerms & { readonly network: string; readonly leasedUntil: Date; readonly limit: number },
+  ): Promise<readonly HeldPayment[]>
+  /** False: its account changed its mind. From then on it cannot, until `endAction`. */
+  beginAction(id: string, atDeadline: AtDeadline): Promise<boolean>
+  /** `hasFailed`: nothing of it is under way, and its account may change its mind. */
+  endAction(id: string, next: { readonly actAt: Date; readonly hasFailed: boolean }): Promise<void>
+  /** Deletes requests that moved nothing, a day after they were asked for last. */
+  purgeMoves(stopped: AbortSignal): Promise<void>
 }

@@ -52,6 +52,8 @@ export type LogEvent =
   | 'broadcasts.dropped'
   | 'hold.release_failed'
   | 'hold.unread'
+  | 'hold.deadline_action_failed'
+  | 'hold.deadline_action_recovered'
   | 'hold.void_failed'
   | 'idempotency.write_failed'
   | 'instance.connection_lost'

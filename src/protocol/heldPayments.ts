@@ -19,6 +19,10 @@ export type HeldStatus = z.infer<typeof heldStatus>
 export const moveType = z.enum(['capture', 'void', 'refund'])
 export type MoveType = z.infer<typeof moveType> | 'hold'
 
+/** What is done with a hold shortly before its capture deadline. */
+export const atDeadline = z.enum(['nothing', 'capture', 'void'])
+export type AtDeadline = z.infer<typeof atDeadline>
+
 const hashForm = /^0x[0-9a-fA-F]{64}$/
 
 /** As stored: lower case. */
@@ -74,6 +78,13 @@ export type CaptureRequest = z.infer<typeof captureRequest>
 
 export const voidRequest = z.strictObject(held).meta({ id: 'VoidRequest' })
 
+const atDeadlineField = atDeadline.meta({
+  description:
+    'What is done shortly before `captureDeadline`: `nothing`, `capture` all that can still be captured, or `void` it',
+})
+
+export const atDeadlineRequest = z.strictObject({ atDeadline: atDeadlineField }).meta({ id: 'AtDeadline' })
+
 export const refundRequest = z.strictObject({ ...held, amount: movedAmount }).meta({ id: 'RefundRequest' })
 
 const units = (description: string) => z.string().meta({ description: `${description}, in smallest units` })
@@ -99,6 +110,7 @@ export const heldPaymentView = z
     reclaimedAmount: units('What the payer took back'),
     refundedAmount: units('What was refunded'),
     captureDeadline: z.iso.datetime(),
+    atDeadline: atDeadlineField,
     refundDeadline: z.iso.datetime(),
     createdAt: z.iso.datetime(),
   })
@@ -115,6 +127,7 @@ export const heldPaymentDetails = heldPaymentView
           status: z.enum(['confirmed', 'failed', 'pending']),
           amount: units('What it holds, captures or refunds; 0 for a void'),
           transaction: z.string().meta({ description: 'Empty until something is sent' }),
+          automatic: z.boolean().meta({ description: 'Whether `atDeadline` asked for it, and no request' }),
           createdAt: z.iso.datetime(),
         }),
       )

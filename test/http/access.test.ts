@@ -151,6 +151,10 @@ describe('every route', () => {
       'POST /v1/captures dashboard',
       'POST /v1/voids dashboard',
       'POST /v1/refunds dashboard',
+      'POST /v1/payments/{network}/{paymentInfoHash}/deadline dashboard',
+      'GET /v1/hold-defaults dashboard',
+      'HEAD /v1/hold-defaults dashboard',
+      'POST /v1/hold-defaults dashboard',
       'GET /v1/payments/{network}/{paymentInfoHash} dashboard',
       'HEAD /v1/payments/{network}/{paymentInfoHash} dashboard',
       'GET /v1/payments dashboard',
@@ -231,6 +235,8 @@ describe('every route', () => {
       'POST /v1/captures settle',
       'POST /v1/voids settle',
       'POST /v1/refunds settle',
+      'POST /v1/payments/{network}/{paymentInfoHash}/deadline settle',
+      'POST /v1/hold-defaults settle',
     ])
     expect(scopes.filter((line) => / \/v1\/intent.* read$/.test(line))).toEqual([
       'GET /v1/intent read',

@@ -25,6 +25,7 @@ const payment: HeldPaymentDetails = {
   reclaimedAmount: '0',
   refundedAmount: '0',
   captureDeadline: '2026-01-01T00:00:00.000Z',
+  atDeadline: 'nothing',
   refundDeadline: '2026-01-02T00:00:00.000Z',
   createdAt: '2026-01-01T00:00:00.000Z',
   settlements: [],

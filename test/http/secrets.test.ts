@@ -244,6 +244,7 @@ describe('data of one account', () => {
     const hold = { network: 'eip155:8453', paymentInfoHash: hash }
     const writePayload = (path: string) => {
       if (path === '/v1/voids') return hold
+      if (path.endsWith('/deadline') || path === '/v1/hold-defaults') return { atDeadline: 'void' }
       return asksForNothing.test(path) ? { ...hold, amount: '1' } : changes
     }
     const { app, readLog } = observed({}, { dashboard })

@@ -98,7 +98,21 @@ export const eventSchemas = {
       },
     ],
   }),
-  HoldEvent: describeBody({ $ref: '#/components/schemas/HeldPayment' }),
+  HoldEvent: describeBody({
+    allOf: [
+      { $ref: '#/components/schemas/HeldPayment' },
+      {
+        type: 'object',
+        properties: {
+          automatic: {
+            type: 'boolean',
+            description:
+              'In `hold.captured` and `hold.voided`: whether `atDeadline` asked for it, and no request',
+          },
+        },
+      },
+    ],
+  }),
   StreamEvent: describeBody({ $ref: '#/components/schemas/Stream' }),
 }
 

@@ -125,6 +125,8 @@ const accountPaths: readonly string[] = [
   '/v1/refunds',
   '/v1/payments',
   '/v1/payments/:network/:paymentInfoHash',
+  '/v1/payments/:network/:paymentInfoHash/deadline',
+  '/v1/hold-defaults',
 ]
 
 const readPath = (url: string): string => {

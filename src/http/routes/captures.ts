@@ -9,8 +9,11 @@ import { forbidCaching } from '../reply.js'
 import {
   captureSchema,
   getHeldPaymentSchema,
+  getHoldDefaultsSchema,
   listHeldPaymentsSchema,
   refundSchema,
+  setAtDeadlineSchema,
+  setHoldDefaultsSchema,
   voidSchema,
 } from '../schemas/captures.js'
 
@@ -82,6 +85,29 @@ export const captureRoutes: FastifyPluginCallbackZod<CaptureRoutesDependencies> 
         asked: { type: 'refund', amount: BigInt(amount) },
       })
     },
+  )
+
+  app.post(
+    '/v1/payments/:network/:paymentInfoHash/deadline',
+    { schema: setAtDeadlineSchema, config: moves },
+    async (request) =>
+      await useCases.setAtDeadline({
+        accountId: getKeyOwner(request).account.id,
+        ...request.params,
+        ...request.body,
+      }),
+  )
+
+  app.get(
+    '/v1/hold-defaults',
+    { schema: getHoldDefaultsSchema, config: reads },
+    async (request) => await useCases.getDefault(getKeyOwner(request).account.id),
+  )
+
+  app.post(
+    '/v1/hold-defaults',
+    { schema: setHoldDefaultsSchema, config: moves },
+    async (request) => await useCases.setDefault(getKeyOwner(request).account.id, request.body.atDeadline),
   )
 
   app.get(

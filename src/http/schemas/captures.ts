@@ -2,6 +2,7 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.js'
 import {
+  atDeadlineRequest,
   captureRequest,
   heldNetwork,
   heldPaymentDetails,
@@ -47,6 +48,7 @@ const payment = {
   reclaimedAmount: '0',
   refundedAmount: '0',
   captureDeadline: '2026-01-02T00:00:00.000Z',
+  atDeadline: 'nothing',
   refundDeadline: '2026-02-01T00:00:00.000Z',
   createdAt: '2026-01-01T00:00:00.000Z',
 }
@@ -60,6 +62,7 @@ const details = {
       status: 'confirmed',
       amount: '4000',
       transaction,
+      automatic: false,
       createdAt: '2026-01-01T00:05:00.000Z',
     },
   ],
@@ -123,6 +126,50 @@ export const refundSchema = {
   'x-reference': {
     request: { part: { value: { network, paymentInfoHash: hash, amount: '4000' } } },
   },
+} satisfies FastifySchema
+
+const deadlineErrors = [...readErrors, ...bodyErrors] as const satisfies readonly ErrorCode[]
+
+export const setAtDeadlineSchema = {
+  operationId: 'setAtDeadline',
+  tags: ['Holds'],
+  summary: 'State what is done at the deadline of a hold',
+  description:
+    'What is done shortly before `captureDeadline`, unless a request does it before. It can be changed until it begins: then ' +
+    '409 `REQUEST_IN_PROGRESS`.',
+  params: z.object({ network: heldNetwork, paymentInfoHash }),
+  body: atDeadlineRequest,
+  response: {
+    200: jsonResponse('The payment.', heldPaymentDetails, {
+      set: { value: { ...details, atDeadline: 'capture' } },
+    }),
+    ...describeErrors([...deadlineErrors, 'REQUEST_IN_PROGRESS', 'SERVICE_UNAVAILABLE']),
+  },
+  'x-reference': { request: { capture: { value: { atDeadline: 'capture' } } } },
+} satisfies FastifySchema
+
+export const getHoldDefaultsSchema = {
+  operationId: 'getHoldDefaults',
+  tags: ['Holds'],
+  summary: 'Get what is done at the deadlines of my new holds',
+  description: 'Until the account states it, nothing is done at their deadlines.',
+  response: {
+    200: jsonResponse('The default.', atDeadlineRequest, { nothing: { value: { atDeadline: 'nothing' } } }),
+    ...describeErrors(keyedErrors),
+  },
+} satisfies FastifySchema
+
+export const setHoldDefaultsSchema = {
+  operationId: 'setHoldDefaults',
+  tags: ['Holds'],
+  summary: 'State what is done at the deadlines of my new holds',
+  description: 'For payments that are held from now on. Those that are held already keep what they have.',
+  body: atDeadlineRequest,
+  response: {
+    200: jsonResponse('The default.', atDeadlineRequest, { capture: { value: { atDeadline: 'capture' } } }),
+    ...describeErrors([...keyedErrors, ...bodyErrors]),
+  },
+  'x-reference': { request: { capture: { value: { atDeadline: 'capture' } } } },
 } satisfies FastifySchema
 
 export const getHeldPaymentSchema = {

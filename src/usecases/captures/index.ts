@@ -1,35 +1,46 @@
 import { createWorkerPool } from '../../concurrency/workerPool.js'
 import { AppError } from '../../errors.js'
+import type { AccountStore } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { HeldPayment, HeldPayments, OpenHolds, UnfinishedCapture } from '../../ports/heldPayments.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
 import { canonicalNetwork } from '../../protocol/network.js'
+import type { Tiers } from '../../protocol/tiers.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
 import { readPage } from '../readPage.js'
+import { createActOnDeadlines } from './actOnDeadlines.js'
 import { createMoveHold } from './moveHold.js'
 import { createObserveHold, type ObserveHold, viewDetails, viewHeldPayment } from './observeHold.js'
 import type { CaptureUseCases } from './useCases.js'
 
 interface CapturesDependencies {
   readonly store: HeldPayments
+  readonly accounts: Pick<AccountStore, 'find'>
+  readonly tiers: Tiers
   readonly registry: SchemeRegistry
   readonly settleAuthorization: SettleAuthorization
   readonly gauges: { setOpenHolds(open: readonly OpenHolds[]): void }
   /** How long before its capture deadline the account of a hold is warned. */
   readonly warnedBeforeMs: number
+  /** How long before it what the account asked for is done at the latest. */
+  readonly actsBeforeMs: number
   readonly clock: Clock
   readonly logger: Logger
 }
 
 interface Captures {
   readonly useCases: CaptureUseCases
-  readonly jobs: Readonly<Record<'watchHolds' | 'measureOpenHolds', Job>>
+  readonly jobs: Readonly<
+    Record<'watchHolds' | 'actOnDeadlines' | 'purgeHoldMoves' | 'measureOpenHolds', Job>
+  >
+  /** Waits for what a job left under way. */
+  close(): Promise<void>
 }
 
 export const createCaptures = (dependencies: CapturesDependencies): Captures => {
-  const { store, gauges } = dependencies
+  const { store, gauges, clock } = dependencies
   const observe = createObserveHold(dependencies)
   const getOwn = async (query: Parameters<CaptureUseCases['getHeldPayment']>[0]): Promise<HeldPayment> => {
     const payment = { network: canonicalNetwork(query.network), hash: query.paymentInfoHash }
@@ -38,9 +49,21 @@ export const createCaptures = (dependencies: CapturesDependencies): Captures => 
     return held
   }
   const moveHold = createMoveHold({ ...dependencies, getOwn, observe })
+  const deadlines = createActOnDeadlines({ ...dependencies, observe, moveHold })
   return {
     useCases: {
       moveHold,
+      setAtDeadline: async ({ atDeadline, ...query }) => {
+        const held = await getOwn(query)
+        const result = await store.setAtDeadline(held.id, atDeadline, clock.now())
+        if (result !== 'set') throw cannotSet[result]()
+        return viewDetails(await observe(await getOwn(query)))
+      },
+      setDefault: async (accountId, atDeadline) => {
+        await store.setDefault(accountId, atDeadline)
+        return { atDeadline }
+      },
+      getDefault: async (accountId) => ({ atDeadline: await store.findDefault(accountId) }),
       getHeldPayment: async (query) => viewDetails(await observe(await getOwn(query))),
       listHeldPayments: async ({ accountId, status = null, limit, cursor = null }) => {
         const { items, next } = await readPage(
@@ -57,13 +80,22 @@ export const createCaptures = (dependencies: CapturesDependencies): Captures => 
         isShared: true,
         run: createWatchHolds({ ...dependencies, observe, moveHold }),
       },
+      actOnDeadlines: { everyMs: 5_000, isShared: true, run: deadlines.run },
+      purgeHoldMoves: { everyMs: 3_600_000, isShared: true, run: store.purgeMoves },
       measureOpenHolds: {
         everyMs: 30_000,
         run: async () => gauges.setOpenHolds(await store.countOpen()),
       },
     },
+    close: deadlines.close,
   }
 }
+
+const cannotSet = {
+  begun: () =>
+    new AppError('REQUEST_IN_PROGRESS', 'What is done at the deadline has begun', { retryAfterSeconds: 30 }),
+  over: () => new AppError('INVALID_REQUEST', 'The capture deadline has passed, or nothing is held any more'),
+} as const
 
 const [batchSize, atOnce, maxFailures] = [100, 4, 5]
 

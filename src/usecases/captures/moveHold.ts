@@ -166,8 +166,8 @@ const requireSame = (stored: StoredMove, fingerprint: string): StoredMove => {
   throw new AppError('PAYLOAD_MISMATCH', 'This Idempotency-Key was used with another payload')
 }
 
-const fingerprintMove = ({ asked }: MoveRequest, { id }: HeldPayment): string =>
-  fingerprintJson({ ...asked, id, ...textsOf(asked) })
+const fingerprintMove = ({ asked, isAutomatic }: MoveRequest, { id }: HeldPayment): string =>
+  fingerprintJson({ ...asked, id, ...textsOf(asked), ...(isAutomatic === undefined ? {} : { isAutomatic }) })
 
 /** Canonical JSON has no bigint. */
 const textsOf = (asked: MoveRequest['asked']) =>

@@ -78,7 +78,9 @@ export const createObserveHold =
     const isUnfinished = unfinished !== null || isBehind(seen, settlements)
     const isNew = held.status !== balances.status
     const lookAt = findNextLook(seen, { now, warnAt, hasOpen, isUnfinished, isNew })
-    const statusEvent = { type: `hold.${balances.status}`, data }
+    const automatic = settlements.some(({ isAutomatic }) => isAutomatic)
+    const isMoved = balances.status === 'captured' || balances.status === 'voided'
+    const statusEvent = { type: `hold.${balances.status}`, data: isMoved ? { ...data, automatic } : data }
     const warning = isNear && !held.isWarned ? { type: 'hold.expiring', data } : null
     await store.observe(held, { ...balances, lookAt, statusEvent, warning })
     return { held: seen, settlements, unfinished }
@@ -206,6 +208,7 @@ export const viewHeldPayment = (held: HeldPayment): HeldPaymentView => {
     reclaimedAmount: `${status === 'reclaimed' ? rest : 0n}`,
     refundedAmount: `${held.refunded}`,
     captureDeadline: formatInstant(held.captureDeadline),
+    atDeadline: held.atDeadline,
     refundDeadline: formatInstant(held.refundDeadline),
     createdAt: held.createdAt.toISOString(),
   }
@@ -213,12 +216,13 @@ export const viewHeldPayment = (held: HeldPayment): HeldPaymentView => {
 
 export const viewDetails = ({ held, settlements }: ObservedHold): HeldPaymentDetails => ({
   ...viewHeldPayment(held),
-  settlements: settlements.map(({ id, type, state, amount, transaction, createdAt }) => ({
+  settlements: settlements.map(({ id, type, state, amount, transaction, isAutomatic, createdAt }) => ({
     id,
     type,
     status: state === 'claimed' ? 'pending' : state,
     amount: `${amount}`,
     transaction: transaction ?? '',
+    automatic: isAutomatic,
     createdAt: createdAt.toISOString(),
   })),
 })

@@ -1,6 +1,7 @@
 import type { QuotaClaim } from '../../ports/quotas.js'
 import type { Requester } from '../../ports/rateLimiter.js'
 import type {
+  AtDeadline,
   HeldPaymentDetails,
   HeldPaymentPage,
   HeldStatus,
@@ -20,6 +21,8 @@ export interface MoveRequest extends HeldPaymentQuery {
   readonly requestId?: string
   /** Null only for a void, of which there is one. */
   readonly idempotencyKey: string | null
+  /** The deadline asks for it, and no request. */
+  readonly isAutomatic?: true
   readonly asked:
     | { readonly type: 'void' }
     | { readonly type: 'refund'; readonly amount: bigint }
@@ -47,6 +50,11 @@ export interface CaptureUseCases {
    * PAYLOAD_MISMATCH if the key belongs to another request, and SERVICE_UNAVAILABLE if the chain cannot be read.
    */
   moveHold(request: MoveRequest): Promise<MovedHold>
+  /** What is done shortly before the capture deadline. Throws REQUEST_IN_PROGRESS once it has begun, and INVALID_REQUEST when it is too late. */
+  setAtDeadline(query: HeldPaymentQuery & { readonly atDeadline: AtDeadline }): Promise<HeldPaymentDetails>
+  /** The same for holds that the account binds from now on. */
+  setDefault(accountId: string, atDeadline: AtDeadline): Promise<{ readonly atDeadline: AtDeadline }>
+  getDefault(accountId: string): Promise<{ readonly atDeadline: AtDeadline }>
   getHeldPayment(query: HeldPaymentQuery): Promise<HeldPaymentDetails>
   listHeldPayments(query: HeldPaymentsQuery): Promise<HeldPaymentPage>
 }

@@ -347,6 +347,9 @@ export const captureUseCases = (given: Partial<CaptureUseCases> = {}): CaptureUs
   }
   return {
     moveHold: refuse,
+    setAtDeadline: refuse,
+    setDefault: async (_accountId, atDeadline) => ({ atDeadline }),
+    getDefault: async () => ({ atDeadline: 'nothing' }),
     getHeldPayment: refuse,
     listHeldPayments: async () => ({ payments: [] }),
     ...given,

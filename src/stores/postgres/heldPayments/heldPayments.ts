@@ -1,44 +1,12 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type {
-  HeldPayment,
-  HeldPayments,
-  HoldMove,
-  HoldSettlement,
-  StoredMove,
-} from '../../../ports/heldPayments.js'
+import type { HeldPayments, HoldMove, HoldSettlement, StoredMove } from '../../../ports/heldPayments.js'
 import { heldStatus, moveType } from '../../../protocol/heldPayments.js'
-import { inTransaction, selectColumns } from '../database/statements.js'
+import { keyKeptMs } from '../../../protocol/requestLimits.js'
+import { inTransaction, runInBatches } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
-
-const amount = z.string().transform(BigInt)
-
-const row = z.object({
-  id: z.string(),
-  network: z.string(),
-  hash: z.string(),
-  accountId: z.string(),
-  authorizationId: z.string(),
-  payer: z.string(),
-  payTo: z.string(),
-  asset: z.string(),
-  amount,
-  captureDeadline: z.date(),
-  refundDeadline: z.date(),
-  terms: z.record(z.string(), z.json()),
-  status: heldStatus,
-  capturable: amount,
-  refundable: amount,
-  captured: amount,
-  refunded: amount,
-  createdAt: z.date(),
-  isWarned: z.boolean(),
-})
-
-/** Columns of `held_payments h` for `readHeld`. */
-const columns = selectColumns('h', row.shape, { isWarned: 'h.warned_at is not null' })
-
-const readHeld = (value: unknown): HeldPayment => row.parse(value)
+import { createDeadlines } from './deadlines.js'
+import { amount, columns, readHeld } from './heldRow.js'
 
 const account = z.object({ account_id: z.string() })
 
@@ -76,6 +44,7 @@ const settlementRow = z.object({
   state: z.enum(['claimed', 'pending', 'confirmed', 'failed']),
   amount,
   transaction: z.string().nullable(),
+  isAutomatic: z.boolean(),
   createdAt: z.date(),
 })
 
@@ -83,17 +52,54 @@ const settlementRow = z.object({
 // which request made it. A payment has one void, under whichever request.
 const settlements = `
   with asked as (
-    select distinct authorization_id, move ->> 'type' as type, case when move ->> 'type' <> 'void' then fingerprint end as fingerprint
-    from hold_moves where held_payment_id = $1
+    select authorization_id, type, fingerprint, (array_agg(is_automatic order by created_at))[1] as is_automatic from (
+      select authorization_id, move ->> 'type' as type, created_at, idempotency_key like 'deadline %' as is_automatic,
+        case when move ->> 'type' <> 'void' then fingerprint end as fingerprint
+      from hold_moves where held_payment_id = $1) m group by 1, 2, 3
   ), made as (
-    (select s.*, 'hold' as type from settlements s
+    (select s.*, 'hold' as type, false as is_automatic from settlements s
      where s.authorization_id = $2 and (s.state <> 'failed' or s.consumed_by is not null))
     union all
-    (select s.*, m.type from asked m join settlements s on s.authorization_id = m.authorization_id
+    (select s.*, m.type, m.is_automatic from asked m join settlements s on s.authorization_id = m.authorization_id
        and (m.fingerprint is null or s.fingerprint = m.fingerprint) and (s.state <> 'failed' or s.consumed_by is not null)
      order by s.created_at desc limit $3)
   )
-  select id, type, state, authorized_amount as amount, transaction, created_at as "createdAt" from made order by created_at, id`
+  select id, type, state, authorized_amount as amount, transaction, is_automatic as "isAutomatic",
+    created_at as "createdAt" from made order by created_at, id`
+
+/**
+ * What a request moved, or may still move, is kept, as long as it can be told that it was this request: a repeated one would move
+ * something again. Of an archived settlement it cannot. A void returns the same success to all: the first one is kept, and those
+ * that follow captures.
+ */
+const hasMoved = `case
+  when m.move ->> 'type' = 'void' and m.part = 'request' and exists (select from hold_moves f
+    where f.held_payment_id = m.held_payment_id and f.move ->> 'type' = 'void'
+      and (f.created_at, f.idempotency_key) < (m.created_at, m.idempotency_key)) then false
+  when exists (select from settlements s where s.authorization_id = m.authorization_id
+    and (s.state <> 'failed' or s.consumed_by is not null)) then exists (select from settlements s
+      where s.authorization_id = m.authorization_id and (s.state <> 'failed' or s.consumed_by is not null)
+        and (m.move ->> 'type' = 'void' or (s.fingerprint = m.fingerprint
+          and coalesce(right(s.consumed_by, length(m.idempotency_key) + 1) = ':' || m.idempotency_key, true))))
+  else exists (select from consumed_authorizations c where c.digest = digest_authorization(m.authorization_id)) end`
+
+const isOld = `not m.is_kept and m.asked_at < now() - interval '${keyKeptMs} milliseconds'`
+
+// Its row is locked: a request that comes meanwhile waits, and then finds none or keeps it for another day.
+const purge = `
+  with old as materialized (
+    select account_id, idempotency_key, part from hold_moves m where ${isOld} order by asked_at limit $1 for update skip locked
+  ), judged as materialized (
+    select account_id, idempotency_key, part, ${hasMoved} as has_moved
+    from hold_moves m join old using (account_id, idempotency_key, part)
+  ), deleted as (
+    delete from hold_moves m using judged j where not j.has_moved and m.account_id = j.account_id
+      and m.idempotency_key = j.idempotency_key and m.part = j.part
+  ), kept as (
+    update hold_moves m set is_kept = true from judged j where j.has_moved and m.account_id = j.account_id
+      and m.idempotency_key = j.idempotency_key and m.part = j.part
+  )
+  select from judged`
 
 const insertEvent = insertEvents(
   'select $1::text as account_id, $2::text as type, null::uuid as settlement_id, $3::json as data',
@@ -113,8 +119,9 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
     const { rows } = await pool.query(
       // What failed before is awaited again. Another account's row stays as it is, and is returned.
       `insert into held_payments as h (network, hash, account_id, authorization_id, payer, pay_to, asset, amount,
-         capture_deadline, refund_deadline, terms, look_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())
+         capture_deadline, refund_deadline, terms, look_at, at_deadline)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now(),
+         (select at_deadline from hold_defaults where account_id = $3))
        on conflict (network, hash) do update set
          status = case when h.account_id = excluded.account_id and h.status = 'failed' then 'pending' else h.status end,
          look_at = case when h.account_id = excluded.account_id and h.status = 'failed' then now() else h.look_at end
@@ -166,7 +173,9 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
 
   findMove: async ({ accountId, key, part }) => {
     const { rows } = await pool.query(
-      'select fingerprint, move from hold_moves where account_id = $1 and idempotency_key = $2 and part = $3',
+      // It is kept for another day, so that it is not purged while this request moves something.
+      `update hold_moves set asked_at = now() where account_id = $1 and idempotency_key = $2 and part = $3
+       returning fingerprint, move`,
       [accountId, key, part],
     )
     return readMove(rows)
@@ -178,7 +187,7 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
       `with saved as (
          insert into hold_moves as m (account_id, idempotency_key, part, held_payment_id, authorization_id, fingerprint, move)
          values ($1, $2, $3, $4, $5, $6, $7)
-         on conflict (account_id, idempotency_key, part) do update set fingerprint = m.fingerprint
+         on conflict (account_id, idempotency_key, part) do update set asked_at = now()
          returning fingerprint, move
        ), awaited as (
          update held_payments set look_at = now() + interval '30 seconds'
@@ -252,4 +261,8 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
     )
     return rows.map((each) => openRow.parse(each))
   },
+
+  purgeMoves: (stopped) => runInBatches(pool, { text: purge, size: 1_000, stopped }),
+
+  ...createDeadlines(pool),
 })

@@ -68,6 +68,74 @@ describe('a request that was refused', () => {
   })
 })
 
+describe('what was asked for of holds', () => {
+  const purge = async ({ service }: Awaited<ReturnType<typeof openMerchant>>) => {
+    for (const { name, run } of service.core.jobs) {
+      if (name === 'purgeHoldMoves') await run(new AbortController().signal)
+    }
+  }
+  const listKeys = async (account: string) => {
+    const { rows } = await scene.database
+      .pool()
+      .query('select idempotency_key as key, part from hold_moves where account_id = $1 order by 1, 2', [
+        account,
+      ])
+    return rows.map(({ key, part }) => `${key} ${part}`)
+  }
+  const age = (account: string) =>
+    scene.database
+      .pool()
+      .query("update hold_moves set asked_at = asked_at - interval '25 hours' where account_id = $1", [
+        account,
+      ])
+
+  it('is forgotten a day after it was asked for last, unless it moved something', async () => {
+    const merchant = await openMerchant()
+    const [hold, voided] = [await merchant.open(), await merchant.open()]
+    await merchant.capture(hold, 4_000n, 'captured', true)
+    const fee = {
+      type: 'capture',
+      amount: 1_000n,
+      fee: 900n,
+      feeReceiver: null,
+      voidsRemainder: false,
+    } as const
+    for (const key of ['refused', 'asked-again']) {
+      await expect(merchant.move(voided, fee, key)).rejects.toMatchObject({ code: 'PAYMENT_REFUSED' })
+    }
+    for (const key of ['first-void', 'later-void']) await merchant.move(voided, { type: 'void' }, key)
+    const all = await listKeys(merchant.account)
+    expect(all).toHaveLength(6)
+    await purge(merchant)
+    expect(await listKeys(merchant.account)).toEqual(all)
+    await age(merchant.account)
+    await expect(merchant.move(voided, fee, 'asked-again')).rejects.toMatchObject({ code: 'PAYMENT_REFUSED' })
+    await purge(merchant)
+    const kept = ['asked-again request', 'captured remainder', 'captured request', 'first-void request']
+    expect(await listKeys(merchant.account)).toEqual(kept)
+    // A repeated request is still the same request.
+    expect(await merchant.capture(hold, 4_000n, 'captured', true)).toMatchObject({ status: 'confirmed' })
+    expect(await scene.chain.balanceOf(hold.payTo)).toBe(4_000n)
+    await age(merchant.account)
+    await purge(merchant)
+    expect(await listKeys(merchant.account)).toEqual(kept.slice(1))
+  })
+
+  it('is kept where the settlement is gone and its authorization is consumed', async () => {
+    const merchant = await openMerchant()
+    const hold = await merchant.open()
+    const { settlementId } = await merchant.capture(hold, 4_000n, 'archived')
+    await merchant.capture(hold, 1_000n, 'open')
+    const pool = scene.database.pool()
+    await pool.query("update settlements set authorization_id = authorization_id || '-gone' where id = $1", [
+      settlementId,
+    ])
+    await age(merchant.account)
+    await purge(merchant)
+    expect(await listKeys(merchant.account)).toEqual(['archived request', 'open request'])
+  })
+})
+
 describe('what a payer does meanwhile', () => {
   it('does not exhaust what the capture of its hold needs', async () => {
     const merchant = await openMerchant({ environment: { SETTLES_PER_PAYER_PER_HOUR: '1' } })

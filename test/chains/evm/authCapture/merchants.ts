@@ -1,5 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
+import type { AtDeadline } from '../../../../src/protocol/heldPayments.js'
+import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import type { MoveRequest } from '../../../../src/usecases/captures/useCases.js'
 import type { Hold, HoldPlan } from '../../../support/evm/holds.js'
 import type { EoaWallet } from '../../../support/evm/wallets.js'
@@ -8,7 +10,7 @@ import { createHolds } from './scene.js'
 
 /** Accounts whose holds a key of the service moves. */
 export const createMerchants = (
-  sceneOf: () => Pick<Scene, 'chain' | 'open'>,
+  sceneOf: () => Pick<Scene, 'chain' | 'open' | 'database'>,
   agent: Pick<EoaWallet, 'address' | 'privateKey'>,
 ) => {
   /** An account, its holds and what it asks for. */
@@ -25,6 +27,19 @@ export const createMerchants = (
     })
     const move = (hold: Hold, asked: MoveRequest['asked'], idempotencyKey: string | null = randomUUID()) =>
       captures.moveHold({ ...naming(hold), quota: null, idempotencyKey, asked })
+    const run = async (job: string) => {
+      for (const each of service.core.jobs) {
+        if (each.name === job) await each.run(new AbortController().signal)
+      }
+    }
+    const readHoldEvents = async () => {
+      const page = await service.core.useCases.webhooks.readEvents(
+        { id: account, customer: account },
+        { cursor: '0', limit: 100, waitSeconds: 0 },
+        { holders: [], abandoned: new AbortController().signal },
+      )
+      return page.events.filter(({ type }) => type.startsWith('hold.'))
+    }
     return {
       service,
       holds,
@@ -41,23 +56,21 @@ export const createMerchants = (
       read: (hold: Hold) => captures.getHeldPayment(naming(hold)),
       list: () => captures.listHeldPayments({ accountId: account, limit: 10 }),
       /** One round of the job that looks at holds. */
-      watch: async () => {
-        for (const { name, run } of service.core.jobs) {
-          if (name === 'watchHolds') await run(new AbortController().signal)
-        }
-      },
+      watch: () => run('watchHolds'),
+      /** One round of the job that acts on deadlines, which waits a second for what it begins. */
+      act: () => run('actOnDeadlines'),
+      /** Only accounts that exist have something done. */
+      register: () =>
+        createAccountStore(scene.database.pool()).register(
+          { id: account, email: `${account}@example.com`, project: 'Shop' },
+          { fingerprint: randomBytes(32), sealed: randomBytes(32) },
+        ),
+      setAtDeadline: (hold: Hold, atDeadline: AtDeadline) =>
+        captures.setAtDeadline({ ...naming(hold), atDeadline }),
+      setDefault: (atDeadline: AtDeadline) => captures.setDefault(account, atDeadline),
+      readHoldEvents,
       /** Types of the events of holds, in alphabetical order: those of one look have no other. */
-      listEvents: async () => {
-        const page = await service.core.useCases.webhooks.readEvents(
-          { id: account, customer: account },
-          { cursor: '0', limit: 100, waitSeconds: 0 },
-          { holders: [], abandoned: new AbortController().signal },
-        )
-        return page.events
-          .map(({ type }) => type)
-          .filter((type) => type.startsWith('hold.'))
-          .sort()
-      },
+      listEvents: async () => (await readHoldEvents()).map(({ type }) => type).sort(),
     }
   }
 

@@ -1,0 +1,169 @@
+import { isRefusal } from '../../errors.js'
+import { createFailureLog } from '../../failureLog.js'
+import type { AccountStore } from '../../ports/accountStore.js'
+import type { Clock } from '../../ports/clock.js'
+import type { HeldPayment, HeldPayments } from '../../ports/heldPayments.js'
+import type { Logger } from '../../ports/logger.js'
+import { getTier, type Tiers } from '../../protocol/tiers.js'
+import type { ObservedHold, ObserveHold } from './observeHold.js'
+import type { CaptureUseCases, MoveRequest } from './useCases.js'
+
+/* Captures or voids what is held shortly before its capture deadline, where its account asks for that. */
+
+interface ActOnDeadlinesDependencies {
+  readonly store: Pick<
+    HeldPayments,
+    'listDeadlineNetworks' | 'leaseDeadlines' | 'beginAction' | 'endAction' | 'find'
+  >
+  readonly accounts: Pick<AccountStore, 'find'>
+  readonly tiers: Tiers
+  readonly observe: ObserveHold
+  readonly moveHold: CaptureUseCases['moveHold']
+  /** How long before the deadline at the latest; half of a hold's life, if that is less. */
+  readonly actsBeforeMs: number
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+interface ActOnDeadlines {
+  /** One round. */
+  run(stopped: AbortSignal): Promise<void>
+  /** Waits for what a round left under way. */
+  close(): Promise<void>
+}
+
+/** Of one network. They are transactions of one account, which are sent one after the other. */
+const actionsAtOnce = 16
+/** Earlier by this for each hold of the same account before it: an action takes a block, and 16 are made at once. */
+const queueMs = 1_000
+// Longer than an attempt. Should one take longer, a second one joins it.
+const leaseMs = 60_000
+/** How long a round waits for what is under way; then the next one fills the places that became free. */
+const roundMs = 1_000
+const [minPauseMs, maxPauseMs] = [5_000, 300_000]
+/** A pause takes at most this part of the time that is left. */
+const maxPartOfTimeLeft = 1 / 8
+
+/** Each network has places of its own, so that one whose chain does not answer delays no other. */
+export const createActOnDeadlines = ({
+  store,
+  accounts,
+  tiers,
+  observe,
+  moveHold,
+  actsBeforeMs,
+  clock,
+  logger,
+}: ActOnDeadlinesDependencies): ActOnDeadlines => {
+  const running = new Map<string, Set<Promise<void>>>()
+  const failures = createFailureLog({
+    logger,
+    event: 'hold.deadline_action_failed',
+    recovered: 'hold.deadline_action_recovered',
+    now: () => clock.now().getTime(),
+  })
+
+  const findPause = ({ captureDeadline }: HeldPayment): Date => {
+    const now = clock.now().getTime()
+    const part = (captureDeadline.getTime() - now) * maxPartOfTimeLeft
+    return new Date(now + Math.min(maxPauseMs, Math.max(minPauseMs, part)))
+  }
+
+  /** Null: the account is gone, and its API key could not ask for it either. */
+  const writeRequest = async (held: HeldPayment): Promise<Omit<MoveRequest, 'asked'> | null> => {
+    const { accountId, network, hash, capturable, refundable, atDeadline } = held
+    const account = await accounts.find(accountId)
+    if (account === null || account.status !== 'active') return null
+    const state = atDeadline === 'void' ? 'void' : `${capturable}-${refundable}`
+    return {
+      accountId,
+      network,
+      paymentInfoHash: hash,
+      quota: { accountId, customer: account.customer, tier: getTier(tiers, account.tier) },
+      // A share of its own: what payers have the account settle does not use it up.
+      requester: { name: `holds of ${accountId}`, site: null },
+      // Balances never recur: after a crash it is the same request, and after another capture a new one. No client has such a key.
+      idempotencyKey: `deadline ${held.id} ${state}`,
+      isAutomatic: true,
+    }
+  }
+
+  /** Returns whether it failed, so that nothing of it is under way. */
+  const act = async (held: HeldPayment): Promise<boolean> => {
+    const { atDeadline, capturable: amount } = held
+    const request = await writeRequest(held)
+    if (request === null || atDeadline === 'nothing') return true
+    // The account may have changed its mind since the hold was read. From here on it cannot.
+    if (!(await store.beginAction(held.id, atDeadline))) return true
+    const { status, errorReason, errorMessage } = await moveHold({
+      ...request,
+      asked:
+        atDeadline === 'void'
+          ? { type: 'void' }
+          : { type: 'capture', amount, fee: null, feeReceiver: null, voidsRemainder: false },
+    })
+    if (status !== 'failed') {
+      failures.succeeded(held.network)
+      return false
+    }
+    report(held, { reason: errorReason, message: errorMessage })
+    return true
+  }
+
+  const report = ({ network, hash, accountId, atDeadline }: HeldPayment, problem: object): void =>
+    failures.failed(network, { network, paymentInfoHash: hash, accountId, atDeadline, ...problem })
+
+  const attend = async (leased: HeldPayment): Promise<void> => {
+    let hasFailed = false
+    try {
+      const observed = await observe(leased)
+      // What a request of the account, or an earlier round, leaves is acted on afterwards.
+      if (!isUnderWay(observed)) hasFailed = observed.held.status !== 'held' || (await act(observed.held))
+    } catch (error) {
+      // Of any other error it is not known whether something was recorded: the next round finds out.
+      hasFailed = isRefusal(error)
+      report(leased, { error })
+    }
+    await store
+      .endAction(leased.id, { actAt: findPause(leased), hasFailed })
+      // The lease ends by itself.
+      .catch((error: unknown) => report(leased, { error }))
+  }
+
+  const listRunning = () => [...running.values()].flatMap((places) => [...places])
+
+  const fillPlaces = async (network: string): Promise<void> => {
+    const places = running.get(network) ?? new Set()
+    running.set(network, places)
+    const limit = actionsAtOnce - places.size
+    if (limit === 0) return
+    const now = clock.now()
+    const leasedUntil = new Date(now.getTime() + leaseMs)
+    const terms = { now, leadMs: actsBeforeMs, queueMs, network, leasedUntil, limit }
+    for (const leased of await store.leaseDeadlines(terms)) {
+      const work = attend(leased).finally(() => places.delete(work))
+      places.add(work)
+    }
+  }
+
+  return {
+    run: async (stopped) => {
+      const terms = { now: clock.now(), leadMs: actsBeforeMs, queueMs }
+      for (const network of await store.listDeadlineNetworks(terms)) {
+        if (stopped.aborted) return
+        await fillPlaces(network)
+      }
+      const ended = new AbortController()
+      const all = Promise.all(listRunning()).finally(() => ended.abort())
+      await Promise.race([all, clock.sleep(roundMs, ended.signal)])
+    },
+    close: async () => {
+      await Promise.all(listRunning())
+    },
+  }
+}
+
+/** Also a capture that still has to return the rest. */
+const isUnderWay = ({ settlements, unfinished }: ObservedHold): boolean =>
+  unfinished !== null ||
+  settlements.some(({ type, state }) => type !== 'hold' && (state === 'pending' || state === 'claimed'))
