@@ -105,6 +105,8 @@ export interface Config {
   /** How long before it a hold is captured or voided whose account asks for that. */
   readonly holdActsBeforeMs: number
   readonly verifyDeadlineMs: number
+  /** How long after its close a stream over a channel waits for the receiver's signature. */
+  readonly streamUnsignedForMs: number
   readonly spending: {
     readonly settlesPerPayerPerHour: number
     readonly settlesPerRecipientPerHour: number
@@ -272,6 +274,7 @@ export const readConfig = (
           },
     settleWaitMs: variables.SETTLE_WAIT_SECONDS * 1_000,
     holdWarnedBeforeMs: variables.HOLD_EXPIRING_HOURS * 3_600_000,
+    streamUnsignedForMs: variables.STREAM_UNSIGNED_HOURS * 3_600_000,
     holdActsBeforeMs: variables.HOLD_ACTION_MINUTES * 60_000,
     keepBroadcastsMs:
       variables.RETENTION_BROADCASTS_DAYS === 0 ? null : variables.RETENTION_BROADCASTS_DAYS * 86_400_000,

@@ -137,6 +137,7 @@ export const createNouns = (
     findPause,
     gauges: metrics,
     verifyDeadlineMs: config.verifyDeadlineMs,
+    unsignedForMs: config.streamUnsignedForMs,
     clock: streamClock,
     processClock: clock,
     logger,

@@ -105,6 +105,7 @@ export const environmentShape = z.object({
   DATABASE_READ_POOL_SIZE: wholeNumber(1, 100).default(5),
   HOLD_ACTION_MINUTES: wholeNumber(5, 1_440).default(120),
   HOLD_EXPIRING_HOURS: wholeNumber(1, 8_760).default(24),
+  STREAM_UNSIGNED_HOURS: wholeNumber(1, 168).default(24),
   RETENTION_BROADCASTS_DAYS: wholeNumber(0, 36_500)
     .refine((days) => days === 0 || days >= minBroadcastDays, `must be 0 or at least ${minBroadcastDays}`)
     .default(90),

@@ -156,6 +156,8 @@ export interface StreamStore {
   find(id: string): Promise<Stream | null>
   /** Finds the open stream of an authorization. */
   findOpen(authorizationId: string): Promise<Stream | null>
+  /** The highest total of a channel that streams with this name, which were closed and not settled, have used; 0: none has. */
+  findOwed(authorizationId: string): Promise<bigint>
   /** The stream with its payment; null unless it is open. */
   findToSettle(id: string): Promise<StreamToSettle | null>
   list(query: StreamQuery): Promise<readonly Stream[]>

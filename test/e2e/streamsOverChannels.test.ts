@@ -244,6 +244,38 @@ describe('a stream over a channel', () => {
     expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 3_000n })
   })
 
+  it('that is not signed for a day frees its channel, and what it used stays charged', async () => {
+    const channel = await channelFor()
+    const { stream } = await open(channel, 5_000n)
+    await updated({ streamId: stream.id, amount: '3000' })
+    expect((await closed({ streamId: stream.id })).stream.status).toBe('closing')
+    await database.pool.query(
+      "update streams set updated_at = now() - interval '25 hours', attend_at = now() where id = $1",
+      [stream.id],
+    )
+    await pollUntil(
+      async () => (await read(stream.id)).stream.status === 'failed',
+      'the stream to be given up',
+    )
+    // The payer signs nothing new: the rest of its voucher is all that a second stream can use.
+    const second = await open(channel, 5_000n)
+    const streamId = second.stream.id
+    expect(await update({ streamId, amount: '2001' }, ada)).toMatchObject(refusedWith(400, 'INVALID_VOUCHER'))
+    await updated({ streamId, amount: '2000' })
+    const waiting = await closed({ streamId })
+    expect(waiting.claim?.claims).toMatchObject([{ totalClaimed: '5000' }])
+    const of = z.looseObject({ id: z.string() })
+    const { events } = eventPage.parse((await ask('/v1/events?limit=200', undefined, ada)).json)
+    expect(
+      events.filter(({ type, data }) => type === 'stream.failed' && of.parse(data).id === stream.id),
+    ).toHaveLength(1)
+    const signature = await signJson(channel.authorizer, waiting.claim?.typedData)
+    expect(await closed({ streamId, claimAuthorizerSignature: signature })).toMatchObject({
+      stream: { status: 'closed', settledAmount: '2000' },
+    })
+    expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 5_000n })
+  })
+
   it('is closed by a claim that the receiver has made by itself', async () => {
     const channel = await channelFor()
     const { stream } = await open(channel, 5_000n)

@@ -53,6 +53,7 @@ export const createMemoryStreams = (payment: unknown): MemoryStreams => {
       return decision
     },
     find: async (id) => streams.get(id) ?? null,
+    findOwed: async () => 0n,
     findOpen: async (authorizationId) =>
       list().find((each) => each.authorizationId === authorizationId && openStates.includes(each.state)) ??
       null,

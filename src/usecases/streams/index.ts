@@ -29,6 +29,8 @@ interface StreamsDependencies {
   readonly findPause?: FindPause
   readonly gauges: { setOpenStreams(counts: readonly OpenStreamCount[]): void }
   readonly verifyDeadlineMs: number
+  /** How long after its close a stream over a channel waits for the receiver's signature. */
+  readonly unsignedForMs: number
   readonly clock: Clock
   /** Without the corrections of `clock`. */
   readonly processClock: Pick<Clock, 'now'>

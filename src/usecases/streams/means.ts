@@ -25,6 +25,8 @@ type WireVoucher = NonNullable<UpdateStreamBody['voucher']>
 interface MeansOpening extends StreamHold {
   /** What the resource server has charged of a channel before; null: what is claimed. */
   readonly baseline: bigint | null
+  /** What earlier streams over the channel have used and not settled, with what was charged before. */
+  readonly owed: bigint
 }
 
 export type Taken = Pick<
@@ -170,9 +172,10 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
     },
 
     open: async (opening, { openChannel }) => {
-      const { authorizationId, payment, baseline } = opening
+      const { authorizationId, payment, baseline, owed } = opening
       checkNewRequirements(payment, scheme)
-      const statedCharge = baseline ?? 0n
+      // Otherwise one voucher would pay for two streams.
+      const statedCharge = baseline !== null && baseline > owed ? baseline : owed
       const { payer, voucher, charged, refundId } = await openChannel({ ...opening, statedCharge }, channels)
       const { channelId: id, config, ceiling, signature } = voucher
       return {

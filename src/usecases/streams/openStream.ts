@@ -23,7 +23,7 @@ import type { OpenStreamRequest, StreamUseCases } from './useCases.js'
 import { viewStream } from './viewStream.js'
 
 interface OpenStreamDependencies extends HoldDependencies {
-  readonly store: Pick<StreamStore, 'open' | 'change' | 'find' | 'findOpen'>
+  readonly store: Pick<StreamStore, 'open' | 'change' | 'find' | 'findOpen' | 'findOwed'>
   readonly journal: Pick<SettlementJournal, 'findOpen'>
   readonly registry: SchemeRegistry
   readonly quotaGate: QuotaGate
@@ -132,7 +132,9 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     try {
       const { requester } = request
       const baseline = body.baseline === undefined ? null : BigInt(body.baseline)
-      const opening = { id, authorizationId, payment, caller, quota, requester, isAwaited, baseline }
+      const isOfChannel = authorizationId !== null && scheme.channelStreams !== undefined
+      const owed = isOfChannel ? await store.findOwed(authorizationId) : 0n
+      const opening = { id, authorizationId, payment, caller, quota, requester, isAwaited, baseline, owed }
       taken = await means.open({ ...opening, findEnd, isNew: true }, { hold, openChannel })
     } catch (error) {
       const winner = isTaken(error) && authorizationId !== null ? await findWinner(authorizationId) : null

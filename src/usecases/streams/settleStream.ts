@@ -22,6 +22,8 @@ interface SettleStreamDependencies {
   readonly clock: Clock
   /** Alone decides whether a stream ends unpaid: `clock` follows block times, and those can be wrong. */
   readonly processClock: Pick<Clock, 'now'>
+  /** How long after its close a stream over a channel waits for the signature of the receiver's authorizer. */
+  readonly unsignedForMs: number
   readonly logger: Logger
 }
 
@@ -70,6 +72,7 @@ export const createSettleStream = ({
   releaseHold,
   clock,
   processClock,
+  unsignedForMs,
   logger,
 }: SettleStreamDependencies): SettleStream => {
   const failures = createFailureLog({
@@ -159,7 +162,11 @@ export const createSettleStream = ({
     if (settlement !== null) return judgeSettlement(stream, settlement, newestId)
     if (isReached) return nothingSent(stream)
     const now = clock.now()
-    const isOver = processClock.now().getTime() >= stream.settlesUntil.getTime()
+    const processNow = processClock.now().getTime()
+    // Attempts do not change `updatedAt`: it is the time of the close.
+    const isUnsigned = refusal !== null && unsigned.has(refusal)
+    const isAbandoned = isUnsigned && processNow >= stream.updatedAt.getTime() + unsignedForMs
+    const isOver = isAbandoned || processNow >= stream.settlesUntil.getTime()
     const isPremature = !isOver && refusal !== null && isExpiry.has(refusal)
     const reason = reverted?.reason ?? (isPremature ? null : refusal)
     if (isOver) {
@@ -241,6 +248,12 @@ const nothingSent = ({ finalAmount }: Stream): StreamCommand => ({
   transaction: '',
   settledAmount: finalAmount ?? 0n,
 })
+
+/** The receiver has not signed the claim of a channel. Its voucher stays claimable, and the channel is free for others. */
+const unsigned: ReadonlySet<Reason> = new Set([
+  'invalid_batch_settlement_evm_authorizer_not_configured',
+  'invalid_batch_settlement_evm_claim_authorizer_signature',
+])
 
 /** By the block time of the network, which can be wrong: they are repeated until the process's own time has come. */
 const isExpiry: ReadonlySet<Reason> = new Set([

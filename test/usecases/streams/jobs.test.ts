@@ -61,6 +61,7 @@ const setup = (attempt: Attempt, aheadMs = 0) => {
   const settleStream = createSettleStream({
     ...shared,
     processClock: clock,
+    unsignedForMs: 86_400_000,
     journal,
     registry: {
       ...createSchemeRegistry([]),
@@ -112,6 +113,34 @@ const closing = (change: Partial<Stream> = {}): Stream =>
   streamOf({ state: 'closing', amount: 500n, finalAmount: 500n, attendAt: start, ...change })
 
 describe('the job that closes streams', () => {
+  it.each([
+    'invalid_batch_settlement_evm_authorizer_not_configured',
+    'invalid_batch_settlement_evm_claim_authorizer_signature',
+  ] as const)('gives up one that the receiver has not signed a day after its close: %s', async (reason) => {
+    const { store, clock, round, released } = setup(refuse(reason))
+    const stream = closing({ updatedAt: start, settlesUntil: new Date(start.getTime() + 7 * 86_400_000) })
+    store.put(stream)
+    await round()
+    await clock.advance(86_000_000)
+    await round()
+    expect(store.get(stream.id)).toMatchObject({ state: 'closing', reason })
+    await clock.advance(86_400_000)
+    await round()
+    expect(store.get(stream.id)).toMatchObject({ state: 'failed', reason })
+    expect(released).toEqual([stream.id])
+  })
+
+  it('gives up none a day after its close whose chain says something else', async () => {
+    const { store, clock, round } = setup(refuse('insufficient_funds'))
+    const stream = closing({ updatedAt: start, settlesUntil: new Date(start.getTime() + 7 * 86_400_000) })
+    store.put(stream)
+    for (let each = 0; each < 3; each++) {
+      await round()
+      await clock.advance(86_400_000)
+    }
+    expect(store.get(stream.id)).toMatchObject({ state: 'closing' })
+  })
+
   it.each(['authorization_expired', 'permit_expired', 'permit2_deadline_expired'] as const)(
     'ends none unpaid because a block time is wrong and says %s',
     async (reason) => {

@@ -20,6 +20,7 @@ import { readStream, streamColumns } from './streamRow.js'
 
 const withPayment = z.looseObject({ payment: z.unknown() })
 const idRow = z.object({ id: z.string() })
+const owedRow = z.object({ owed: z.string().transform(BigInt) })
 const networkRow = z.object({ network: z.string() })
 const openCount = z.object({
   network: z.string(),
@@ -66,6 +67,19 @@ export const createStreamStore = (pool: Pool): StreamStore => {
     find: async (id) => (uuidForm.test(id) ? await findWhere('s.id = $1', id) : null),
 
     findOpen: coalesce(findAllOpen(pool)),
+
+    findOwed: async (authorizationId) => {
+      const { rows } = await pool.query(
+        `select coalesce(max(baseline + final_amount), 0)::text as owed from (
+           select baseline, final_amount from streams
+           where authorization_id = $1 and state in ('active', 'paused', 'closing') and channel is not null
+           union all
+           select baseline, final_amount from streams
+           where authorization_id = $1 and state = 'failed' and channel is not null) s`,
+        [authorizationId],
+      )
+      return owedRow.parse(rows[0]).owed
+    },
 
     findToSettle: async (id) => {
       const { rows } = await pool.query(

@@ -22,3 +22,6 @@ alter table hold_moves
   add column if not exists asked_at timestamptz not null default now(),
   add column if not exists is_kept boolean not null default false;
 create index if not exists hold_moves_to_judge on hold_moves (asked_at) where not is_kept;
+
+-- What streams over a channel have used and not settled is charged before later ones.
+create index if not exists streams_failed_over_channel on streams (authorization_id) where state = 'failed' and channel is not null;
