@@ -6,6 +6,7 @@ import { findChromium } from '../support/chromium.js'
 import { planHold } from '../support/evm/holds.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { createEoa } from '../support/evm/wallets.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 import { type ConsoleBrowser, createCalls, looks, openConsole, signInWith, waitUntilLive } from './support.js'
@@ -108,6 +109,26 @@ describe.skipIf(chromium === null)('holds and channels in the console', () => {
     await list.getByRole('button', { name: 'Refund' }).click()
     await list.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
     await list.getByRole('dialog').getByRole('alert').waitFor()
+    browser.expectNoProblems()
+  })
+
+  it('shows and changes what is done before deadlines, of new holds and of one', async () => {
+    const apiKey = await calls.register('katherine@example.com')
+    const page = await openPage(apiKey, 'holds')
+    const ofNew = page.getByLabel('New holds, before the deadline')
+    await ofNew.selectOption({ label: 'Return it to the payer' })
+    const isValue = (of: typeof ofNew, value: string) =>
+      pollUntil(
+        async () => (await of.inputValue()) === value && (await of.isEnabled()),
+        `${value} to be shown`,
+      )
+    await isValue(ofNew, 'void')
+    await openHold(apiKey)
+    await page.getByRole('table', { name: 'Holds, newest first' }).getByRole('link').click()
+    const ofHold = page.getByLabel('Before the deadline')
+    await isValue(ofHold, 'void')
+    await ofHold.selectOption({ label: 'Capture what is left' })
+    await isValue(ofHold, 'capture')
     browser.expectNoProblems()
   })
 

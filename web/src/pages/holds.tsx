@@ -1,6 +1,7 @@
 import type { Schemas } from '../api.js'
 import { shorten } from '../format.js'
 import { api } from '../session.js'
+import { AtDeadlineChoice } from '../ui/AtDeadlineChoice.js'
 import { Choice, Listing, optionsOf } from '../ui/Listing.js'
 import { Empty, Page } from '../ui/layout.js'
 import { Table } from '../ui/Table.js'
@@ -34,6 +35,7 @@ const Holds = ({ query }: Pick<PageInput, 'query'>) => {
     <Page title="Holds" lead="Payments that are held until you capture or void them. Newest first.">
       <search aria-label="Holds" class="filters">
         <Choice label="Status" name="status" value={status} options={optionsOf(states)} />
+        <NewHolds />
       </search>
       <Listing
         noun="holds"
@@ -53,6 +55,19 @@ const Holds = ({ query }: Pick<PageInput, 'query'>) => {
         <HoldTable payments={payments} />
       </Listing>
     </Page>
+  )
+}
+
+/** The default of the account. */
+const NewHolds = () => {
+  const { data, reload } = useLoad((signal) => api.get('/v1/hold-defaults', { signal }), [])
+  return data === null ? null : (
+    <AtDeadlineChoice
+      label="New holds, before the deadline"
+      value={data.atDeadline}
+      send={(atDeadline) => api.post('/v1/hold-defaults', { body: { atDeadline } })}
+      onChanged={reload}
+    />
   )
 }
 

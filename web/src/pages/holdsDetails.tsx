@@ -4,6 +4,7 @@ import { formatUnits, readUnits } from '../format.js'
 import { findToken, networks } from '../networks.js'
 import { api } from '../session.js'
 import { useStore } from '../store.js'
+import { AtDeadlineChoice } from '../ui/AtDeadlineChoice.js'
 import { Confirm } from '../ui/Confirm.js'
 import { LoadedParts } from '../ui/LoadedParts.js'
 import { Card, Empty, Fact, Facts, Page } from '../ui/layout.js'
@@ -56,6 +57,7 @@ const HoldPage = ({ network, hash }: HoldPageProps) => {
                     setMoved(result)
                     reload()
                   }}
+                  onChange={reload}
                 />
                 <ReasonCard
                   title="Why it was refused"
@@ -133,9 +135,10 @@ interface StateProps {
   readonly hold: Details
   readonly isUnderWay: boolean
   readonly onMoved: (moved: Moved) => void
+  readonly onChange: () => void
 }
 
-const State = ({ hold, isUnderWay, onMoved }: StateProps) => {
+const State = ({ hold, isUnderWay, onMoved, onChange }: StateProps) => {
   const [move, setMove] = useState<Move | null>(null)
   return (
     <Card title="State">
@@ -143,6 +146,9 @@ const State = ({ hold, isUnderWay, onMoved }: StateProps) => {
         <StateSentence hold={hold} />
       </p>
       {isUnderWay ? <p role="status">The last request was sent, and its outcome is not proven yet.</p> : null}
+      {hold.status === 'held' || hold.status === 'pending' ? (
+        <Deadline hold={hold} onChange={onChange} />
+      ) : null}
       <div class="actions more">
         {listMoves(hold).map((each) => (
           <button key={each} type="button" class="button" onClick={() => setMove(each)}>
@@ -186,6 +192,23 @@ const StateSentence = ({ hold: { status, captureDeadline } }: Pick<StateProps, '
     case 'failed':
       return <>The funds were never held.</>
   }
+}
+
+const Deadline = ({ hold, onChange }: Pick<StateProps, 'hold' | 'onChange'>) => {
+  const { network, paymentInfoHash, atDeadline } = hold
+  return (
+    <AtDeadlineChoice
+      label="Before the deadline"
+      value={atDeadline}
+      send={(value) =>
+        api.post('/v1/payments/{network}/{paymentInfoHash}/deadline', {
+          params: { network, paymentInfoHash },
+          body: { atDeadline: value },
+        })
+      }
+      onChanged={onChange}
+    />
+  )
 }
 
 /** The service answers after at most 25 s; a capture and its void are two settlements. */
@@ -292,10 +315,13 @@ const Settlements = ({ hold }: { readonly hold: Details }) =>
         columns={[
           {
             label: 'What',
-            render: ({ id, type }) => (
-              <a class="row-link" href={`/console/payments/${id}`}>
-                {type === 'hold' ? 'Hold' : titles[type]}
-              </a>
+            render: ({ id, type, automatic }) => (
+              <>
+                <a class="row-link" href={`/console/payments/${id}`}>
+                  {type === 'hold' ? 'Hold' : titles[type]}
+                </a>
+                {automatic ? <span class="mark">at the deadline</span> : null}
+              </>
             ),
           },
           {
