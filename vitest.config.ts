@@ -63,6 +63,7 @@ export default defineConfig({
           name: 'postgres-15',
           ...waiting,
           include: ['test/stores/postgres/!(embedded)/*.test.ts'],
+          env: { REPEATED_RUN: '1' },
           globalSetup: ['test/support/globalSetup15.ts'],
         },
       },

@@ -90,12 +90,14 @@ const noChallenges: DiscoveryDependencies['challenges'] = {
   purge: async () => undefined,
 }
 
+// Its thread judges for all tests of a worker.
+const validator = createPatientValidator()
+
 export const createTestDiscovery = (
   catalogue: DiscoveryCatalogue,
   given: Partial<DiscoveryDependencies> = {},
 ) => {
   const clock = createManualClock()
-  const validator = createPatientValidator()
   const discovery = createDiscovery({
     validators: { explained: validator, settled: validator },
     catalogue,

@@ -10,7 +10,7 @@ import {
 import { countCredit, listPayments, openPayments } from '../../../support/creditModel.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
-import { isLongRun } from '../../../support/longRun.js'
+import { countRuns } from '../../../support/longRun.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const network = 'eip155:84532'
@@ -141,7 +141,7 @@ describe('credit facts under arbitrary histories', () => {
         await pool.query('select rebuild_credit()')
         expect(withoutNothing(await readAll())).toEqual(withoutNothing(facts))
       }),
-      { numRuns: isLongRun ? 60 : 20 },
+      { numRuns: countRuns(20, 60) },
     )
   }, 120_000)
 

@@ -15,6 +15,7 @@ import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
+import { countRuns } from '../../../support/longRun.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { streamOf } from '../../../support/streamOf.js'
@@ -930,7 +931,7 @@ describe('a claim of an authorization that is reserved', () => {
 
   it('never deadlocks with claims of the same authorizations in another order', async () => {
     const find = (by: Pool, ids: readonly string[]) => by.query('select * from find_holds($1, $1)', [ids])
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < countRuns(20, 50); round++) {
       const ids = Array.from({ length: 200 }, (_, index) => `r${round}-${index}`)
       const orders = [ids, ids.toReversed(), ids, ids.toReversed()]
       // Postgres would end one of them with an error.
@@ -941,7 +942,7 @@ describe('a claim of an authorization that is reserved', () => {
   it('never succeeds beside a reservation for another caller at the same time', async () => {
     const theirJournal = createSettlementJournal(otherPool, await addInstance(pool))
     const counts = { reserved: 0, claimed: 0 }
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < countRuns(40, 60); round++) {
       const ids = Array.from({ length: 8 }, (_, index) => `r${round}-${index}`)
       const outcomes = await Promise.all(
         ids.map(async (id, index) => {

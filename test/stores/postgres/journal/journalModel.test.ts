@@ -15,7 +15,7 @@ import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerL
 import { claimOf } from '../../../support/claimOf.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance } from '../../../support/instances.js'
-import { isLongRun } from '../../../support/longRun.js'
+import { countRuns } from '../../../support/longRun.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
@@ -293,7 +293,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
         })
         expect(await findWorkDifferences(pool)).toEqual([])
       }),
-      { numRuns: isLongRun ? 50 : 20 },
+      { numRuns: countRuns(20, 50) },
     )
   }, 120_000)
 
@@ -380,7 +380,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
           expect(await findWorkDifferences(pool)).toEqual([])
         }
       }),
-      { numRuns: 40 },
+      { numRuns: countRuns(20, 40) },
     )
   }, 120_000)
 })

@@ -16,7 +16,7 @@ import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
-import { isLongRun } from '../../../support/longRun.js'
+import { countRuns } from '../../../support/longRun.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -391,7 +391,7 @@ describe('quotas', () => {
       },
     )
     const left = 3
-    const churnRounds = isLongRun ? 60 : 20
+    const churnRounds = countRuns(20, 60)
 
     it("each account's use equals its settlements and never exceeds its quota", async () => {
       await fc.assert(
@@ -446,7 +446,7 @@ describe('quotas', () => {
             }
           },
         ),
-        { numRuns: isLongRun ? 40 : 15 },
+        { numRuns: countRuns(15, 40) },
       )
     }, 120_000)
 
@@ -521,7 +521,7 @@ describe('quotas', () => {
             expect(await readUsed(name)).toBe(limit - left + held)
           }
         }),
-        { numRuns: isLongRun ? 40 : 15 },
+        { numRuns: countRuns(15, 40) },
       )
     }, 120_000)
   })
