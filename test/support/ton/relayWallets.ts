@@ -29,7 +29,7 @@ export const tonEnvironment = (chain: TonChain, url = chain.url): Record<string,
   TON_MNEMONIC: facilitatorMnemonic,
   TON_RPC_URL_testnet: url,
   TON_TOKENS_testnet: chain.token.master.toString(),
-  TON_POLL_INTERVAL_MS_testnet: '20',
+  TON_POLL_INTERVAL_MS_testnet: '100',
   TON_RPC_TIMEOUT_MS: patientTimeoutMs,
   TON_RELAY_WALLETS: '1',
   // Needed by the reference jetton to deploy the recipient's jetton wallet.
