@@ -4,13 +4,12 @@ const lookUp = 'src/chains/polkadot/lookUp.ts'
 const decoder = 'src/chains/polkadot/decoder.ts'
 const index = 'src/chains/polkadot/blockIndex.ts'
 const signed = 'src/chains/polkadot/signedExtrinsic.ts'
-const signatures = ['test/chains/polkadot/signedExtrinsic.test.ts']
-const onChain = ['test/chains/polkadot/pitfalls.test.ts']
+const assetHub = ['test/chains/polkadot/assetHub.test.ts']
 const decoded = ['test/chains/polkadot/decoder.test.ts']
 const indexed = ['test/chains/polkadot/blockIndex.test.ts']
 
 export const guards: readonly Guard[] = [
-  ...guardsIn(lookUp, onChain, {
+  ...guardsIn(lookUp, assetHub, {
     'a failed extrinsic is no payment': ["outcome === 'failure'", 'false'],
     'a block above the finalized one proves nothing': ['block.number > finalized.number', 'false'],
     'a block of another branch proves nothing': ['hash !== block.hash', 'false'],
@@ -23,7 +22,7 @@ export const guards: readonly Guard[] = [
       'runtimes.getDecoder(ask, hash)',
     ],
   }),
-  ...guardsIn(lookUp, onChain, {
+  ...guardsIn(lookUp, assetHub, {
     'only what the signer owned is paid': ['from === signer || isRefund', 'true'],
     'what comes back to the signer is listed': ['to === signer && transfer.from !== query.from', 'false'],
   }),
@@ -50,7 +49,7 @@ export const guards: readonly Guard[] = [
       'return true',
     ],
   }),
-  ...guardsIn(lookUp, signatures, {
+  ...guardsIn(lookUp, assetHub, {
     'the signer signed the extrinsic': [
       '!signed.isSignedBy(signer, await readSignedHashes(ask, signed, number))',
       '(await readSignedHashes(ask, signed, number)) === null',
@@ -65,10 +64,10 @@ export const guards: readonly Guard[] = [
     ],
     'events report no more than was signed': ['return isVerified ? found', 'return true ? found'],
   }),
-  ...guardsIn('src/chains/common/direct/crossCheck.ts', signatures, {
+  ...guardsIn('src/chains/common/direct/crossCheck.ts', assetHub, {
     'transfers that no signature shows need two hosts': ['isUnverified || countAtStake', 'countAtStake'],
   }),
-  ...guardsIn('src/schemes/exactDirect/scheme.ts', signatures, {
+  ...guardsIn('src/schemes/exactDirect/scheme.ts', assetHub, {
     'one host is not enough for transfers that no signature shows': [
       'found.isUnverified === true && !acceptsUnverified',
       'false',

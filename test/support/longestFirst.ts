@@ -27,7 +27,7 @@ export const longTests: readonly string[] = [
   'test/chains/evm/permit2/exact/attacks.test.ts',
   'test/stores/redis/rateLimiter.test.ts',
   'test/chains/evm/exact/reorgs.test.ts',
-  'test/chains/polkadot/contract.test.ts',
+  'test/chains/polkadot/assetHub.test.ts',
   'test/chains/evm/sendAgain.test.ts',
   'test/chains/ton/crash.test.ts',
   'test/chains/tron/crash.test.ts',
