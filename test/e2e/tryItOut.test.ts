@@ -43,6 +43,7 @@ const untriable = [
   'voidHold',
   'refundHold',
   'getHeldPayment',
+  'setAtDeadline',
 ]
 
 describe('“Try it out” at /docs of a sandbox', () => {
