@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChaosDatabase, withPort } from '../test/chaos/database.js'
+import { startChaosDatabase } from '../test/chaos/database.js'
 import { randomAddress } from '../test/support/evm/authorization.js'
 import { startLocalChain } from '../test/support/evm/localChain.js'
 import { startTestRedis } from '../test/support/redis.js'
-import { startTcpProxy } from '../test/support/tcpProxy.js'
+import { overTcp, startTcpProxy } from '../test/support/tcpProxy.js'
 import { compareWithChain } from './compareWithChain.js'
 import { startOurs } from './contenders.js'
 import type { Scale } from './options.js'
@@ -34,7 +34,7 @@ export const measureOutage = async (scale: Scale): Promise<readonly Verdict[]> =
   if (key === undefined) throw new Error('keys are missing')
   const ours = await startOurs(
     { rpcUrl: chain.url, key, environment: { REDIS_URL: redis.url } },
-    withPort(database, proxy.port),
+    overTcp(database.url, proxy.port),
   )
   try {
     const payTo = randomAddress()

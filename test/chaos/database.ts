@@ -61,10 +61,3 @@ export const startChaosDatabase = async (): Promise<ChaosDatabase> => {
     },
   }
 }
-
-/** Replaces the port by that of a proxy, which does not change. */
-export const withPort = ({ url }: ChaosDatabase, port: number): string => {
-  const through = new URL(url)
-  through.port = String(port)
-  return through.href
-}

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
 import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
-import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
-import { type ChaosDatabase, withPort } from './database.js'
+import { overTcp, startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import type { ChaosDatabase } from './database.js'
 
 export interface Instance {
   readonly name: string
@@ -48,7 +48,7 @@ export const startInstance = async (parts: InstanceOptions): Promise<Instance> =
   const environment = {
     ...parts.environment,
     HOST: '127.0.0.1',
-    DATABASE_URL: withPort(parts.postgres, database.port),
+    DATABASE_URL: overTcp(parts.postgres.url, database.port),
     KEY_ENCRYPTION_SECRET: 'instances-of-a-round-share-this-secret',
     [`EVM_RPC_URL_${chainId}`]: nodes.map(({ url }) => url).join(','),
   }

@@ -6,9 +6,9 @@ import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { deployUptoRouter } from '../support/evm/uptoRouter.js'
 import { createEoa, type EoaWallet } from '../support/evm/wallets.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
-import { startTcpProxy } from '../support/tcpProxy.js'
+import { overTcp, startTcpProxy } from '../support/tcpProxy.js'
 import { type Account, openAccount } from './account.js'
-import { type ChaosDatabase, startChaosDatabase, withPort } from './database.js'
+import { type ChaosDatabase, startChaosDatabase } from './database.js'
 import { type Instance, startInstance } from './instance.js'
 import { type Miner, startMiner } from './miner.js'
 import type { Random } from './random.js'
@@ -94,7 +94,7 @@ export const startWorld = async (random: Random): Promise<World> => {
       (started) => started.close(),
     )
     const pool = openPool({
-      url: withPort(database, proxy.port),
+      url: overTcp(database.url, proxy.port),
       maxConnections: 4,
       onError: () => undefined,
     })

@@ -10,7 +10,7 @@ import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
 import { startService, type TestService } from '../support/service.js'
-import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import { overTcp, startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 
 const answerBody = z.looseObject({
   code: z.string().optional(),
@@ -47,10 +47,11 @@ describe('the service, when its database', () => {
   beforeAll(async () => {
     chain = await startLocalChain({ facilitatorCount: 1 })
     node = await startRpcProxy(chain.url)
-    const url = new URL(database.url)
-    network = await startTcpProxy(Number(url.port))
-    url.port = String(network.port)
-    service = await startService({ chain: { ...chain, url: node.url }, databaseUrl: url.href })
+    network = await startTcpProxy(Number(new URL(database.url).port))
+    service = await startService({
+      chain: { ...chain, url: node.url },
+      databaseUrl: overTcp(database.url, network.port),
+    })
     const registered = await ask('/register', { email: 'ada@example.com', projectName: 'engine' })
     apiKey = z.object({ apiKey: z.string() }).parse(registered.body).apiKey
   })

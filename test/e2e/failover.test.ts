@@ -10,7 +10,7 @@ import { createEoa } from '../support/evm/wallets.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/replicatedPostgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import { overTcp, startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 
 const amount = 10_000n
 const used = 'invalid_exact_evm_nonce_already_used'
@@ -46,13 +46,11 @@ describe('a failover of the database', () => {
     ])
     let current = replicas.primaryUrl
     const network = await startTcpProxy(() => Number(new URL(current).port))
-    const databaseUrl = new URL(current)
-    databaseUrl.port = String(network.port)
     scene = {
       chain,
       replicas,
       network,
-      service: await startService({ chain, databaseUrl: databaseUrl.href }),
+      service: await startService({ chain, databaseUrl: overTcp(current, network.port) }),
       async failOver() {
         await replicas.failOver()
         current = replicas.standbyUrl

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { readText } from '../support/sourceFiles.js'
+import { overTcp } from '../support/tcpProxy.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { makeInstallation, type Started, startProcess } from './support.js'
 
@@ -79,7 +80,8 @@ describe.skipIf(!canIsolate)('the image', () => {
     await mkdir(join(folder, 'bin'))
     await symlink(join(folder, 'dist', 'main.js'), join(folder, 'bin', 'quittance'))
 
-    const url = new URL(database.url)
+    // The server's folder, with its socket, is closed to the user of the image.
+    const url = new URL(overTcp(database.url))
     const password = decodeURIComponent(url.password)
     url.password = ''
     await writeFile(join(folder, 'postgres-password'), `${password === '' ? 'unused' : password}\n`)

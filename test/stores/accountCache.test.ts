@@ -14,7 +14,7 @@ import { apiKeyOf } from '../support/apiKeyOf.js'
 import { createMemoryLogger, type MemoryLogger } from '../support/memoryLogger.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { type SuiteDatabase, useTestDatabase } from '../support/postgres.js'
-import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import { overTcp, startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 
 const newKey = (): SealedKey => ({ fingerprint: randomBytes(32), sealed: randomBytes(80) })
 
@@ -29,10 +29,12 @@ interface Instance {
 }
 
 const openInstance = async (database: SuiteDatabase): Promise<Instance> => {
-  const url = new URL(database.url)
-  const network = await startTcpProxy(Number(url.port))
-  url.port = String(network.port)
-  const listening: Pool = openPool({ url: url.href, maxConnections: 1, onError: () => undefined })
+  const network = await startTcpProxy(Number(new URL(database.url).port))
+  const listening: Pool = openPool({
+    url: overTcp(database.url, network.port),
+    maxConnections: 1,
+    onError: () => undefined,
+  })
   const logger = createMemoryLogger()
   const changes = listenForAccountChanges(listening, logger)
   const store = createAccountStore(database.pool)

@@ -28,6 +28,13 @@ describe('a database that cannot be used', () => {
     expect(sentence).toContain(words)
     expect(sentence).not.toMatch(/hunter2|library words/)
   })
+
+  it('without its Unix socket is described by the folder of the socket', () => {
+    const overSocket = `${url}?host=%2Fvar%2Flib%2Fquittance`
+    expect(describeConnectionProblem(coded('ENOENT'), overSocket)).toContain(
+      'no server listens at /var/lib/quittance',
+    )
+  })
 })
 
 describe('a Redis that cannot be used', () => {

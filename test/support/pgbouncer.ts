@@ -7,6 +7,7 @@ import { unpackDebianPackages } from './debianPackages.js'
 import { pollUntil } from './pollUntil.js'
 import { reservePort } from './reservePort.js'
 import { spawnChild } from './spawnChild.js'
+import { overTcp } from './tcpProxy.js'
 import { makeTemporaryFolder } from './temporaryFolder.js'
 
 export interface TestPgBouncer {
@@ -89,9 +90,7 @@ export const startPgBouncer = async (program: Program, databaseUrl: string): Pro
   await pollUntil(() => accepts(port), 'pgbouncer to listen')
   return {
     urlOf: (url) => {
-      const pooled = new URL(url)
-      pooled.host = `127.0.0.1:${port}`
-      return pooled.href
+      return overTcp(url, port)
     },
     stop: async () => {
       await end(child)

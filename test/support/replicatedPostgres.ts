@@ -7,7 +7,7 @@ import {
 } from '../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 import { patientPool } from './patientPool.js'
 import { pollUntil } from './pollUntil.js'
-import { startTcpProxy } from './tcpProxy.js'
+import { overTcp, startTcpProxy } from './tcpProxy.js'
 import { makeTemporaryFolder } from './temporaryFolder.js'
 
 export interface ReplicatedPostgres {
@@ -44,9 +44,10 @@ export const startReplicatedPostgres = async ({
     ...(isSynchronous ? { synchronous_standby_names: '*' } : {}),
   })
   const replication = await startTcpProxy(Number(new URL(primary.url).port))
-  const source = new URL(primary.url)
-  source.port = String(replication.port)
-  const standby = await start(folders.standby, { fsync: 'off', primary_conninfo: source.href })
+  const standby = await start(folders.standby, {
+    fsync: 'off',
+    primary_conninfo: overTcp(primary.url, replication.port),
+  })
   const ask = async <Row extends object>(url: string, statement: string): Promise<readonly Row[]> => {
     const pool = openPool({ ...patientPool, url, maxConnections: 1 })
     try {

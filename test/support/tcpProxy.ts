@@ -22,6 +22,14 @@ interface Gate {
   open(): void
 }
 
+/** The URL of a Postgres server without its Unix socket, which takes precedence; by default with the server's own port. */
+export const overTcp = (url: string, port?: number): string => {
+  const changed = new URL(url)
+  changed.searchParams.delete('host')
+  if (port !== undefined) changed.port = String(port)
+  return changed.href
+}
+
 const resetDeadlineMs = 250
 
 /** A target function is called for each connection, for targets whose port changes. */

@@ -4,7 +4,7 @@ import { openCore } from '../../support/core.js'
 import { useTestDatabase } from '../../support/postgres.js'
 import { findPromtool } from '../../support/promtool.js'
 import { startTestRedis, type TestRedis } from '../../support/redis.js'
-import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
+import { overTcp, startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 import { expectAlert } from '../expectAlert.js'
 import { type Observed, observe } from '../observe.js'
 
@@ -19,20 +19,20 @@ describe.skipIf(promtool === '' || redis === null)('the alert', () => {
   let databaseNetwork: TcpProxy
   let redisNetwork: TcpProxy
   let core: Core
+  let databaseUrl: string
   let service: Observed
 
   beforeAll(async () => {
-    const url = new URL(database.url)
-    databaseNetwork = await startTcpProxy(Number(url.port))
-    url.port = String(databaseNetwork.port)
+    databaseNetwork = await startTcpProxy(Number(new URL(database.url).port))
     redisNetwork = await startTcpProxy(redis?.port ?? 0)
     const redisUrl = new URL(redis?.url ?? 'redis://127.0.0.1')
     redisUrl.port = String(redisNetwork.port)
+    databaseUrl = overTcp(database.url, databaseNetwork.port)
     core = await openCore({
-      databaseUrl: url.href,
+      databaseUrl,
       environment: { SANDBOX: 'true', REDIS_URL: redisUrl.href },
     })
-    service = await observe(core, url.href)
+    service = await observe(core, databaseUrl)
   })
   afterAll(async () => {
     await core.close()

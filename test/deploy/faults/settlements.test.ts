@@ -6,7 +6,7 @@ import { openUpto } from '../../chains/evm/upto/scene.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { findPromtool } from '../../support/promtool.js'
-import { startTcpProxy } from '../../support/tcpProxy.js'
+import { overTcp, startTcpProxy } from '../../support/tcpProxy.js'
 import { useScene } from '../../support/useScene.js'
 import { createLoopbackFetch, startWebhookReceiver } from '../../support/webhookReceiver.js'
 import { accountOf } from '../../usecases/webhooks/support.js'
@@ -194,12 +194,11 @@ describe.skipIf(promtool === '')('the alert', () => {
   }
 
   it('QuittanceSettleErrors fires when the database refuses connections', async () => {
-    const url = new URL(scene.database.url)
-    const network = await startTcpProxy(Number(url.port))
-    url.port = String(network.port)
-    const { core } = await scene.open({ environment: { DATABASE_URL: url.href } })
+    const network = await startTcpProxy(Number(new URL(scene.database.url).port))
+    const url = overTcp(scene.database.url, network.port)
+    const { core } = await scene.open({ environment: { DATABASE_URL: url } })
     const flow = { path: '/settle', counter: 'facilitator_settle_total', errors: 40 }
-    const timeline = await countErrors(await observe(core, url.href), flow, network.refuse)
+    const timeline = await countErrors(await observe(core, url), flow, network.refuse)
     await network.pass()
     await expectAlert(promtool, 'QuittanceSettleErrors', timeline)
     await core.close()

@@ -54,7 +54,8 @@ const isPostgresThere = 'Check that Postgres answers there, or correct the URL.'
 
 const problems: readonly Problem[] = [
   {
-    codes: ['ECONNREFUSED'],
+    // Without a server a Unix socket is not there.
+    codes: ['ECONNREFUSED', 'ENOENT'],
     describe: (place) => `no server listens at ${place}. Start Postgres there, or correct the URL.`,
   },
   {
@@ -127,12 +128,12 @@ const problems: readonly Problem[] = [
 const readCode = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 
-/** Host and port only. */
+/** Host and port only, or the folder of the Unix socket. */
 const describeTarget = (url: string): { readonly place: string; readonly database: string } => {
   if (!URL.canParse(url)) return { place: 'its host', database: '' }
-  const { hostname, port, pathname } = new URL(url)
+  const { hostname, port, pathname, searchParams } = new URL(url)
   return {
-    place: `${hostname}:${port === '' ? '5432' : port}`,
+    place: searchParams.get('host') ?? `${hostname}:${port === '' ? '5432' : port}`,
     database: decodeURIComponent(pathname.slice(1)),
   }
 }

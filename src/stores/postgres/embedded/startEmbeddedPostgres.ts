@@ -27,7 +27,7 @@ export interface EmbeddedPostgres {
   onExit(listener: (reason: string) => void): void
 }
 
-/** On a random port of 127.0.0.1. The first start creates the cluster; later starts recover it. */
+/** On a random port of 127.0.0.1, and on a Unix socket where there can be one. The first start creates the cluster; later starts recover it. */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
   machine: Machine = thisMachine(),
@@ -43,18 +43,28 @@ export async function startEmbeddedPostgres(
     warnWithoutDeathSignal(launch, machine, log)
 
     await stopOrphanedServer(launch, { cluster, machine, lock, log })
+    await removeSockets(folder)
     const { password, path: passwordFile } = await getPassword(folder, launch.user)
     // Not before: copied binaries, changed owners and an orphaned server take as long as disk and server need.
     const deadline = machine.now() + machine.startDeadlineMs
     await createCluster(launch, { cluster, passwordFile, initdbArgs, timeoutMs: machine.startDeadlineMs })
-    const running = await runServer(launch, { cluster, settings, machine, deadline, log })
+    const running = await runServer(launch, {
+      cluster,
+      socketFolder: folder,
+      settings,
+      machine,
+      deadline,
+      log,
+    })
     server = running.server
 
-    const urlOf = (database: string) =>
-      `postgres://${databaseName}:${password}@127.0.0.1:${running.port}/${database}?sslmode=disable`
-    await createDatabase(urlOf('postgres'), { passwordFile, timeoutMs: machine.startDeadlineMs })
+    const url = buildUrl(password, running)
+    await createDatabase(buildUrl(password, running, 'postgres'), {
+      passwordFile,
+      timeoutMs: machine.startDeadlineMs,
+    })
     return supervise(running.server, {
-      url: urlOf(databaseName),
+      url,
       stopDeadlineMs: machine.stopDeadlineMs,
       lock,
     })
@@ -149,9 +159,10 @@ async function createDatabase(
 
 export const findRunningPostgres = async (folder: string): Promise<string | null> => {
   try {
-    const [, , , port] = (await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')
+    const file = await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8')
+    const [, , , port, socketFolder = ''] = file.split('\n')
     const password = (await readFile(join(folder, 'password'), 'utf8')).trim()
-    const url = `postgres://${databaseName}:${password}@127.0.0.1:${port}/${databaseName}?sslmode=disable`
+    const url = buildUrl(password, { port, socketFolder: socketFolder === '' ? null : socketFolder })
     await connectOnce(url)
     return url
   } catch (error) {
@@ -159,6 +170,19 @@ export const findRunningPostgres = async (folder: string): Promise<string | null
     if (hasErrorCode(error, 'ENOENT', 'ECONNREFUSED')) return null
     throw error
   }
+}
+
+/** Of the application database. The host in the query, which takes precedence, is the folder of the socket. */
+const buildUrl = (
+  password: string,
+  {
+    port,
+    socketFolder,
+  }: { readonly port: string | number | undefined; readonly socketFolder: string | null },
+  database = databaseName,
+): string => {
+  const host = socketFolder === null ? '' : `&host=${encodeURIComponent(socketFolder)}`
+  return `postgres://${databaseName}:${password}@127.0.0.1:${port}/${database}?sslmode=disable${host}`
 }
 
 const connectOnce = async (url: string): Promise<void> => {
@@ -203,6 +227,12 @@ async function createCluster(
   }
   await rename(incomplete, cluster)
   await syncFolder(dirname(cluster))
+}
+
+/** Those of servers that were killed: each start has another port, and its socket another name. */
+async function removeSockets(folder: string): Promise<void> {
+  const sockets = (await readdir(folder)).filter((name) => name.startsWith('.s.PGSQL.'))
+  for (const name of sockets) await rm(join(folder, name), { force: true })
 }
 
 async function removeIncomplete(cluster: string): Promise<void> {

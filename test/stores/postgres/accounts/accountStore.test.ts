@@ -4,7 +4,7 @@ import type { SealedKey } from '../../../../src/ports/accountStore.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { useTestDatabase } from '../../../support/postgres.js'
-import { startTcpProxy } from '../../../support/tcpProxy.js'
+import { overTcp, startTcpProxy } from '../../../support/tcpProxy.js'
 
 const newKey = (): SealedKey => ({ fingerprint: randomBytes(32), sealed: randomBytes(80) })
 const who = (over: Partial<{ email: string; project: string }> = {}) => ({
@@ -230,11 +230,9 @@ describe('accounts in Postgres', () => {
   })
 
   it('gives up on a silent database before its pool does', async () => {
-    const url = new URL(database.url)
-    const network = await startTcpProxy(Number(url.port))
-    url.port = String(network.port)
+    const network = await startTcpProxy(Number(new URL(database.url).port))
     const distant = openPool({
-      url: url.href,
+      url: overTcp(database.url, network.port),
       maxConnections: 1,
       statementTimeoutMs: 3_600_000,
       onError: () => undefined,

@@ -4,17 +4,15 @@ import { AppError } from '../../../../src/errors.js'
 import { mapDatabaseErrors } from '../../../../src/stores/postgres/database/databaseErrors.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { useTestDatabase } from '../../../support/postgres.js'
-import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
+import { overTcp, startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
 
 describe('a store with mapped database errors', () => {
   const database = useTestDatabase()
   let network: TcpProxy
   let pool: Pool
   beforeEach(async () => {
-    const url = new URL(database.url)
-    network = await startTcpProxy(Number(url.port))
-    url.port = String(network.port)
-    pool = openPool({ url: url.href, maxConnections: 1, onError: () => undefined })
+    network = await startTcpProxy(Number(new URL(database.url).port))
+    pool = openPool({ url: overTcp(database.url, network.port), maxConnections: 1, onError: () => undefined })
   })
   afterEach(async () => {
     await network.close()

@@ -7,7 +7,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { addInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
-import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
+import { overTcp, startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.js'
 
 const claimed = {
   scheme: 'exact',
@@ -30,10 +30,8 @@ describe('a database outage while an instance releases its work', () => {
   let pool: Pool
 
   beforeAll(async () => {
-    const url = new URL(database.url)
-    network = await startTcpProxy(Number(url.port))
-    url.port = String(network.port)
-    pool = openPool({ url: url.href, maxConnections: 2, onError: () => undefined })
+    network = await startTcpProxy(Number(new URL(database.url).port))
+    pool = openPool({ url: overTcp(database.url, network.port), maxConnections: 2, onError: () => undefined })
   })
   afterAll(async () => {
     await network.close()

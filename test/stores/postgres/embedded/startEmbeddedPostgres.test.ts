@@ -11,6 +11,7 @@ import {
   startEmbeddedPostgres,
 } from '../../../../src/stores/postgres/embedded/startEmbeddedPostgres.js'
 import { pollUntil } from '../../../support/pollUntil.js'
+import { overTcp } from '../../../support/tcpProxy.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 import {
   ask,
@@ -30,6 +31,7 @@ import {
   usedFolder,
 } from './support.js'
 
+const isWindows = process.platform === 'win32'
 const noTool = '/nowhere/this-program-does-not-exist'
 const machine = thisMachine()
 const withTools = (tools: Partial<Machine['tools']>): Machine => ({
@@ -37,6 +39,9 @@ const withTools = (tools: Partial<Machine['tools']>): Machine => ({
   tools: { ...machine.tools, ...tools },
 })
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+/** Without the socket. */
+const listFolder = async (folder: string) =>
+  (await readdir(folder)).filter((name) => !name.startsWith('.s.PGSQL.'))
 const remember = (url: string) => ask(url, 'create table kept as select 42 as answer')
 const recall = (url: string) => ask(url, 'select answer from kept')
 
@@ -81,14 +86,22 @@ describe('a first start', () => {
       expect(await show('max_wal_size')).toBe('1GB')
     })
 
-    test('is reachable on 127.0.0.1 only, with the password only', async () => {
+    test('is reachable on 127.0.0.1 and a socket in its folder only, with the password only', async () => {
       const { url } = postgres
 
       expect(await ask(url, 'show listen_addresses')).toBe('127.0.0.1')
-      expect(await ask(url, 'show unix_socket_directories')).toBe('')
-      const stranger = new URL(url)
-      stranger.password = 'guess'
-      await expect(ask(stranger.href, 'select 1')).rejects.toThrow('password authentication failed')
+      for (const reachable of [url, overTcp(url)]) {
+        const stranger = new URL(reachable)
+        stranger.password = 'guess'
+        await expect(ask(stranger.href, 'select 1')).rejects.toThrow('password authentication failed')
+      }
+    })
+
+    test.skipIf(isWindows)('is used over the socket', async () => {
+      const { url } = postgres
+
+      expect(await ask(url, 'select inet_client_addr()')).toBeNull()
+      expect(await ask(overTcp(url), 'select host(inet_client_addr())')).toBe('127.0.0.1')
     })
 
     test('restricts the data folder and the password file to the owner', async () => {
@@ -107,7 +120,7 @@ describe('a first start', () => {
     const { url } = await start(folder)
 
     expect(await ask(url, 'select 1')).toBe(1)
-    expect(await readdir(folder)).toEqual(['cluster', 'lock', 'password'])
+    expect(await listFolder(folder)).toEqual(['cluster', 'lock', 'password'])
   })
 
   test('reports the output of initdb if the cluster cannot be created', async () => {
@@ -137,6 +150,33 @@ describe('a start', () => {
     squatter.close()
     expect(ports).toEqual([])
     expect(await ask(url, 'select 1')).toBe(1)
+  })
+})
+
+describe.skipIf(isWindows)('the socket', () => {
+  test('is given up for TCP in a folder whose path is too long for one', async () => {
+    const folder = join(await newFolder(), 'x'.repeat(100))
+
+    const { url } = await start(folder)
+
+    expect(await ask(url, 'select host(inet_client_addr())')).toBe('127.0.0.1')
+  })
+
+  test('works in a folder whose path has spaces and the separators of a list', async () => {
+    const { url } = await start(join(await newFolder(), `a, "b" and 'c'+%20`))
+
+    expect(await ask(url, 'select inet_client_addr()')).toBeNull()
+  })
+
+  test('of a killed server is removed by the next start', async () => {
+    const folder = await usedFolder()
+    const stale = ['.s.PGSQL.1', '.s.PGSQL.1.lock']
+    for (const name of stale) await writeFile(join(folder, name), '')
+
+    await start(folder)
+
+    const left = await readdir(folder)
+    expect(left.filter((name) => stale.includes(name))).toEqual([])
   })
 })
 
@@ -447,7 +487,7 @@ describe('the binaries', () => {
     const { url } = await start(folder, { ...machine, binaries: [{ origin: 'a copy', bin, packageFolder }] })
 
     expect(await ask(url, 'select 1')).toBe(1)
-    expect(await readdir(folder)).toEqual(['cluster', 'lock', 'password'])
+    expect(await listFolder(folder)).toEqual(['cluster', 'lock', 'password'])
   })
 })
 

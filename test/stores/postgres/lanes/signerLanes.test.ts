@@ -9,7 +9,7 @@ import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
-import { startTcpProxy } from '../../../support/tcpProxy.js'
+import { overTcp, startTcpProxy } from '../../../support/tcpProxy.js'
 
 const lane: Lane = { network: 'eip155:84532', signer: '0x1111111111111111111111111111111111111111' }
 const otherSigner: Lane = { ...lane, signer: '0x2222222222222222222222222222222222222222' }
@@ -181,9 +181,11 @@ describe('the signer lanes', () => {
     it('releases a lane whose instance vanishes while it signs', async () => {
       await lanes.advance(lane, 0)
       const proxy = await startTcpProxy(Number(new URL(database.url).port))
-      const url = new URL(database.url)
-      url.port = `${proxy.port}`
-      const farPool = openPool({ url: url.href, maxConnections: 2, onError: () => undefined })
+      const farPool = openPool({
+        url: overTcp(database.url, proxy.port),
+        maxConnections: 2,
+        onError: () => undefined,
+      })
       const farInstance = await appear()
       const far = createSettlementJournal(farPool, farInstance)
       const farLanes = createSignerLanes(farPool, farInstance)
