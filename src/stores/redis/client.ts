@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { silentLogger } from '../../platform/logger.js'
 import { scrubText } from '../../platform/scrub.js'
 import type { Secret } from '../../platform/secret.js'
 import type { Clock } from '../../ports/clock.js'
@@ -117,13 +116,27 @@ export const createRedisOutage = (logger: Logger): RedisOutage => {
   }
 }
 
-/** Connects, writes and disconnects, within about 2 s. Rejects if Redis does not take the write. */
+/** Connects, writes and disconnects. Rejects with a sentence of our own if Redis does not take the write. */
 export const pingRedis = async (url: Secret): Promise<void> => {
-  // Of a command that also checks nodes and databases: nothing else waits for the answer.
-  const commandTimeoutMs = defaultSocketTimeoutMs
-  const redis = await openRedis(url.reveal(), { logger: silentLogger, commandTimeoutMs })
+  const address = url.reveal()
+  checkUrl(address)
+  // They are longer than those of a request: a command that also checks nodes and databases waits here, and no payment.
+  const patience = { connectTimeout: 10_000, commandTimeout: 10_000, socketTimeout: 10_000 }
+  const redis = new Redis(address, {
+    ...deadlines,
+    ...patience,
+    lazyConnect: true,
+    retryStrategy: () => null,
+  })
+  // The promise of `connect` says only that the connection is closed.
+  const reasons: Error[] = []
+  redis.on('error', (error: Error) => reasons.push(error))
   try {
+    await redis.connect()
     await redis.set('quittance:probe', '', 'PX', 1)
+  } catch (error) {
+    if (error instanceof Error) reasons.push(error)
+    throw new Error(describeRedisProblem(reasons[0] ?? new Error('it cannot be used'), address))
   } finally {
     redis.disconnect()
   }
