@@ -2186,6 +2186,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "hold.deadline_action_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * hold.deadline_action_failed
+         * @description What `atDeadline` asks for has failed twice in a row; it is tried again until the deadline.
+         */
+        post: operations["holdDeadlineActionFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "hold.expired": {
         parameters: {
             query?: never;
@@ -3019,6 +3039,10 @@ export interface components {
             data: components["schemas"]["HeldPayment"] & {
                 /** @description In `hold.captured` and `hold.voided`: whether `atDeadline` asked for it, and no request */
                 automatic?: boolean;
+                /** @description In `hold.deadline_action_failed`: why, as a reason */
+                errorReason?: string;
+                /** @description In `hold.deadline_action_failed`: why */
+                errorMessage?: string;
             };
         };
         Intent: {
@@ -9956,6 +9980,45 @@ export interface operations {
                 "application/json": components["schemas"]["HoldEvent"] & {
                     /** @constant */
                     type?: "hold.expiring";
+                };
+            };
+        };
+        responses: {
+            /** @description Ends all deliveries until a URL is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other response is retried for about 17 hours. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    holdDeadlineActionFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every delivery of the event */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Unix time in seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Standard Webhooks: `v1,` and the base64 HMAC-SHA256, one per valid secret */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldEvent"] & {
+                    /** @constant */
+                    type?: "hold.deadline_action_failed";
                 };
             };
         };

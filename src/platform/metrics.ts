@@ -39,6 +39,7 @@ interface MeasuredHolds {
   readonly count: number
   readonly amount: bigint
   readonly nearestDeadline: Date
+  readonly failing: number
 }
 
 interface MeasuredReconciliation {
@@ -229,6 +230,12 @@ export const createMetrics = ({
     labelNames: ['network'],
     registers,
   })
+  const failingActions = new Gauge({
+    name: 'quittance_holds_action_failing',
+    help: 'Holds that could not be captured or voided before their deadline yet, as their account asks',
+    labelNames: ['network'],
+    registers,
+  })
   const reorged = new Counter({
     name: 'quittance_settlements_reorged_total',
     help: 'Confirmed settlements whose block was removed by a reorg',
@@ -337,11 +344,12 @@ export const createMetrics = ({
     countWebhook: (outcome) => webhooks.inc({ outcome }),
     setOpenSettlements: setOpen({ count: open, oldest }, openStates),
     setOpenHolds: (holds) => {
-      for (const gauge of [openHolds, heldAmount, nearestDeadline]) gauge.reset()
+      for (const gauge of [openHolds, heldAmount, nearestDeadline, failingActions]) gauge.reset()
       const nearest = new Map<string, number>()
-      for (const { network, asset, count, amount, nearestDeadline: at } of holds) {
+      for (const { network, asset, count, amount, nearestDeadline: at, failing } of holds) {
         const labels = { network: labelNetwork(network) }
         openHolds.inc(labels, count)
+        failingActions.inc(labels, failing)
         heldAmount.inc({ ...labels, asset }, Number(amount))
         const seconds = Math.min(
           at.getTime() / 1_000,

@@ -104,6 +104,8 @@ export interface OpenHolds {
   readonly count: number
   readonly amount: bigint
   readonly nearestDeadline: Date
+  /** Those for which the last action before the deadline has failed. */
+  readonly failing: number
 }
 
 /** Which holds are due: their deadline is at most so far, or half of their life, away. */
@@ -119,6 +121,9 @@ interface HoldEvent {
   readonly type: string
   readonly data: JsonObject
 }
+
+/** `none`: nothing was tried. A failure has the event that the second one in a row writes: a node that was slow once is no news. */
+export type ActionOutcome = 'none' | 'made' | { readonly failure: HoldEvent }
 
 /** Unique keys decide: one account per payment, and one move per key and part. */
 export interface HeldPayments {
@@ -173,7 +178,10 @@ export interface HeldPayments {
   /** False: its account changed its mind. From then on it cannot, until `endAction`. */
   beginAction(id: string, atDeadline: AtDeadline): Promise<boolean>
   /** `hasFailed`: nothing of it is under way, and its account may change its mind. */
-  endAction(id: string, next: { readonly actAt: Date; readonly hasFailed: boolean }): Promise<void>
+  endAction(
+    id: string,
+    next: { readonly actAt: Date; readonly hasFailed: boolean; readonly outcome: ActionOutcome },
+  ): Promise<void>
   /** Deletes requests that moved nothing, a day after they were asked for last. */
   purgeMoves(stopped: AbortSignal): Promise<void>
 }

@@ -286,8 +286,8 @@ it('metrics of holds show what is held, and the first deadline of a network', as
   const [network, asset] = ['eip155:8453', '0xa']
   const [soon, late] = [new Date(1_000_000), new Date(2_000_000)]
   metrics.setOpenHolds([
-    { network, asset, count: 2, amount: 700n, nearestDeadline: soon },
-    { network, asset: '0xb', count: 1, amount: 5n, nearestDeadline: late },
+    { network, asset, count: 2, amount: 700n, nearestDeadline: soon, failing: 1 },
+    { network, asset: '0xb', count: 1, amount: 5n, nearestDeadline: late, failing: 0 },
   ])
   expect(await lines('quittance_holds_open')).toEqual(['{network="eip155:8453"} 3'])
   expect(await lines('quittance_holds_amount')).toEqual([
@@ -297,7 +297,9 @@ it('metrics of holds show what is held, and the first deadline of a network', as
   expect(await lines('quittance_holds_nearest_deadline_timestamp_seconds')).toEqual([
     '{network="eip155:8453"} 1000',
   ])
+  expect(await lines('quittance_holds_action_failing')).toEqual(['{network="eip155:8453"} 1'])
   metrics.setOpenHolds([])
+  expect(await lines('quittance_holds_action_failing')).toEqual([])
   expect(await lines('quittance_holds_nearest_deadline_timestamp_seconds')).toEqual([])
 })
 

@@ -43,10 +43,12 @@ const holdEvents = {
   'hold.captured': 'All of it was captured.',
   'hold.voided': 'What was not captured was returned to the payer.',
   'hold.expiring': 'The capture deadline is near; at most once per hold.',
+  'hold.deadline_action_failed':
+    'What `atDeadline` asks for has failed twice in a row; it is tried again until the deadline.',
   'hold.expired': 'The capture deadline has passed: the payer can take back what is left.',
   'hold.reclaimed': 'The payer took back what was left.',
   'hold.failed': 'The payment was never held.',
-} as const satisfies Record<`hold.${HeldStatus | 'expiring'}`, string>
+} as const satisfies Record<`hold.${HeldStatus | 'expiring' | 'deadline_action_failed'}`, string>
 
 const settlementData = {
   allOf: [
@@ -109,6 +111,8 @@ export const eventSchemas = {
             description:
               'In `hold.captured` and `hold.voided`: whether `atDeadline` asked for it, and no request',
           },
+          errorReason: { type: 'string', description: 'In `hold.deadline_action_failed`: why, as a reason' },
+          errorMessage: { type: 'string', description: 'In `hold.deadline_action_failed`: why' },
         },
       },
     ],

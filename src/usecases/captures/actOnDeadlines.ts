@@ -1,11 +1,11 @@
-import { isRefusal } from '../../errors.js'
+import { AppError, isRefusal } from '../../errors.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
-import type { HeldPayment, HeldPayments } from '../../ports/heldPayments.js'
+import type { ActionOutcome, HeldPayment, HeldPayments } from '../../ports/heldPayments.js'
 import type { Logger } from '../../ports/logger.js'
 import { getTier, type Tiers } from '../../protocol/tiers.js'
-import type { ObservedHold, ObserveHold } from './observeHold.js'
+import { type ObservedHold, type ObserveHold, viewHeldPayment } from './observeHold.js'
 import type { CaptureUseCases, MoveRequest } from './useCases.js'
 
 /* Captures or voids what is held shortly before its capture deadline, where its account asks for that. */
@@ -88,13 +88,12 @@ export const createActOnDeadlines = ({
     }
   }
 
-  /** Returns whether it failed, so that nothing of it is under way. */
-  const act = async (held: HeldPayment): Promise<boolean> => {
+  const act = async (held: HeldPayment): Promise<Ended> => {
     const { atDeadline, capturable: amount } = held
     const request = await writeRequest(held)
-    if (request === null || atDeadline === 'nothing') return true
+    if (request === null || atDeadline === 'nothing') return untried
     // The account may have changed its mind since the hold was read. From here on it cannot.
-    if (!(await store.beginAction(held.id, atDeadline))) return true
+    if (!(await store.beginAction(held.id, atDeadline))) return untried
     const { status, errorReason, errorMessage } = await moveHold({
       ...request,
       asked:
@@ -104,28 +103,32 @@ export const createActOnDeadlines = ({
     })
     if (status !== 'failed') {
       failures.succeeded(held.network)
-      return false
+      return { hasFailed: false, outcome: 'made' }
     }
     report(held, { reason: errorReason, message: errorMessage })
-    return true
+    return { hasFailed: true, outcome: describeFailure(held, { errorReason, errorMessage }) }
   }
 
   const report = ({ network, hash, accountId, atDeadline }: HeldPayment, problem: object): void =>
     failures.failed(network, { network, paymentInfoHash: hash, accountId, atDeadline, ...problem })
 
-  const attend = async (leased: HeldPayment): Promise<void> => {
-    let hasFailed = false
+  const tryToAct = async (leased: HeldPayment): Promise<Ended> => {
     try {
       const observed = await observe(leased)
       // What a request of the account, or an earlier round, leaves is acted on afterwards.
-      if (!isUnderWay(observed)) hasFailed = observed.held.status !== 'held' || (await act(observed.held))
+      if (isUnderWay(observed)) return { hasFailed: false, outcome: 'none' }
+      return observed.held.status === 'held' ? await act(observed.held) : untried
     } catch (error) {
-      // Of any other error it is not known whether something was recorded: the next round finds out.
-      hasFailed = isRefusal(error)
       report(leased, { error })
+      // Of any other error it is not known whether something was recorded: the next round finds out.
+      return { hasFailed: isRefusal(error), outcome: describeFailure(leased, readError(error)) }
     }
+  }
+
+  const attend = async (leased: HeldPayment): Promise<void> => {
+    const ended = await tryToAct(leased)
     await store
-      .endAction(leased.id, { actAt: findPause(leased), hasFailed })
+      .endAction(leased.id, { actAt: findPause(leased), ...ended })
       // The lease ends by itself.
       .catch((error: unknown) => report(leased, { error }))
   }
@@ -162,6 +165,36 @@ export const createActOnDeadlines = ({
     },
   }
 }
+
+interface Ended {
+  /** Nothing of it is under way. */
+  readonly hasFailed: boolean
+  readonly outcome: ActionOutcome
+}
+
+const untried: Ended = { hasFailed: true, outcome: 'none' }
+
+interface Failure {
+  readonly errorReason?: string | undefined
+  readonly errorMessage?: string | undefined
+}
+
+/** As a request would be answered: texts of libraries reach no account. */
+const readError = (error: unknown): Failure =>
+  error instanceof AppError
+    ? { errorReason: error.reason ?? undefined, errorMessage: error.message }
+    : { errorMessage: 'Internal error' }
+
+const describeFailure = (held: HeldPayment, { errorReason, errorMessage }: Failure): ActionOutcome => ({
+  failure: {
+    type: 'hold.deadline_action_failed',
+    data: {
+      ...viewHeldPayment(held),
+      ...(errorReason === undefined ? {} : { errorReason }),
+      ...(errorMessage === undefined ? {} : { errorMessage }),
+    },
+  },
+})
 
 /** Also a capture that still has to return the rest. */
 const isUnderWay = ({ settlements, unfinished }: ObservedHold): boolean =>

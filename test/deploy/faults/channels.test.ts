@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import { createHolds } from '../../chains/evm/authCapture/scene.js'
 import {
   careEnvironment,
@@ -11,11 +12,12 @@ import {
 import { openChannelOnChain } from '../../chains/evm/channels/channelScene.js'
 import { openScene } from '../../chains/evm/scene.js'
 import { createEoa } from '../../support/evm/wallets.js'
+import { pollUntil } from '../../support/pollUntil.js'
 import { findPromtool } from '../../support/promtool.js'
 import { useScene } from '../../support/useScene.js'
 import { expectAlert } from '../expectAlert.js'
 import { observe } from '../observe.js'
-import type { Scrape } from '../scrape.js'
+import { nameSeries, type Scrape } from '../scrape.js'
 
 /* What becomes of channels and holds of accounts on a real chain. */
 
@@ -105,6 +107,44 @@ describe.skipIf(promtool === '')('the alert', () => {
       before: [sinceFirst(before)],
       during: [sinceFirst(during)],
     })
+  })
+
+  it('QuittanceDeadlineActionFails fires while no node lets a capture pass that an account asks for', async () => {
+    const { service, node, run, scrape, scrapeUntil } = await open()
+    const account = randomUUID()
+    await createAccountStore(scene.database.pool()).register(
+      { id: account, email: `${account}@example.com`, project: 'Shop' },
+      { fingerprint: randomBytes(32), sealed: randomBytes(32) },
+    )
+    const hold = await createHolds(scene, service).plan({
+      authorizer,
+      extra: { captureDeadline: later(7_200), refundDeadline: later(9_000) },
+    })
+    expect(await service.settle(hold.body, account)).toMatchObject({ success: true })
+    const { network } = labels()
+    await service.core.useCases.captures.setAtDeadline({
+      accountId: account,
+      network,
+      paymentInfoHash: hold.hash.toLowerCase(),
+      atDeadline: 'capture',
+    })
+    await run('watchHolds')
+    await run('measureOpenHolds')
+    const failing = 'quittance_holds_action_failing'
+    const before = await scrapeUntil([failing, { network }], 0)
+    await scene.database
+      .pool()
+      .query("update held_payments set created_at = created_at - interval '1 day' where account_id = $1", [
+        account,
+      ])
+    node.setFault('eth_estimateGas', { kind: 'refuse' })
+    await run('actOnDeadlines')
+    const during = await pollUntil(async () => {
+      await run('measureOpenHolds')
+      const page = await scrape()
+      return page.get(nameSeries(failing, { network })) === '1' && page
+    }, 'the action to fail')
+    await expectAlert(promtool, 'QuittanceDeadlineActionFails', { before: [before], during: [during] })
   })
 })
 

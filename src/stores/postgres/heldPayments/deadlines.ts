@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { HeldPayments } from '../../../ports/heldPayments.js'
 import { atDeadline } from '../../../protocol/heldPayments.js'
+import { insertEvents } from '../webhooks/webhookEvents.js'
 import { columns, readHeld } from './heldRow.js'
 
 type Deadlines = Pick<
@@ -22,6 +23,17 @@ const refusedRow = z.object({ is_begun: z.boolean() })
 /** $1: now, $2: the lead in milliseconds. The queue of an account adds a day at most. */
 const isNear = `h.at_deadline is not null and h.status in ('pending', 'held') and h.capture_deadline > $1::timestamptz
   and h.capture_deadline <= $1::timestamptz + $2::float8 * interval '1 millisecond' + interval '1 day'`
+
+const endAction = `
+  with ended as (
+    update held_payments set act_at = $2, acting_since = case when $3 then null else acting_since end,
+      action_failures = case $4::text when 'failed' then action_failures + 1 when 'made' then 0 else action_failures end
+    where id = $1 returning account_id, action_failures
+  )
+  ${insertEvents(
+    `select account_id, $5::text as type, null::uuid as settlement_id, $6::json as data
+     from ended where $4::text = 'failed' and action_failures = 2`,
+  )}`
 
 export const createDeadlines = (pool: Pool): Deadlines => ({
   findDefault: async (accountId) => {
@@ -45,7 +57,7 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
 
   setAtDeadline: async (id, action, now) => {
     const { rowCount } = await pool.query(
-      `update held_payments set at_deadline = nullif($2, 'nothing'), act_at = null
+      `update held_payments set at_deadline = nullif($2, 'nothing'), act_at = null, action_failures = 0
        where id = $1 and acting_since is null and status in ('pending', 'held') and capture_deadline > $3`,
       [id, action, now],
     )
@@ -93,10 +105,15 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
     return rowCount === 1
   },
 
-  endAction: async (id, { actAt, hasFailed }) => {
-    await pool.query(
-      `update held_payments set act_at = $2, acting_since = case when $3 then null else acting_since end where id = $1`,
-      [id, actAt, hasFailed],
-    )
+  endAction: async (id, { actAt, hasFailed, outcome }) => {
+    const failure = typeof outcome === 'string' ? null : outcome.failure
+    await pool.query(endAction, [
+      id,
+      actAt,
+      hasFailed,
+      failure === null ? outcome : 'failed',
+      failure?.type,
+      failure === null ? null : JSON.stringify(failure.data),
+    ])
   },
 })

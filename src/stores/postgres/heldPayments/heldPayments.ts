@@ -111,6 +111,7 @@ const openRow = z.object({
   count: z.coerce.number(),
   amount,
   nearestDeadline: z.date(),
+  failing: z.coerce.number(),
 })
 
 /** `views` may be slightly out of date: pages are read from it. */
@@ -256,7 +257,8 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
 
   countOpen: async () => {
     const { rows } = await views.query(
-      `select network, asset, count(*) as count, sum(capturable)::text as amount, min(capture_deadline) as "nearestDeadline"
+      `select network, asset, count(*) as count, sum(capturable)::text as amount, min(capture_deadline) as "nearestDeadline",
+         count(*) filter (where status = 'held' and at_deadline is not null and action_failures > 0) as failing
        from held_payments where look_at is not null and status in ('held', 'expired') group by network, asset`,
     )
     return rows.map((each) => openRow.parse(each))

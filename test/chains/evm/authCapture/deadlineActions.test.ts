@@ -56,6 +56,13 @@ const readChoice = async ({ hash }: Hold) => {
   return rows[0]
 }
 
+const readFailures = async ({ hash }: Hold): Promise<number> => {
+  const { rows } = await scene.database
+    .pool()
+    .query('select action_failures from held_payments where hash = $1', [hash.toLowerCase()])
+  return rows[0].action_failures
+}
+
 describe('a hold near its deadline', () => {
   it('is captured by default where its account has stated so before it was held', async () => {
     const merchant = await open()
@@ -168,6 +175,67 @@ describe('what is done at a deadline', () => {
     })
     await acting
     await actUntil(merchant, hold, 'captured')
+  })
+})
+
+describe('a capture at the deadline that fails', () => {
+  /** Longer than the pause after a failure: an eighth of what is left. */
+  const pauseMs = 230_000
+  const openFailing = async () => {
+    const merchant = await open()
+    const hold = await merchant.open()
+    await merchant.setAtDeadline(hold, 'capture')
+    merchant.clock.advance(dueMs)
+    await scene.chain.setBlacklisted(hold.payTo, true)
+    /** Rounds until so many actions in a row have failed. */
+    const failUntil = async (failures: number) => {
+      if (failures > 1) merchant.clock.advance(pauseMs)
+      await pollUntil(
+        async () => {
+          await merchant.act()
+          return (await readFailures(hold)) === failures
+        },
+        `${failures} failures`,
+        () => readFailures(hold),
+      )
+    }
+    const listFailed = async () =>
+      (await merchant.readHoldEvents()).filter(({ type }) => type === 'hold.deadline_action_failed')
+    return { merchant, hold, failUntil, listFailed }
+  }
+
+  it('is announced to its account once, when it fails for the second time in a row, and made later', async () => {
+    const { merchant, hold, failUntil, listFailed } = await openFailing()
+    await failUntil(1)
+    expect(await listFailed()).toEqual([])
+    await failUntil(2)
+    const [event, ...others] = await listFailed()
+    expect(event?.data).toMatchObject({
+      paymentInfoHash: hold.hash.toLowerCase(),
+      status: 'held',
+      atDeadline: 'capture',
+      errorReason: expect.stringContaining('auth_capture'),
+      errorMessage: expect.stringContaining('escrow'),
+    })
+    expect(others).toEqual([])
+    await failUntil(3)
+    expect(await listFailed()).toHaveLength(1)
+    await scene.chain.setBlacklisted(hold.payTo, false)
+    merchant.clock.advance(pauseMs)
+    await actUntil(merchant, hold, 'captured')
+    expect(await readFailures(hold)).toBe(0)
+    expect(await listFailed()).toHaveLength(1)
+  })
+
+  it('counts from the start once its account asks for something else', async () => {
+    const { merchant, hold, failUntil, listFailed } = await openFailing()
+    await failUntil(1)
+    await merchant.setAtDeadline(hold, 'void')
+    expect(await readFailures(hold)).toBe(0)
+    // A void is not refused by the token, and ends the row of failures.
+    await actUntil(merchant, hold, 'voided')
+    expect(await readFailures(hold)).toBe(0)
+    expect(await listFailed()).toEqual([])
   })
 })
 
