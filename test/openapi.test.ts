@@ -124,6 +124,16 @@ describe('openapi/openapi.yaml', () => {
     expect({ ...changed, info: { ...changed.info, version: original.info.version } }).toEqual(original)
   })
 
+  it('has no schema a second time for requests', () => {
+    const { schemas } = document.components
+    const repeated = Object.entries(schemas).filter(
+      ([name, schema]) =>
+        name.endsWith('Input') &&
+        JSON.stringify(schema) === JSON.stringify(schemas[name.replace(/Input$/, '')]),
+    )
+    expect(repeated).toEqual([])
+  })
+
   it('is generated deterministically', async () => {
     expect(await renderDocument()).toEqual(rendered)
   })

@@ -2483,13 +2483,6 @@ export interface components {
              */
             atDeadline: "nothing" | "capture" | "void";
         };
-        AtDeadlineInput: {
-            /**
-             * @description What is done shortly before `captureDeadline`: `nothing`, `capture` all that can still be captured, or `void` it
-             * @enum {string}
-             */
-            atDeadline: "nothing" | "capture" | "void";
-        };
         CallerCount: {
             /** @description Null: without a valid key */
             accountId: string | null;
@@ -3092,7 +3085,7 @@ export interface components {
             data: components["schemas"]["Intent"];
         };
         IntentExecution: {
-            paymentPayload: components["schemas"]["PaymentPayloadInput"];
+            paymentPayload: components["schemas"]["PaymentPayload"];
             /** @description Selects this route first; default: the selected one */
             routeId?: string;
         };
@@ -3559,8 +3552,6 @@ export interface components {
             accountId: string;
         };
         /** @description Version 2: `accepted` and `payload`. Version 1 and the flat shape: `scheme`, `network` and `payload`. The version is read from `payVersion`, `x402Version` or `t402Version`. */
-        PaymentPayloadInput: components["schemas"]["PaymentPayloadV2"] | components["schemas"]["PaymentPayloadV1"] | components["schemas"]["PaymentPayloadFlat"];
-        /** @description Version 2: `accepted` and `payload`. Version 1 and the flat shape: `scheme`, `network` and `payload`. The version is read from `payVersion`, `x402Version` or `t402Version`. */
         PaymentPayload: components["schemas"]["PaymentPayloadV2"] | components["schemas"]["PaymentPayloadV1"] | components["schemas"]["PaymentPayloadFlat"];
         /**
          * Flat
@@ -3641,7 +3632,7 @@ export interface components {
             x402Version?: number;
             /** @description Protocol version, 1 or 2 */
             t402Version?: number;
-            paymentPayload: components["schemas"]["PaymentPayloadInput"];
+            paymentPayload: components["schemas"]["PaymentPayload"];
             paymentRequirements: components["schemas"]["PaymentRequirements"];
             /**
              * @description Scheme `upto`: what to transfer, at most `maxAmount`; 0 transfers nothing and consumes the authorization. The scheme `exact` ignores it
@@ -4543,7 +4534,7 @@ export interface components {
             x402Version?: number;
             /** @description Protocol version, 1 or 2 */
             t402Version?: number;
-            paymentPayload: components["schemas"]["PaymentPayloadInput"];
+            paymentPayload: components["schemas"]["PaymentPayload"];
             paymentRequirements: components["schemas"]["PaymentRequirements"];
             /**
              * Format: date-time
@@ -5229,7 +5220,7 @@ export interface components {
     requestBodies: {
         AtDeadline: {
             content: {
-                "application/json": components["schemas"]["AtDeadlineInput"];
+                "application/json": components["schemas"]["AtDeadline"];
             };
         };
         /** @description Not needed with the API key of the owning account */

@@ -54,7 +54,7 @@ export const finishDocument = (document: unknown) => {
   )
   const shared = shareComponents({ paths: described, webhooks })
   const schemas = inherit(pickReferenced(shared, { ...components.schemas, ...eventSchemas }))
-  const shorten = createShorten(Object.keys(schemas))
+  const shorten = createShorten(schemas)
   const finished = {
     openapi,
     info,
@@ -176,10 +176,12 @@ const isExtended = (base: ObjectSchema, whole: ObjectSchema): boolean => {
   )
 }
 
-/** zod suffixes input schemas with `Input`; the suffix is dropped where only one of the two is used. */
-const createShorten = (names: readonly string[]): ((name: string) => string) => {
-  const used = new Set(names)
-  return (name) => (used.has(withoutSuffix(name)) ? name : withoutSuffix(name))
+/** zod suffixes input schemas with `Input`; the suffix is dropped where only one of the two is used, or both are the same. */
+const createShorten = (schemas: Schemas): ((name: string) => string) => {
+  const write = (name: string) => JSON.stringify(dropNoise(schemas[name]))
+  const hasOther = (name: string) =>
+    Object.hasOwn(schemas, withoutSuffix(name)) && write(name) !== write(withoutSuffix(name))
+  return (name) => (hasOther(name) ? name : withoutSuffix(name))
 }
 
 const withoutSuffix = (name: string): string => name.replace(/Input$/, '')
