@@ -219,19 +219,37 @@ export interface ImportedBindings {
     readonly account: string
     readonly accountInFile: string
   }[]
+  readonly defaults: ImportedRows & {
+    readonly changed: number
+    readonly conflicts: readonly {
+      readonly account: string
+      readonly atDeadline: string
+      readonly atDeadlineInFile: string
+    }[]
+  }
 }
 
 export const showImportedBindings = (file: string, found: ImportedBindings): Found => {
-  const { channels, holds, raised, withoutAccount, conflicts } = found
+  const { channels, holds, raised, withoutAccount, conflicts, defaults } = found
   const conflicting = conflicts.map(({ binding, network, id, account, accountInFile }) =>
     withoutControls(
       `The ${binding} ${id} on ${network} belongs to account ${account} here, and to ${accountInFile} in the file: nothing was changed.`,
+    ),
+  )
+  const differing = defaults.conflicts.map(({ account, atDeadline, atDeadlineInFile }) =>
+    withoutControls(
+      `The account ${account} asks here for ${atDeadline} at the deadlines of new holds, and did for ${atDeadlineInFile} in the file: nothing was changed.`,
     ),
   )
   return {
     found: { file, ...found },
     table: [
       `Read ${file}: ${channels.listed} channels, of which the database lacked ${channels.added}, and ${holds.listed} holds, of which it lacked ${holds.added}.`,
+      ...(defaults.listed === 0
+        ? []
+        : [
+            `${defaults.listed} accounts state what is done at the deadlines of new holds: the database lacked ${defaults.added} of them, and ${defaults.changed} had asked for something else before.`,
+          ]),
       ...(raised === 0 ? [] : [`${raised} channels have a higher voucher, or a higher charge, now.`]),
       ...(withoutAccount === 0
         ? []
@@ -239,8 +257,9 @@ export const showImportedBindings = (file: string, found: ImportedBindings): Fou
             `${withoutAccount} belong to accounts that the database lacks: no other account can have them, and nothing is signed for them.`,
           ]),
       ...conflicting,
+      ...differing,
     ].join('\n'),
-    hasFailed: conflicts.length > 0,
+    hasFailed: conflicts.length > 0 || defaults.conflicts.length > 0,
   }
 }
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { BoundChannel } from '../../../src/ports/channelCustody.js'
 import { createChannelCustody } from '../../../src/stores/postgres/channels/channelCustody.js'
 import { createChannelLedger } from '../../../src/stores/postgres/channels/channelLedger.js'
+import { createHeldPayments } from '../../../src/stores/postgres/heldPayments/heldPayments.js'
 import { runAdminCommand as admin } from '../../support/adminCommand.js'
 import { randomAddress, randomHex } from '../../support/evm/authorization.js'
 import { addInstance, killInstances } from '../../support/instances.js'
@@ -27,6 +28,19 @@ const channelOf = (): BoundChannel => ({
   token: randomAddress().toLowerCase(),
   withdrawDelay: 900,
   salt: randomHex(32),
+})
+
+const holdOf = (authorizationId: string) => ({
+  network,
+  hash: randomHex(32),
+  authorizationId,
+  payer: 'payer',
+  payTo: 'payee',
+  asset: 'asset',
+  amount: 5n,
+  captureDeadline: at,
+  refundDeadline: at,
+  terms: {},
 })
 
 const createStores = (database: TestDatabase) => {
@@ -192,6 +206,54 @@ describe('npm run admin -- bindings', () => {
       charged: 7_000n,
     })
     expect((await importAll('--json')).output).toContain('"raised": 0')
+  })
+
+  it('brings what accounts ask for at deadlines, of two statements the later one, and names what stays', async () => {
+    const { from, into, exportAll, importAll } = open()
+    const state = ({ pool }: typeof from, account: string, atDeadline: string, hour: number) =>
+      pool.query('insert into hold_defaults (account_id, at_deadline, changed_at) values ($1, $2, $3)', [
+        account,
+        atDeadline,
+        new Date(Date.UTC(2026, 10, 28, hour)),
+      ])
+    const list = async () =>
+      (await into.pool.query('select account_id as account, at_deadline as is from hold_defaults order by 1'))
+        .rows
+    await state(from, 'missing', 'capture', 1)
+    await state(from, 'later in the file', 'capture', 2)
+    await state(into, 'later in the file', 'void', 1)
+    await state(from, 'later here', 'capture', 1)
+    await state(into, 'later here', 'void', 2)
+    await state(from, 'same', 'void', 2)
+    await state(into, 'same', 'void', 1)
+    await state(into, 'only here', 'void', 1)
+    await exportAll()
+    const { code, output } = await importAll('--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(output)).toMatchObject({
+      conflicts: [],
+      defaults: {
+        listed: 4,
+        added: 1,
+        changed: 1,
+        conflicts: [{ account: 'later here', atDeadline: 'void', atDeadlineInFile: 'capture' }],
+      },
+    })
+    const expected = [
+      { account: 'later here', is: 'void' },
+      { account: 'later in the file', is: 'capture' },
+      { account: 'missing', is: 'capture' },
+      { account: 'only here', is: 'void' },
+      { account: 'same', is: 'void' },
+    ]
+    expect(await list()).toEqual(expected)
+    const again = await importAll()
+    expect(again.output).toContain('the database lacked 0 of them, and 0 had asked for something else')
+    expect(again.output).toContain('The account later here asks here for void')
+    expect(await list()).toEqual(expected)
+    await createHeldPayments(into.pool).bind(holdOf('missing'), 'missing')
+    const { rows } = await into.pool.query('select at_deadline from held_payments')
+    expect(rows).toEqual([{ at_deadline: 'capture' }])
   })
 
   it('finds what a key moved of a hold that was made again after the restore', async () => {

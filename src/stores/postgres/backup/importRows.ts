@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
+import { atDeadline } from '../../../protocol/heldPayments.js'
 import { readMigrations } from '../database/migrationFiles.js'
 import { claimPurpose } from '../database/purpose.js'
 import { inTransaction, withoutTimeout } from '../database/statements.js'
@@ -110,13 +111,14 @@ export const importConsumed = async (pool: Pool, options: ImportOptions): Promis
     },
   })
 
-/** Whose channels and holds are, and what they are signed for. Each comes after those that it needs. */
+/** Whose channels and holds are, what they are signed for, and what is done at deadlines. Each comes after those that it needs. */
 export const bindingTables = [
   'channel_custody',
   'channel_vouchers',
   'channel_sweeps',
   'held_payments',
   'hold_moves',
+  'hold_defaults',
 ] as const
 
 const maxConflicts = 1_000
@@ -129,6 +131,8 @@ const conflict = z.object({
   accountInFile: z.string(),
 })
 
+const defaultConflict = z.object({ account: z.string(), atDeadline, atDeadlineInFile: atDeadline })
+
 interface ImportedBindings {
   readonly channels: ImportedRows
   readonly holds: ImportedRows
@@ -138,6 +142,13 @@ interface ImportedBindings {
   readonly withoutAccount: number
   /** Of the database and of the file: the former stays. The first thousand. */
   readonly conflicts: readonly z.infer<typeof conflict>[]
+  /** What accounts ask for at the deadlines of new holds. */
+  readonly defaults: ImportedRows & {
+    /** The file has what the account asked for later. */
+    readonly changed: number
+    /** The account asked here for something else than in the file, and no earlier: that stays. The first thousand. */
+    readonly conflicts: readonly z.infer<typeof defaultConflict>[]
+  }
 }
 
 interface ImportedRows {
@@ -188,6 +199,17 @@ const raiseSweeps = `
   from ${listedIn('channel_sweeps')} l
   where l.network = s.network and l.receiver = s.receiver and l.token = s.token and s.unswept_since is null and l.unswept_since is not null`
 
+// An account has the default that it asked for last.
+const changeDefaults = `
+  update hold_defaults d set at_deadline = l.at_deadline, changed_at = l.changed_at
+  from ${listedIn('hold_defaults')} l
+  where l.account_id = d.account_id and l.at_deadline <> d.at_deadline and l.changed_at > d.changed_at`
+
+const listDefaultConflicts = `
+  select account_id as account, d.at_deadline as "atDeadline", l.at_deadline as "atDeadlineInFile"
+  from ${listedIn('hold_defaults')} l join hold_defaults d using (account_id)
+  where l.at_deadline <> d.at_deadline order by 1 limit ${maxConflicts}`
+
 const listConflicts = `
   select 'channel' as binding, c.network, ${channelText} as id, c.account, l.account as "accountInFile"
   from ${listedIn('channel_custody')} l join channel_custody c using (network, channel_id) where l.account <> c.account
@@ -220,6 +242,9 @@ export const importBindings = async (pool: Pool, options: ImportOptions): Promis
       const holds = await run(insertMissing('held_payments'))
       await run(renameHolds)
       await run(insertMissing('hold_moves', hasHold))
+      const defaults = await run(insertMissing('hold_defaults'))
+      const changed = await run(changeDefaults)
+      const { rows: defaultConflicts } = await client.query(withoutTimeout(listDefaultConflicts))
       const { rows: conflicts } = await client.query(withoutTimeout(listConflicts))
       const { rows: unknowns } = await client.query(withoutTimeout(countUnknown))
       return {
@@ -228,6 +253,12 @@ export const importBindings = async (pool: Pool, options: ImportOptions): Promis
         raised,
         withoutAccount: unknown.parse(unknowns)[0].count,
         conflicts: conflicts.map((row) => conflict.parse(row)),
+        defaults: {
+          listed: listed.hold_defaults ?? 0,
+          added: defaults,
+          changed,
+          conflicts: defaultConflicts.map((row) => defaultConflict.parse(row)),
+        },
       }
     },
   })
