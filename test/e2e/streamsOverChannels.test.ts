@@ -257,6 +257,20 @@ describe('a stream over a channel', () => {
       async () => (await read(stream.id)).stream.status === 'failed',
       'the stream to be given up',
     )
+    // Nor does the same voucher pay a request of the account beside it.
+    const cheap = { ...channel, requirements: { ...channel.requirements, amount: '1000' } }
+    const verify = async (ceiling: bigint, headers = ada) =>
+      (await ask('/verify', await voucherBody(cheap, ceiling), headers)).json
+    const belowDebt = { isValid: false, invalidReason: prefixed('cumulative_below_claimed') }
+    for (const ceiling of [1_000n, 3_000n, 3_999n]) expect(await verify(ceiling)).toMatchObject(belowDebt)
+    expect(await verify(4_000n)).toMatchObject({ isValid: true })
+    expect(await settle(await depositBody(cheap, { amount: 1_000n, ceiling: 3_000n }))).toMatchObject({
+      success: false,
+      errorReason: prefixed('cumulative_below_claimed'),
+    })
+    // What an account has used is no matter of others.
+    expect(await verify(1_000n, eve)).toMatchObject({ isValid: true })
+    expect(await verify(1_000n, {})).toMatchObject({ isValid: true })
     // The payer signs nothing new: the rest of its voucher is all that a second stream can use.
     const second = await open(channel, 5_000n)
     const streamId = second.stream.id

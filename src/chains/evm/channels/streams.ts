@@ -40,6 +40,13 @@ export const createChannelStreams = (
       return hashChannel(network.chainId, reading.proof.config)
     },
 
+    readCeiling: ({ proof }) => {
+      const reading = readChannelProof(proof)
+      if ('problem' in reading) return null
+      const { type } = reading.proof
+      return type === 'voucher' || type === 'deposit' ? reading.proof.maxClaimable : null
+    },
+
     open: async (payment, { statedCharge, ...options }) => {
       const reading = readChannelProof(payment.proof)
       if ('problem' in reading)

@@ -20,7 +20,7 @@ import { readStream, streamColumns } from './streamRow.js'
 
 const withPayment = z.looseObject({ payment: z.unknown() })
 const idRow = z.object({ id: z.string() })
-const owedRow = z.object({ owed: z.string().transform(BigInt) })
+const owedRow = z.object({ authorization_id: z.string(), owed: z.string().transform(BigInt) })
 const networkRow = z.object({ network: z.string() })
 const openCount = z.object({
   network: z.string(),
@@ -49,6 +49,24 @@ const findAllOpen = (pool: Pool) => async (authorizationIds: readonly string[]) 
   return authorizationIds.map((id) => found.get(id) ?? null)
 }
 
+// So does the charge that it must cover.
+const findAllOwed = (pool: Pool) => async (authorizationIds: readonly string[]) => {
+  const { rows } = await pool.query(
+    `select authorization_id, max(baseline + final_amount)::text as owed from (
+       select authorization_id, baseline, final_amount from streams
+       where authorization_id = any($1) and state in ('active', 'paused', 'closing') and channel is not null
+       union all
+       select authorization_id, baseline, final_amount from streams
+       where authorization_id = any($1) and state = 'failed' and channel is not null) s
+     where final_amount is not null group by authorization_id`,
+    [[...new Set(authorizationIds)]],
+  )
+  const found = new Map(
+    rows.map((each) => owedRow.parse(each)).map(({ authorization_id: id, owed }) => [id, owed]),
+  )
+  return authorizationIds.map((id) => found.get(id) ?? 0n)
+}
+
 /** Concurrent changes share transactions: one commit acknowledges many. */
 export const createStreamStore = (pool: Pool): StreamStore => {
   const queues = { updates: coalesce(changeStreams(pool)), closes: coalesce(changeStreams(pool)) }
@@ -68,18 +86,7 @@ export const createStreamStore = (pool: Pool): StreamStore => {
 
     findOpen: coalesce(findAllOpen(pool)),
 
-    findOwed: async (authorizationId) => {
-      const { rows } = await pool.query(
-        `select coalesce(max(baseline + final_amount), 0)::text as owed from (
-           select baseline, final_amount from streams
-           where authorization_id = $1 and state in ('active', 'paused', 'closing') and channel is not null
-           union all
-           select baseline, final_amount from streams
-           where authorization_id = $1 and state = 'failed' and channel is not null) s`,
-        [authorizationId],
-      )
-      return owedRow.parse(rows[0]).owed
-    },
+    findOwed: coalesce(findAllOwed(pool)),
 
     findToSettle: async (id) => {
       const { rows } = await pool.query(

@@ -224,14 +224,13 @@ export const createSettleAuthorization = ({
     })
   }
 
-  /** A deposit only adds to what the stream can use. */
   const findOwnStream = async ({
     scheme,
     payment,
     caller,
     isContinued,
   }: SettlementContext): Promise<Refusal | null> =>
-    isContinued ? await findStreamed(scheme, payment, caller) : null
+    await findStreamed(scheme, payment, { caller, addsToOpen: !isContinued })
 
   /** In this order: a settlement that earns the success meanwhile is found. */
   const isRowLost = async (authorizationId: string): Promise<boolean> =>

@@ -128,7 +128,9 @@ export const createPaymentJudge = ({
       const unbound = await findUnbound({ payment, scheme }, caller, trace)
       if (unbound !== null) return unbound
       const isStreamable = scheme.channelStreams !== undefined && findStreamed !== undefined
-      const streamed = isStreamable ? await readInTime(findStreamed(scheme, payment, caller)) : null
+      const streamed = isStreamable
+        ? await readInTime(findStreamed(scheme, payment, { caller, addsToOpen: false }))
+        : null
       if (streamed !== null) return streamed
       return await scheme.verify(payment, { isAwaited, caller, requester, trace })
     }
