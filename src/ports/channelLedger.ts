@@ -54,6 +54,7 @@ export interface UnsweptReceiver {
   readonly network: string
   readonly receiver: string
   readonly token: string
+  /** The account that is to have it paid out. */
   readonly accountId: string
   readonly unsweptSince: Date
   /** How often it was credited. */
@@ -119,11 +120,23 @@ export interface ChannelLedger {
     channel: Pick<LedgerChannel, 'network' | 'channelId' | 'ceiling'>,
     refusal: { readonly reason: string; readonly limit: number },
   ): Promise<void>
-  /** By receiver and token from `after` on. */
+  /**
+   * By receiver and token from `after` on. Each with the account that was credited last; behind it, where that one was passed over,
+   * those whose own part is `dueAmount` or was credited by `dueBefore`: none has to pay for the parts of others alone.
+   */
   listUnswept(
     network: string,
-    page: { readonly limit: number; readonly after: Pick<UnsweptReceiver, 'receiver' | 'token'> | null },
+    page: {
+      readonly limit: number
+      readonly after: Pick<UnsweptReceiver, 'receiver' | 'token'> | null
+      readonly dueAmount: bigint
+      readonly dueBefore: Date
+    },
   ): Promise<readonly UnsweptReceiver[]>
+  /** The account could not pay for the transaction: others come first. */
+  passOver(receiver: UnsweptReceiver, at: Date): Promise<void>
+  /** It was paid out: no account has a part in what is left, unless it was credited anew since it was listed. */
+  endShares(receiver: UnsweptReceiver): Promise<void>
   /** No-op if it was credited anew since it was listed. */
   markSwept(receiver: UnsweptReceiver): Promise<void>
   /**

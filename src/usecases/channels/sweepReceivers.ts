@@ -8,7 +8,7 @@ import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
 import type { CaredNetwork } from './claimChannels.js'
 
 interface SweepDependencies {
-  readonly ledger: Pick<ChannelLedger, 'listUnswept' | 'markSwept'>
+  readonly ledger: Pick<ChannelLedger, 'listUnswept' | 'passOver' | 'endShares' | 'markSwept'>
   readonly settleAuthorization: SettleAuthorization
   readonly clock: Clock
   readonly logger: Logger
@@ -49,7 +49,19 @@ export const createSweepReceivers = ({
       consumer: `channels ${network} ${terms.receiver} ${terms.token}`,
       isBodyBound: true,
     })
-    if (result.success) failures.succeeded(network)
+    if (!result.success) return
+    failures.succeeded(network)
+    await ledger.endShares(receiver)
+  }
+
+  /** Limits of one account must not keep the receiver from what others are owed: the next round asks another one. */
+  const sweepOrPassOver = async (cared: CaredNetwork, receiver: UnsweptReceiver): Promise<void> => {
+    try {
+      await sweep(cared, receiver)
+    } catch (error) {
+      await ledger.passOver(receiver, clock.now())
+      throw error
+    }
   }
 
   return async (cared, stopped) => {
@@ -57,7 +69,12 @@ export const createSweepReceivers = ({
     const { sweepAmount, sweepAfterMs } = care.rules
     for (let pages = 0; pages < pagesPerRound && !stopped.aborted; pages++) {
       const after = cursors.get(network) ?? null
-      const receivers = await ledger.listUnswept(network, { limit: care.maxRows, after })
+      const receivers = await ledger.listUnswept(network, {
+        limit: care.maxRows,
+        after,
+        dueAmount: sweepAmount,
+        dueBefore: new Date(clock.now().getTime() - sweepAfterMs),
+      })
       const last = receivers.at(-1)
       if (last === undefined || receivers.length < care.maxRows) cursors.delete(network)
       else cursors.set(network, last)
@@ -79,7 +96,15 @@ export const createSweepReceivers = ({
         stopped,
         onFailure: ({ receiver }, error) => failures.failed(network, { network, receiver, error }),
       })
-      await pool.run(due, (receiver) => sweep(cared, receiver))
+      const tried = new Set<UnsweptReceiver>()
+      await pool.run(due, async (receiver) => {
+        tried.add(receiver)
+        await sweepOrPassOver(cared, receiver)
+      })
+      // Its account has failed too often in this round.
+      for (const receiver of stopped.aborted ? [] : due.filter((each) => !tried.has(each))) {
+        await ledger.passOver(receiver, clock.now())
+      }
       if (!cursors.has(network)) return
     }
   }

@@ -284,8 +284,8 @@ describe('npm run admin -- bindings', () => {
     })
     await killInstances(into.pool)
     expect(await importAll()).toMatchObject({ code: 0 })
-    expect(await into.ledger.listUnswept(network, { limit: 10, after: null })).toMatchObject([
-      { receiver: bound.receiver, unsweptSince: at },
-    ])
+    expect(
+      await into.ledger.listUnswept(network, { limit: 10, after: null, dueAmount: 1n, dueBefore: at }),
+    ).toMatchObject([{ receiver: bound.receiver, unsweptSince: at }])
   })
 })

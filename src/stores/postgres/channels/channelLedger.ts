@@ -111,6 +111,9 @@ const refuse = `
   where v.network = $1 and v.channel_id = $2 and v.ceiling = $3::numeric and v.unclaimable is distinct from v.ceiling
   returning ${columns}`
 
+const endShares = `
+  delete from channel_sweep_shares where network = $1 and receiver = $2 and token = $3 and last_credit <= $4::bigint`
+
 const unswept = z.object({
   network: z.string(),
   receiver: z.string(),
@@ -199,20 +202,38 @@ export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedg
         )
       }),
 
-    listUnswept: async (network, { limit, after }) => {
+    listUnswept: async (network, { limit, after, dueAmount, dueBefore }) => {
       const { rows } = await pool.query(
-        `select ${selectColumns('c', unswept.shape)} from channel_sweeps c
+        `select ${selectColumns('c', unswept.shape, { accountId: 'coalesce(chosen.account_id, c.account_id)' })}
+         from channel_sweeps c left join lateral (
+           select s.account_id from channel_sweep_shares s
+           where (s.network, s.receiver, s.token) = (c.network, c.receiver, c.token)
+             and (s.account_id = c.account_id or s.amount >= $5::numeric or s.since <= $6::timestamptz)
+           order by s.passed_at nulls first, s.account_id = c.account_id desc, s.amount desc, s.account_id limit 1) chosen on true
          where c.network = $1 and (c.receiver, c.token) > ($2, $3) and c.unswept_since is not null
          order by c.receiver, c.token limit $4`,
-        [network, after?.receiver ?? '', after?.token ?? '', limit],
+        [network, after?.receiver ?? '', after?.token ?? '', limit, dueAmount.toString(), dueBefore],
       )
       return rows.map((value) => unswept.parse(value))
     },
 
+    passOver: async ({ network, receiver, token, accountId }, at) => {
+      await pool.query(
+        `update channel_sweep_shares set passed_at = $5
+         where network = $1 and receiver = $2 and token = $3 and account_id = $4`,
+        [network, receiver, token, accountId, at],
+      )
+    },
+
+    endShares: async ({ network, receiver, token, credits }) => {
+      await pool.query(endShares, [network, receiver, token, credits])
+    },
+
     markSwept: async ({ network, receiver, token, credits }) => {
       await pool.query(
-        `update channel_sweeps set unswept_since = null
-         where network = $1 and receiver = $2 and token = $3 and credits = $4`,
+        `with swept as (update channel_sweeps set unswept_since = null
+           where network = $1 and receiver = $2 and token = $3 and credits = $4)
+         ${endShares}`,
         [network, receiver, token, credits],
       )
     },

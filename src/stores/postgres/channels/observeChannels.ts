@@ -77,7 +77,7 @@ const describeChange = (current: Locked, seen: SeenChannel, at: Date) => {
   return {
     next,
     isWritten: !isSame || isWithdrawalNew || isCapNew,
-    isCredited: claimed > current.claimed,
+    credited: claimed > current.claimed ? claimed - current.claimed : 0n,
     events: [
       ...(isWithdrawalNew ? [{ type: 'channel.withdrawal_requested' as const, channel: next }] : []),
       ...(isCapNew ? [{ type: 'channel.near_cap' as const, channel: next }] : []),
@@ -97,13 +97,24 @@ const writeSeen = `
   where v.network = $1 and v.channel_id = s.channel_id`
 
 // Of the account that was credited last: another one that has paid the receiver once must not go on to decide when it is paid out.
+// Where that one cannot pay for it, those that were credited a part of it can.
 const credit = `
-  insert into channel_sweeps as c (network, receiver, token, account_id, unswept_since, credits)
-  select distinct on (receiver, token) $1::text, receiver, token, account_id, $2::timestamptz, 1
-  from unnest($3::text[], $4::text[], $5::text[]) as s (receiver, token, account_id)
-  order by receiver, token, account_id
-  on conflict (network, receiver, token) do update
-    set account_id = excluded.account_id, unswept_since = coalesce(c.unswept_since, excluded.unswept_since), credits = c.credits + 1`
+  with credited as (
+    insert into channel_sweeps as c (network, receiver, token, account_id, unswept_since, credits)
+    select distinct on (receiver, token) $1::text, receiver, token, account_id, $2::timestamptz, 1
+    from unnest($3::text[], $4::text[], $5::text[]) as s (receiver, token, account_id)
+    order by receiver, token, account_id
+    on conflict (network, receiver, token) do update
+      set account_id = excluded.account_id, unswept_since = coalesce(c.unswept_since, excluded.unswept_since), credits = c.credits + 1
+    returning receiver, token, credits
+  )
+  insert into channel_sweep_shares as s (network, receiver, token, account_id, amount, since, last_credit)
+  select $1::text, p.receiver, p.token, p.account_id, sum(p.amount), $2::timestamptz, max(c.credits)
+  from unnest($3::text[], $4::text[], $5::text[], $6::numeric[]) as p (receiver, token, account_id, amount)
+    join credited c using (receiver, token)
+  group by 2, 3, 4 order by 2, 3, 4
+  on conflict (network, receiver, token, account_id) do update
+    set amount = s.amount + excluded.amount, last_credit = excluded.last_credit`
 
 const enqueue = insertEvents(
   `select account_id, type, null::uuid as settlement_id, data::json as data
@@ -161,7 +172,8 @@ export const observeChannels =
           written.map(({ notifiedBalance }) => notifiedBalance?.toString() ?? null),
         ])
       }
-      const credited = changes.filter(({ isCredited }) => isCredited).map(({ next }) => next)
+      const credits = changes.filter((change) => change.credited > 0n)
+      const credited = credits.map(({ next }) => next)
       if (credited.length > 0) {
         await client.query(credit, [
           network,
@@ -169,6 +181,7 @@ export const observeChannels =
           credited.map(({ receiver }) => receiver),
           credited.map(({ token }) => token),
           credited.map(({ accountId }) => accountId),
+          credits.map((change) => change.credited.toString()),
         ])
       }
       await enqueueEvents(

@@ -45,7 +45,7 @@ const openService = (options: ServiceOptions = {}): Promise<Service> =>
   })
 
 beforeEach(async () => {
-  await scene.database.pool().query('truncate channel_vouchers, channel_sweeps')
+  await scene.database.pool().query('truncate channel_vouchers, channel_sweeps, channel_sweep_shares')
   clock = shiftedClock()
   service = await openService()
 })
@@ -368,6 +368,46 @@ describe('a payout without a request', () => {
         payTo,
       ])
     expect(rows).toEqual([{ caller: merchant }])
+  })
+
+  it('is made for an account where a rival that was credited last cannot pay for it', async () => {
+    const environment = { RATE_LIMITS: 'on', SETTLES_PER_RECIPIENT_PER_HOUR: '3' }
+    service = await openService({ environment })
+    const [rival, merchant] = [newAccount(), newAccount()]
+    const payTo = createEoa().address
+    const [foreign, own] = [await open({ payTo }), await open({ payTo })]
+    const payAndClaim = async (channel: Channel, ceiling: bigint, account: string) => {
+      await pay(channel, ceiling, account)
+      await run('claimChannels')
+      await run('claimChannels')
+    }
+    await payAndClaim(foreign, 4_000n, rival)
+    await payAndClaim(foreign, 7_000n, rival)
+    await payAndClaim(own, 8_000n, merchant)
+    await payAndClaim(foreign, 10_000n, rival)
+    await run('sweepReceivers')
+    expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+    await run('sweepReceivers')
+    expect(await scene.chain.balanceOf(payTo)).toBe(16_000n)
+    const listCallers = async () => {
+      const { rows } = await scene.database
+        .pool()
+        .query(`select caller from settlements where details ->> 'type' = 'settle' and pay_to ilike $1`, [
+          payTo,
+        ])
+      return rows.map(({ caller }) => caller)
+    }
+    expect(await listCallers()).toEqual([merchant])
+    // Nor does the account pay for what only the rival is credited afterwards.
+    await callSettlement(foreign, payTo, 'claim', [[await rowOf(foreign, 40_000n, 40_000n)]])
+    await pay(foreign, 41_000n, rival)
+    for (let round = 0; round < 4; round += 1) {
+      await run('claimChannels')
+      await run('sweepReceivers')
+    }
+    expect(await claimedOf(foreign)).toBe(40_000n)
+    expect(await scene.chain.balanceOf(payTo)).toBe(16_000n)
+    expect(await listCallers()).toEqual([merchant])
   })
 
   it('is made a second time for what was claimed since', async () => {

@@ -124,7 +124,8 @@ describe('what is seen on chain', () => {
     const voucher = planVoucher()
     const { network } = voucher
     await ledger.keep(voucher, at)
-    const list = () => ledger.listUnswept(network, { limit: 10, after: null })
+    const list = () =>
+      ledger.listUnswept(network, { limit: 10, after: null, dueAmount: 1n, dueBefore: later(0) })
     await ledger.observe(network, [see(voucher)], at)
     expect(await list()).toEqual([])
     await ledger.observe(network, [see(voucher, { totalClaimed: 1_000n })], later(1))
@@ -139,6 +140,49 @@ describe('what is seen on chain', () => {
     if (second === undefined) throw new Error('Nothing was credited')
     await ledger.markSwept(second)
     expect(await list()).toEqual([])
+  })
+
+  it('names for each payout the account that was credited last, then those whose own part is due', async () => {
+    const network = planVoucher().network
+    const credit = async (accountId: string, amount: bigint, seconds: number) => {
+      const voucher = { ...planVoucher(), network, receiver: '0xdd', accountId }
+      await ledger.keep(voucher, at)
+      await ledger.observe(network, [see(voucher, { totalClaimed: amount })], later(seconds))
+    }
+    const choose = async (dueSeconds = 0) => {
+      const terms = { limit: 10, after: null, dueAmount: 1_000n, dueBefore: later(dueSeconds) }
+      const found = (await ledger.listUnswept(network, terms)).find(({ receiver }) => receiver === '0xdd')
+      if (found === undefined) throw new Error('Nothing is owed')
+      return found
+    }
+    const passOver = async (dueSeconds = 0) => {
+      const chosen = await choose(dueSeconds)
+      await ledger.passOver(chosen, new Date())
+      return chosen.accountId
+    }
+    await credit('small', 900n, 1)
+    await credit('large', 2_000n, 2)
+    await credit('larger', 3_000n, 3)
+    await credit('rival', 1n, 4)
+    expect(await passOver()).toBe('rival')
+    expect(await passOver()).toBe('larger')
+    expect(await passOver()).toBe('large')
+    // The one that was passed over first is asked again before the others; a part that is too small waits for its time.
+    expect((await choose()).accountId).toBe('rival')
+    expect((await choose(1)).accountId).toBe('small')
+    // Being credited again does not bring it to the front.
+    await credit('rival', 5_000n, 5)
+    expect((await choose(1)).accountId).toBe('small')
+    const listed = await choose()
+    await credit('large', 10n, 6)
+    await ledger.endShares(listed)
+    // What was paid out is a part of none; what came since is.
+    expect(await passOver(10)).toBe('large')
+    expect(await passOver(10)).toBe('large')
+    await ledger.markSwept(await choose())
+    await expect(choose()).rejects.toThrow('Nothing is owed')
+    const { rows } = await pool.query("select from channel_sweep_shares where receiver = '0xdd'")
+    expect(rows).toEqual([])
   })
 
   it('notifies once of each withdrawal, also where two instances see it at once', async () => {
