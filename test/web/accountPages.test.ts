@@ -93,6 +93,33 @@ describe.skipIf(chromium === null)('streams, intents, discovery and credit in th
     browser.expectNoProblems()
   })
 
+  it.each([
+    ['channel', null],
+    ['hold', 'Captured'],
+    ['intent', 'Cancelled'],
+    ['stream', 'Closed'],
+  ])(
+    'the list of each %s says what to do while it is empty, and when a filter leaves all out',
+    async (noun, status) => {
+      const page = await openPage(await calls.register(`${noun}@example.com`), `${noun}s`)
+      await page
+        .getByRole('heading', { level: 1 })
+        .getByText(`${noun.slice(1)}s`)
+        .waitFor()
+      await page.getByText(`No ${noun} yet.`).waitFor()
+      const filter = page.getByLabel('Status')
+      expect(await filter.count()).toBe(status === null ? 0 : 1)
+      if (status !== null) {
+        await filter.selectOption(status)
+        await page.getByText(`No ${noun}s match.`).waitFor()
+        expect(new URL(page.url()).searchParams.get('status')).toBe(status.toLowerCase())
+        await page.getByRole('link', { name: 'Show all' }).click()
+        await page.getByText(`No ${noun} yet.`).waitFor()
+      }
+      browser.expectNoProblems()
+    },
+  )
+
   it('a key that only reads looks at a stream, and the refusal of a command names the scope', async () => {
     const apiKey = await calls.register('joan@example.com')
     const { id } = await openStream(apiKey, '1')

@@ -1,50 +1,31 @@
 import type { Schemas } from '../api.js'
 import { shorten } from '../format.js'
 import { api } from '../session.js'
-import { Listing } from '../ui/Listing.js'
-import { Empty, Page } from '../ui/layout.js'
+import { EventedList } from '../ui/EventedList.js'
 import { Table } from '../ui/Table.js'
 import { Amount, NetworkName, Time } from '../ui/values.js'
-import { useLoad } from '../useLoad.js'
-import { useReloadOnEvents } from '../useReloadOnEvents.js'
 import type { ConsolePage, PageInput } from './page.js'
 
 export type Channel = Schemas['Channel']
 
-const Channels = ({ query }: Pick<PageInput, 'query'>) => {
-  const cursor = query.get('cursor')
-  const loaded = useLoad(
-    (signal) =>
-      api.get('/v1/channels', {
-        query: { limit: 50, ...(cursor === null ? {} : { cursor }) },
-        signal,
-      }),
-    [cursor],
-  )
-  useReloadOnEvents('channel', loaded.reload)
-  const channels = loaded.data?.channels ?? []
-  return (
-    <Page title="Channels" lead="Deposits that many requests are paid from. Newest first.">
-      <Listing
-        noun="channels"
-        loaded={loaded}
-        isEmpty={channels.length === 0}
-        cursor={cursor}
-        isFiltered={false}
-        empty={
-          <Empty title="No channel yet.">
-            <p>
-              A channel of <code>batch-settlement</code> whose <code>receiverAuthorizer</code> is the one of{' '}
-              <code>/supported</code> is listed here once your key has verified a voucher of it.
-            </p>
-          </Empty>
-        }
-      >
-        <ChannelTable channels={channels} />
-      </Listing>
-    </Page>
-  )
-}
+const Channels = ({ query }: Pick<PageInput, 'query'>) => (
+  <EventedList
+    noun="channel"
+    lead="Deposits that many requests are paid from. Newest first."
+    query={query}
+    states={[]}
+    load={(query, signal) => api.get('/v1/channels', { query, signal })}
+    readItems={({ channels }) => channels}
+    advice={
+      <p>
+        A channel of <code>batch-settlement</code> whose <code>receiverAuthorizer</code> is the one of{' '}
+        <code>/supported</code> is listed here once your key has verified a voucher of it.
+      </p>
+    }
+  >
+    {(channels) => <ChannelTable channels={channels} />}
+  </EventedList>
+)
 
 const ChannelTable = ({ channels }: { readonly channels: readonly Channel[] }) => (
   <Table

@@ -1,60 +1,33 @@
 import type { Schemas } from '../api.js'
 import { formatUnits, shorten } from '../format.js'
 import { api } from '../session.js'
-import { Choice, Listing, optionsOf } from '../ui/Listing.js'
-import { Empty, Page } from '../ui/layout.js'
+import { EventedList } from '../ui/EventedList.js'
 import { Table } from '../ui/Table.js'
 import { Amount, NetworkName, Status, Time } from '../ui/values.js'
-import { useLoad } from '../useLoad.js'
-import { useReloadOnEvents } from '../useReloadOnEvents.js'
 import type { ConsolePage, PageInput } from './page.js'
 
 export type Intent = Schemas['Intent']
 
 const states = ['pending', 'routed', 'executing', 'completed', 'failed', 'expired', 'cancelled'] as const
 
-const Intents = ({ query }: Pick<PageInput, 'query'>) => {
-  const status = states.find((each) => each === query.get('status'))
-  const cursor = query.get('cursor')
-  const loaded = useLoad(
-    (signal) =>
-      api.get('/v1/intent', {
-        query: {
-          limit: 50,
-          ...(status === undefined ? {} : { status }),
-          ...(cursor === null ? {} : { cursor }),
-        },
-        signal,
-      }),
-    [status, cursor],
-  )
-  useReloadOnEvents('intent', loaded.reload)
-  const intents = loaded.data?.intents ?? []
-  return (
-    <Page title="Intents" lead="Payments whose network and token the payer chooses. Newest first.">
-      <search aria-label="Intents" class="filters">
-        <Choice label="Status" name="status" value={status} options={optionsOf(states)} />
-      </search>
-      <Listing
-        noun="intents"
-        loaded={loaded}
-        isEmpty={intents.length === 0}
-        cursor={cursor}
-        isFiltered={status !== undefined}
-        empty={
-          <Empty title="No intent yet.">
-            <p>
-              Your server creates one with <code>POST /v1/intent</code>: the <a href="/docs">API reference</a>{' '}
-              has a request to send.
-            </p>
-          </Empty>
-        }
-      >
-        <IntentTable intents={intents} />
-      </Listing>
-    </Page>
-  )
-}
+const Intents = ({ query }: Pick<PageInput, 'query'>) => (
+  <EventedList
+    noun="intent"
+    lead="Payments whose network and token the payer chooses. Newest first."
+    query={query}
+    states={states}
+    load={(query, signal) => api.get('/v1/intent', { query, signal })}
+    readItems={({ intents }) => intents}
+    advice={
+      <p>
+        Your server creates one with <code>POST /v1/intent</code>: the <a href="/docs">API reference</a> has a
+        request to send.
+      </p>
+    }
+  >
+    {(intents) => <IntentTable intents={intents} />}
+  </EventedList>
+)
 
 const IntentTable = ({ intents }: { readonly intents: readonly Intent[] }) => (
   <Table
