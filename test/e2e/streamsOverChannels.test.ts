@@ -657,6 +657,58 @@ describe('opening a stream over a channel', () => {
     expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 0n })
   })
 
+  it('by two accounts counts from the chain alone: none hinders the other, and one claim ends both', async () => {
+    const channel = await channelFor()
+    const cheap = { ...channel, requirements: { ...channel.requirements, amount: '1000' } }
+    const verify = async (ceiling: bigint, headers: Headers) =>
+      (await ask('/verify', await voucherBody(cheap, ceiling), headers)).json
+    const openFor = async (headers: Headers, ceiling: bigint) =>
+      streamOpened.parse((await ask('/v1/stream/open', await openBody(channel, ceiling), headers)).json)
+        .stream
+    const statusFor = async (headers: Headers, id: string) =>
+      streamUpdated.parse((await ask(`/v1/stream/${id}`, undefined, headers)).json).stream.status
+    // Every claim on the chain shows a voucher whose ceiling it has not reached.
+    const rival = await openFor(eve, 3_000n)
+    await update({ streamId: rival.id, amount: '3000' }, eve)
+    const own = await openFor(ada, 3_000n)
+    expect(own.channel).toMatchObject({ baseline: '0' })
+    await updated({ streamId: own.id, amount: '2000' })
+    await close({ streamId: rival.id }, eve)
+    await database.pool.query(
+      "update streams set updated_at = now() - interval '25 hours', attend_at = now() where id = $1",
+      [rival.id],
+    )
+    await pollUntil(async () => (await statusFor(eve, rival.id)) === 'failed', 'the rival to be given up')
+    expect((await signedClose(channel, own.id)).stream).toMatchObject({
+      status: 'closed',
+      settledAmount: '2000',
+    })
+    expect(await verify(3_000n, ada)).toMatchObject({ isValid: true })
+    expect(await verify(3_000n, eve)).toMatchObject({
+      isValid: false,
+      invalidReason: prefixed('cumulative_below_claimed'),
+    })
+    // Both begin where the account itself ended.
+    const [later, other] = [await openFor(ada, 4_000n), await openFor(eve, 4_000n)]
+    expect([later, other].map((each) => each.channel?.baseline)).toEqual(['2000', '3000'])
+    await updated({ streamId: later.id, amount: '2000' })
+    await update({ streamId: other.id, amount: '1000' }, eve)
+    expect((await close({ streamId: other.id }, eve)).json).toMatchObject({ stream: { status: 'closing' } })
+    expect((await signedClose(channel, later.id)).stream.status).toBe('closed')
+    await pollUntil(
+      async () => {
+        await database.pool.query(
+          "update streams set attend_at = now() where id = $1 and state = 'closing'",
+          [other.id],
+        )
+        return (await statusFor(eve, other.id)) === 'closed'
+      },
+      'the claim to end the other stream',
+      () => statusFor(eve, other.id),
+    )
+    expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 4_000n })
+  })
+
   it('needs an API key', async () => {
     const body = await openBody(await channelFor(), 1_000n)
     expect(await ask('/v1/stream/open', body)).toMatchObject(refusedWith(401, 'UNAUTHORIZED'))

@@ -6,6 +6,7 @@ const reasons = [`${testFolder}/reasons.test.ts`]
 const attacks = [`${testFolder}/attacks.test.ts`]
 const custody = [`${testFolder}/custody.test.ts`]
 const care = [`${testFolder}/careAttacks.test.ts`]
+const streams = [`${testFolder}/streams.test.ts`]
 const ledger = ['test/stores/postgres/channels/channelLedger.test.ts']
 
 export const guards: readonly Guard[] = [
@@ -87,7 +88,27 @@ export const guards: readonly Guard[] = [
       'false',
     ],
   }),
+  ...guardsIn('src/usecases/core/verify/streamedChannels.ts', streams, {
+    'a voucher pays nothing beside what failed streams of its account used': [
+      'ceiling > owed && ceiling >= owed + payment.requirements.amount',
+      'true',
+    ],
+    'a voucher of an open stream pays nothing else': ['return addsToOpen', 'return true'],
+  }),
+  ...guardsIn('src/usecases/channels/sweepReceivers.ts', care, {
+    'limits of one account keep no receiver from its payout': [
+      'await ledger.passOver(receiver, clock.now())\n      throw error',
+      'throw error',
+    ],
+    'no account pays for what only others were credited': ['await ledger.endShares(receiver)', ''],
+  }),
   ...guardsIn('src/stores/postgres/channels/channelLedger.ts', ledger, {
+    'an account that could not pay for a payout comes behind others': ['s.passed_at nulls first, ', ''],
+    'no account pays for a payout before its own part is due': [
+      's.account_id = c.account_id or s.amount >= $5::numeric or s.since <= $6::timestamptz',
+      'true',
+    ],
+    'what an account was credited since a payout stays its part': [' and last_credit <= $4::bigint', ''],
     'a channel whose voucher comes again is not retired': [
       "not v.is_live or excluded.verified_at > v.verified_at + interval '1 hour'",
       'false',

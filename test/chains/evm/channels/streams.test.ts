@@ -5,6 +5,10 @@ import { createChannelStreams } from '../../../../src/chains/evm/channels/stream
 import { systemClock } from '../../../../src/platform/clock.js'
 import type { Payment } from '../../../../src/protocol/payment.js'
 import type { Scheme } from '../../../../src/schemes/scheme.js'
+import {
+  createFindStreamed,
+  nameChannelStream,
+} from '../../../../src/usecases/core/verify/streamedChannels.js'
 import { findMeans } from '../../../../src/usecases/streams/means.js'
 import { channelConfig, channelIdOf } from '../../../support/evm/channels.js'
 import { streamOf } from '../../../support/streamOf.js'
@@ -79,6 +83,68 @@ describe('a voucher of a stream', () => {
     expect(await streams.findProblem({ ...voucher, charged: 1_200n }, asking)).toBeNull()
     expect(await streams.findNewProblem({ ...voucher, charged: 1_300n }, asking)).toBeNull()
     expect(verified.map(claimableOf)).toEqual([1_200n, 1_300n])
+  })
+})
+
+describe('a voucher beside streams of its account', () => {
+  const wireOf = (type: string, ceiling: bigint, amount: bigint): Payment => {
+    const claim = openStreams(0n).streams.toClaim({ ...voucher, total: 1n, claimSignature: null })
+    const proof = {
+      type,
+      channelConfig: { ...config },
+      voucher: { channelId, maxClaimableAmount: `${ceiling}`, signature },
+    }
+    return { ...claim, proof, requirements: { ...claim.requirements, amount } }
+  }
+  const find = async (
+    payment: Payment,
+    { owed = 0n, isOpen = false, caller = 'ada', addsToOpen = false } = {},
+  ): Promise<string | null> => {
+    const names: string[] = []
+    const findStreamed = createFindStreamed({
+      findOpen: async (name) => {
+        names.push(name)
+        return isOpen ? streamOf() : null
+      },
+      findOwed: async (name) => {
+        names.push(name)
+        return owed
+      },
+    })
+    const kind = { scheme: 'batch-settlement', network: `eip155:${chainId}` }
+    const scheme = createToyScheme({ channelStreams: openStreams(0n).streams, kind })
+    const refusal = await findStreamed(scheme, payment, { caller, addsToOpen })
+    const own = nameChannelStream({ network: kind.network, channelId, caller })
+    expect(new Set(names)).toEqual(new Set(names.length === 0 ? [] : [own]))
+    return refusal?.reason ?? null
+  }
+  const below = 'invalid_batch_settlement_evm_cumulative_below_claimed'
+
+  it.each([
+    ['covers neither', 2_000n, 1_000n, below],
+    ['covers what they used alone', 3_000n, 1_000n, below],
+    ['covers a part of the price', 3_999n, 1_000n, below],
+    ['covers both', 4_000n, 1_000n, null],
+    ['covers what they used, for a price of 0,', 3_000n, 0n, below],
+    ['is above it, for a price of 0,', 3_001n, 0n, null],
+  ] as const)('that %s of a failed one is judged so', async (_name, ceiling, price, reason) => {
+    expect(await find(wireOf('voucher', ceiling, price), { owed: 3_000n })).toBe(reason)
+  })
+
+  it('pays where nothing is owed, and is not looked up for callers without an account', async () => {
+    expect(await find(wireOf('voucher', 1n, 1_000n))).toBeNull()
+    expect(await find(wireOf('voucher', 1n, 1_000n), { owed: 3_000n, caller: 'anonymous' })).toBeNull()
+  })
+
+  it('pays nothing beside an open one, which only a deposit can be added to', async () => {
+    const payment = wireOf('voucher', 9_000n, 1_000n)
+    expect(await find(payment, { isOpen: true })).toBe('duplicate_settlement')
+    expect(await find(payment, { isOpen: true, addsToOpen: true, owed: 9_000n })).toBeNull()
+  })
+
+  it('asks for no service in a refund, whatever is owed', async () => {
+    expect(await find(wireOf('refund', 1_000n, 0n), { owed: 3_000n })).toBeNull()
+    expect(await find(wireOf('refund', 1_000n, 0n), { isOpen: true })).toBe('duplicate_settlement')
   })
 })
 
