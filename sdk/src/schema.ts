@@ -2518,7 +2518,7 @@ export interface components {
         CaptureRequest: components["schemas"]["RefundRequest"] & {
             /** @description The part of it that `feeReceiver` gets: an amount, under version 1.0 of the escrow basis points. Default: the lowest that the payment's terms allow */
             fee?: string;
-            /** @description Default: the recipient that the payment's terms name */
+            /** @description Default: the recipient that the payment's terms name, or `payTo` where they name none */
             feeReceiver?: string;
             /** @description Whether what is left is returned to the payer after the capture; default: false */
             voidRemainder?: boolean;

@@ -68,7 +68,9 @@ export const captureRequest = z
       .string()
       .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address')
       .optional()
-      .meta({ description: "Default: the recipient that the payment's terms name" }),
+      .meta({
+        description: "Default: the recipient that the payment's terms name, or `payTo` where they name none",
+      }),
     voidRemainder: z.boolean().optional().meta({
       description: 'Whether what is left is returned to the payer after the capture; default: false',
     }),

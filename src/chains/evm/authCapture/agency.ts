@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { type Hex, zeroAddress } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import type { Secret } from '../../../platform/secret.js'
@@ -129,12 +129,16 @@ const toProof = ({ info, saltNonce }: Terms, move: HoldMove, version: '1.0' | '1
   const moved = { ...bound, amount, expectedCapturable, expectedRefundable }
   if (move.type === 'refund') return { type: 'refund', ...moved }
   const fee = move.fee ?? findLowestFee(amount, info, version)
-  const feeReceiver = readAddress(move.feeReceiver) ?? info.feeReceiver
+  const feeReceiver = readAddress(move.feeReceiver) ?? findFeeReceiver(fee, info)
   return { type: 'capture', ...moved, fee, feeReceiver, voidAuthorizerSignature: null }
 }
 
 const findLowestFee = (amount: bigint, { minFeeBps }: PaymentInfo, version: '1.0' | '1.1'): bigint =>
   version === '1.1' ? (amount * BigInt(minFeeBps)) / maxBps : BigInt(minFeeBps)
+
+/** Where the terms name none, the escrow takes any address but the zero one: then the fee is the receiver's as well. */
+const findFeeReceiver = (fee: bigint, { feeReceiver, receiver }: PaymentInfo): Hex =>
+  fee > 0n && isSameAddress(feeReceiver, zeroAddress) ? receiver : feeReceiver
 
 /** As servers send it to /settle. */
 const toPayment = (
