@@ -167,7 +167,7 @@ export interface HeldPayments {
   findDefault(accountId: string): Promise<AtDeadline>
   /** For holds that are bound from then on. */
   setDefault(accountId: string, atDeadline: AtDeadline): Promise<void>
-  /** `begun`: the action is recorded or about to be; `over`: the deadline has passed, or nothing is held any more. */
+  /** `begun`: the action is recorded; `over`: the deadline has passed, or nothing is held any more. */
   setAtDeadline(id: string, atDeadline: AtDeadline, now: Date): Promise<'set' | 'begun' | 'over'>
   /** Networks that may have due holds. */
   listDeadlineNetworks(terms: DeadlineTerms): Promise<readonly string[]>
@@ -175,13 +175,13 @@ export interface HeldPayments {
   leaseDeadlines(
     terms: DeadlineTerms & { readonly network: string; readonly leasedUntil: Date; readonly limit: number },
   ): Promise<readonly HeldPayment[]>
-  /** False: its account changed its mind. From then on it cannot, until `endAction`. */
+  /**
+   * Called once the settlement of the action is recorded, and before it is sent. False: its account changed its mind, and it
+   * must not be sent. True: its account cannot, as long as the settlement is open.
+   */
   beginAction(id: string, atDeadline: AtDeadline): Promise<boolean>
-  /** `hasFailed`: nothing of it is under way, and its account may change its mind. */
-  endAction(
-    id: string,
-    next: { readonly actAt: Date; readonly hasFailed: boolean; readonly outcome: ActionOutcome },
-  ): Promise<void>
+  /** Not before `actAt` is it looked at again. */
+  endAction(id: string, next: { readonly actAt: Date; readonly outcome: ActionOutcome }): Promise<void>
   /** Deletes requests that moved nothing, a day after they were asked for last. */
   purgeMoves(stopped: AbortSignal): Promise<void>
 }

@@ -19,8 +19,12 @@ const silenceMs = 2_000
 export type Fault =
   | { readonly kind: 'pass' }
   | { readonly kind: 'delay'; readonly milliseconds: number }
-  /** Forwarded once this is resolved. */
-  | { readonly kind: 'hold'; readonly until: Promise<void> }
+  /** Forwarded once this is resolved; calls with other params pass. */
+  | {
+      readonly kind: 'hold'
+      readonly until: Promise<void>
+      readonly isHeld: (params: readonly unknown[]) => boolean
+    }
   /** No response; the connection is reset after two seconds. */
   | { readonly kind: 'hang' }
   /** No response until the proxy stops. */
@@ -55,8 +59,8 @@ export interface RpcProxy {
   readonly requestCount: number
   /** Sets the fault of a method, or with `*` of all methods without their own, until changed. */
   setFault(method: string, fault: Fault, options?: { readonly times?: number }): void
-  /** Calls of a method wait until the returned function is called. */
-  hold(method: string): () => void
+  /** Calls of a method, by default with any params, wait until the returned function is called. */
+  hold(method: string, isHeld?: (params: readonly unknown[]) => boolean): () => void
   /** Calls that hang are still not answered. */
   clearFaults(): void
   /** Resolves when no call hangs any more. */
@@ -158,7 +162,7 @@ const answerCall = async (call: Call, fault: Fault): Promise<Reply> => {
       await sleep(fault.milliseconds)
       return { kind: 'answer', answer: await ask() }
     case 'hold':
-      await fault.until
+      if (fault.isHeld(call.params)) await fault.until
       return { kind: 'answer', answer: await ask() }
     case 'hang':
       return { kind: 'hang' }
@@ -270,12 +274,13 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
     setFault: (method, fault, { times = Number.POSITIVE_INFINITY } = {}) => {
       faults.set(method, { fault, remaining: times })
     },
-    hold: (method) => {
+    hold: (method, isHeld = () => true) => {
       let release: () => void = () => undefined
       const until = new Promise<void>((resolve) => {
         release = resolve
       })
-      faults.set(method, { fault: { kind: 'hold', until }, remaining: Number.POSITIVE_INFINITY })
+      const fault = { kind: 'hold', until, isHeld } as const
+      faults.set(method, { fault, remaining: Number.POSITIVE_INFINITY })
       return release
     },
     clearFaults: () => faults.clear(),

@@ -1,4 +1,4 @@
-import { AppError, isRefusal } from '../../errors.js'
+import { AppError } from '../../errors.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
@@ -71,7 +71,7 @@ export const createActOnDeadlines = ({
 
   /** Null: the account is gone, and its API key could not ask for it either. */
   const writeRequest = async (held: HeldPayment): Promise<Omit<MoveRequest, 'asked'> | null> => {
-    const { accountId, network, hash, capturable, refundable, atDeadline } = held
+    const { id, accountId, network, hash, capturable, refundable, atDeadline } = held
     const account = await accounts.find(accountId)
     if (account === null || account.status !== 'active') return null
     const state = atDeadline === 'void' ? 'void' : `${capturable}-${refundable}`
@@ -83,17 +83,19 @@ export const createActOnDeadlines = ({
       // A share of its own: what payers have the account settle does not use it up.
       requester: { name: `holds of ${accountId}`, site: null },
       // Balances never recur: after a crash it is the same request, and after another capture a new one. No client has such a key.
-      idempotencyKey: `deadline ${held.id} ${state}`,
+      idempotencyKey: `deadline ${id} ${state}`,
       isAutomatic: true,
+      onClaimed: async () => {
+        if (await store.beginAction(id, atDeadline)) return
+        throw new AppError('REQUEST_IN_PROGRESS', 'The account has changed what is done at the deadline')
+      },
     }
   }
 
-  const act = async (held: HeldPayment): Promise<Ended> => {
+  const act = async (held: HeldPayment): Promise<ActionOutcome> => {
     const { atDeadline, capturable: amount } = held
     const request = await writeRequest(held)
-    if (request === null || atDeadline === 'nothing') return untried
-    // The account may have changed its mind since the hold was read. From here on it cannot.
-    if (!(await store.beginAction(held.id, atDeadline))) return untried
+    if (request === null || atDeadline === 'nothing') return 'none'
     const { status, errorReason, errorMessage } = await moveHold({
       ...request,
       asked:
@@ -103,32 +105,32 @@ export const createActOnDeadlines = ({
     })
     if (status !== 'failed') {
       failures.succeeded(held.network)
-      return { hasFailed: false, outcome: 'made' }
+      return 'made'
     }
     report(held, { reason: errorReason, message: errorMessage })
-    return { hasFailed: true, outcome: describeFailure(held, { errorReason, errorMessage }) }
+    return describeFailure(held, { errorReason, errorMessage })
   }
 
   const report = ({ network, hash, accountId, atDeadline }: HeldPayment, problem: object): void =>
     failures.failed(network, { network, paymentInfoHash: hash, accountId, atDeadline, ...problem })
 
-  const tryToAct = async (leased: HeldPayment): Promise<Ended> => {
+  const tryToAct = async (leased: HeldPayment): Promise<ActionOutcome> => {
     try {
       const observed = await observe(leased)
       // What a request of the account, or an earlier round, leaves is acted on afterwards.
-      if (isUnderWay(observed)) return { hasFailed: false, outcome: 'none' }
-      return observed.held.status === 'held' ? await act(observed.held) : untried
+      return isUnderWay(observed) || observed.held.status !== 'held' ? 'none' : await act(observed.held)
     } catch (error) {
+      // The account has another choice now, or another process acts: the next round sees which.
+      if (error instanceof AppError && error.code === 'REQUEST_IN_PROGRESS') return 'none'
       report(leased, { error })
-      // Of any other error it is not known whether something was recorded: the next round finds out.
-      return { hasFailed: isRefusal(error), outcome: describeFailure(leased, readError(error)) }
+      return describeFailure(leased, readError(error))
     }
   }
 
   const attend = async (leased: HeldPayment): Promise<void> => {
-    const ended = await tryToAct(leased)
+    const outcome = await tryToAct(leased)
     await store
-      .endAction(leased.id, { actAt: findPause(leased), ...ended })
+      .endAction(leased.id, { actAt: findPause(leased), outcome })
       // The lease ends by itself.
       .catch((error: unknown) => report(leased, { error }))
   }
@@ -165,14 +167,6 @@ export const createActOnDeadlines = ({
     },
   }
 }
-
-interface Ended {
-  /** Nothing of it is under way. */
-  readonly hasFailed: boolean
-  readonly outcome: ActionOutcome
-}
-
-const untried: Ended = { hasFailed: true, outcome: 'none' }
 
 interface Failure {
   readonly errorReason?: string | undefined

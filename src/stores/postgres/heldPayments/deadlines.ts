@@ -1,7 +1,8 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { HeldPayments } from '../../../ports/heldPayments.js'
-import { atDeadline } from '../../../protocol/heldPayments.js'
+import { atDeadline, heldStatus } from '../../../protocol/heldPayments.js'
+import { inTransaction } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { columns, readHeld } from './heldRow.js'
 
@@ -18,21 +19,31 @@ type Deadlines = Pick<
 
 const defaultRow = z.object({ at_deadline: atDeadline })
 const networkRow = z.object({ network: z.string() })
-const refusedRow = z.object({ is_begun: z.boolean() })
+const openRow = z.object({ status: heldStatus, is_begun: z.boolean(), is_past: z.boolean() })
 
-/** $1: now, $2: the lead in milliseconds. The queue of an account adds a day at most. */
-const isNear = `h.at_deadline is not null and h.status in ('pending', 'held') and h.capture_deadline > $1::timestamptz
+// A move that is recorded is sent unless `beginAction` finds another choice. An earlier version records while `acting_since` is set.
+const findOpen = `
+  select status, capture_deadline <= $2::timestamptz as is_past, acting_since is not null or exists (
+    select from hold_moves m join settlements s on s.authorization_id = m.authorization_id
+    where m.held_payment_id = h.id and m.idempotency_key like 'deadline %' and s.state in ('claimed', 'pending')) as is_begun
+  from held_payments h where id = $1`
+
+/**
+ * $1: now, $2: the lead in milliseconds. The queue of an account adds a day at most. What a newer version knows beside these
+ * two is left to it.
+ */
+const isNear = `h.at_deadline in ('capture', 'void') and h.status in ('pending', 'held') and h.capture_deadline > $1::timestamptz
   and h.capture_deadline <= $1::timestamptz + $2::float8 * interval '1 millisecond' + interval '1 day'`
 
 const endAction = `
   with ended as (
-    update held_payments set act_at = $2, acting_since = case when $3 then null else acting_since end,
-      action_failures = case $4::text when 'failed' then action_failures + 1 when 'made' then 0 else action_failures end
+    update held_payments set act_at = $2, acting_since = null,
+      action_failures = case $3::text when 'failed' then action_failures + 1 when 'made' then 0 else action_failures end
     where id = $1 returning account_id, action_failures
   )
   ${insertEvents(
-    `select account_id, $5::text as type, null::uuid as settlement_id, $6::json as data
-     from ended where $4::text = 'failed' and action_failures = 2`,
+    `select account_id, $4::text as type, null::uuid as settlement_id, $5::json as data
+     from ended where $3::text = 'failed' and action_failures = 2`,
   )}`
 
 export const createDeadlines = (pool: Pool): Deadlines => ({
@@ -55,19 +66,21 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
     )
   },
 
-  setAtDeadline: async (id, action, now) => {
-    const { rowCount } = await pool.query(
-      `update held_payments set at_deadline = nullif($2, 'nothing'), act_at = null, action_failures = 0
-       where id = $1 and acting_since is null and status in ('pending', 'held') and capture_deadline > $3`,
-      [id, action, now],
-    )
-    if (rowCount === 1) return 'set'
-    const { rows } = await pool.query(
-      `select acting_since is not null and status in ('pending', 'held') as is_begun from held_payments where id = $1`,
-      [id],
-    )
-    return refusedRow.parse(rows[0]).is_begun ? 'begun' : 'over'
-  },
+  setAtDeadline: (id, action, now) =>
+    inTransaction(pool, async (client) => {
+      // `beginAction` waits for this lock, and what it follows is seen by the statement after it.
+      await client.query('select from held_payments where id = $1 for update', [id])
+      const { rows } = await client.query(findOpen, [id, now])
+      const { status, is_begun: isBegun, is_past: isPast } = openRow.parse(rows[0])
+      if (status !== 'pending' && status !== 'held') return 'over'
+      if (isBegun) return 'begun'
+      if (isPast) return 'over'
+      await client.query(
+        "update held_payments set at_deadline = nullif($2, 'nothing'), act_at = null, action_failures = 0 where id = $1",
+        [id, action],
+      )
+      return 'set'
+    }),
 
   listDeadlineNetworks: async ({ now, leadMs }) => {
     const { rows } = await pool.query(
@@ -105,12 +118,11 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
     return rowCount === 1
   },
 
-  endAction: async (id, { actAt, hasFailed, outcome }) => {
+  endAction: async (id, { actAt, outcome }) => {
     const failure = typeof outcome === 'string' ? null : outcome.failure
     await pool.query(endAction, [
       id,
       actAt,
-      hasFailed,
       failure === null ? outcome : 'failed',
       failure?.type,
       failure === null ? null : JSON.stringify(failure.data),
