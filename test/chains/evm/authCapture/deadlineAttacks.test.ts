@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/clock.js'
+import { unixNow } from '../../../support/evm/authorization.js'
 import type { Hold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -114,5 +115,146 @@ describe('a hold whose lowest fee has no recipient', () => {
     merchant.clock.advance(dueMs)
     await actUntil(merchant, hold, 'captured')
     expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
+  })
+})
+
+describe('a request of the account while the job acts', () => {
+  /** The job has chosen the hold, and simulates its capture; then `meanwhile` is done by another instance. */
+  const actMeanwhile = async (
+    meanwhile: (merchant: ReturnType<typeof asMerchant>, hold: Hold) => unknown,
+  ) => {
+    const proxy = await scene.openProxy()
+    const merchant = await open({ rpcUrls: [proxy.url] })
+    const { signers } = merchant.service
+    const other = await openMerchant({ clock: merchant.clock, signers }, merchant.account)
+    const hold = await merchant.open()
+    await merchant.setAtDeadline(hold, 'capture')
+    merchant.clock.advance(dueMs)
+    const release = proxy.hold('eth_call', isSimulation)
+    const acting = merchant.act()
+    await pollUntil(
+      () => proxy.calls.some(({ method, params }) => method === 'eth_call' && isSimulation(params)),
+      'the capture to be simulated',
+    )
+    await Promise.resolve(meanwhile(other, hold)).finally(release)
+    await acting
+    return { merchant, hold }
+  }
+  const listMoves = async (merchant: ReturnType<typeof asMerchant>, hold: Hold) =>
+    (await merchant.read(hold)).settlements.map(({ type, amount, automatic }) => [type, amount, automatic])
+
+  it('comes first if it is recorded first: the job takes what it leaves', async () => {
+    const { merchant, hold } = await actMeanwhile((other, hold) => other.capture(hold, 4_000n))
+    await actUntil(merchant, hold, 'captured')
+    expect(await listMoves(merchant, hold)).toEqual([
+      ['hold', '10000', false],
+      ['capture', '4000', false],
+      ['capture', '6000', true],
+    ])
+    expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
+  })
+
+  it('returns the rest that it asked for, of which the job captures nothing', async () => {
+    const { merchant, hold } = await actMeanwhile((other, hold) =>
+      other.capture(hold, 4_000n, undefined, true),
+    )
+    await actUntil(merchant, hold, 'voided')
+    expect(await scene.chain.balanceOf(hold.payTo)).toBe(4_000n)
+    expect(await scene.chain.balanceOf(hold.payer)).toBe(6_000n)
+  })
+
+  it('voids the hold, of which the job captures nothing', async () => {
+    const { merchant, hold } = await actMeanwhile((other, hold) => other.move(hold, { type: 'void' }))
+    await actUntil(merchant, hold, 'voided')
+    expect(await listMoves(merchant, hold)).toEqual([
+      ['hold', '10000', false],
+      ['void', '0', false],
+    ])
+    expect(await scene.chain.balanceOf(hold.payer)).toBe(10_000n)
+  })
+
+  it('states something else, and what was recorded for the job is not sent', async () => {
+    const { merchant, hold } = await actMeanwhile((other, hold) => other.setAtDeadline(hold, 'nothing'))
+    await pollUntil(async () => {
+      const { rows } = await scene.database
+        .pool()
+        .query("select state from settlements where caller = $1 and authorization_id like '%/10000-0'", [
+          merchant.account,
+        ])
+      return rows.length === 1 && rows[0].state === 'failed'
+    }, 'the record to be abandoned')
+    merchant.clock.advance(600_000)
+    await merchant.act()
+    expect(await merchant.read(hold)).toMatchObject({ status: 'held', capturableAmount: '10000' })
+    expect(await merchant.setAtDeadline(hold, 'capture')).toMatchObject({ atDeadline: 'capture' })
+    await actUntil(merchant, hold, 'captured')
+  })
+})
+
+describe('what the job cannot do for a hold', () => {
+  it('is tried again at the pace of the deadline, and costs other holds nothing', async () => {
+    const merchant = await open()
+    const { signers } = merchant.service
+    const environment = { SETTLES_PER_RECIPIENT_PER_HOUR: '1' }
+    const limited = await openMerchant({ clock: merchant.clock, signers, environment }, merchant.account)
+    const [payTo, captureDeadline] = [createEoa().address, unixNow() + 4 * 3_600]
+    const extra = { captureDeadline, refundDeadline: captureDeadline + 60 }
+    const [first, second] = [await merchant.open({ payTo, extra }), await merchant.open({ payTo, extra })]
+    const other = await merchant.open({ extra })
+    for (const hold of [first, second, other]) await merchant.setAtDeadline(hold, 'capture')
+    merchant.clock.advance(2 * 3_600_000 + 60_000)
+    const isCaptured = async (hold: Hold) => (await merchant.read(hold)).status === 'captured'
+    await pollUntil(async () => {
+      await limited.act()
+      return (await isCaptured(other)) && ((await isCaptured(first)) || (await isCaptured(second)))
+    }, 'two of the three to be captured')
+    const refused = (await isCaptured(first)) ? second : first
+    // An eighth of the time that is left would be longer than the longest pause.
+    await pollUntil(
+      async () => (await readActAt(refused)) > merchant.clock.now().getTime() + 200_000,
+      'the attempt to end',
+    )
+    const { rows } = await scene.database
+      .pool()
+      .query(
+        'select count(*)::int as moves from hold_moves m join held_payments h on h.id = held_payment_id where hash = $1',
+        [refused.hash.toLowerCase()],
+      )
+    expect(rows).toEqual([{ moves: 1 }])
+    merchant.clock.advance(3_700_000)
+    await actUntil({ ...merchant, ...limited, clock: merchant.clock }, refused, 'captured')
+    expect(await scene.chain.balanceOf(payTo)).toBe(20_000n)
+  })
+
+  it('stops no other hold: of a network, a version of the escrow or a choice that is not known', async () => {
+    const merchant = await open()
+    const hold = await merchant.open()
+    const pool = scene.database.pool()
+    const copy = (hash: string, changes: string) =>
+      pool.query(
+        `insert into held_payments (network, hash, account_id, authorization_id, payer, pay_to, asset, amount, capture_deadline,
+           refund_deadline, terms, status, at_deadline, created_at)
+         select coalesce(x.network, h.network), $2 || n, account_id, 'x', payer, pay_to, asset, amount,
+           capture_deadline - interval '1 minute', refund_deadline, coalesce(x.terms, h.terms), 'held',
+           coalesce(x.at_deadline, 'capture'), created_at - interval '1 minute'
+         from held_payments h, generate_series(1, 40) n,
+           jsonb_to_record($3) as x (network text, terms json, at_deadline text) where hash = $1`,
+        [hold.hash.toLowerCase(), hash, changes],
+      )
+    await merchant.setAtDeadline(hold, 'capture')
+    await copy('unserved', JSON.stringify({ network: 'eip155:999996' }))
+    await copy('unreadable', JSON.stringify({ terms: { escrow: 'gone' } }))
+    await copy('unknown', JSON.stringify({ at_deadline: 'extend' }))
+    try {
+      merchant.clock.advance(dueMs)
+      await actUntil(merchant, hold, 'captured')
+      const { rows } = await pool.query(
+        "select distinct at_deadline, act_at is null as is_left from held_payments where hash like 'un%' order by 1",
+      )
+      expect(rows).toContainEqual({ at_deadline: 'extend', is_left: true })
+      expect(rows).not.toContainEqual({ at_deadline: 'extend', is_left: false })
+    } finally {
+      await pool.query("delete from held_payments where hash like 'un%'")
+    }
   })
 })
