@@ -172,6 +172,7 @@ export const createNouns = (
     tiers: config.tiers,
     warnedBeforeMs: config.holdWarnedBeforeMs,
     actsBeforeMs: config.holdActsBeforeMs,
+    waitMs: config.settleWaitMs,
     clock: streamClock,
     logger,
   })

@@ -11,16 +11,15 @@ import type { CaptureUseCases, MoveRequest } from './useCases.js'
 /* Captures or voids what is held shortly before its capture deadline, where its account asks for that. */
 
 interface ActOnDeadlinesDependencies {
-  readonly store: Pick<
-    HeldPayments,
-    'listDeadlineNetworks' | 'leaseDeadlines' | 'beginAction' | 'endAction' | 'find'
-  >
+  readonly store: Pick<HeldPayments, 'listDeadlineNetworks' | 'leaseDeadlines' | 'beginAction' | 'endAction'>
   readonly accounts: Pick<AccountStore, 'find'>
   readonly tiers: Tiers
   readonly observe: ObserveHold
   readonly moveHold: CaptureUseCases['moveHold']
   /** How long before the deadline at the latest; half of a hold's life, if that is less. */
   readonly actsBeforeMs: number
+  /** How long a settlement waits for its outcome at most. */
+  readonly waitMs: number
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -34,12 +33,10 @@ interface ActOnDeadlines {
 
 /** Of one network. They are transactions of one account, which are sent one after the other. */
 const actionsAtOnce = 16
-/** Earlier by this for each hold of the same account before it: an action takes a block, and 16 are made at once. */
-const queueMs = 1_000
-// Longer than an attempt. Should one take longer, a second one joins it.
-const leaseMs = 60_000
 /** How long a round waits for what is under way; then the next one fills the places that became free. */
 const roundMs = 1_000
+/** Between the ends and the starts of rounds. */
+export const deadlineRoundEveryMs = 5_000
 const [minPauseMs, maxPauseMs] = [5_000, 300_000]
 /** A pause takes at most this part of the time that is left. */
 const maxPartOfTimeLeft = 1 / 8
@@ -52,9 +49,14 @@ export const createActOnDeadlines = ({
   observe,
   moveHold,
   actsBeforeMs,
+  waitMs,
   clock,
   logger,
 }: ActOnDeadlinesDependencies): ActOnDeadlines => {
+  /** Earlier by this for each hold of the same account before it: a place is taken until the outcome is known or the wait ends. */
+  const queueMs = Math.ceil((waitMs + roundMs + deadlineRoundEveryMs) / actionsAtOnce)
+  // Longer than an attempt, which reads the chain before and after it settles. Should one take longer, a second one joins it.
+  const leaseMs = waitMs + 35_000
   const running = new Map<string, Set<Promise<void>>>()
   const failures = createFailureLog({
     logger,

@@ -10,7 +10,7 @@ import type { Tiers } from '../../protocol/tiers.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
 import { readPage } from '../readPage.js'
-import { createActOnDeadlines } from './actOnDeadlines.js'
+import { createActOnDeadlines, deadlineRoundEveryMs } from './actOnDeadlines.js'
 import { createMoveHold } from './moveHold.js'
 import { createObserveHold, type ObserveHold, viewDetails, viewHeldPayment } from './observeHold.js'
 import type { CaptureUseCases } from './useCases.js'
@@ -26,6 +26,8 @@ interface CapturesDependencies {
   readonly warnedBeforeMs: number
   /** How long before it what the account asked for is done at the latest. */
   readonly actsBeforeMs: number
+  /** How long a settlement waits for its outcome at most. */
+  readonly waitMs: number
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -80,7 +82,7 @@ export const createCaptures = (dependencies: CapturesDependencies): Captures => 
         isShared: true,
         run: createWatchHolds({ ...dependencies, observe, moveHold }),
       },
-      actOnDeadlines: { everyMs: 5_000, isShared: true, run: deadlines.run },
+      actOnDeadlines: { everyMs: deadlineRoundEveryMs, isShared: true, run: deadlines.run },
       purgeHoldMoves: { everyMs: 3_600_000, isShared: true, run: store.purgeMoves },
       measureOpenHolds: {
         everyMs: 30_000,

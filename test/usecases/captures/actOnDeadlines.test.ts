@@ -1,0 +1,86 @@
+import { setImmediate as flush } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { silentLogger } from '../../../src/platform/logger.js'
+import type { HeldPayment } from '../../../src/ports/heldPayments.js'
+import { specificationTiers } from '../../../src/protocol/tiers.js'
+import { createActOnDeadlines, deadlineRoundEveryMs } from '../../../src/usecases/captures/actOnDeadlines.js'
+import { keyOwner } from '../../http/support/app.js'
+
+const network = 'eip155:1'
+const waitMs = 25_000
+const actsBeforeMs = 300_000
+
+it('acts on many holds of one deadline in time, where each of them waits for its outcome as long as it may', async () => {
+  const start = Date.parse('2030-01-01T00:00:00Z')
+  const captureDeadline = new Date(start + 4_000_000)
+  let now = start
+  const waiting: { readonly endsAt: number; readonly end: () => void }[] = []
+  const clock = {
+    now: () => new Date(now),
+    sleep: async (ms: number) => {
+      now += ms
+      for (const { endsAt, end } of waiting) if (endsAt <= now) end()
+      await flush()
+      return true
+    },
+  }
+  const unleased = Array.from(
+    { length: 1_000 },
+    (_, n): HeldPayment => ({
+      id: `${n}`,
+      network,
+      hash: `${n}`,
+      accountId: keyOwner.id,
+      authorizationId: `${n}`,
+      payer: 'payer',
+      payTo: 'payee',
+      asset: 'gold',
+      amount: 1n,
+      captureDeadline,
+      refundDeadline: captureDeadline,
+      terms: {},
+      status: 'held',
+      capturable: 1n,
+      refundable: 0n,
+      captured: 0n,
+      refunded: 0n,
+      createdAt: new Date(start - 86_400_000),
+      atDeadline: 'capture',
+      isWarned: false,
+    }),
+  )
+  const actedAt: number[] = []
+  const { run } = createActOnDeadlines({
+    store: {
+      listDeadlineNetworks: async () => [network],
+      // The last place is due first, as holds of one deadline have places in any order.
+      leaseDeadlines: async ({ leadMs, queueMs, limit }) => {
+        const isDue = ({ id }: HeldPayment) =>
+          now >= captureDeadline.getTime() - leadMs - Number(id) * queueMs
+        const leased = unleased.filter(isDue).slice(0, limit)
+        for (const each of leased) unleased.splice(unleased.indexOf(each), 1)
+        return leased
+      },
+      beginAction: async () => true,
+      endAction: async () => undefined,
+    },
+    accounts: { find: async () => keyOwner },
+    tiers: specificationTiers,
+    observe: async (held) => ({ held, settlements: [], unfinished: null }),
+    moveHold: async () => {
+      actedAt.push(now)
+      await new Promise<void>((end) => waiting.push({ endsAt: now + waitMs, end }))
+      return { status: 'pending', transaction: '0x01' }
+    },
+    actsBeforeMs,
+    waitMs,
+    clock,
+    logger: silentLogger,
+  })
+  while (now < captureDeadline.getTime()) {
+    await run(new AbortController().signal)
+    await clock.sleep(deadlineRoundEveryMs)
+  }
+  expect(actedAt).toHaveLength(1_000)
+  expect(Math.max(...actedAt)).toBeLessThan(captureDeadline.getTime())
+})
