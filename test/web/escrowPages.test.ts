@@ -143,6 +143,39 @@ describe.skipIf(chromium === null)('holds and channels in the console', () => {
     browser.expectNoProblems()
   })
 
+  it('asks for the same capture once, although its answer was lost and the question was asked again', async () => {
+    const apiKey = await calls.register('radia@example.com')
+    const hold = await openHold(apiKey)
+    const page = await openDetails(apiKey, 'holds')
+    let lost = 0
+    await page.route('**/v1/captures', async (route) => {
+      if (lost > 0) return await route.continue()
+      lost += 1
+      await route.fetch()
+      await route.abort()
+    })
+    try {
+      const dialog = page.getByRole('dialog', { name: 'Capture the payment' })
+      const ask = async () => {
+        await page.getByRole('button', { name: 'Capture' }).first().click()
+        await dialog.getByLabel('Amount').fill('0.4')
+        await dialog.getByRole('button', { name: 'Capture' }).click()
+      }
+      await ask()
+      await dialog.getByRole('alert').waitFor()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await ask()
+      await dialog.waitFor({ state: 'detached' })
+      expect(await chain.balanceOf(hold.payTo)).toBe(400_000n)
+      // What was answered is asked for anew.
+      await ask()
+      await dialog.waitFor({ state: 'detached' })
+      expect(await chain.balanceOf(hold.payTo)).toBe(800_000n)
+    } finally {
+      await page.unroute('**/v1/captures')
+    }
+  })
+
   it('shows no hold and no channel of another account', async () => {
     const [owner, other] = [
       await calls.register('mary@example.com'),

@@ -1,5 +1,5 @@
-import { useId, useState } from 'preact/hooks'
-import type { Schemas } from '../api.js'
+import { useId, useRef, useState } from 'preact/hooks'
+import type { Result, Schemas } from '../api.js'
 import { formatUnits, readUnits } from '../format.js'
 import { findToken, networks } from '../networks.js'
 import { api } from '../session.js'
@@ -140,6 +140,7 @@ interface StateProps {
 
 const State = ({ hold, isUnderWay, onMoved, onChange }: StateProps) => {
   const [move, setMove] = useState<Move | null>(null)
+  const openKeys = useRef(new Map<string, string>())
   return (
     <Card title="State">
       <p>
@@ -160,11 +161,16 @@ const State = ({ hold, isUnderWay, onMoved, onChange }: StateProps) => {
         <MoveDialog
           hold={hold}
           move={move}
+          openKeys={openKeys.current}
           onMoved={(result) => {
             setMove(null)
             onMoved(result)
           }}
-          onClose={() => setMove(null)}
+          onClose={() => {
+            setMove(null)
+            // What was asked for may have been done, although no answer said so.
+            onChange()
+          }}
         />
       )}
     </Card>
@@ -217,25 +223,29 @@ const moveTimeoutMs = 65_000
 interface MoveDialogProps {
   readonly hold: Details
   readonly move: Move
+  /** Idempotency keys of what was asked for, and whose outcome is not known yet. */
+  readonly openKeys: Map<string, string>
   readonly onMoved: (moved: Moved) => void
   readonly onClose: () => void
 }
 
-const MoveDialog = ({ hold, move, onMoved, onClose }: MoveDialogProps) => {
+/** False: it may have been done. */
+const isDecided = (result: Result<Moved>): boolean =>
+  result.ok ? result.data.status !== 'pending' : result.error.status !== null && result.error.status < 500
+
+const MoveDialog = ({ hold, move, openKeys, onMoved, onClose }: MoveDialogProps) => {
   useStore(networks)
   const { network, asset, paymentInfoHash } = hold
   const decimals = findToken(network, asset)?.decimals ?? 0
   const limit = move === 'refund' ? hold.refundableAmount : hold.capturableAmount
   const [text, setText] = useState(formatUnits(limit, decimals).replaceAll(',', ''))
   const [voidRemainder, setVoidRemainder] = useState(false)
-  // What one dialog decided is done once, however often it is sent.
-  const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID())
   const change = useAction()
   const id = useId()
   const amount = readUnits(text, decimals)
   const isWrong = move !== 'void' && (amount === null || amount === 0n || amount > BigInt(limit))
   const isWhole = amount === BigInt(limit)
-  const send = () => {
+  const send = (idempotencyKey: string): Promise<Result<Moved>> => {
     const input = { idempotencyKey, timeoutMs: moveTimeoutMs }
     const named = { network, paymentInfoHash }
     if (move === 'void') return api.post('/v1/voids', { ...input, body: named })
@@ -246,12 +256,16 @@ const MoveDialog = ({ hold, move, onMoved, onClose }: MoveDialogProps) => {
   }
   const run = async () => {
     if (isWrong) return
-    const moved = await change.run(send)
+    // The same decision is done once until its outcome is known, however often it is sent, and in this dialog or a later one.
+    const decision = JSON.stringify([move, String(amount), voidRemainder && !isWhole])
+    const key = openKeys.get(decision) ?? crypto.randomUUID()
+    openKeys.set(decision, key)
+    const moved = await change.run(async () => {
+      const result = await send(key)
+      if (isDecided(result)) openKeys.delete(decision)
+      return result
+    })
     if (moved !== null) onMoved(moved)
-  }
-  const edit = () => {
-    change.clear()
-    setIdempotencyKey(crypto.randomUUID())
   }
   return (
     <Confirm
@@ -279,7 +293,7 @@ const MoveDialog = ({ hold, move, onMoved, onClose }: MoveDialogProps) => {
             aria-invalid={isWrong}
             onInput={(event) => {
               setText(event.currentTarget.value)
-              edit()
+              change.clear()
             }}
           />
           <p id={`${id}-limit`} class="small soft">
@@ -294,7 +308,7 @@ const MoveDialog = ({ hold, move, onMoved, onClose }: MoveDialogProps) => {
             checked={voidRemainder}
             onInput={(event) => {
               setVoidRemainder(event.currentTarget.checked)
-              edit()
+              change.clear()
             }}
           />{' '}
           Return the rest to the payer
