@@ -26,6 +26,8 @@ const requests = [
   { method: 'GET', url: '/%64ashboard/keys?a=b' },
   { method: 'GET', url: '/dashboard/nothing' },
   { method: 'POST', url: '/dashboard/rotate' },
+  { method: 'GET', url: `/v1/payments/eip155:84532/0x${'ab'.repeat(32)}` },
+  { method: 'POST', url: `/v1/payments/eip155:84532/0x${'ab'.repeat(32)}/deadline` },
   { method: 'POST', url: '/dashboard/webhook', payload: { webhookUrl: '' } },
 ] as const
 

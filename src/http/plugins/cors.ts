@@ -109,7 +109,9 @@ export const cors = fastifyPlugin<CorsOptions>(
 const isAccountRoute = (path: string, method: string | readonly string[]): boolean =>
   accountPaths.includes(path) ||
   path.startsWith('/dashboard/') ||
+  // A preflight has no route whose names it could match.
   path.startsWith('/v1/channels') ||
+  path.startsWith('/v1/payments') ||
   // GET lists the intents of an account; POST creates one, also without a key.
   (path === '/v1/intent' && readMethods.some((each) => method === each || method.includes(each)))
 
@@ -123,9 +125,6 @@ const accountPaths: readonly string[] = [
   '/v1/captures',
   '/v1/voids',
   '/v1/refunds',
-  '/v1/payments',
-  '/v1/payments/:network/:paymentInfoHash',
-  '/v1/payments/:network/:paymentInfoHash/deadline',
   '/v1/hold-defaults',
 ]
 
