@@ -3,6 +3,7 @@ import { createFailureLog } from '../../failureLog.js'
 import type { ChannelLedger, UnsweptReceiver } from '../../ports/channelLedger.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
+import type { SettleResult } from '../../protocol/results.js'
 import { fingerprintJson } from '../core/idempotency/fingerprint.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
 import type { CaredNetwork } from './claimChannels.js'
@@ -36,10 +37,10 @@ export const createSweepReceivers = ({
   })
   const cursors = new Map<string, UnsweptReceiver>()
 
-  const sweep = async ({ network, care }: CaredNetwork, receiver: UnsweptReceiver): Promise<void> => {
+  const sweep = async ({ network, care }: CaredNetwork, receiver: UnsweptReceiver): Promise<SettleResult> => {
     const { accountId, ...terms } = receiver
     const payment = care.writeSweep({ receiver: terms.receiver, token: terms.token })
-    const result = await settleAuthorization({
+    return await settleAuthorization({
       payment,
       caller: accountId,
       quota: null,
@@ -49,15 +50,12 @@ export const createSweepReceivers = ({
       consumer: `channels ${network} ${terms.receiver} ${terms.token}`,
       isBodyBound: true,
     })
-    if (!result.success) return
-    failures.succeeded(network)
-    await ledger.endShares(receiver)
   }
 
   /** Limits of one account must not keep the receiver from what others are owed: the next round asks another one. */
-  const sweepOrPassOver = async (cared: CaredNetwork, receiver: UnsweptReceiver): Promise<void> => {
+  const sweepOrPassOver = async (cared: CaredNetwork, receiver: UnsweptReceiver): Promise<SettleResult> => {
     try {
-      await sweep(cared, receiver)
+      return await sweep(cared, receiver)
     } catch (error) {
       await ledger.passOver(receiver, clock.now())
       throw error
@@ -89,22 +87,36 @@ export const createSweepReceivers = ({
           if (ageMs >= trustAfterMs) await ledger.markSwept(receiver)
         } else if (amount >= sweepAmount || ageMs >= sweepAfterMs) due.push(receiver)
       }
+      let [hasPaid, hasFailed] = [false, false]
+      const report = ({ receiver }: UnsweptReceiver, problem: object): void => {
+        hasFailed = true
+        failures.failed(network, { network, receiver, ...problem })
+      }
       const pool = createWorkerPool<UnsweptReceiver>({
         concurrency: sweepsAtOnce,
         keyOf: ({ accountId }) => accountId,
         maxFailuresPerKey: 3,
         stopped,
-        onFailure: ({ receiver }, error) => failures.failed(network, { network, receiver, error }),
+        onFailure: (receiver, error) => report(receiver, { error }),
       })
       const tried = new Set<UnsweptReceiver>()
       await pool.run(due, async (receiver) => {
         tried.add(receiver)
-        await sweepOrPassOver(cared, receiver)
+        const { success, status, errorReason, errorMessage } = await sweepOrPassOver(cared, receiver)
+        if (success) {
+          hasPaid = true
+          await ledger.endShares(receiver)
+        }
+        // Another sweep paid it meanwhile, or the outcome is open. A token can block a receiver, beside which others are paid.
+        const isExpected =
+          status === 'pending' || errorReason === 'invalid_batch_settlement_evm_nothing_to_settle'
+        if (!success && !isExpected) report(receiver, { reason: errorReason, message: errorMessage })
       })
       // Its account has failed too often in this round.
       for (const receiver of stopped.aborted ? [] : due.filter((each) => !tried.has(each))) {
         await ledger.passOver(receiver, clock.now())
       }
+      if (hasPaid && !hasFailed) failures.succeeded(network)
       if (!cursors.has(network)) return
     }
   }
