@@ -19,7 +19,7 @@ const purchase = z.object({
 /** Their responses have neither receipt header. */
 const serversWithoutReceipt: ReadonlySet<Pair['server']> = new Set(['openfacilitator-express'])
 
-/** Runs pairs of one client in a process of their own. Of each: `pays`, or what went wrong for each family. */
+/** Runs pairs one after the other in a process of their own. Of each: `pays`, or what went wrong for each family. */
 export const runPairs = async (
   pairs: readonly Pair[],
   chains: Chains,

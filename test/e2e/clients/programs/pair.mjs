@@ -2,12 +2,14 @@ import { text } from 'node:stream/consumers'
 import { redirectHosts } from './redirectHosts.mjs'
 
 /*
- * One published client, and the published servers that it buys from, in a process of their own. Reads scenes from stdin and
+ * Published clients, and the published servers that they buy from, in a process of their own. Reads scenes from stdin and
  * writes one line of JSON: for each scene, what the client received for each family.
  */
 
 const scenes = JSON.parse(await text(process.stdin))
-redirectHosts(scenes[0])
+const { facilitatorUrl } = scenes[0]
+const { evm } = scenes.map(({ families }) => families).find((families) => families.evm !== undefined) ?? {}
+const isFetchReplaced = redirectHosts({ facilitatorUrl, evm })
 
 const decode = (receipt) => {
   if (receipt === null || receipt === undefined) return null
@@ -35,6 +37,7 @@ const buyAll = async (scene) => {
   for (const family of Object.keys(scene.families)) purchases[family] = await purchase(buy, url, family)
   // Of schemes that pay the payee later.
   await collect?.()
+  if (isFetchReplaced()) throw new Error('A package replaced fetch, which it shares with other pairs')
   return purchases
 }
 

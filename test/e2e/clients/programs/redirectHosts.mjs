@@ -1,8 +1,9 @@
 /**
  * Packages that know one remote host reach the local service or node instead: their requests are answered from there,
- * their code is unmodified. Any other host is refused.
+ * their code is unmodified. Any other host is refused. Returns whether a package has replaced `fetch` since: pairs of one
+ * process would no longer be independent of each other.
  */
-export const redirectHosts = ({ facilitatorUrl, families: { evm } }) => {
+export const redirectHosts = ({ facilitatorUrl, evm }) => {
   const { fetch } = globalThis
   const answers = {
     'https://facilitator.payai.network': ({ pathname }, request) =>
@@ -11,7 +12,7 @@ export const redirectHosts = ({ facilitatorUrl, families: { evm } }) => {
     // Serves the interfaces of verified contracts.
     'https://contract.thirdweb.com': () => Promise.resolve(Response.json(evm.abi)),
   }
-  globalThis.fetch = (input, init) => {
+  const redirected = (input, init) => {
     const request = new Request(input, init)
     const url = new URL(request.url)
     if (url.hostname === '127.0.0.1') return fetch(input, init)
@@ -19,4 +20,6 @@ export const redirectHosts = ({ facilitatorUrl, families: { evm } }) => {
     if (answer === undefined) throw new Error(`${url.origin} has no local answer`)
     return answer(url, request)
   }
+  globalThis.fetch = redirected
+  return () => globalThis.fetch !== redirected
 }
