@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import { basename, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build, type Plugin, transform } from 'esbuild'
 import { listFiles } from './listFiles.js'
-import { bundleParameters, scriptName } from './runBundle.js'
+import { bundleParameters, scriptOf } from './runBundle.js'
 import { makeTemporaryFolder } from './temporaryFolder.js'
 
 /** The project's sources as JavaScript, in the same folder layout. */
@@ -39,6 +39,10 @@ export const compileProject = async (): Promise<CompiledProject> => {
   }
 }
 
+/** A program as Node runs it. */
+export const stripTypes = async (program: string): Promise<string> =>
+  (await transform(program, { loader: 'ts', target: 'esnext' })).code
+
 // They find files relative to their own.
 const loaded = /^(?:pino|@fastify\/swagger-ui)(?:\/|$)/
 const anyFile = /^/
@@ -57,17 +61,29 @@ const loadOthers: Plugin = {
   },
 }
 
+/** What tests start most often. */
+const bundledPrograms = ['src/main', 'test/demo/buy']
+
 /**
- * Replaces `src/main.js` by one that runs the same code, with its packages, as one script: Node takes most of the processor
- * time of a start to find thousands of small files and to compile them, and can keep what it compiled of a script. The script
- * is as deep as the folders of `src`, so that what the sources read relative to themselves is found.
+ * Replaces programs by ones that run the same code, with its packages, as one script: Node takes most of the processor time
+ * of a start to find thousands of small files and to compile them, and can keep what it compiled of a script. The scripts
+ * are as deep as the folders of `src`, so that what the sources read relative to themselves is found. `test/support` must be
+ * in the folder.
  */
-export const bundleService = async (folder: string): Promise<void> => {
+export const bundlePrograms = async (
+  folder: string,
+  {
+    sources = root,
+    programs = bundledPrograms,
+  }: { readonly sources?: string; readonly programs?: readonly string[] } = {},
+): Promise<void> => {
   const bundled = join(folder, 'src', 'bundled')
   if (existsSync(bundled)) return
   const { outputFiles } = await build({
-    absWorkingDir: root,
-    entryPoints: ['src/main.ts'],
+    absWorkingDir: sources,
+    entryPoints: programs.map((program) => `${program}.ts`),
+    outbase: sources,
+    outdir: folder,
     write: false,
     bundle: true,
     format: 'esm',
@@ -77,14 +93,21 @@ export const bundleService = async (folder: string): Promise<void> => {
     plugins: [loadOthers],
     logLevel: 'error',
   })
-  const [hashbang = '', ...code] = (outputFiles[0]?.text ?? '').split('\n')
-  const script = `(async function (${bundleParameters.join(', ')}) {"use strict";\n${code.join('\n')}\n})`
   await mkdir(bundled)
-  await writeFile(join(bundled, scriptName), script)
-  const program = `import { runBundle } from '../../test/support/runBundle.js'\nawait runBundle(import.meta.url)\n`
-  await writeFile(join(bundled, 'main.js'), program)
-  await writeFile(join(folder, 'src', 'main.js'), `${hashbang}\nimport './bundled/main.js'\n`)
-  await chmod(join(folder, 'src', 'main.js'), 0o755)
+  for (const { path, text } of outputFiles) await replaceProgram(path, text, bundled)
+}
+
+const replaceProgram = async (path: string, code: string, bundled: string): Promise<void> => {
+  const [hashbang = ''] = /^#!.*\n/.exec(code) ?? []
+  const runner = join(bundled, basename(path))
+  const script = `(async function (${bundleParameters.join(', ')}) {"use strict";\n${code.slice(hashbang.length)}\n})`
+  await writeFile(scriptOf(runner), script)
+  await writeFile(
+    runner,
+    `import { runBundle } from '../../test/support/runBundle.js'\nawait runBundle(import.meta.url)\n`,
+  )
+  await writeFile(path, `${hashbang}import '${pathToFileURL(runner).href}'\n`)
+  await chmod(path, 0o755)
 }
 
 const listSources = (): string[] =>

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { buildWeb } from '../../scripts/buildWeb.mjs'
-import { bundleService, compileProject } from './compileProject.js'
+import { bundlePrograms, compileProject } from './compileProject.js'
 import { compiledFolderVariable } from './program.js'
 
 /**
@@ -16,7 +16,7 @@ export default async function compileSetup({
   if (vitest.config.watch) return undefined
   const { [compiledFolderVariable]: known } = process.env
   const { folder, remove } = known === undefined ? await compileProject() : { folder: known }
-  if (name !== 'fast') await bundleService(folder)
+  if (name !== 'fast') await bundlePrograms(folder)
   // Inherited by workers.
   process.env[compiledFolderVariable] = folder
   return remove

@@ -3,7 +3,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Program } from './program.js'
+import { bundlePrograms } from './compileProject.js'
+import { compiledFolderVariable, compiledProgram, interpretedProgram, type Program } from './program.js'
 import { makeTemporaryFolder } from './temporaryFolder.js'
 
 export interface PreviousVersion {
@@ -56,11 +57,31 @@ const readMigrations = (commit: string) =>
     .map((line) => /^\S+ blob (\S+)\tmigrations\/(\S+\.sql)$/.exec(line))
     .flatMap((match) => (match === null ? [] : [[match[2] ?? '', match[1]] as const]))
 
+/** As the run has compiled this version, if it did. */
+const prepareProgram = async (folder: string): Promise<Program> => {
+  const compiled = process.env[compiledFolderVariable]
+  if (compiled === undefined) return interpretedProgram(join(folder, 'src', 'main.ts'))
+  await symlink(join(compiled, 'test'), join(folder, 'test'))
+  await bundlePrograms(folder, { sources: folder, programs: ['src/main'] })
+  return compiledProgram(join(folder, 'src', 'main.js'))
+}
+
 /**
  * The sources of the previous version, with the packages of this one. Null with a message on stderr where the history is
  * missing; an error with `REQUIRE_HISTORY=1`.
  */
 export const unpackPreviousVersion = async (): Promise<PreviousVersion | null> => {
+  const unpacked = await unpack()
+  if (unpacked === null) return null
+  const { commit, folder } = unpacked
+  return {
+    commit,
+    program: await prepareProgram(folder),
+    startsOnLaterSchema: existsSync(join(folder, 'src/stores/postgres/database/schemaHistory.ts')),
+  }
+}
+
+const unpack = async (): Promise<{ readonly commit: string; readonly folder: string } | null> => {
   try {
     const commit = findCommit()
     const folder = await makeTemporaryFolder('previous-')
@@ -69,14 +90,7 @@ export const unpackPreviousVersion = async (): Promise<PreviousVersion | null> =
     const { status, stderr } = spawnSync('tar', ['-x', '-C', folder], { input })
     if (status !== 0) throw new Error(`tar: ${stderr.toString()}`)
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-    return {
-      commit,
-      program: {
-        flags: ['--import', import.meta.resolve('tsx')],
-        file: join(folder, 'src', 'main.ts'),
-      },
-      startsOnLaterSchema: existsSync(join(folder, 'src/stores/postgres/database/schemaHistory.ts')),
-    }
+    return { commit, folder }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const advice = 'fetch the whole history (git fetch --unshallow), or set PREVIOUS_REF'

@@ -12,14 +12,20 @@ export const compiledFolderVariable = 'QUITTANCE_COMPILED_FOLDER'
 const root = new URL('../../', import.meta.url)
 
 // By default V8 optimizes during a start what few processes live to run again: a sixth of the processor time of a start.
-const shortLived = ['--enable-source-maps', '--interrupt-budget=1400000'] as const
+const flags = ['--enable-source-maps', '--interrupt-budget=1400000'] as const
+
+/** Of sources as they are. */
+export const interpretedProgram = (file: string): Program => ({
+  flags: ['--import', import.meta.resolve('tsx')],
+  file,
+})
+
+export const compiledProgram = (file: string): Program => ({ flags, file })
 
 /** Uses the compiled file if there is one, which halves the startup time; otherwise tsx. */
 export const findProgram = (source: URL): Program => {
   const compiled = process.env[compiledFolderVariable]
-  if (compiled === undefined) {
-    return { flags: ['--import', import.meta.resolve('tsx')], file: fileURLToPath(source) }
-  }
+  if (compiled === undefined) return interpretedProgram(fileURLToPath(source))
   const path = source.href.slice(root.href.length).replace(/\.ts$/, '.js')
-  return { flags: shortLived, file: fileURLToPath(new URL(path, `file://${compiled}/`)) }
+  return compiledProgram(fileURLToPath(new URL(path, `file://${compiled}/`)))
 }

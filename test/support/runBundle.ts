@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,27 +7,28 @@ import { constants, Script } from 'node:vm'
 /** The bundle is a function of these: what a module has and a script lacks, and a loader of the packages outside. */
 export const bundleParameters = ['loadModule', 'moduleMeta', 'require', '__filename', '__dirname'] as const
 
-/** Of the bundle, in the folder of the module that runs it. */
-export const scriptName = 'script.js'
+/** Of the bundle of a module in the same folder, by the path or the URL of the module. */
+export const scriptOf = (path: string): string => path.replace(/\.js$/, '.script.js')
 
 /**
- * Runs the bundle of `compileProject` for the module that it stands for. A process that ends without a failure leaves what V8
- * compiled for those with the same command and options.
+ * Runs a bundle of `compileProject` for the module that it stands for. A process that ends without a failure leaves what V8
+ * compiled: for those with the same command and options, and for those with the same options whose command left nothing yet.
  */
 export const runBundle = async (moduleUrl: string): Promise<void> => {
-  const file = fileURLToPath(new URL(scriptName, moduleUrl))
+  const file = fileURLToPath(scriptOf(moduleUrl))
   // V8 rejects what was compiled with other options.
-  const kind = [...process.execArgv, process.argv[2] ?? ''].join(' ').replaceAll('/', '')
-  const cache = `${file}.${kind}`
-  const cachedData = readCache(cache)
+  const ofOptions = `${file}.${process.execArgv.join(' ').replaceAll('/', '')}`
+  const ofCommand = `${ofOptions} ${process.argv[2]?.replaceAll('/', '') ?? ''}.command`
+  const own = readCache(ofCommand)
+  const cachedData = own ?? readCache(ofOptions)
   const script = new Script(readFileSync(file, 'latin1'), {
     filename: file,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData === undefined ? {} : { cachedData }),
   })
-  if (cachedData === undefined) {
+  if (own === undefined) {
     process.once('exit', (code) => {
-      if (code === 0) writeCache(cache, script)
+      if (code === 0) writeCache(script, cachedData === undefined ? [ofOptions, ofCommand] : [ofCommand])
     })
   }
   const load = createRequire(moduleUrl)
@@ -42,12 +43,17 @@ const readCache = (path: string): Buffer | undefined => {
   }
 }
 
-const writeCache = (path: string, script: Script): void => {
+const writeCache = (script: Script, paths: readonly string[]): void => {
   try {
-    const incomplete = `${path}.${process.pid}`
-    writeFileSync(incomplete, script.createCachedData())
-    renameSync(incomplete, path)
+    for (const path of paths) {
+      const incomplete = `${path}.${process.pid}`
+      // Opened first: the process may be another user, or its file system read-only.
+      const file = openSync(incomplete, 'wx')
+      writeFileSync(file, script.createCachedData())
+      closeSync(file)
+      renameSync(incomplete, path)
+    }
   } catch {
-    // The process is another user, or its file system is read-only.
+    // The next process compiles it again.
   }
 }
