@@ -13,6 +13,7 @@ import { createPaint } from '../../src/cli/screen.js'
 import { describeStart } from '../../src/cli/startSummary.js'
 import { readConfig } from '../../src/config.js'
 import { startProcess } from '../start/support.js'
+import { stripTypes } from '../support/compileProject.js'
 import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
@@ -94,10 +95,11 @@ describe('the guides', () => {
       [exampleRecipient]: payTo,
       '4021': String(port),
     })
-    const file = join(folder, 'shop.mts')
-    await writeFile(file, change(code.replaceAll('https://facilitator.example', serviceUrl)))
-    const command = [process.execPath, '--import', import.meta.resolve('tsx'), file]
-    const shop = await startShop(command, { port, environment: { QUITTANCE_API_KEY: apiKey } })
+    const file = join(folder, 'shop.mjs')
+    const changed = change(code.replaceAll('https://facilitator.example', serviceUrl))
+    await writeFile(file, await stripTypes(changed))
+    const environment = { QUITTANCE_API_KEY: apiKey }
+    const shop = await startShop([process.execPath, file], { port, environment })
     return { ...shop, payTo, account: createClient({ url: serviceUrl, apiKey }) }
   }
 
@@ -209,10 +211,9 @@ describe('the guides', () => {
     const sandbox = await createTestDatabase({ isSandbox: true })
     const open = await startSandbox(sandbox)
     try {
-      const file = join(folder, 'client.mts')
-      await writeFile(file, replaceAll(block, { 'http://localhost:8080': open.url }))
-      const command = [process.execPath, '--import', import.meta.resolve('tsx'), file]
-      const { output, errors } = await startProcess(command, { cwd: folder }).ended
+      const file = join(folder, 'client.mjs')
+      await writeFile(file, await stripTypes(replaceAll(block, { 'http://localhost:8080': open.url })))
+      const { output, errors } = await startProcess([process.execPath, file], { cwd: folder }).ended
       expect(errors).toBe('')
       return output
     } finally {

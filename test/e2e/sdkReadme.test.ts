@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../sdk/src/index.js'
+import { stripTypes } from '../support/compileProject.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
@@ -71,9 +72,9 @@ describe('the README of the client library', () => {
   const runBlock = async (block: string, before: string, after = ''): Promise<string> => {
     const imports = /^(?:import .*\n)*/.exec(block)?.[0] ?? ''
     const code = [imports, before, block.slice(imports.length), after].join('\n')
-    const file = join(folder, 'program.mts')
-    await writeFile(file, code.replaceAll('https://facilitator.example', service.url))
-    const { stdout } = await run(process.execPath, ['--import', import.meta.resolve('tsx'), file], {
+    const file = join(folder, 'program.mjs')
+    await writeFile(file, await stripTypes(code.replaceAll('https://facilitator.example', service.url)))
+    const { stdout } = await run(process.execPath, [file], {
       cwd: folder,
       env: { ...process.env, QUITTANCE_API_KEY: apiKey },
     })
