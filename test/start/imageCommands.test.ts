@@ -108,6 +108,10 @@ describe.skipIf(!canIsolate)('the image', () => {
       HOME: '/nonexistent',
       NODE_ENV: 'production',
     }
+    // Leaves what V8 compiled, which the user of the image cannot.
+    expect(await startProcess([join(folder, 'bin', 'quittance'), '--version'], {}).ended).toMatchObject({
+      code: 0,
+    })
     service = runInImage([...entrypoint, ...command])
     port = (await service.waitFor(/"port":(\d+),"msg":"service\.listening"/))[1] ?? ''
   })
