@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 import { compiledFolderVariable } from '../support/program.js'
 import { spawnChild } from '../support/spawnChild.js'
 
@@ -87,14 +88,24 @@ export const makeInstallation = async (folder: string): Promise<string> => {
   return folder
 }
 
-/** A project of one file, with the scripts and the compiler of this one. */
+/**
+ * A project of one file, with the scripts and the compiler of this one. Without the types of Node.js it compiles in a third
+ * of the time.
+ */
 export const makeSmallProject = async (folder: string): Promise<string> => {
   await cp(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true })
-  for (const name of ['tsconfig.json', 'tsconfig.build.json', 'package.json']) {
-    await cp(join(root, name), join(folder, name))
-  }
+  for (const name of ['tsconfig.build.json', 'package.json']) await cp(join(root, name), join(folder, name))
+  const { compilerOptions } = project.parse(JSON.parse(await readFile(join(root, 'tsconfig.json'), 'utf8')))
+  const options = { compilerOptions: { ...compilerOptions, lib: ['ES5'], types: [] } }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(options))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   await mkdir(join(folder, 'src'))
+  await writeFile(
+    join(folder, 'src', 'process.d.ts'),
+    'declare const process: { exit(code: number): void; stdout: { write(text: string): void } }\n',
+  )
   await writeFile(join(folder, 'src', 'main.ts'), "process.stdout.write('first\\n')\n")
   return folder
 }
+
+const project = z.object({ compilerOptions: z.record(z.string(), z.unknown()) })
