@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { cp, rm, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -28,21 +28,37 @@ const helpOf = (command: string): readonly string[] => {
   return [process.execPath, ...flags, file, '--help']
 }
 
+const copyProject = async (): Promise<string> => {
+  const folder = await makeTemporaryFolder('quittance-help-', { onDisk: true })
+  for (const name of ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts']) {
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  }
+  for (const name of ['node_modules', 'src']) await symlink(join(root, name), join(folder, name))
+  return folder
+}
+
 const timeOfBuild = (folder: string): number | null =>
   statSync(join(folder, 'dist'), { throwIfNoEntry: false })?.mtimeMs ?? null
 
 describe('the scripts', () => {
-  /** Without a build. */
-  let folder: string
+  /** Without a build: tsx compiles the service once more for its help. */
+  let unbuilt: string
+  /** With a build of other sources. */
+  let outdated: string
 
   beforeAll(async () => {
-    folder = await makeTemporaryFolder('quittance-help-', { onDisk: true })
-    for (const name of ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts']) {
-      await cp(join(root, name), join(folder, name), { recursive: true })
-    }
-    for (const name of ['node_modules', 'src']) await symlink(join(root, name), join(folder, name))
+    const [first, second] = await Promise.all([copyProject(), copyProject()])
+    unbuilt = first
+    outdated = second
+    await symlink(dirname(findProgram(new URL('src/main.ts', `file://${root}`)).file), join(outdated, 'dist'))
   })
-  afterAll(() => rm(folder, { recursive: true }))
+  afterAll(() => Promise.all([unbuilt, outdated].map((folder) => rm(folder, { recursive: true }))))
+
+  /** Some scripts know their folder; the others run from here. */
+  const folderOf = (name: string): string => {
+    if (scripts[name]?.includes('scripts/') !== true) return root
+    return name === 'start' || name === 'build' ? unbuilt : outdated
+  }
 
   it('are these', () => {
     expect(ours).toEqual(
@@ -51,8 +67,7 @@ describe('the scripts', () => {
   })
 
   it.each(ours)('explain npm run %s with --help, and build nothing for it', async (name) => {
-    // The others know their folder, which may have a build.
-    const cwd = scripts[name]?.includes('scripts/') === true ? folder : root
+    const cwd = folderOf(name)
     const before = timeOfBuild(cwd)
     const { code, output } = await startProcess(helpOf(scripts[name] ?? ''), {
       cwd,
