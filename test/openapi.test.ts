@@ -120,7 +120,7 @@ describe('openapi/openapi.yaml', () => {
     const read = (text: string) => (format === 'yaml' ? parse(text) : JSON.parse(text))
     const changed = read(withVersion(readCommitted(format), versionLines[format], '2.10.0-rc.1+build'))
     expect(changed).toMatchObject({ info: { version: '2.10.0-rc.1+build' } })
-    const original = read(readCommitted(format))
+    const original = parseCommitted()
     expect({ ...changed, info: { ...changed.info, version: original.info.version } }).toEqual(original)
   })
 
@@ -132,10 +132,6 @@ describe('openapi/openapi.yaml', () => {
         JSON.stringify(schema) === JSON.stringify(schemas[name.replace(/Input$/, '')]),
     )
     expect(repeated).toEqual([])
-  })
-
-  it('is generated deterministically', async () => {
-    expect(await renderDocument()).toEqual(rendered)
   })
 
   it('is a valid OpenAPI 3.1 document', async () => {

@@ -49,7 +49,7 @@ const parseSource = (path: string, text: string): SourceFile => {
       return tree
     },
     get imports() {
-      imports ??= listNodes(this.tree).flatMap((node) => readImport(path, node))
+      imports ??= listImportNodes(this).flatMap((node) => readImport(path, node))
       return imports
     },
   }
@@ -67,6 +67,10 @@ export const listNodes = (node: ts.Node): readonly ts.Node[] => {
   listed.set(node, nodes)
   return nodes
 }
+
+/** Only `import()`, as an expression or a type, is below the top level. */
+const listImportNodes = ({ text, tree }: Pick<SourceFile, 'text' | 'tree'>): readonly ts.Node[] =>
+  /\bimport\s*\(/.test(text) ? listNodes(tree) : tree.statements
 
 /** `path:line`. */
 export const locate = ({ path, tree }: SourceFile, node: ts.Node): string =>
