@@ -94,19 +94,18 @@ interface ActiveFault {
 }
 
 /** Not by `fetch`, which takes three times the processor time for a call of a local node. */
-const forward = async (
-  target: string,
-  { method, headers }: IncomingMessage,
-  body: string,
-): Promise<unknown> => {
+const send = async (target: string, { method, headers }: IncomingMessage, body: string) => {
   const { 'content-type': contentType = 'application/json' } = headers
   const answer = await request(target, {
     method: method === 'GET' ? 'GET' : 'POST',
     headers: { 'content-type': contentType },
     ...(method === 'GET' ? {} : { body }),
   })
-  return answer.body.json()
+  return answer.body
 }
+
+const forward = async (target: string, asker: IncomingMessage, body: string): Promise<unknown> =>
+  (await send(target, asker, body)).json()
 
 const readJsonRpc = (body: string): readonly z.infer<typeof callSchema>[] | null => {
   const parsed = z.union([callSchema, z.array(callSchema)]).safeParse(body === '' ? null : JSON.parse(body))
@@ -131,10 +130,14 @@ const toJsonRpcCall = (target: string, asker: IncomingMessage, call: z.infer<typ
   }
 }
 
+const addPath = (target: string, { url = '/' }: IncomingMessage) => {
+  const { pathname, search } = new URL(url, target)
+  return { pathname, url: `${target.replace(/\/$/, '')}${pathname}${search}` }
+}
+
 const toPathCall = (target: string, asker: IncomingMessage, body: string): Call => {
-  const { pathname, search } = new URL(asker.url ?? '/', target)
+  const { pathname, url } = addPath(target, asker)
   const asked: unknown = body === '' ? {} : JSON.parse(body)
-  const url = `${target.replace(/\/$/, '')}${pathname}${search}`
   return {
     method: pathname,
     params: [asked],
@@ -251,6 +254,13 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
       if (fault.kind !== 'silenceFor') return { call, fault }
       return { call, fault: { kind: fault.isSilent(params) ? 'silence' : 'pass' } as const }
     })
+    if (planned.every(({ fault }) => fault.kind === 'pass')) {
+      // As it is, a batch in one request: most calls of a test, and each copy of a call takes processor time.
+      const url = requested === null ? addPath(target, asker).url : target
+      const answer = await send(url, asker, body)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(await answer.bytes())
+      return
+    }
     if (planned.some(({ fault }) => hangs(fault))) {
       hanging.add(response)
       response.once('close', () => hanging.delete(response))
