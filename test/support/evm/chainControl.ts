@@ -4,7 +4,6 @@ import {
   type Hex,
   hexToBigInt,
   hexToNumber,
-  http,
   isHex,
   numberToHex,
   type PublicClient,
@@ -12,7 +11,7 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 import { pollUntil } from '../pollUntil.js'
-import { callRpc } from './jsonRpc.js'
+import { callRpc, createTransport } from './jsonRpc.js'
 
 /** Sent without its sender's key. */
 interface UnsignedTransaction {
@@ -162,6 +161,6 @@ export const waitForReceipt = (
 
 /** Throws when the transaction reverted. */
 export const waitUntilMined = async (url: string, hash: Hex): Promise<void> => {
-  const { status } = await waitForReceipt(createPublicClient({ transport: http(url) }), hash)
+  const { status } = await waitForReceipt(createPublicClient({ transport: createTransport(url) }), hash)
   if (status !== 'success') throw new Error(`Transaction ${hash} was reverted`)
 }

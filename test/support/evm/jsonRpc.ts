@@ -1,4 +1,6 @@
 import { request } from 'undici'
+import { type CustomTransport, custom, RpcRequestError } from 'viem'
+import { z } from 'zod'
 
 interface RpcCall {
   readonly method: string
@@ -64,4 +66,22 @@ export const callRpcBatch = async (url: string, calls: readonly RpcCall[]): Prom
     results.push(...chunk.map(({ method }, id) => readAnswer(method, byId.get(id))))
   }
   return results
+}
+
+const failure = z.object({
+  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }),
+})
+const call = z.object({ method: z.string(), params: z.array(z.unknown()).default([]) })
+
+/** For clients of viem, whose own transport uses `fetch`. It never asks again. */
+export const createTransport = (url: string): CustomTransport => {
+  const ask = async (asked: unknown): Promise<unknown> => {
+    const { method, params } = call.parse(asked)
+    const body = { jsonrpc: '2.0', id: 1, method, params }
+    const answer = await post(url, body)
+    const failed = failure.safeParse(answer)
+    if (failed.success) throw new RpcRequestError({ body, error: failed.data.error, url })
+    return readAnswer(method, answer)
+  }
+  return custom({ request: ask }, { retryCount: 0 })
 }

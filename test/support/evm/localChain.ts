@@ -10,7 +10,6 @@ import {
   encodeFunctionData,
   getAddress,
   type Hex,
-  http,
   isHex,
   keccak256,
   numberToHex,
@@ -29,7 +28,7 @@ import { deployAuthCapture } from './authCapture.js'
 import { randomAddress } from './authorization.js'
 import { type ChainControl, createChainControl, waitForReceipt, waitUntilMined } from './chainControl.js'
 import { deployBatchSettlement } from './channels.js'
-import { callRpc, callRpcBatch } from './jsonRpc.js'
+import { callRpc, callRpcBatch, createTransport } from './jsonRpc.js'
 import { deployPermit2 } from './permit2.js'
 
 export interface TokenDomain {
@@ -317,7 +316,7 @@ export const startLocalChain = async (options: LocalChainOptions = {}): Promise<
     throw error
   }
   const chain = describeChain(chainId, url)
-  const transport = http(url, { retryCount: 0 })
+  const transport = createTransport(url)
   const client: PublicClient = createPublicClient({ chain, transport, pollingInterval: 10, cacheTime: 0 })
   const editStorage = createStorageEditor(url, usdc.address)
   return {
