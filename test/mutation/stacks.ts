@@ -2,7 +2,7 @@ import { type Guard, guardsIn } from './guard.js'
 
 const lookUp = 'src/chains/stacks/lookUp.ts'
 const rpc = 'src/chains/stacks/rpc.ts'
-const onChain = ['test/chains/stacks/pitfalls.test.ts']
+const onChain = ['test/chains/stacks/simnet.test.ts']
 const opened = ['test/chains/stacks/open.test.ts']
 
 export const guards: readonly Guard[] = [
