@@ -3,6 +3,7 @@ import type { DemoWorld } from '../../demo/world.js'
 import { worlds } from '../../demo/worlds/index.js'
 import { describeDirectClients } from './directClients.js'
 import { describeIntents } from './intents.js'
+import { describeMissingTokens } from './missingTokens.js'
 import { describeNetworkFacts } from './networkFacts.js'
 import { describeShops } from './shops.js'
 
@@ -23,4 +24,5 @@ describe('all chain families', () => {
   describeIntents(opened)
   describeDirectClients(opened)
   describeNetworkFacts(opened)
+  describeMissingTokens(opened)
 })
