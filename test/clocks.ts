@@ -46,7 +46,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       'test/chains/ton/races.test.ts SETTLE_WAIT_SECONDS: 2',
       'test/chains/ton/sponsoring.test.ts SETTLE_WAIT_SECONDS: 2',
       'test/chains/ton/transactions/relayQueue.test.ts SETTLE_WAIT_SECONDS: 1',
-      'test/chains/ton/transactions/relayQueue.test.ts SETTLE_WAIT_SECONDS: 30',
       'test/chains/tron/attacks.test.ts SETTLE_WAIT_SECONDS: 2',
       'test/chains/tron/exact/settle.test.ts SETTLE_WAIT_SECONDS: 3',
       'test/chains/tron/expiry.test.ts SETTLE_WAIT_SECONDS: 3',
