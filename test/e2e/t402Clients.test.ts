@@ -45,7 +45,7 @@ beforeAll(async () => {
     environment: {
       TRON_RPC_URL_nile: tron.url,
       TRON_TOKENS_nile: token,
-      TRON_POLL_INTERVAL_MS_nile: '20',
+      TRON_POLL_INTERVAL_MS_nile: '100',
       ...tonEnvironment(ton),
     },
   })

@@ -39,7 +39,7 @@ export const environmentFor = ({
     : {
         EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
         [`EVM_RPC_URL_${chain.chainId}`]: chain.url,
-        [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '50',
+        [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '100',
         EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
         EVM_WALLET_CALL_TIMEOUT_MS: patientTimeoutMs,
       }),

@@ -7,7 +7,7 @@ import { patientTimeoutMs } from '../../support/rpcProxy.js'
 export const testnetEnvironment = (url: string): Record<string, string> => ({
   APTOS_RPC_URL_testnet: url,
   APTOS_TOKENS_testnet: `${usdt}=USDT/6`,
-  APTOS_POLL_INTERVAL_MS_testnet: '20',
+  APTOS_POLL_INTERVAL_MS_testnet: '100',
   APTOS_RPC_TIMEOUT_MS: patientTimeoutMs,
   APTOS_VERIFY_WAIT_MS: '100',
 })

@@ -21,7 +21,7 @@ export const voucher = 'ibc/EF48E6B1A1A19F47ECAEA62F5670C37C0580E86A9E88498B7E39
 export const cosmosEnvironment = (url: string): Record<string, string> => ({
   COSMOS_RPC_URL_grand: url,
   COSMOS_TOKENS_grand: `uusdc,${voucher}`,
-  COSMOS_POLL_INTERVAL_MS_grand: '20',
+  COSMOS_POLL_INTERVAL_MS_grand: '100',
   COSMOS_RPC_TIMEOUT_MS: patientTimeoutMs,
   COSMOS_VERIFY_WAIT_MS: '0',
 })

@@ -112,7 +112,7 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
   const reading = readEvmSettings({
     EVM_PRIVATE_KEY: keys.map(({ privateKey }) => privateKey).join(','),
     [`EVM_RPC_URL_${chain.chainId}`]: url,
-    [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '20',
+    [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '100',
     ...options.environment,
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')

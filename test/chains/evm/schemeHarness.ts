@@ -37,7 +37,7 @@ export const openSchemeHarness = async (
   const reading = readEvmSettings({
     EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
     [`EVM_RPC_URL_${chain.chainId}`]: proxy.url,
-    [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '20',
+    [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '100',
     EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
     EVM_WALLET_CALL_TIMEOUT_MS: patientTimeoutMs,
   })

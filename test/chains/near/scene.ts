@@ -30,7 +30,7 @@ export const amount = 10_000n
 export const nearEnvironment = (url: string): Record<string, string> => ({
   NEAR_RPC_URL_testnet: url,
   NEAR_TOKENS_testnet: `${tokenId}=USDC/6,${otherTokenId}`,
-  NEAR_POLL_INTERVAL_MS_testnet: '20',
+  NEAR_POLL_INTERVAL_MS_testnet: '100',
   NEAR_RPC_TIMEOUT_MS: patientTimeoutMs,
   NEAR_VERIFY_WAIT_MS: '0',
 })

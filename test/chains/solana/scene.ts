@@ -106,7 +106,7 @@ export const environmentFor = (
 ): Readonly<Record<string, string>> => ({
   SOLANA_PRIVATE_KEY: feePayers.map(({ secretKey }) => base58.encode(secretKey)).join(','),
   SOLANA_RPC_URL_mainnet: rpcUrls.join(','),
-  SOLANA_POLL_INTERVAL_MS_mainnet: '20',
+  SOLANA_POLL_INTERVAL_MS_mainnet: '100',
   SOLANA_RPC_TIMEOUT_MS: patientTimeoutMs,
 })
 

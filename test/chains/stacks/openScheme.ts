@@ -7,7 +7,7 @@ export const testnetEnvironment = (url: string, ...tokens: string[]): Record<str
   STACKS_RPC_URL_testnet: url,
   STACKS_TOKENS_testnet: tokens.map((token) => `${token}=USD/6`).join(),
   STACKS_CONFIRMATIONS_testnet: '2',
-  STACKS_POLL_INTERVAL_MS_testnet: '20',
+  STACKS_POLL_INTERVAL_MS_testnet: '100',
   STACKS_RPC_TIMEOUT_MS: patientTimeoutMs,
   STACKS_VERIFY_WAIT_MS: '0',
 })

@@ -14,7 +14,7 @@ export const openTezos = (sources: Readonly<Record<string, string>>, clock: Cloc
     { readSettings: readTezosSettings, open },
     {
       TEZOS_TOKENS_ghostnet: `${usdt}=USDt/6`,
-      TEZOS_POLL_INTERVAL_MS_ghostnet: '20',
+      TEZOS_POLL_INTERVAL_MS_ghostnet: '100',
       TEZOS_RPC_TIMEOUT_MS: patientTimeoutMs,
       TEZOS_VERIFY_WAIT_MS: '100',
       ...sources,

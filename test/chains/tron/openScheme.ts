@@ -21,7 +21,7 @@ export interface OpenScheme {
 export const nileEnvironment = (url: string, tokens: string): Record<string, string> => ({
   TRON_RPC_URL_nile: url,
   TRON_TOKENS_nile: tokens,
-  TRON_POLL_INTERVAL_MS_nile: '20',
+  TRON_POLL_INTERVAL_MS_nile: '100',
   TRON_RPC_TIMEOUT_MS: patientTimeoutMs,
   // Payers of tests have no API key, and their recipients are new.
   SPONSORED_RECIPIENTS: '*',

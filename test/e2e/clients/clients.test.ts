@@ -49,10 +49,10 @@ describe.skipIf(!isInstalled)('published clients and servers', () => {
       environment: {
         SOLANA_PRIVATE_KEY: solana.feePayers.map(({ secretKey }) => base58.encode(secretKey)).join(','),
         SOLANA_RPC_URL_devnet: solana.url,
-        SOLANA_POLL_INTERVAL_MS_devnet: '20',
+        SOLANA_POLL_INTERVAL_MS_devnet: '100',
         TRON_RPC_URL_nile: tron.url,
         TRON_TOKENS_nile: tronToken,
-        TRON_POLL_INTERVAL_MS_nile: '20',
+        TRON_POLL_INTERVAL_MS_nile: '100',
         ...tonEnvironment(ton),
       },
     })

@@ -40,7 +40,7 @@ const openHarness = async (): Promise<SchemeHarness> => {
   const reading = readSolanaSettings({
     SOLANA_PRIVATE_KEY: chain.feePayers.map(({ secretKey }) => base58.encode(secretKey)).join(','),
     SOLANA_RPC_URL_mainnet: proxy.url,
-    SOLANA_POLL_INTERVAL_MS_mainnet: '20',
+    SOLANA_POLL_INTERVAL_MS_mainnet: '100',
     SOLANA_RPC_TIMEOUT_MS: patientTimeoutMs,
   })
   if ('problems' in reading || reading.settings === null) throw new Error('The settings cannot be read')
