@@ -44,6 +44,8 @@ const args = [
   `--disable-features=${disabledFeatures.join(',')}`,
 ]
 
+export const viewportHeight = 900
+
 let started: Promise<BrowserOfPlaywright> | null = null
 
 /** One for all files of a worker: its start takes as much processor time as a page of the console. */
@@ -75,7 +77,7 @@ export const openBrowser = async (
   })
   const browser = await started
   const context = await browser.newContext({
-    viewport: { width, height: 900 },
+    viewport: { width, height: viewportHeight },
     // An animation repaints the page for seconds.
     reducedMotion: 'reduce',
     ...rest,

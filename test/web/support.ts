@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { openBrowser } from '../support/chromium.js'
+import { openBrowser, viewportHeight } from '../support/chromium.js'
 import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 
 export interface ConsoleBrowser {
@@ -14,25 +14,30 @@ export interface ConsoleBrowser {
   expectNoProblems(): void
   /** Axe finds nothing serious or critical, and the page does not scroll sideways. */
   expectAccessible(): Promise<void>
+  /**
+   * The same in both themes and both widths, with a picture of each look. The page changes its look instead of being loaded
+   * for each, which takes several times as much processor time.
+   */
+  expectReadable(name: string, looks?: readonly Look[]): Promise<void>
   /** In the folder `SCREENSHOTS`, if it is set. */
   photograph(name: string): Promise<void>
   close(): Promise<void>
 }
 
-export interface ConsoleBrowserOptions {
-  readonly colorScheme?: 'light' | 'dark'
-  readonly width?: number
+export interface Look {
+  readonly colorScheme: 'light' | 'dark'
+  readonly width: number
 }
 
-const everyLook = [
+export const everyLook: readonly Look[] = [
   { colorScheme: 'light', width: 1_280 },
   { colorScheme: 'dark', width: 360 },
   { colorScheme: 'dark', width: 1_280 },
   { colorScheme: 'light', width: 360 },
-] as const
+]
 
-/** Both themes and both widths; in every combination if pictures are taken. */
-export const looks = process.env.SCREENSHOTS === undefined ? everyLook.slice(0, 2) : everyLook
+/** In every combination if pictures are taken. */
+const usualLooks = process.env.SCREENSHOTS === undefined ? everyLook.slice(0, 2) : everyLook
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -46,10 +51,12 @@ const axeResult = z.object({
   ),
 })
 
+const twoFrames = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))'
+
 export const openConsole = async (
   chromium: string,
   url: string,
-  { colorScheme = 'light', width = 1_280 }: ConsoleBrowserOptions = {},
+  { colorScheme = 'light', width = 1_280 }: Partial<Look> = {},
 ): Promise<ConsoleBrowser> => {
   const { context, close } = await openBrowser(chromium, { colorScheme, width })
   context.setDefaultTimeout(waitLimitMs)
@@ -64,28 +71,51 @@ export const openConsole = async (
   page.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`)) foreign.push(request.url())
   })
+  const expectAccessible = async (what: string) => {
+    const root = 'document.documentElement'
+    expect(await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`), what).toBe(0)
+    // The policy of the page forbids scripts from elsewhere; the debugger may evaluate them.
+    if (await page.evaluate<boolean>('globalThis.axe === undefined')) await page.evaluate(axe)
+    const { violations } = axeResult.parse(
+      await page.evaluate("axe.run(document, { resultTypes: ['violations'] })"),
+    )
+    expect(
+      violations.filter(({ impact }) => impact === 'serious' || impact === 'critical'),
+      what,
+    ).toEqual([])
+  }
+  const photograph = async (name: string) => {
+    const folder = process.env.SCREENSHOTS
+    if (folder === undefined) return
+    await mkdir(folder, { recursive: true })
+    await page.screenshot({ path: join(folder, `console-${name}.png`), fullPage: true })
+  }
+  const show = async (look: Look) => {
+    await page.setViewportSize({ width: look.width, height: viewportHeight })
+    await page.emulateMedia({ colorScheme: look.colorScheme })
+  }
   return {
     page,
     expectNoProblems: () => {
       expect(problems).toEqual([])
       expect(foreign).toEqual([])
     },
-    expectAccessible: async () => {
-      const root = 'document.documentElement'
-      expect(await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`)).toBe(0)
-      // The policy of the page forbids scripts from elsewhere; the debugger may evaluate them.
-      if (await page.evaluate<boolean>('globalThis.axe === undefined')) await page.evaluate(axe)
-      const { violations } = axeResult.parse(
-        await page.evaluate("axe.run(document, { resultTypes: ['violations'] })"),
-      )
-      expect(violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([])
+    expectAccessible: () => expectAccessible(page.url()),
+    expectReadable: async (name, looks = usualLooks) => {
+      try {
+        for (const look of looks) {
+          await show(look)
+          // Plots are drawn again before the next frame.
+          await page.evaluate(twoFrames)
+          const shown = `${name}-${look.colorScheme}-${look.width}`
+          await expectAccessible(shown)
+          await photograph(shown)
+        }
+      } finally {
+        await show({ colorScheme, width })
+      }
     },
-    photograph: async (name) => {
-      const folder = process.env.SCREENSHOTS
-      if (folder === undefined) return
-      await mkdir(folder, { recursive: true })
-      await page.screenshot({ path: join(folder, `console-${name}.png`), fullPage: true })
-    },
+    photograph,
     close,
   }
 }
