@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Hex } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 
 interface InjectedWalletOptions {
@@ -11,8 +11,10 @@ interface InjectedWalletOptions {
 }
 
 export interface InjectedWallet {
-  /** Methods that the page called, with what they were given. */
+  /** Methods that the page called since `use`, with what they were given. */
   readonly calls: readonly { readonly method: string; readonly params: readonly unknown[] }[]
+  /** Replaces the wallet by another, on Ethereum. */
+  use(options: InjectedWalletOptions): void
 }
 
 const typedData = z.object({
@@ -23,14 +25,13 @@ const typedData = z.object({
 })
 
 /** Puts a wallet into the page as an extension does (EIP-1193), on Ethereum at first; its key stays in this process. */
-export const injectWallet = async (
-  page: Page,
-  { account, onSwitch = 'follows', onSign = 'signs' }: InjectedWalletOptions,
-): Promise<InjectedWallet> => {
+export const injectWallet = async (page: Page): Promise<InjectedWallet> => {
   const calls: { method: string; params: readonly unknown[] }[] = []
   let chainId = '0x1'
+  let wallet: InjectedWalletOptions = { account: privateKeyToAccount(generatePrivateKey()) }
   const answer = async (method: string, params: readonly unknown[]): Promise<unknown> => {
     calls.push({ method, params })
+    const { account, onSwitch = 'follows', onSign = 'signs' } = wallet
     if (method === 'eth_requestAccounts') return { result: [account.address] }
     if (method === 'eth_chainId') return { result: chainId }
     if (method === 'wallet_switchEthereumChain') {
@@ -52,7 +53,14 @@ export const injectWallet = async (
       return result
     },
   }`)
-  return { calls }
+  return {
+    calls,
+    use: (options) => {
+      calls.length = 0
+      chainId = '0x1'
+      wallet = options
+    },
+  }
 }
 
 const sign = (account: PrivateKeyAccount, json: string): Promise<Hex> => {

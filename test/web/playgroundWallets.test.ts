@@ -7,8 +7,8 @@ import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { injectWallet } from './injectedWallet.js'
-import { openPlayground } from './walk.js'
+import { type InjectedWallet, injectWallet } from './injectedWallet.js'
+import { openPlayground, type Playground } from './walk.js'
 
 const chromium = findChromium()
 
@@ -78,16 +78,22 @@ describe.skipIf(chromium === null)('the playground of an instance with a chain',
     expect(later).toBeLessThan(20_000)
   })
 
-  it('pays from a wallet of the browser, on the chain of the payment', async () => {
-    const account = privateKeyToAccount(generatePrivateKey())
-    const recipient = randomAddress()
-    await chain.mint(account.address, 10_000n)
-    const { page, start, runAll, waitFor, close, ...browser } = await openPlayground(
-      chromium ?? '',
-      service.url,
-    )
-    try {
-      const { calls } = await injectWallet(page, { account })
+  describe('in a browser with a wallet', () => {
+    let browser: Playground
+    let wallet: InjectedWallet
+    beforeAll(async () => {
+      browser = await openPlayground(chromium ?? '', service.url)
+      wallet = await injectWallet(browser.page)
+    })
+    afterAll(() => browser.close())
+
+    it('pays from a wallet of the browser, on the chain of the payment', async () => {
+      const account = privateKeyToAccount(generatePrivateKey())
+      const recipient = randomAddress()
+      await chain.mint(account.address, 10_000n)
+      const { page, start, runAll, waitFor } = browser
+      const { calls } = wallet
+      wallet.use({ account })
       await start()
       await page.getByRole('button', { name: 'Connect a wallet' }).click()
       await page.getByText(account.address).waitFor()
@@ -107,32 +113,33 @@ describe.skipIf(chromium === null)('the playground of an instance with a chain',
       expect(signed.domain).toEqual({ ...chain.token, verifyingContract: expect.stringMatching(/^0x/) })
       expect(signed.message).toMatchObject({ from: account.address, to: recipient, value: '10000' })
       browser.expectNoProblems()
-    } finally {
-      await close()
-    }
-  })
+    })
 
-  it.each([
-    ['declines', { onSign: { code: 4001, message: 'no' } }, 'You declined in the wallet; nothing was signed'],
-    [
-      'does not know the chain',
-      { onSwitch: { code: 4902, message: 'no' } },
-      'The wallet does not know this chain',
-    ],
-    ['stays on another chain', { onSwitch: 'stays' }, 'The wallet is not on chain 84532, and signed nothing'],
-    [
-      'fails with markup',
-      { onSign: { code: 1, message: '<img src=x onerror=alert(1)>' } },
-      '<img src=x onerror=alert(1)>',
-    ],
-  ] as const)('says what to do where the wallet %s', async (_does, wallet, sentence) => {
-    const account = privateKeyToAccount(generatePrivateKey())
-    const { page, start, runAll, waitFor, find, close, ...browser } = await openPlayground(
-      chromium ?? '',
-      service.url,
-    )
-    try {
-      await injectWallet(page, { account, ...wallet })
+    it.each([
+      [
+        'declines',
+        { onSign: { code: 4001, message: 'no' } },
+        'You declined in the wallet; nothing was signed',
+      ],
+      [
+        'does not know the chain',
+        { onSwitch: { code: 4902, message: 'no' } },
+        'The wallet does not know this chain',
+      ],
+      [
+        'stays on another chain',
+        { onSwitch: 'stays' },
+        'The wallet is not on chain 84532, and signed nothing',
+      ],
+      [
+        'fails with markup',
+        { onSign: { code: 1, message: '<img src=x onerror=alert(1)>' } },
+        '<img src=x onerror=alert(1)>',
+      ],
+    ] as const)('says what to do where the wallet %s', async (_does, behaviour, sentence) => {
+      const account = privateKeyToAccount(generatePrivateKey())
+      const { page, start, runAll, waitFor, find } = browser
+      wallet.use({ account, ...behaviour })
       await start()
       await page.getByRole('button', { name: 'Connect a wallet' }).click()
       await page.getByText(account.address).waitFor()
@@ -142,9 +149,7 @@ describe.skipIf(chromium === null)('the playground of an instance with a chain',
       expect(await find('Verify').getByRole('button', { name: 'Verify' }).isDisabled()).toBe(true)
       expect(await page.locator('main img').count()).toBe(0)
       browser.expectNoProblems()
-    } finally {
-      await close()
-    }
+    })
   })
 })
 
@@ -155,7 +160,7 @@ describe.skipIf(chromium === null)('the playground of a mainnet', () => {
     const service = await startService({ chain, databaseUrl: database.url })
     const { page, start, close, ...browser } = await openPlayground(chromium ?? '', service.url)
     try {
-      const { calls } = await injectWallet(page, { account: privateKeyToAccount(generatePrivateKey()) })
+      const { calls } = await injectWallet(page)
       await start()
       await page
         .getByText('This instance serves real money, and the playground makes test payments only.')

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium } from '../support/chromium.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { reservePort } from '../support/reservePort.js'
@@ -26,12 +26,12 @@ describe.skipIf(chromium === null)('a session of the console', () => {
   beforeAll(async () => {
     port = await reservePort()
     await start()
-  })
-  beforeEach(async () => {
     browser = await openConsole(chromium ?? '', service.url)
   })
-  afterEach(() => browser.close())
-  afterAll(() => service.close())
+  afterAll(async () => {
+    await browser.close()
+    await service.close()
+  })
 
   const rows = () => browser.page.getByRole('table', { name: 'Payments, newest first' }).locator('tbody tr')
 

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
-import { openConsole } from './support.js'
+import { type ConsoleBrowser, openConsole } from './support.js'
 
 const steps = ['402 Payment Required', 'Sign', 'Verify', 'Settle'] as const
 type Step = (typeof steps)[number]
@@ -34,12 +34,13 @@ const describeWalk = (page: Page) => {
   }
 }
 
-export const openPlayground = async (
-  chromium: string,
-  url: string,
-  options: Parameters<typeof openConsole>[2] = {},
-) => {
-  const browser = await openConsole(chromium, url, options)
+/** The playground of the service at `url`, in a browser that may have been elsewhere. */
+export const walkIn = (browser: ConsoleBrowser, url: string) => {
   const { page } = browser
   return { ...browser, ...describeWalk(page), start: () => page.goto(`${url}/console/playground`) }
 }
+
+export type Playground = ReturnType<typeof walkIn>
+
+export const openPlayground = async (chromium: string, url: string): Promise<Playground> =>
+  walkIn(await openConsole(chromium, url), url)
