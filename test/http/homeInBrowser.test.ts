@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium, openBrowser } from '../support/chromium.js'
 import { waitLimitMs } from '../support/pollUntil.js'
@@ -35,44 +36,53 @@ describe.skipIf(chromium === null)('the page at / in a browser', () => {
   })
   afterAll(() => app.close())
 
-  it.each(['light', 'dark'] as const)(
-    'is styled in %s without a script, a violation of its policy, or a request to another host',
-    async (colorScheme) => {
-      const { context, close } = await openBrowser(chromium ?? '', { colorScheme, javaScriptEnabled: false })
-      context.setDefaultTimeout(waitLimitMs)
-      try {
-        const page = await context.newPage()
-        const problems: string[] = []
-        const requested: string[] = []
-        page.on('console', (message) => problems.push(message.text()))
-        page.on('pageerror', (error) => problems.push(error.message))
-        page.on('request', (request) => requested.push(request.url()))
-        const response = await page.goto(url)
-        expect(response?.status()).toBe(200)
-        expect(await page.title()).toBe('quittance · payment facilitator')
-        expect(await page.locator('h1').textContent()).toBe('Paid once, on chain, before you deliver.')
-        expect(await page.locator('.networks .name').allTextContents()).toEqual([
-          'Base',
-          'Base Sepolia',
-          'Solana',
-          'TON',
-        ])
-        expect(await page.getByText('not serving').isVisible()).toBe(true)
-        const backgroundOf = { light: 'rgb(246, 244, 238)', dark: 'rgb(16, 20, 18)' }
-        const background = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
-        expect(background).toBe(backgroundOf[colorScheme])
-        expect(problems).toEqual([])
-        expect(requested.filter((target) => !target.startsWith(`${url}/`))).toEqual([])
-        const folder = process.env.SCREENSHOTS
-        if (folder !== undefined) {
-          await mkdir(folder, { recursive: true })
-          await page.screenshot({ path: join(folder, `home-${colorScheme}.png`), fullPage: true })
-        }
-      } finally {
-        await close()
+  const photograph = async (page: Page, name: string) => {
+    const folder = process.env.SCREENSHOTS
+    if (folder === undefined) return
+    await mkdir(folder, { recursive: true })
+    await page.screenshot({ path: join(folder, `home-${name}.png`), fullPage: true })
+  }
+
+  it('is styled without a script, a violation of its policy, or a request to another host', async () => {
+    const { context, close } = await openBrowser(chromium ?? '', {
+      colorScheme: 'light',
+      javaScriptEnabled: false,
+    })
+    context.setDefaultTimeout(waitLimitMs)
+    try {
+      const page = await context.newPage()
+      const problems: string[] = []
+      const requested: string[] = []
+      page.on('console', (message) => problems.push(message.text()))
+      page.on('pageerror', (error) => problems.push(error.message))
+      page.on('request', (request) => requested.push(request.url()))
+      const response = await page.goto(url)
+      expect(response?.status()).toBe(200)
+      expect(await page.title()).toBe('quittance · payment facilitator')
+      expect(await page.locator('h1').textContent()).toBe('Paid once, on chain, before you deliver.')
+      expect(await page.locator('.networks .name').allTextContents()).toEqual([
+        'Base',
+        'Base Sepolia',
+        'Solana',
+        'TON',
+      ])
+      expect(await page.getByText('not serving').isVisible()).toBe(true)
+      const backgrounds = [
+        ['light', 'rgb(246, 244, 238)'],
+        ['dark', 'rgb(16, 20, 18)'],
+      ] as const
+      for (const [colorScheme, background] of backgrounds) {
+        await page.emulateMedia({ colorScheme })
+        const shown = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+        expect(shown, colorScheme).toBe(background)
+        await photograph(page, colorScheme)
       }
-    },
-  )
+      expect(problems).toEqual([])
+      expect(requested.filter((target) => !target.startsWith(`${url}/`))).toEqual([])
+    } finally {
+      await close()
+    }
+  })
 
   it('fits a telephone without scrolling sideways, and leads to the reference', async () => {
     const { context, close } = await openBrowser(chromium ?? '', { colorScheme: 'light', width: 360 })
@@ -83,9 +93,7 @@ describe.skipIf(chromium === null)('the page at / in a browser', () => {
       const root = 'document.documentElement'
       const overflow = await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`)
       expect(overflow).toBe(0)
-      const folder = process.env.SCREENSHOTS
-      if (folder !== undefined)
-        await page.screenshot({ path: join(folder, 'home-narrow.png'), fullPage: true })
+      await photograph(page, 'narrow')
       await page.getByRole('link', { name: 'API reference' }).first().click()
       await page.waitForURL(/\/docs/)
       await page
