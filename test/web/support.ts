@@ -24,7 +24,7 @@ export interface ConsoleBrowser {
   close(): Promise<void>
 }
 
-export interface Look {
+interface Look {
   readonly colorScheme: 'light' | 'dark'
   readonly width: number
 }
