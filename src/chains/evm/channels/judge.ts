@@ -6,7 +6,7 @@ import { addressField, hashField, isSameAddress, wholeNumberField } from '../abi
 import { readWord } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
-import { searchLogs } from '../transactions/receipts/findLog.js'
+import { findChange, searchLogs } from '../transactions/receipts/findLog.js'
 import { findReceipt } from '../transactions/receipts/findReceipt.js'
 import type {
   Execution,
@@ -107,7 +107,7 @@ const judgeReceipt = ({ status, logs }: Receipt, request: JudgedRequest): Judgem
   }
 }
 
-/** The channel's total after a claim: the second word of the event. */
+/** The channel's total after a claim: the second word of the event. The first one is what the claim added. */
 const readRaised = ({ data }: Log): bigint => readWord(`0x${data.slice(66)}`) ?? 0n
 
 const isSweep = (log: Log, { receiver, token }: Judged<'settle'>): boolean =>
@@ -131,6 +131,16 @@ const findExecution = async (view: Rpc, request: JudgedRequest, query: Query): P
   }
 }
 
+/** What an event shows counts unless the state of its block, where a node still has it, contradicts. */
+const mayShow = async (
+  view: Rpc,
+  { transactionHash }: Log,
+  isDone: (block: bigint) => Promise<boolean | null>,
+): Promise<boolean> => {
+  const mined = transactionHash == null ? null : await view.getReceipt(transactionHash)
+  return mined !== null && (await isDone(mined.blockNumber)) !== false
+}
+
 /** Totals never fall: the transaction after which every channel has reached its row proves it, of any sender. */
 const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, query: Query): Promise<Execution> => {
   const { at, since, policy } = query
@@ -142,17 +152,23 @@ const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, query: Query): Pr
   const isDone = await isReached(at)
   if (isDone === null) return { state: 'unknown' }
   if (!isDone) return { state: 'unused' }
-  const isWanted = async (log: Log): Promise<boolean> => {
-    const isRaised = rows.some(
-      ({ channelId, total }) => isEvent(log, topics.claimed, channelId) && readRaised(log) >= total,
-    )
-    const mined = !isRaised || log.transactionHash == null ? null : await view.getReceipt(log.transactionHash)
-    return mined !== null && (await isReached(mined.blockNumber)) === true
-  }
-  const key = rows.map(({ total }) => total).join()
-  const search = { address: settlementAddress, topics: [topics.claimed, ids], at, since }
-  const found = await searchLogs(view, { ...search, only: { key, isWanted } })
-  const hash = found.log?.transactionHash
+  /** Whether it raised a row from below its total: one event of each row does. */
+  const isRaised = (log: Log): boolean =>
+    rows.some(({ channelId, total }) => {
+      const raised = isEvent(log, topics.claimed, channelId) ? readRaised(log) : 0n
+      return raised >= total && raised - (readWord(log.data) ?? 0n) < total
+    })
+  const log = await findChange(view, {
+    address: settlementAddress,
+    topics: [topics.claimed, ids],
+    at,
+    since,
+    key: rows.map(({ total }) => total).join(),
+    value: 0n,
+    stepBack: async (each, value) =>
+      isRaised(each) && (await mayShow(view, each, isReached)) ? null : value,
+  })
+  const hash = log?.transactionHash
   const receipt = hash == null ? null : await findReceipt(view, hash, policy)
   return receipt?.status === true ? { state: 'paid', receipt } : { state: 'unknown' }
 }
@@ -168,19 +184,24 @@ const findSweep = async (view: Rpc, request: Judged<'settle'>, query: Query): Pr
   const settled = await readSettled(at)
   if (settled === null) return { state: 'unknown' }
   if (settled <= settledBefore) return { state: 'unused' }
-  const isWanted = async ({ transactionHash }: Log): Promise<boolean> => {
-    const mined = transactionHash == null ? null : await view.getReceipt(transactionHash)
-    const after = mined === null ? null : await readSettled(mined.blockNumber)
-    return after !== null && after > settledBefore
+  const isAbove = async (block: bigint): Promise<boolean | null> => {
+    const total = await readSettled(block)
+    return total === null ? null : total > settledBefore
   }
-  const found = await searchLogs(view, {
+  const log = await findChange(view, {
     address: settlementAddress,
     topics: [topics.settled, pad(receiver), pad(token)],
     at,
     since,
-    only: { key: `${settledBefore}`, isWanted },
+    key: `${settledBefore}`,
+    value: settled,
+    stepBack: async (each, after) => {
+      const before = after - (readWord(each.data) ?? 0n)
+      const isRaised = before <= settledBefore && settledBefore < after
+      return isRaised && (await mayShow(view, each, isAbove)) ? null : before
+    },
   })
-  const hash = found.log?.transactionHash
+  const hash = log?.transactionHash
   const receipt = hash == null ? null : await findReceipt(view, hash, policy)
   return receipt?.status === true ? { state: 'paid', receipt } : { state: 'unknown' }
 }

@@ -143,7 +143,7 @@ export const findUseBlock = async (
   const { logMemory: memory } = rpc
   const name = `use of ${permit.from} ${permit.nonce}`
   // An earlier round got this far, if no reorganisation undid it.
-  const known = memory.recall(name)
+  const known = memory.recall(name)?.nextBlock ?? null
   const start = known !== null && known <= at && (await isUsed(rpc, permit, known)) === true ? known : at
   if (start < 0n || (start !== known && (await isUsed(rpc, permit, start)) !== true)) return null
 

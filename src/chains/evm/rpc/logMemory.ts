@@ -1,3 +1,10 @@
+/** How far a search got. */
+interface SearchProgress {
+  readonly nextBlock: bigint
+  /** What it had computed by then. */
+  readonly value: bigint
+}
+
 /** What earlier log queries of these endpoints showed. It only saves requests, so that a restart may forget it. */
 export interface LogMemory {
   /** Blocks that one query may span. */
@@ -5,9 +12,9 @@ export interface LogMemory {
   onAnswer(): void
   /** Halves the range. False when even one block was refused: then the range is not the reason. */
   onRefusal(): boolean
-  /** The block from which a search goes on; null when it begins. */
-  recall(search: string): bigint | null
-  remember(search: string, nextBlock: bigint): void
+  /** Where a search goes on; null when it begins. */
+  recall(search: string): SearchProgress | null
+  remember(search: string, nextBlock: bigint, value?: bigint): void
   forget(search: string): void
 }
 
@@ -18,7 +25,7 @@ const widenAfterMs = 600_000
 const maxSearches = 1_000
 
 export const createLogMemory = (): LogMemory => {
-  const cursors = new Map<string, bigint>()
+  const cursors = new Map<string, SearchProgress>()
   let range = widestRange
   let refusedAt = Number.NEGATIVE_INFINITY
   return {
@@ -36,10 +43,10 @@ export const createLogMemory = (): LogMemory => {
       return isRange
     },
     recall: (search) => cursors.get(search) ?? null,
-    remember: (search, nextBlock) => {
+    remember: (search, nextBlock, value = 0n) => {
       const [oldest] = cursors.keys()
       if (!cursors.has(search) && cursors.size >= maxSearches && oldest !== undefined) cursors.delete(oldest)
-      cursors.set(search, nextBlock)
+      cursors.set(search, { nextBlock, value })
     },
     forget: (search) => {
       cursors.delete(search)

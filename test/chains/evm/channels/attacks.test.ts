@@ -1,4 +1,4 @@
-import { encodeFunctionData, getAddress, multicall3Abi } from 'viem'
+import { encodeFunctionData, getAddress, type Hex, multicall3Abi } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
@@ -58,6 +58,20 @@ const submit = (channel: Channel, body: ChannelBody): Promise<void> => {
   const data = encodeErc3009Deposit(readAuthorization(body))
   const args = [channel.config, 10_000n, erc3009DepositCollectorAddress, data]
   return callSettlement(channel, randomAddress(), 'deposit', args)
+}
+
+/** Test chains have the state of the last 64 blocks, as most nodes have that of 128. */
+const outliveStates = (): Promise<void> => scene.chain.control.mine(70)
+
+const readNewestTransaction = async (): Promise<Hex> => {
+  const { transactions } = await scene.chain.client.getBlock()
+  return transactions.at(-1) ?? '0x'
+}
+
+const reconcileOne = async ({ core }: Service, settlementId: string) => {
+  const period = { from: new Date(0), to: new Date(Date.now() + 60_000), limit: 200 }
+  const { settlements } = await core.useCases.reconciliation.reconcilePeriod(period)
+  return settlements.find(({ id }) => id === settlementId)
 }
 
 describe('a deposit', () => {
@@ -192,6 +206,40 @@ describe('a claim', () => {
     expect(await readChannel(scene.chain, channel.config)).toMatchObject({ totalClaimed: 1_000n })
   })
 
+  it('of rows that others claim one by one is shown by the last of their events, without the state of its block', async () => {
+    const slow = await openSlow(scene)
+    const first = await openChannel()
+    const { authorizer, config } = first
+    const second = await openChannel({ authorizer, payTo: config.receiver })
+    const rows = [await rowOf(first, 1_000n), await rowOf(second, 2_000n)]
+    const claims: Hex[] = []
+    const answer = await slow.settleAfter(await claimBody(first, rows), async () => {
+      for (const row of rows) {
+        await callSettlement(first, config.receiver, 'claim', [[row]])
+        claims.push(await readNewestTransaction())
+      }
+      await outliveStates()
+    })
+    const settled = answer.success === true ? answer : await readOneBlockLater(scene, slow.service, answer)
+    expect(settled.transaction).toBe(claims[1])
+  })
+
+  it('that failed is no difference once another one of the same was made, however long ago', async () => {
+    const slow = await openSlow(scene)
+    const { service: other } = slow
+    const channel = plan()
+    const body = await depositBody(channel)
+    await submit(channel, body)
+    const claim = await claimBody(channel, [await rowOf(channel, 1_000n)])
+    const answer = await slow.settleAfter(claim, () => scene.chain.control.reorg(1))
+    const failed = await readOneBlockLater(scene, other, answer)
+    expect(failed).toMatchObject({ status: 'failed' })
+    await submit(channel, body)
+    expect(await other.settle(claim)).toMatchObject({ success: true })
+    await outliveStates()
+    expect(await reconcileOne(other, failed.id)).toMatchObject({ chain: 'agrees', differences: [] })
+  })
+
   it('of one row for another network is refused, and not sent without it', async () => {
     const channel = await openChannel()
     const foreign = planChannel(
@@ -219,6 +267,26 @@ describe('a sweep', () => {
     const settled = answer.success === true ? answer : await readOneBlockLater(scene, slow.service, answer)
     expect(settled).toMatchObject({ amount: '3000' })
     expect(await scene.chain.balanceOf(receiver)).toBe(3_000n)
+  })
+
+  it('that a stranger makes first is shown by its event, without the state of its block', async () => {
+    const slow = await openSlow(scene)
+    const channel = await openChannel()
+    const { receiver, token } = channel.config
+    const claimAndSweep = async (total: bigint) => {
+      await callSettlement(channel, receiver, 'claim', [[await rowOf(channel, total)]])
+      await callSettlement(channel, randomAddress(), 'settle', [receiver, token])
+      return await readNewestTransaction()
+    }
+    await claimAndSweep(1_000n)
+    await callSettlement(channel, receiver, 'claim', [[await rowOf(channel, 2_000n)]])
+    const sweeps: Hex[] = []
+    const answer = await slow.settleAfter(sweepBody(channel), async () => {
+      for (const total of [3_000n, 4_000n]) sweeps.push(await claimAndSweep(total))
+      await outliveStates()
+    })
+    const settled = answer.success === true ? answer : await readOneBlockLater(scene, slow.service, answer)
+    expect(settled).toMatchObject({ amount: '2000', transaction: sweeps[0] })
   })
 })
 

@@ -1,5 +1,5 @@
 import { RpcError, readRateLimit } from '../../../nodes/endpoint.js'
-import { smaller } from '../../abi/words.js'
+import { larger, smaller } from '../../abi/words.js'
 import type { LogFilter, Rpc } from '../../rpc/rpc.js'
 import type { Log, Receipt } from '../../rpc/wireShapes.js'
 import type { Execution } from '../settlementCall.js'
@@ -51,8 +51,7 @@ export const searchLogs = async (
 ): Promise<LogFinding> => {
   const { logMemory: memory } = rpc
   const name = JSON.stringify([address, topics, only?.key])
-  const oldest = BigInt(Math.floor(since.getTime() / 1_000)) - clockSlackSeconds
-  let fromBlock = memory.recall(name) ?? (await findBlockBefore(rpc, oldest, at))
+  let fromBlock = memory.recall(name)?.nextBlock ?? (await findBlockBefore(rpc, since, at))
   for (let query = 0; query < maxQueries && fromBlock <= at; query++) {
     const toBlock = smaller(fromBlock + memory.range - 1n, at)
     const logs = await queryLogs(rpc, { address, topics, fromBlock, toBlock })
@@ -71,6 +70,48 @@ export const searchLogs = async (
   const isComplete = fromBlock > at
   if (isComplete) memory.forget(name)
   return { log: null, isComplete }
+}
+
+/** A search for the event of a change that was made by block `at`. */
+interface ChangeSearch extends Omit<LogSearch, 'only'> {
+  /** Distinguishes the progress of searches with equal topics. */
+  readonly key: string
+  /** A value of the contract in block `at` that events change. */
+  readonly value: bigint
+  /** The value before an event; null: the event is the one that is searched for. */
+  stepBack(log: Log, value: bigint): Promise<bigint | null>
+}
+
+/**
+ * The newest match. Most nodes have the state of the last 128 blocks only, but all events: what a contract had stored after an
+ * older event is what it stores now without what the later ones added. Null where one round did not find it.
+ */
+export const findChange = async (
+  rpc: Rpc,
+  { address, topics, at, since, key, value, stepBack }: ChangeSearch,
+): Promise<Log | null> => {
+  const { logMemory: memory } = rpc
+  const name = JSON.stringify([address, topics, `change ${key}`])
+  const oldest = await findBlockBefore(rpc, since, at)
+  let { nextBlock: toBlock, value: after } = memory.recall(name) ?? { nextBlock: at, value }
+  for (let query = 0; query < maxQueries && toBlock >= oldest; query++) {
+    const fromBlock = larger(toBlock - memory.range + 1n, oldest)
+    const logs = await queryLogs(rpc, { address, topics, fromBlock, toBlock })
+    if (logs === null) continue
+    for (const log of logs.toReversed()) {
+      const before = await stepBack(log, after)
+      if (before === null) {
+        memory.forget(name)
+        return log
+      }
+      after = before
+    }
+    toBlock = fromBlock - 1n
+    memory.remember(name, toBlock, after)
+  }
+  // A reorganisation, or a node that lags behind, may have hidden it: the next search begins anew.
+  if (toBlock < oldest) memory.forget(name)
+  return null
 }
 
 const findWanted = async (logs: readonly Log[], only: LogSearch['only']): Promise<Log | null> => {
@@ -100,7 +141,8 @@ const isRefusal = (error: unknown): boolean => {
 }
 
 /** A block that is older than a time, and not by much more than one query spans; 0 when all are younger. */
-const findBlockBefore = async (rpc: Rpc, seconds: bigint, at: bigint): Promise<bigint> => {
+const findBlockBefore = async (rpc: Rpc, since: Date, at: bigint): Promise<bigint> => {
+  const seconds = BigInt(Math.floor(since.getTime() / 1_000)) - clockSlackSeconds
   const isOlder = async (number: bigint) => {
     const block = await rpc.getBlock(number)
     return block === null || block.timestamp < seconds

@@ -1,6 +1,7 @@
+import { numberToHex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { createRpc, type LogFilter, type Rpc } from '../../../../../src/chains/evm/rpc/rpc.js'
-import { findLog } from '../../../../../src/chains/evm/transactions/receipts/findLog.js'
+import { findChange, findLog } from '../../../../../src/chains/evm/transactions/receipts/findLog.js'
 import { RpcError } from '../../../../../src/chains/nodes/endpoint.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { randomAddress, randomHex } from '../../../../support/evm/authorization.js'
@@ -130,5 +131,70 @@ describe('a log search', () => {
     expect(asked).toHaveLength(1)
     await expect(find(2_500n, 2_500n)).rejects.toThrow('timed out')
     expect(asked.map(spanOf)).toEqual([2_000n, 1_000n])
+  })
+})
+
+describe('a search for the event of a change', () => {
+  const changes = [100n, 5_000n, 5_400n, 9_000n] as const
+
+  /** A chain whose events raise a total by ten each; `hidden`: the node that answers does not have the newest one yet. */
+  const scriptChanges = ({ limit = 1_000_000n }: Pick<Node, 'limit'> = {}) => {
+    const { asked, rpc } = script({ logBlock: null, limit })
+    let hidden = 0
+    const chain: Rpc = {
+      ...rpc,
+      getLogs: async (filter) => {
+        await rpc.getLogs(filter)
+        const known = changes.slice(0, changes.length - hidden)
+        return known
+          .filter((block) => filter.fromBlock <= block && block <= filter.toBlock)
+          .map((block) => ({ address, topics, data: numberToHex(block) }))
+      },
+    }
+    const find = async (total: bigint): Promise<bigint | null> => {
+      const log = await findChange(chain, {
+        address,
+        topics,
+        at: 10_000n,
+        since: new Date(0),
+        key: `${total}`,
+        value: 40n,
+        stepBack: async (_log, after) => (after - 10n <= total && total < after ? null : after - 10n),
+      })
+      return log === null ? null : BigInt(log.data)
+    }
+    return { find, asked, hide: (count: number) => (hidden = count) }
+  }
+
+  it('goes back from the newest block, by what each event changed', async () => {
+    const { find, asked } = scriptChanges()
+    expect(await find(0n)).toBe(100n)
+    expect(asked.map(({ fromBlock, toBlock }) => [fromBlock, toBlock])).toEqual([
+      [8_001n, 10_000n],
+      [6_001n, 8_000n],
+      [4_001n, 6_000n],
+      [2_001n, 4_000n],
+      [1n, 2_000n],
+    ])
+    expect(await Promise.all([10n, 20n, 30n].map(find))).toEqual([5_000n, 5_400n, 9_000n])
+  })
+
+  it('goes on with the value that it had where fifty queries did not suffice', async () => {
+    const { find, asked } = scriptChanges({ limit: 10n })
+    let found = await find(10n)
+    for (let round = 0; found === null && round < 50; round++) {
+      const before = asked.length
+      found = await find(10n)
+      expect(asked.length - before).toBeLessThanOrEqual(50)
+    }
+    expect(found).toBe(5_000n)
+  })
+
+  it('begins anew after a search without a result: the node may have lagged behind', async () => {
+    const { find, hide } = scriptChanges()
+    hide(1)
+    expect(await find(0n)).toBeNull()
+    hide(0)
+    expect(await find(0n)).toBe(100n)
   })
 })
