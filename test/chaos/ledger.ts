@@ -59,6 +59,18 @@ export const countOpen = (pool: Pool): Promise<number> =>
 
 export const countUnfinal = (pool: Pool): Promise<number> => count(pool, 'unfinal_settlements')
 
+/** Any row, also those of claims and sweeps, which are of no payment of the load. */
+export const describeRow = async (pool: Pool, id: string): Promise<string> => {
+  const { rows } = await pool.query(
+    `select ${settlementColumns}, scheme, details, closed_at - created_at as open_for,
+       array(select json_build_object('transaction', b.transaction, 'signer', b.signer, 'nonce', b.nonce)
+         from broadcasts b where b.network = s.network and b.transaction = any(s.transactions)) as broadcasts
+     from settlements s where id = $1`,
+    [id],
+  )
+  return JSON.stringify(rows[0] ?? null)
+}
+
 export const readAccountSettlements = async (
   pool: Pool,
 ): Promise<readonly Pick<SettlementRow, 'id' | 'state' | 'transaction'>[]> => {

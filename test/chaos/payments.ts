@@ -125,6 +125,7 @@ export const planLoad = (
 export const prepareLoad = async (
   world: World,
   { payments, wallets }: PlannedLoad,
+  deepestReorg: number,
 ): Promise<readonly Payment[]> => {
   const { chain, miner } = world
   const eoas = new Map<Hex, EoaWallet>(wallets.map(({ key }) => [key, createEoa(key)]))
@@ -133,7 +134,7 @@ export const prepareLoad = async (
       const wallet = eoas.get(key)
       if (wallet !== undefined && balance > 0n) await chain.mint(wallet.address, balance)
     }
-    await chain.control.mine(4)
+    await chain.control.mine(deepestReorg + 1)
   })
   return await Promise.all(
     payments.map(async (planned) => {

@@ -8,7 +8,7 @@ import {
   reconciliationPage,
 } from '../../src/protocol/reconciliation.js'
 import { checkEvents } from './checkEvents.js'
-import { countUnfinal } from './ledger.js'
+import { countUnfinal, describeRow } from './ledger.js'
 import { finalityDepth, operatorToken, type World } from './world.js'
 
 /**
@@ -17,6 +17,7 @@ import { finalityDepth, operatorToken, type World } from './world.js'
  */
 export const checkReconciliation = async (world: World): Promise<readonly string[]> => {
   const before = await reconcileAtRest(world)
+  const histories = await describeUnproven(world, before)
   const undelivered = await checkEvents(world)
   const planted = await plantDifferences(world)
   const after = await reconcile(world)
@@ -28,16 +29,38 @@ export const checkReconciliation = async (world: World): Promise<readonly string
   )
   return [
     ...before.differences.map((found) => `Reconciliation of sound books found ${JSON.stringify(found)}`),
-    ...before.unproven.map((settlement) => `Reconciliation did not prove ${settlement}`),
+    ...before.unproven.map(({ what }) => `Reconciliation did not prove ${what}`),
     ...undelivered,
     ...missed.map((each) => `Reconciliation missed ${JSON.stringify(each)}`),
+    ...histories,
   ]
+}
+
+/** Before anything is planted. */
+const describeUnproven = async (
+  { pool, instances }: World,
+  { unproven }: Books,
+): Promise<readonly string[]> => {
+  const histories = unproven.map(async ({ id }) => {
+    if (id === null) return []
+    const lines = instances.flatMap(({ name, findLogLines }) =>
+      findLogLines([id]).map((line) => `  ${name} ${line}`),
+    )
+    return [`Row of ${id}: ${await describeRow(pool, id)}`, ...lines]
+  })
+  return (await Promise.all(histories)).flat()
 }
 
 interface Books {
   readonly differences: readonly Difference[]
   /** Settlements that the nodes do not show, and those whose event waits. */
-  readonly unproven: readonly string[]
+  readonly unproven: readonly Unproven[]
+}
+
+interface Unproven {
+  /** Null: it is not about one settlement. */
+  readonly id: string | null
+  readonly what: string
 }
 
 // Longer than an endpoint is avoided after its failures, and than the lease of an event whose instance was killed.
@@ -55,7 +78,7 @@ const reconcileAtRest = async (world: World): Promise<Books> => {
   for (;;) {
     const unfinal = await countUnfinal(pool)
     const { differences, unproven: open } = await reconcile(world)
-    const unproven = unfinal === 0 ? open : [...open, `${unfinal} settlements: not final`]
+    const unproven = unfinal === 0 ? open : [...open, { id: null, what: `${unfinal} settlements: not final` }]
     if (unproven.length === 0 || Date.now() >= deadline) return { differences, unproven }
     await sleep(pollMs)
   }
@@ -64,7 +87,7 @@ const reconcileAtRest = async (world: World): Promise<Books> => {
 const reconcile = async ({ instances: [instance] }: World): Promise<Books> => {
   await instance.ensureRunning()
   const differences: Difference[] = []
-  const unproven: string[] = []
+  const unproven: Unproven[] = []
   let cursor: string | undefined
   do {
     // The clock of the instance may be wrong.
@@ -78,7 +101,10 @@ const reconcile = async ({ instances: [instance] }: World): Promise<Books> => {
     unproven.push(
       ...page.settlements
         .filter(({ chain, event }) => unprovenChecks.includes(chain) || event === 'waiting')
-        .map(({ id, status, chain, event }) => `${id}, ${status}: chain ${chain}, event ${event}`),
+        .map(({ id, status, chain, event }) => ({
+          id,
+          what: `${id}, ${status}: chain ${chain}, event ${event}`,
+        })),
     )
     cursor = page.nextCursor
   } while (cursor !== undefined)

@@ -32,22 +32,24 @@ export interface RoundResult {
 
 interface RoundLimits {
   readonly closeMs: number
+  /** In blocks. */
+  readonly deepestReorg: number
 }
 
 const pollMs = 200
 // Longer than any expected wait, and than clients retry, so that hangs are reported.
 const longestMs = 300_000
-// Deeper than any reorg.
-const blocksBack = 8n
+// Blocks below those that a reorg at the start of a round can replace.
+const blocksBelow = 5
 
 /** Runs clients and faults concurrently, waits for both, and audits. */
 export const runRound = async (
   world: World,
   plan: PlannedRound,
-  { closeMs }: RoundLimits,
+  { closeMs, deepestReorg }: RoundLimits,
 ): Promise<RoundResult> => {
   const { number } = await world.chain.control.getHead()
-  const payments = await prepareLoad(world, plan.load)
+  const payments = await prepareLoad(world, plan.load, deepestReorg)
   const answers: Answer[] = []
   const stopRetrying = new AbortController()
   const clients = payments.map(async (payment) => {
@@ -81,7 +83,8 @@ export const runRound = async (
   clearTimeout(timer)
   stopCollecting.abort()
   await waitForAll([collecting], `for the claims of ${plan.name}`)
-  const scope = { payments, answers, fromBlock: number > blocksBack ? number - blocksBack : 0n }
+  const fromBlock = Math.max(0, Number(number) - deepestReorg - blocksBelow)
+  const scope = { payments, answers, fromBlock: BigInt(fromBlock) }
   const { violations, books } = await auditUntilClean(world, scope, healedAt + closeMs)
   return {
     plan,
