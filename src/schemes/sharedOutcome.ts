@@ -8,3 +8,12 @@ export const sharedOutcome = { isShared: true } as const
 
 export const hasSharedOutcome = ({ details }: Pick<Settlement, 'details'>): boolean =>
   details.isShared === true
+
+/**
+ * The same is done once more where a reorg took it back, and moves no more than what is due: its success is consumed only when it
+ * is final. Otherwise one that was answered, and has nothing to move after a reorg, would refuse every later one of its kind.
+ */
+export const repeatableOutcome = { ...sharedOutcome, isRepeatable: true } as const
+
+export const hasRepeatableOutcome = ({ details }: Pick<Settlement, 'details'>): boolean =>
+  details.isRepeatable === true

@@ -1,7 +1,7 @@
 import { decodeFunctionData, type Hex, pad } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
-import { sharedOutcome } from '../../../schemes/sharedOutcome.js'
+import { repeatableOutcome, sharedOutcome } from '../../../schemes/sharedOutcome.js'
 import { addressField, hashField, isSameAddress, wholeNumberField } from '../abi/address.js'
 import { readWord } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
@@ -245,7 +245,10 @@ const detailsShape = z.discriminatedUnion('type', [
 ])
 
 /** What the journal's row stores beside its columns. */
-export const describeRequest = (request: JudgedRequest) => ({ ...describe(request), ...sharedOutcome })
+export const describeRequest = (request: JudgedRequest) => ({
+  ...describe(request),
+  ...(request.type === 'settle' ? repeatableOutcome : sharedOutcome),
+})
 
 const describe = (request: JudgedRequest) => {
   switch (request.type) {

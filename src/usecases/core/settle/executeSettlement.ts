@@ -3,6 +3,7 @@ import type { Logger } from '../../../ports/logger.js'
 import type { Recorder, Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import type { SettleResult } from '../../../protocol/results.js'
 import type { Authorized, Outcome } from '../../../schemes/scheme.js'
+import { hasRepeatableOutcome } from '../../../schemes/sharedOutcome.js'
 import type { SpendingLimits } from '../limits.js'
 import { type AnswerFromSettlement, answerPending, failSettle, succeed } from './settleAnswers.js'
 import {
@@ -56,7 +57,8 @@ export const createExecuteSettlement = ({
       return answerPending(settlement, outcome.transaction, callerNetwork)
     }
     const isReceived = canReceive(context)
-    if (await journal.close(settlement.id, outcome, isReceived ? context.consumer : undefined)) {
+    const consumer = isReceived && !hasRepeatableOutcome(settlement) ? context.consumer : undefined
+    if (await journal.close(settlement.id, outcome, consumer)) {
       logger.info(logFields, `settlement.${outcome.state}`)
       if (outcome.state === 'failed') {
         await limits.countFailure({ ...settlement, transaction: recorded }, outcome.reason)

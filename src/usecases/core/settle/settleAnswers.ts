@@ -4,7 +4,7 @@ import type { Settlement, SettlementJournal } from '../../../ports/settlementJou
 import { isFinal, type Reason } from '../../../protocol/reasons.js'
 import { refusalFields, type SettleResult } from '../../../protocol/results.js'
 import type { Authorized } from '../../../schemes/scheme.js'
-import { hasSharedOutcome } from '../../../schemes/sharedOutcome.js'
+import { hasRepeatableOutcome, hasSharedOutcome } from '../../../schemes/sharedOutcome.js'
 import {
   canReceive,
   describeSettlement,
@@ -177,7 +177,7 @@ export const createAnswerFromSettlement = (
     switch (settlement.state) {
       case 'confirmed': {
         if (hasSharedOutcome(settlement)) {
-          const isKnown = (await isConsumer(settlement, context)) !== null
+          const isKnown = hasRepeatableOutcome(settlement) || (await isConsumer(settlement, context)) !== null
           const transaction = settlement.transaction ?? ''
           return isKnown
             ? succeed(settlement, transaction, callerNetwork)

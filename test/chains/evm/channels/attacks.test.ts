@@ -290,6 +290,35 @@ describe('a sweep', () => {
   })
 })
 
+describe('a sweep that was answered', () => {
+  it('is asked for again once a reorg of its claim left it nothing to pay', async () => {
+    service = await scene.open({ environment: { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' } })
+    const channel = await openChannel()
+    const { receiver } = channel.config
+    const row = await rowOf(channel, 2_000n)
+    await scene.chain.control.mine()
+    await callSettlement(channel, receiver, 'claim', [[row]])
+    const swept = await service.settle(sweepBody(channel))
+    expect(swept).toMatchObject({ success: true, amount: '2000' })
+    await scene.chain.control.reorg(2)
+    await scene.chain.control.mine()
+    const { core } = service
+    await core.detectReorgs()
+    await core.detectReorgs()
+    await service.reconcile()
+    await scene.chain.control.mine(22)
+    await eventually(async () => {
+      await service.reconcile()
+      const { status } = await core.useCases.core.getSettlement(swept.settlementId ?? '')
+      return status === 'failed' ? status : null
+    })
+    expect(await scene.chain.balanceOf(receiver)).toBe(0n)
+    await callSettlement(channel, receiver, 'claim', [[row]])
+    expect(await service.settle(sweepBody(channel))).toMatchObject({ success: true, amount: '2000' })
+    expect(await scene.chain.balanceOf(receiver)).toBe(2_000n)
+  })
+})
+
 describe('a refund', () => {
   it('that is replayed is answered as before, and returns nothing more', async () => {
     const channel = await openChannel()
