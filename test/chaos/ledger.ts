@@ -80,9 +80,14 @@ export const readAccountSettlements = async (
   return z.array(settlementRow.pick({ id: true, state: true, transaction: true })).parse(rows)
 }
 
+/** What was paid: after a reorg, a sweep can pay less than it was asked for, and two of them can be paid by one transaction. */
 export const sumConfirmed = async (pool: Pool): Promise<ReadonlyMap<string, bigint>> => {
   const { rows } = await pool.query(
-    "select lower(pay_to) as pay_to, sum(amount)::text as amount from settlements where state = 'confirmed' group by 1",
+    `with paid as (
+       select *, row_number() over (partition by transaction, details ->> 'type' order by id) as place
+       from settlements where state = 'confirmed')
+     select lower(pay_to) as pay_to, sum(coalesce(settled_amount, amount))::text as amount from paid
+     where place = 1 or details ->> 'type' is distinct from 'settle' group by 1`,
   )
   const sums = z.array(z.object({ pay_to: z.string(), amount: z.string().transform(BigInt) })).parse(rows)
   return new Map(sums.map(({ pay_to, amount }) => [pay_to, amount]))
