@@ -27,6 +27,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       'test/chains/evm/channels/instances.test.ts SETTLE_WAIT_SECONDS: 2',
       'test/chains/evm/channels/custody.test.ts SETTLE_WAIT_SECONDS: 2',
       'test/chains/evm/channels/care.test.ts SETTLE_WAIT_SECONDS: 2',
+      'test/chains/evm/channels/sharedClaims.test.ts SETTLE_WAIT_SECONDS: 3',
       'test/chains/evm/availability.test.ts SETTLE_WAIT_SECONDS: 1',
       'test/chains/evm/exact/recovery.test.ts SETTLE_WAIT_SECONDS: 1',
       'test/chains/evm/exact/reorgs.test.ts SETTLE_WAIT_SECONDS: 1',
@@ -118,6 +119,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'test/http/sockets.test.ts performance.now',
     'test/stores/postgres/database/pool.test.ts connectionTimeoutMs: 50',
     'test/stores/postgres/database/pool.test.ts connectionTimeoutMs: 8000',
+    'test/usecases/captures/actOnDeadlines.test.ts waitMs: 25000',
     'test/usecases/webhooks/readEvents.test.ts waitSeconds: 20',
   ],
   'The value is read or compared; nothing ends by it.': [

@@ -1,4 +1,3 @@
-import { setImmediate as flush } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { HeldPayment } from '../../../src/ports/heldPayments.js'
@@ -15,14 +14,11 @@ it('acts on many holds of one deadline in time, where each of them waits for its
   const captureDeadline = new Date(start + 4_000_000)
   let now = start
   const waiting: { readonly endsAt: number; readonly end: () => void }[] = []
-  const clock = {
-    now: () => new Date(now),
-    sleep: async (ms: number) => {
-      now += ms
-      for (const { endsAt, end } of waiting) if (endsAt <= now) end()
-      await flush()
-      return true
-    },
+  const advance = async (ms: number): Promise<true> => {
+    now += ms
+    for (const { endsAt, end } of waiting) if (endsAt <= now) end()
+    await new Promise((resolve) => setImmediate(resolve))
+    return true
   }
   const unleased = Array.from(
     { length: 1_000 },
@@ -74,12 +70,12 @@ it('acts on many holds of one deadline in time, where each of them waits for its
     },
     actsBeforeMs,
     waitMs,
-    clock,
+    clock: { now: () => new Date(now), sleep: advance },
     logger: silentLogger,
   })
   while (now < captureDeadline.getTime()) {
     await run(new AbortController().signal)
-    await clock.sleep(deadlineRoundEveryMs)
+    await advance(deadlineRoundEveryMs)
   }
   expect(actedAt).toHaveLength(1_000)
   expect(Math.max(...actedAt)).toBeLessThan(captureDeadline.getTime())
