@@ -287,6 +287,19 @@ describe.skipIf(chromium === null)("the operator's pages of the console", () => 
     await page.getByText('Nothing is paused.').waitFor()
   })
 
+  it('keep what is typed into the search before the page has run its effects', async () => {
+    const page = await open('')
+    // Effects wait for a frame or a timer, and neither comes while the clock of the page stands still.
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+    await goTo(page, 'Accounts')
+    const search = page.getByLabel('Id, or the beginning')
+    await search.fill('ada@')
+    await page.clock.resume()
+    await waitForCount(page.getByText('Loading …'), 0)
+    expect(await search.inputValue()).toBe('ada@')
+  })
+
   it('find an account, grant a tier and revoke it after questions, and the audit says so', async () => {
     await calls.register('ada@example.com', markup.slice(0, 40))
     const page = await open('accounts')

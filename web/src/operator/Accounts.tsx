@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import type { Schemas } from '../api.js'
 import { navigate, withQuery } from '../router.js'
 import { Confirm } from '../ui/Confirm.js'
@@ -7,6 +7,7 @@ import { Card, Empty } from '../ui/layout.js'
 import { Table } from '../ui/Table.js'
 import { Status, Time } from '../ui/values.js'
 import { useAction } from '../useAction.js'
+import { useAddressText } from '../useAddressText.js'
 import { useLoad } from '../useLoad.js'
 import { Redeliver } from './Redeliver.js'
 import { operatorApi } from './session.js'
@@ -69,8 +70,7 @@ export const Accounts = ({ query }: { readonly query: URLSearchParams }) => {
 }
 
 const AccountSearch = ({ search }: { readonly search: string }) => {
-  const [text, setText] = useState(search)
-  useEffect(() => setText(search), [search])
+  const [text, setText] = useAddressText(search)
   const id = useId()
   const find = (event: Event) => {
     event.preventDefault()

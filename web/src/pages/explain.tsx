@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { type Problem, readBody, readHeader } from '../explain/readInput.js'
 import { useExplain } from '../explain/useExplain.js'
 import { Choice } from '../playground/Choice.js'
@@ -37,7 +37,7 @@ const PaymentForm = () => {
   const { explanation, error, isBusy, ask, clear } = useExplain()
   const id = useId()
   // A problem is that of the texts which were sent.
-  useEffect(() => setProblem(null), [form, body, header, requirements])
+  useLayoutEffect(() => setProblem(null), [form, body, header, requirements])
   const submit = (event: Event) => {
     event.preventDefault()
     const read = form === headerForm ? readHeader(header, requirements) : readBody(body)

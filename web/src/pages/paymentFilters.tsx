@@ -1,7 +1,8 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { networks } from '../networks.js'
 import { navigate, withQuery } from '../router.js'
 import { useStore } from '../store.js'
+import { useAddressText } from '../useAddressText.js'
 
 interface PaymentFiltersProps {
   readonly status: string | undefined
@@ -14,8 +15,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** They are in the address of the page, so that it can be kept and shared. */
 export const PaymentFilters = ({ status, network, search }: PaymentFiltersProps) => {
   const known = useStore(networks)
-  const [text, setText] = useState(search ?? '')
-  useEffect(() => setText(search ?? ''), [search])
+  const [text, setText] = useAddressText(search ?? '')
   const id = useId()
   const find = (event: Event) => {
     event.preventDefault()
