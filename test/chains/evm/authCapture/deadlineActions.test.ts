@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../../src/platform/clock.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { createHeldPayments } from '../../../../src/stores/postgres/heldPayments/heldPayments.js'
 import type { Hold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene, quickFinality, type ServiceOptions } from '../scene.js'
 import { createMerchants } from './merchants.js'
@@ -19,19 +19,8 @@ type Merchant = Awaited<ReturnType<typeof openMerchant>>
 /** Holds live for an hour: after half of it they are acted on. */
 const dueMs = 1_860_000
 
-const createClock = () => {
-  let laterMs = 0
-  return {
-    sleep: systemClock.sleep,
-    now: () => new Date(Date.now() + laterMs),
-    advance: (ms: number) => {
-      laterMs += ms
-    },
-  }
-}
-
 const open = async (options: ServiceOptions = {}) => {
-  const clock = createClock()
+  const clock = shiftedClock()
   const merchant = await openMerchant({ clock, ...options })
   await merchant.register()
   return { ...merchant, clock }
@@ -72,7 +61,7 @@ describe('a hold near its deadline', () => {
     expect(await merchant.read(hold)).toMatchObject({ atDeadline: 'capture' })
     await merchant.act()
     expect(await merchant.read(hold)).toMatchObject({ status: 'held' })
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await actUntil(merchant, hold, 'captured')
     const { settlements } = await merchant.read(hold)
     expect(settlements.map(({ type, automatic }) => [type, automatic])).toEqual([
@@ -95,7 +84,7 @@ describe('a hold near its deadline', () => {
     const hold = await merchant.open()
     await merchant.capture(hold, 4_000n)
     await merchant.setAtDeadline(hold, 'void')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await actUntil(merchant, hold, 'voided')
     expect(await scene.chain.balanceOf(hold.payer)).toBe(6_000n)
     const [event] = (await merchant.readHoldEvents()).filter(({ type }) => type === 'hold.voided')
@@ -115,7 +104,7 @@ describe('a hold near its deadline', () => {
     await merchant.setAtDeadline(kept, 'capture')
     await merchant.capture(captured, 10_000n)
     await createAccountStore(scene.database.pool()).revoke(merchant.account)
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await merchant.act()
     await merchant.act()
     const [event] = (await merchant.readHoldEvents()).filter(({ type }) => type === 'hold.captured')
@@ -135,7 +124,7 @@ describe('what is done at a deadline', () => {
     expect(await merchant.setAtDeadline(hold, 'capture')).toMatchObject({ atDeadline: 'capture' })
     expect(await merchant.setAtDeadline(hold, 'capture')).toMatchObject({ atDeadline: 'capture' })
     expect(await merchant.setAtDeadline(hold, 'nothing')).toMatchObject({ atDeadline: 'nothing' })
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await merchant.act()
     expect(await merchant.read(hold)).toMatchObject({ status: 'held' })
     await merchant.capture(hold, 10_000n)
@@ -148,7 +137,7 @@ describe('what is done at a deadline', () => {
     const elsewhere = asMerchant((await openMerchant()).service, merchant.account)
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     const before = proxy.count('eth_call')
     const release = proxy.hold('eth_call')
     const acting = merchant.act()
@@ -165,7 +154,7 @@ describe('what is done at a deadline', () => {
     const elsewhere = asMerchant((await openMerchant()).service, merchant.account)
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     const before = proxy.count('eth_sendRawTransaction')
     const release = proxy.hold('eth_sendRawTransaction')
     const acting = merchant.act()
@@ -185,11 +174,11 @@ describe('a capture at the deadline that fails', () => {
     const merchant = await open()
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await scene.chain.setBlacklisted(hold.payTo, true)
     /** Rounds until so many actions in a row have failed. */
     const failUntil = async (failures: number) => {
-      if (failures > 1) merchant.clock.advance(pauseMs)
+      if (failures > 1) merchant.clock.shift(pauseMs)
       await pollUntil(
         async () => {
           await merchant.act()
@@ -221,7 +210,7 @@ describe('a capture at the deadline that fails', () => {
     await failUntil(3)
     expect(await listFailed()).toHaveLength(1)
     await scene.chain.setBlacklisted(hold.payTo, false)
-    merchant.clock.advance(pauseMs)
+    merchant.clock.shift(pauseMs)
     await actUntil(merchant, hold, 'captured')
     expect(await readFailures(hold)).toBe(0)
     expect(await listFailed()).toHaveLength(1)
@@ -244,12 +233,12 @@ describe('a capture at the deadline beside others', () => {
     const merchant = await open()
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     const manual = merchant.capture(hold, 4_000n)
     await Promise.allSettled([manual, merchant.act()])
     await pollUntil(
       async () => {
-        merchant.clock.advance(60_000)
+        merchant.clock.shift(60_000)
         await merchant.act()
         return (await merchant.read(hold)).status === 'captured'
       },
@@ -263,7 +252,7 @@ describe('a capture at the deadline beside others', () => {
     const merchant = await open()
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await merchant.capture(hold, 4_000n, undefined, true)
     await merchant.act()
     expect(await merchant.read(hold)).toMatchObject({ status: 'voided', capturedAmount: '4000' })
@@ -274,7 +263,7 @@ describe('a capture at the deadline beside others', () => {
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
     const other = await openMerchant({ clock: merchant.clock, signers: merchant.service.signers })
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await Promise.all([merchant.act(), other.act(), merchant.act(), other.act()])
     await actUntil(merchant, hold, 'captured')
     const { settlements } = await merchant.read(hold)
@@ -290,7 +279,7 @@ describe('a process that dies', () => {
     const merchant = await open({ rpcUrls: [proxy.url], environment })
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     proxy.setFault('eth_sendRawTransaction', { kind: 'hang' })
     await merchant.act()
     await pollUntil(
@@ -321,7 +310,7 @@ describe('a process that dies', () => {
     await expect(merchant.setAtDeadline(hold, 'nothing')).rejects.toMatchObject({
       code: 'REQUEST_IN_PROGRESS',
     })
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await actUntil(merchant, hold, 'captured')
   })
 })
@@ -332,7 +321,7 @@ describe('a capture at the deadline whose block is orphaned', () => {
     const hold = await merchant.open()
     await scene.chain.control.mine()
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await actUntil(merchant, hold, 'captured')
     await scene.chain.control.reorg(1)
     const stopped = new AbortController().signal
@@ -341,7 +330,7 @@ describe('a capture at the deadline whose block is orphaned', () => {
         await merchant.service.core.detectReorgs(stopped)
         await merchant.service.reconcile()
         await scene.chain.control.mine()
-        merchant.clock.advance(1_000)
+        merchant.clock.shift(1_000)
         await merchant.act()
         return (
           (await merchant.read(hold)).status === 'captured' &&

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../../src/platform/clock.js'
 import { unixNow } from '../../../support/evm/authorization.js'
 import type { Hold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene, type ServiceOptions } from '../scene.js'
 import { createMerchants } from './merchants.js'
@@ -17,19 +17,8 @@ const { openMerchant, asMerchant } = createMerchants(() => scene, agent)
 /** Holds live for an hour: after half of it they are acted on. */
 const dueMs = 1_860_000
 
-const createClock = (startMs = 0) => {
-  let laterMs = startMs
-  return {
-    sleep: systemClock.sleep,
-    now: () => new Date(Date.now() + laterMs),
-    advance: (ms: number) => {
-      laterMs += ms
-    },
-  }
-}
-
 const open = async (options: ServiceOptions = {}) => {
-  const clock = createClock()
+  const clock = shiftedClock()
   const merchant = await openMerchant({ clock, ...options })
   await merchant.register()
   return { ...merchant, clock }
@@ -53,7 +42,7 @@ const actUntil = (merchant: Awaited<ReturnType<typeof open>>, hold: Hold, status
     async () => {
       await merchant.act()
       await merchant.service.reconcile()
-      merchant.clock.advance(60_000)
+      merchant.clock.shift(60_000)
       return (await merchant.read(hold)).status === status
     },
     `the hold to be ${status}`,
@@ -70,7 +59,7 @@ describe('an account that changes its mind while the job acts', () => {
     const elsewhere = asMerchant((await openMerchant()).service, merchant.account)
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     const read = slow.count('eth_call')
     const releaseRead = slow.hold('eth_call')
     const capturing = merchant.act()
@@ -100,7 +89,7 @@ describe('an account that changes its mind while the job acts', () => {
     await merchant.setAtDeadline(hold, 'capture')
     const environment = { EVM_HOLD_AUTHORIZER_KEY: createEoa().privateKey }
     const keyless = await openMerchant({ clock: merchant.clock, environment }, merchant.account)
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await keyless.act()
     await keyless.service.core.close()
     expect(await merchant.setAtDeadline(hold, 'nothing')).toMatchObject({ atDeadline: 'nothing' })
@@ -112,7 +101,7 @@ describe('a hold whose lowest fee has no recipient', () => {
     const merchant = await open()
     const hold = await merchant.open({ version, extra: { minFeeBps: 100, maxFeeBps: 200 } })
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     await actUntil(merchant, hold, 'captured')
     expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
   })
@@ -129,7 +118,7 @@ describe('a request of the account while the job acts', () => {
     const other = await openMerchant({ clock: merchant.clock, signers }, merchant.account)
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(dueMs)
+    merchant.clock.shift(dueMs)
     const release = proxy.hold('eth_call', isSimulation)
     const acting = merchant.act()
     await pollUntil(
@@ -184,7 +173,7 @@ describe('a request of the account while the job acts', () => {
         [merchant.account],
       )
     expect(rows).toEqual([])
-    merchant.clock.advance(600_000)
+    merchant.clock.shift(600_000)
     await merchant.act()
     expect(await merchant.read(hold)).toMatchObject({ status: 'held', capturableAmount: '10000' })
     expect(await merchant.setAtDeadline(hold, 'capture')).toMatchObject({ atDeadline: 'capture' })
@@ -203,7 +192,7 @@ describe('what the job cannot do for a hold', () => {
     const [first, second] = [await merchant.open({ payTo, extra }), await merchant.open({ payTo, extra })]
     const other = await merchant.open({ extra })
     for (const hold of [first, second, other]) await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.advance(2 * 3_600_000 + 60_000)
+    merchant.clock.shift(2 * 3_600_000 + 60_000)
     const isCaptured = async (hold: Hold) => (await merchant.read(hold)).status === 'captured'
     await pollUntil(async () => {
       await limited.act()
@@ -222,7 +211,7 @@ describe('what the job cannot do for a hold', () => {
         [refused.hash.toLowerCase()],
       )
     expect(rows).toEqual([{ moves: 1 }])
-    merchant.clock.advance(3_700_000)
+    merchant.clock.shift(3_700_000)
     await actUntil({ ...merchant, ...limited, clock: merchant.clock }, refused, 'captured')
     expect(await scene.chain.balanceOf(payTo)).toBe(20_000n)
   })
@@ -247,7 +236,7 @@ describe('what the job cannot do for a hold', () => {
     await copy('unreadable', JSON.stringify({ terms: { escrow: 'gone' } }))
     await copy('unknown', JSON.stringify({ at_deadline: 'extend' }))
     try {
-      merchant.clock.advance(dueMs)
+      merchant.clock.shift(dueMs)
       await actUntil(merchant, hold, 'captured')
       const { rows } = await pool.query(
         "select distinct at_deadline, act_at is null as is_left from held_payments where hash like 'un%' order by 1",

@@ -23,7 +23,7 @@ const openService = (options: ServiceOptions = {}): Promise<Service> =>
   })
 
 beforeEach(async () => {
-  await scene.database.pool().query('truncate channel_vouchers, channel_sweeps')
+  await scene.database.pool().query('truncate channel_vouchers, channel_sweeps, channel_sweep_shares')
   clock = shiftedClock()
   service = await openService()
 })
