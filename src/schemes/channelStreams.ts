@@ -55,7 +55,7 @@ export interface OpenedChannel {
 export interface ChannelStreams {
   /** The id of the channel, from the payload alone; null if it names none. */
   identify(payment: Payment): string | null
-  /** Of the voucher that asks for a service, from the payload alone; null: it asks for none, as a refund. */
+  /** Reads it from the voucher that asks for a service, in the payload alone; null: it asks for none, as a refund does. */
   readCeiling(payment: Payment): bigint | null
   /** As /verify of a voucher, by a new look at the chain. Throws as `Scheme.verify`. */
   open(

@@ -152,7 +152,7 @@ const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, query: Query): Pr
   const isDone = await isReached(at)
   if (isDone === null) return { state: 'unknown' }
   if (!isDone) return { state: 'unused' }
-  /** Whether it raised a row from below its total: one event of each row does. */
+  /** Says whether it raised a row from below its total, which one event of each row does. */
   const isRaised = (log: Log): boolean =>
     rows.some(({ channelId, total }) => {
       const raised = isEvent(log, topics.claimed, channelId) ? readRaised(log) : 0n

@@ -1,7 +1,7 @@
 /** How far a search got. */
 interface SearchProgress {
   readonly nextBlock: bigint
-  /** What it had computed by then. */
+  /** It had computed this by then. */
   readonly value: bigint
 }
 
@@ -12,7 +12,7 @@ export interface LogMemory {
   onAnswer(): void
   /** Halves the range. False when even one block was refused: then the range is not the reason. */
   onRefusal(): boolean
-  /** Where a search goes on; null when it begins. */
+  /** The search goes on where this says; null when it begins. */
   recall(search: string): SearchProgress | null
   remember(search: string, nextBlock: bigint, value?: bigint): void
   forget(search: string): void
