@@ -41,7 +41,7 @@ export type JudgedRequest =
       readonly type: 'settle'
       readonly receiver: Hex
       readonly token: Hex
-      /** What was paid out before: every sweep raises it. */
+      /** What was paid out before: every sweep raises it, and one sweep raises it from here. */
       readonly settledBefore: bigint
     }
   | {
@@ -72,7 +72,6 @@ export const createRequestJudge = (rpc: Rpc, request: JudgedRequest, chainId: nu
   sender: null,
   // A second sweep would pay what was claimed since, for which no row stands.
   ...(request.type === 'settle' ? { isRepeatable: true } : {}),
-  readSettledAmount: request.type === 'settle' ? (receipt) => readSwept(receipt, request) : undefined,
   reasons: reasons[request.type],
 })
 
@@ -101,7 +100,8 @@ const judgeReceipt = ({ status, logs }: Receipt, request: JudgedRequest): Judgem
       return request.rows.every(isRaised) ? 'paid' : 'unpaid'
     }
     case 'settle':
-      return logs.some((log) => isSweep(log, request)) ? 'paid' : 'unpaid'
+      // The event does not state the total: after a reorg this transaction can have paid what another sweep was made for.
+      return 'unpaid'
     case 'refund':
       return logs.some((log) => isEvent(log, topics.refunded, request.channelId)) ? 'paid' : 'unpaid'
   }
@@ -109,14 +109,6 @@ const judgeReceipt = ({ status, logs }: Receipt, request: JudgedRequest): Judgem
 
 /** The channel's total after a claim: the second word of the event. The first one is what the claim added. */
 const readRaised = ({ data }: Log): bigint => readWord(`0x${data.slice(66)}`) ?? 0n
-
-const isSweep = (log: Log, { receiver, token }: Judged<'settle'>): boolean =>
-  isEvent(log, topics.settled, pad(receiver)) && log.topics[2]?.toLowerCase() === pad(token).toLowerCase()
-
-const readSwept = ({ logs }: Receipt, request: Judged<'settle'>): bigint | null => {
-  const log = logs.find((each) => isSweep(each, request))
-  return log === undefined ? null : readWord(log.data)
-}
 
 type Query = Omit<ExecutionQuery, 'view'>
 
@@ -173,7 +165,10 @@ const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, query: Query): Pr
   return receipt?.status === true ? { state: 'paid', receipt } : { state: 'unknown' }
 }
 
-/** Any account may sweep: the first that raised the total above what it was has paid what was asked for. */
+/**
+ * Any account may sweep: the first that raised the total above what it was has paid what was asked for. Its amount counts for the
+ * row from whose total it began, and for no other: after a reorg it can have paid what several were made for.
+ */
 const findSweep = async (view: Rpc, request: Judged<'settle'>, query: Query): Promise<Execution> => {
   const { receiver, token, settledBefore } = request
   const { at, since, policy } = query
@@ -188,6 +183,7 @@ const findSweep = async (view: Rpc, request: Judged<'settle'>, query: Query): Pr
     const total = await readSettled(block)
     return total === null ? null : total > settledBefore
   }
+  let settledAmount = 0n
   const log = await findChange(view, {
     address: settlementAddress,
     topics: [topics.settled, pad(receiver), pad(token)],
@@ -196,14 +192,17 @@ const findSweep = async (view: Rpc, request: Judged<'settle'>, query: Query): Pr
     key: `${settledBefore}`,
     value: settled,
     stepBack: async (each, after) => {
-      const before = after - (readWord(each.data) ?? 0n)
+      const amount = readWord(each.data) ?? 0n
+      const before = after - amount
       const isRaised = before <= settledBefore && settledBefore < after
-      return isRaised && (await mayShow(view, each, isAbove)) ? null : before
+      if (!isRaised || !(await mayShow(view, each, isAbove))) return before
+      settledAmount = before === settledBefore ? amount : 0n
+      return null
     },
   })
   const hash = log?.transactionHash
   const receipt = hash == null ? null : await findReceipt(view, hash, policy)
-  return receipt?.status === true ? { state: 'paid', receipt } : { state: 'unknown' }
+  return receipt?.status === true ? { state: 'paid', receipt, settledAmount } : { state: 'unknown' }
 }
 
 /** The channel's nonce never falls: once it is above the refund's, that refund was made, or never will be. */

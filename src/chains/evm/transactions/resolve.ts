@@ -156,7 +156,7 @@ const examine = async (
   const execution = await judge.findExecution({ ...search, at: head.number })
   switch (execution.state) {
     case 'paid':
-      return certainly(confirmedBy(execution.receipt, judge))
+      return certainly(confirmedBy(execution))
     case 'void':
       return certainly({ state: 'failed', reason: judge.reasons.void, transaction })
     case 'unknown':

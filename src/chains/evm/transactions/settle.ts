@@ -9,7 +9,7 @@ import type { Submission } from './batching/sendGroup.js'
 import type { NoncePool } from './lanes/noncePool.js'
 import type { ReceiptPolicy } from './receipts/findReceipt.js'
 import type { ReceiptWatcher } from './receipts/receiptWatcher.js'
-import type { ExecutionQuery, SettlementJudge } from './settlementCall.js'
+import type { ExecutionQuery, PaidExecution, SettlementJudge } from './settlementCall.js'
 import type { Submit } from './submit.js'
 
 /** Sends, waits for the receipt, decides. Throws only when nothing was recorded; fails only what was not sent. */
@@ -111,14 +111,14 @@ export const resolveReceipt = async (
   search: Omit<ExecutionQuery, 'at'>,
 ): Promise<ResolvedReceipt> => {
   const judgement = judge.judgeReceipt(receipt, isShared)
-  if (judgement === 'paid') return certain(confirmedBy(receipt, judge))
+  if (judgement === 'paid') return certain(confirmedBy({ receipt }))
   const head = await rpc.getBlock('latest')
   const at = head === null || head.number < receipt.blockNumber ? receipt.blockNumber : head.number
   const execution = await judge.findExecution({ ...search, at })
   const transaction = receipt.transactionHash
   switch (execution.state) {
     case 'paid':
-      return certain(confirmedBy(execution.receipt, judge))
+      return certain(confirmedBy(execution))
     case 'unknown':
       return certain({ state: 'pending', transaction })
     case 'unused':
@@ -134,17 +134,13 @@ export const resolveReceipt = async (
 
 const certain = (outcome: Outcome): ResolvedReceipt => ({ outcome, isRevertedUnused: false })
 
-export const confirmedBy = (
-  receipt: Receipt,
-  { readSettledAmount }: Pick<SettlementJudge, 'readSettledAmount'>,
-): Outcome => {
+export const confirmedBy = ({ receipt, settledAmount }: Omit<PaidExecution, 'state'>): Outcome => {
   const { transactionHash, blockNumber, blockHash, gasUsed } = receipt
-  const settledAmount = readSettledAmount?.(receipt) ?? null
   return {
     state: 'confirmed',
     transaction: transactionHash,
     block: { number: blockNumber, hash: blockHash },
-    ...(settledAmount === null ? {} : { settledAmount }),
+    ...(settledAmount === undefined ? {} : { settledAmount }),
     ...(gasUsed == null ? {} : { gasUsed }),
   }
 }

@@ -88,8 +88,6 @@ export interface SettlementJudge {
   readonly sender: Hex | null
   /** The contract would execute the call once more in another transaction: all that are recorded for it have one nonce. */
   readonly isRepeatable?: boolean
-  /** What the receipt of the execution shows that was paid, where the row does not know it. Null: it shows none. */
-  readonly readSettledAmount?: ((receipt: Receipt) => bigint | null) | undefined
   readonly reasons: FailureReasons
 }
 
@@ -109,9 +107,16 @@ export interface ExecutionQuery {
 /** `unused`: can still be executed. `void`: never can. `unknown`: no proof. */
 export type Execution =
   | { readonly state: 'unused' }
-  | { readonly state: 'paid'; readonly receipt: Receipt }
+  | PaidExecution
   | { readonly state: 'void' }
   | { readonly state: 'unknown' }
+
+export interface PaidExecution {
+  readonly state: 'paid'
+  readonly receipt: Receipt
+  /** What it paid, where the row does not know it. */
+  readonly settledAmount?: bigint
+}
 
 /** The scheme's reasons for final failures. */
 export interface FailureReasons {

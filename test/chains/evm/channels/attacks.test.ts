@@ -9,12 +9,21 @@ import {
   erc3009DepositCollectorAddress,
   erc3009DepositNonce,
   readChannel,
+  readReceiver,
 } from '../../../support/evm/channels.js'
 import { multicall3Address } from '../../../support/evm/localChain.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { useScene } from '../../../support/useScene.js'
-import { eventually, openScene, openSlow, quickFinality, readOneBlockLater, type Service } from '../scene.js'
+import {
+  eventually,
+  openScene,
+  openSlow,
+  quickFinality,
+  readOneBlockLater,
+  readRecordedBytes,
+  type Service,
+} from '../scene.js'
 import { cancelAuthorization, countSent, sendAsStranger } from '../strangers.js'
 import {
   type Channel,
@@ -316,6 +325,74 @@ describe('a sweep that was answered', () => {
     await callSettlement(channel, receiver, 'claim', [[row]])
     expect(await service.settle(sweepBody(channel))).toMatchObject({ success: true, amount: '2000' })
     expect(await scene.chain.balanceOf(receiver)).toBe(2_000n)
+  })
+})
+
+describe('two sweeps whose order a reorg exchanges', () => {
+  /** What is done again on the chain from before both of them, and what each of them counts then. */
+  const orders = [
+    { order: ['later', 'earlier'], amounts: ['1000', null], owed: 500n },
+    { order: ['later', 'claim', 'earlier'], amounts: ['1000', '500'], owed: 0n },
+    { order: ['claim', 'later', 'earlier'], amounts: ['1500', '0'], owed: 0n },
+    { order: ['claim', 'earlier', 'later'], amounts: ['1500', '0'], owed: 0n },
+  ] as const
+
+  it.each(orders)('count once what $order pays, and leave what is owed to the next one', async (planned) => {
+    const environment = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' }
+    const [earlier, later] = [await scene.open({ environment }), await scene.open({ environment })]
+    const { control } = scene.chain
+    const channel = await openChannel()
+    const { receiver, token } = channel.config
+    const [first, second] = [await rowOf(channel, 1_000n), await rowOf(channel, 1_500n)]
+    const claim = (row: typeof first) => callSettlement(channel, receiver, 'claim', [[row]])
+    await claim(first)
+    await control.mine()
+    const before = await control.snapshot()
+    const sweeps = [await earlier.settle(sweepBody(channel))]
+    await claim(second)
+    sweeps.push(await later.settle(sweepBody(channel)))
+    expect(sweeps).toMatchObject([{ amount: '1000' }, { amount: '500' }])
+    const bytes = await Promise.all(sweeps.map(({ transaction }) => readRecordedBytes(scene, transaction)))
+    await control.revert(before)
+    for (const step of planned.order) {
+      if (step === 'claim') await claim(second)
+      else
+        await scene.chain.client.request({
+          method: 'eth_sendRawTransaction',
+          params: [bytes[step === 'earlier' ? 0 : 1] ?? '0x'],
+        })
+      await control.waitForAutomine()
+    }
+    await control.mine(22)
+    for (let round = 0; round < 2; round++) await earlier.core.detectReorgs()
+    const read = async (settlementId = '') => await later.core.useCases.core.getSettlement(settlementId)
+    await eventually(async () => {
+      await earlier.reconcile()
+      const statuses = await Promise.all(sweeps.map(({ settlementId }) => read(settlementId)))
+      return statuses.every(({ status }) => status !== 'pending') ? true : null
+    })
+    const ended = await Promise.all(sweeps.map(({ settlementId }) => read(settlementId)))
+    expect(ended.map(({ status, amount }) => (status === 'confirmed' ? amount : null))).toEqual(
+      planned.amounts,
+    )
+    if (planned.owed > 0n) {
+      await claim(second)
+      expect(await later.settle(sweepBody(channel))).toMatchObject({
+        success: true,
+        amount: `${planned.owed}`,
+      })
+    }
+    expect(await scene.chain.balanceOf(receiver)).toBe(1_500n)
+    const { rows } = await scene.database.pool().query(
+      `select sum(settled_amount)::text as paid from settlements
+       where state = 'confirmed' and details ->> 'type' = 'settle' and lower(pay_to) = lower($1)`,
+      [receiver],
+    )
+    expect(rows).toEqual([{ paid: '1500' }])
+    expect(await readReceiver(scene.chain, receiver, token)).toMatchObject({ totalSettled: 1_500n })
+    expect(await earlier.settle(sweepBody(channel))).toMatchObject({
+      errorReason: prefixed('nothing_to_settle'),
+    })
   })
 })
 
