@@ -173,7 +173,13 @@ export interface HeldPayments {
   listDeadlineNetworks(terms: DeadlineTerms): Promise<readonly string[]>
   /** Leases due holds to one caller: of each account in turn, so that a large one delays no other; the nearest deadline first. */
   leaseDeadlines(
-    terms: DeadlineTerms & { readonly network: string; readonly leasedUntil: Date; readonly limit: number },
+    terms: DeadlineTerms & {
+      readonly network: string
+      readonly leasedUntil: Date
+      readonly limit: number
+      /** Of the network, together with the actions of all callers that were recorded in the last two minutes and are open. */
+      readonly atOnce: number
+    },
   ): Promise<readonly HeldPayment[]>
   /**
    * Called once the settlement of the action is recorded, and before it is sent. False: its account changed its mind, and it

@@ -31,8 +31,11 @@ interface ActOnDeadlines {
   close(): Promise<void>
 }
 
-/** Of one network. They are transactions of one account, which are sent one after the other. */
-const actionsAtOnce = 16
+/**
+ * Of one network, also where several instances act. They are transactions of one account, of which nodes keep 16 that are not mined:
+ * the other half is left to payments and requests, however many holds end at once.
+ */
+const actionsAtOnce = 8
 /** How long a round waits for what is under way; then the next one fills the places that became free. */
 const roundMs = 1_000
 /** Between the ends and the starts of rounds. */
@@ -146,7 +149,15 @@ export const createActOnDeadlines = ({
     if (limit === 0) return
     const now = clock.now()
     const leasedUntil = new Date(now.getTime() + leaseMs)
-    const terms = { now, leadMs: actsBeforeMs, queueMs, network, leasedUntil, limit }
+    const terms = {
+      now,
+      leadMs: actsBeforeMs,
+      queueMs,
+      network,
+      leasedUntil,
+      limit,
+      atOnce: actionsAtOnce,
+    }
     for (const leased of await store.leaseDeadlines(terms)) {
       const work = attend(leased).finally(() => places.delete(work))
       places.add(work)

@@ -35,6 +35,13 @@ const findOpen = `
 const isNear = `h.at_deadline in ('capture', 'void') and h.status in ('pending', 'held') and h.capture_deadline > $1::timestamptz
   and h.capture_deadline <= $1::timestamptz + $2::float8 * interval '1 millisecond' + interval '1 day'`
 
+// One that is open for longer may be mined and not final yet, or displaced: it must not keep others from acting.
+const countOpen = `
+  select least($7::bigint, count(*)) from near n join hold_moves m on m.held_payment_id = n.id and m.idempotency_key like 'deadline %'
+    join settlements s on s.authorization_id = m.authorization_id and s.state in ('claimed', 'pending')
+      and s.created_at > now() - interval '2 minutes'
+  where n.act_at is not null`
+
 const endAction = `
   with ended as (
     update held_payments set act_at = $2, acting_since = null,
@@ -91,7 +98,7 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
     return rows.map((each) => networkRow.parse(each).network)
   },
 
-  leaseDeadlines: async ({ now, leadMs, queueMs, network, leasedUntil, limit }) => {
+  leaseDeadlines: async ({ now, leadMs, queueMs, network, leasedUntil, limit, atOnce }) => {
     const { rows } = await pool.query(
       `with near as (
          select h.id, h.account_id, h.capture_deadline, h.created_at, h.act_at,
@@ -102,10 +109,11 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
          where (act_at is null or act_at <= $1::timestamptz) and $1::timestamptz >= capture_deadline
            - least((capture_deadline - created_at) / 2, ($2::float8 + place * $3::float8) * interval '1 millisecond')
        )
-       update held_payments h set act_at = $5 from (select id from due order by turn, capture_deadline limit $6) d
+       update held_payments h set act_at = $5
+       from (select id from due order by turn, capture_deadline limit least($6::bigint, $7::bigint - (${countOpen}))) d
        where h.id = d.id and (h.act_at is null or h.act_at <= $1::timestamptz)
        returning ${columns}`,
-      [now, leadMs, queueMs, network, leasedUntil, limit],
+      [now, leadMs, queueMs, network, leasedUntil, limit, atOnce],
     )
     return rows.map(readHeld)
   },

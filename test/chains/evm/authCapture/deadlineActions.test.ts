@@ -367,7 +367,13 @@ describe('holds whose deadlines are due', () => {
       const terms = { now, leadMs: 120 * 60_000, queueMs: 1_000 }
       expect([...(await store.listDeadlineNetworks(terms))].sort()).toEqual(['eip155:999997', network])
       const lease = (limit: number) =>
-        store.leaseDeadlines({ ...terms, network, limit, leasedUntil: new Date(now.getTime() + 60_000) })
+        store.leaseDeadlines({
+          ...terms,
+          network,
+          limit,
+          atOnce: 10_000,
+          leasedUntil: new Date(now.getTime() + 60_000),
+        })
       const accountsOf = async (limit: number) =>
         (await lease(limit)).map(({ accountId }) => accountId).sort()
       // Those of `large` that have 4,800 before them are 80 minutes early; `early` has none before it.

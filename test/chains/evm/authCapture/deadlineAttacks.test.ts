@@ -181,6 +181,40 @@ describe('a request of the account while the job acts', () => {
   })
 })
 
+describe('many holds that end at once', () => {
+  it('leave half of what the account of the operator can have in flight to payments of others', async () => {
+    const { control, client } = scene.chain
+    const merchant = await open()
+    const { signers } = merchant.service
+    const second = await openMerchant({ clock: merchant.clock, signers })
+    // By its clock the payment has not expired.
+    const payments = await scene.open({ signers })
+    const holds: Hold[] = []
+    for (let count = 0; count < 17; count++) holds.push(await merchant.open())
+    for (const hold of holds) await merchant.setAtDeadline(hold, 'capture')
+    merchant.clock.shift(dueMs)
+    await control.setAutomine(false)
+    const address = signers[0]?.address ?? '0x'
+    const countInFlight = async () =>
+      (await client.getTransactionCount({ address, blockTag: 'pending' })) -
+      (await client.getTransactionCount({ address, blockTag: 'latest' }))
+    await pollUntil(async () => {
+      await merchant.act()
+      return (await countInFlight()) >= 8
+    }, 'the job to act')
+    for (const each of [merchant, second]) await each.act()
+    expect(await countInFlight()).toBe(8)
+    const { body, payTo } = await scene.plan()
+    const settling = payments.settle(body)
+    await pollUntil(async () => (await countInFlight()) === 9, 'the payment of another to be sent')
+    await control.setAutomine(true)
+    await control.mine()
+    expect(await settling).toMatchObject({ success: true })
+    expect(await scene.countTransfersTo(payTo)).toBe(1)
+    for (const hold of holds) await actUntil(merchant, hold, 'captured')
+  })
+})
+
 describe('what the job cannot do for a hold', () => {
   it('is tried again at the pace of the deadline, and costs other holds nothing', async () => {
     const merchant = await open()
