@@ -3,6 +3,7 @@ import { isSameAddress } from '../abi/address.js'
 import { addressWord, keccak, numberWord, readWord } from '../abi/words.js'
 import { type ContractPresence, createPresence } from '../rpc/presence.js'
 import type { Rpc } from '../rpc/rpc.js'
+import type { Log } from '../rpc/wireShapes.js'
 import type { ContractCall } from '../transactions/settlementCall.js'
 
 /* The escrow of base/commerce-payments in its two published versions, which differ in how a fee is stated. */
@@ -121,6 +122,7 @@ const commonAbi = parseAbi([
   'function void(PaymentInfo paymentInfo)',
   'event PaymentAuthorized(bytes32 indexed paymentInfoHash, PaymentInfo paymentInfo, uint256 amount, address tokenCollector)',
   'event PaymentVoided(bytes32 indexed paymentInfoHash, uint256 amount)',
+  'event PaymentReclaimed(bytes32 indexed paymentInfoHash, uint256 amount)',
   'event PaymentRefunded(bytes32 indexed paymentInfoHash, uint256 amount, address tokenCollector)',
 ])
 
@@ -245,16 +247,54 @@ export const collectedTopics: readonly Hex[] = [
   topicOf(shareFeeAbi, 'PaymentCharged'),
 ]
 
+const heldTopic = topicOf(commonAbi, 'PaymentAuthorized')
+const refundedTopic = topicOf(commonAbi, 'PaymentRefunded')
+const returnedTopics = [topicOf(commonAbi, 'PaymentVoided'), topicOf(commonAbi, 'PaymentReclaimed')]
+const capturedTopics = [topicOf(amountFeeAbi, 'PaymentCaptured'), topicOf(shareFeeAbi, 'PaymentCaptured')]
+
+/** The events that change the balances of a payment, of both versions. */
+export const balanceTopics: readonly Hex[] = [
+  ...collectedTopics,
+  ...capturedTopics,
+  ...returnedTopics,
+  refundedTopic,
+]
+
+// The fields of the payment precede the amount of a collection.
+const infoWords = infoFields.split(',').length
+
+/** What the balances were before an event, from what they are after it. */
+export const stepBackBalances = (
+  { topics: [first], data }: Pick<Log, 'topics' | 'data'>,
+  { capturable, refundable }: Balances,
+): Balances => {
+  const topic = first?.toLowerCase() ?? ''
+  const isCollection = collectedTopics.some((each) => each === topic)
+  const amount = readWord(`0x${data.slice(2 + (isCollection ? infoWords * 64 : 0))}`) ?? 0n
+  if (topic === heldTopic) return { capturable: capturable - amount, refundable }
+  if (isCollection || topic === refundedTopic) {
+    return { capturable, refundable: isCollection ? refundable - amount : refundable + amount }
+  }
+  return {
+    capturable: capturable + amount,
+    refundable: capturedTopics.some((each) => each === topic) ? refundable - amount : refundable,
+  }
+}
+
 const stateSelector = toFunctionSelector('paymentState(bytes32)')
 
 /** Calldata of `paymentState`. */
 export const encodeStateCall = (hash: Hex): Hex => `${stateSelector}${hash.slice(2)}`
 
-/** What the escrow knows of a payment, in smallest units. The pair of balances never recurs for one payment. */
-export interface PaymentState {
-  readonly isCollected: boolean
+/** In smallest units. The pair never recurs for one payment: what is held never grows, and without a capture neither is refundable. */
+export interface Balances {
   readonly capturable: bigint
   readonly refundable: bigint
+}
+
+/** What the escrow knows of a payment. */
+export interface PaymentState extends Balances {
+  readonly isCollected: boolean
 }
 
 export const decodePaymentState = (answer: Hex | null | undefined): PaymentState | null => {

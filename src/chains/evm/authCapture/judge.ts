@@ -6,7 +6,7 @@ import { addressField, hashField, isSameAddress, wholeNumberField } from '../abi
 import { asHex } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
 import type { Log, Receipt } from '../rpc/wireShapes.js'
-import { findExecutionByLog, searchLogs } from '../transactions/receipts/findLog.js'
+import { findChange, findExecutionByLog } from '../transactions/receipts/findLog.js'
 import { findReceipt } from '../transactions/receipts/findReceipt.js'
 import { readNonce } from '../transactions/resolve.js'
 import type {
@@ -17,11 +17,14 @@ import type {
   SettlementJudge,
 } from '../transactions/settlementCall.js'
 import {
+  type Balances,
+  balanceTopics,
   collectedTopics,
   decodePaymentState,
   encodeStateCall,
   type Operation,
   type PaymentState,
+  stepBackBalances,
 } from './contracts.js'
 
 /** One call of the escrow, as the journal's row describes it. */
@@ -117,7 +120,7 @@ const findCollection = async (
 }
 
 /** Whether the escrow would still execute the call, but for its deadline. */
-const isExecutable = ({ operation, amount }: JudgedCall, { capturable }: PaymentState): boolean => {
+const isExecutable = ({ operation, amount }: JudgedCall, { capturable }: Balances): boolean => {
   switch (operation) {
     case 'capture':
       return capturable >= amount
@@ -138,48 +141,31 @@ interface Lifecycle {
 /**
  * Captures of equal terms have equal events, but the balances before them never recur: one that was made from those that the
  * call expects is the one that was asked for, by any sender. What is held never grows: where less is held than the call
- * takes, in a block as deep as the policy requires, it can never be executed.
+ * takes, since a block as deep as the policy requires, it can never be executed.
  */
-const findLifecycle = async (
-  view: Rpc,
-  { call, own }: Lifecycle,
-  { at, since, policy }: Query,
-): Promise<Execution> => {
-  const state = await readState(view, call, at)
+const findLifecycle = async (view: Rpc, lifecycle: Lifecycle, query: Query): Promise<Execution> => {
+  const { call } = lifecycle
+  const state = await readState(view, call, query.at)
   if (state === null) return { state: 'unknown' }
-  const isUntouched = call.operation === 'void' ? state.capturable > 0n : isExpected(call, state)
-  if (isUntouched) return { state: 'unused' }
-  const isDisplaced = await areNoncesUsed(view, { call, own }, at)
-  const found = await searchLogs(view, {
-    address: call.escrow,
-    topics: [call.topic, call.hash],
-    at,
-    since,
-    // A payment is voided once, by whichever transaction.
-    ...(call.operation === 'void'
-      ? {}
-      : {
-          only: {
-            key: `${isDisplaced} ${own.map(({ transaction }) => transaction).join()}`,
-            isWanted: (log: Log) => isExecution(view, log, { call, own, isDisplaced }),
-          },
-        }),
-  })
-  if (found.log?.transactionHash != null) {
-    const receipt = await findReceipt(view, found.log.transactionHash, policy)
-    return receipt !== null && judgeReceipt(receipt, call) === 'paid'
-      ? { state: 'paid', receipt }
-      : { state: 'unknown' }
-  }
+  // A payment is voided once, by whichever transaction: the one after which nothing is held.
+  const isVoid = call.operation === 'void'
+  if (isVoid ? state.capturable > 0n : isExpected(call, state)) return { state: 'unused' }
+  const walk = { ...query, state }
+  const found = await (isVoid ? findEnd(view, call, walk) : findDeparture(view, lifecycle, walk))
   if (!found.isComplete) return { state: 'unknown' }
+  if (found.log !== null && isEvent(found.log, call)) {
+    const shown = isVoid ? 'made' : await judgeDeparture(view, found.log, lifecycle, query.at)
+    const hash = shown === 'made' ? found.log.transactionHash : null
+    const receipt = hash == null ? null : await findReceipt(view, hash, query.policy)
+    if (receipt !== null && judgeReceipt(receipt, call) === 'paid') return { state: 'paid', receipt }
+    if (shown !== 'foreign') return { state: 'unknown' }
+  }
   if (isExecutable(call, state)) return { state: 'unused' }
-  const deepest = at - BigInt(policy.confirmations - 1)
-  const before = deepest < 0n ? null : await readState(view, call, deepest)
-  return before === null || isExecutable(call, before) ? { state: 'unknown' } : { state: 'void' }
+  return (await isEndDeep(view, call, walk)) ? { state: 'void' } : { state: 'unknown' }
 }
 
-const isExpected = ({ capturable, refundable }: JudgedCall, state: PaymentState): boolean =>
-  state.capturable === capturable && state.refundable === refundable
+const isExpected = ({ capturable, refundable }: JudgedCall, balances: Balances): boolean =>
+  balances.capturable === capturable && balances.refundable === refundable
 
 /** Whether none of the recorded transactions can be mined on this chain any more. */
 const areNoncesUsed = async (view: Rpc, { call, own }: Lifecycle, at: bigint): Promise<boolean> => {
@@ -189,32 +175,91 @@ const areNoncesUsed = async (view: Rpc, { call, own }: Lifecycle, at: bigint): P
   return (await view.getTransactionCount(call.operator, at)) > highest
 }
 
+interface Walk extends Query {
+  /** The newest, in block `at`. */
+  readonly state: PaymentState
+}
+
+/** Both balances have at most 120 bits. */
+const pack = ({ capturable, refundable }: Balances): bigint => (capturable << 128n) + refundable
+const unpack = (packed: bigint): Balances => {
+  const refundable = BigInt.asUintN(128, packed)
+  return { capturable: (packed - refundable) >> 128n, refundable }
+}
+
+/** Goes back through the events of the payment, as most nodes have no old state. */
+const walkBack = (
+  view: Rpc,
+  { escrow, hash }: JudgedCall,
+  { at, since, state, key }: Walk & { readonly key: string },
+  isSought: (log: Log, before: Balances) => boolean,
+) =>
+  findChange(view, {
+    address: escrow,
+    topics: [[...balanceTopics], hash],
+    at,
+    since,
+    key,
+    value: pack(state),
+    stepBack: async (log, after) => {
+      const before = stepBackBalances(log, unpack(after))
+      return isSought(log, before) ? null : pack(before)
+    },
+  })
+
+const isOwn = ({ transactionHash }: Log, { own }: Lifecycle): boolean =>
+  own.some(({ transaction }) => transaction.toLowerCase() === transactionHash?.toLowerCase())
+
+/** The call's own event, or the one that changed the balances from those that the call expects: there is one at most. */
+const findDeparture = (view: Rpc, lifecycle: Lifecycle, walk: Walk) => {
+  const { call, own } = lifecycle
+  const key = `${call.topic} ${call.terms} ${pack(call)} ${own.map(({ transaction }) => transaction).join()}`
+  return walkBack(
+    view,
+    call,
+    { ...walk, key },
+    (log, before) => isExpected(call, before) || (isOwn(log, lifecycle) && isEvent(log, call)),
+  )
+}
+
 /**
- * The call's own transaction, or, once that can no more be mined, another one that changed the balances from those that it
- * expects to those that it leaves. A row that closed before would stand for two captures.
+ * Another program's event counts once the own transactions can no more be mined: a row that closed before would stand for two
+ * captures. The state before and after its block, where a node still has it, may contradict: then events were missing.
  */
-const isExecution = async (
+const judgeDeparture = async (
   view: Rpc,
   log: Log,
-  { call, own, isDisplaced }: Lifecycle & { readonly isDisplaced: boolean },
-): Promise<boolean> => {
-  const hash = log.transactionHash?.toLowerCase()
-  if (hash === undefined) return false
-  if (own.some(({ transaction }) => transaction.toLowerCase() === hash)) return true
-  if (!isDisplaced || !isEvent(log, call)) return false
-  const receipt = await view.getReceipt(asHex(hash))
-  if (receipt === null || receipt.blockNumber === 0n) return false
-  const { amount, capturable, refundable } = call
-  const left =
-    call.operation === 'capture'
-      ? { capturable: capturable - amount, refundable: refundable + amount }
-      : { capturable, refundable: refundable - amount }
-  const before = await readState(view, call, receipt.blockNumber - 1n)
-  const after = await readState(view, call, receipt.blockNumber)
-  // Nothing else moved the payment in this block: what is held never grows.
-  return (
-    before !== null && isExpected(call, before) && after !== null && isExpected({ ...call, ...left }, after)
-  )
+  lifecycle: Lifecycle,
+  at: bigint,
+): Promise<'made' | 'foreign' | 'unknown'> => {
+  if (isOwn(log, lifecycle)) return 'made'
+  if (!(await areNoncesUsed(view, lifecycle, at))) return 'foreign'
+  const { call } = lifecycle
+  const mined = log.transactionHash == null ? null : await view.getReceipt(log.transactionHash)
+  if (mined === null) return 'unknown'
+  const [before, after] = await Promise.all([
+    mined.blockNumber === 0n ? null : readState(view, call, mined.blockNumber - 1n),
+    readState(view, call, mined.blockNumber),
+  ])
+  const isContradicted = (before !== null && isPast(call, before)) || (after !== null && !isPast(call, after))
+  return isContradicted ? 'unknown' : 'made'
+}
+
+/** Whether the balances have changed from those that the call expects. */
+const isPast = (call: JudgedCall, { capturable, refundable }: Balances): boolean =>
+  capturable < call.capturable || (capturable === call.capturable && refundable < call.refundable)
+
+/** The event after which the escrow would no more execute the call; in the state of `walk` it would not. */
+const findEnd = (view: Rpc, call: JudgedCall, walk: Walk) =>
+  walkBack(view, call, { ...walk, key: `end ${call.amount}` }, (_, before) => isExecutable(call, before))
+
+const isEndDeep = async (view: Rpc, call: JudgedCall, walk: Walk): Promise<boolean> => {
+  const { at, policy } = walk
+  const { log, isComplete } = await findEnd(view, call, walk)
+  if (log?.transactionHash != null) return (await findReceipt(view, log.transactionHash, policy)) !== null
+  const deepest = at - BigInt(policy.confirmations - 1)
+  const before = !isComplete || deepest < 0n ? null : await readState(view, call, deepest)
+  return before !== null && !isExecutable(call, before)
 }
 
 const detailsShape = z.object({

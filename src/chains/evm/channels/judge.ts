@@ -150,7 +150,7 @@ const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, query: Query): Pr
       const raised = isEvent(log, topics.claimed, channelId) ? readRaised(log) : 0n
       return raised >= total && raised - (readWord(log.data) ?? 0n) < total
     })
-  const log = await findChange(view, {
+  const { log } = await findChange(view, {
     address: settlementAddress,
     topics: [topics.claimed, ids],
     at,
@@ -184,7 +184,7 @@ const findSweep = async (view: Rpc, request: Judged<'settle'>, query: Query): Pr
     return total === null ? null : total > settledBefore
   }
   let settledAmount = 0n
-  const log = await findChange(view, {
+  const { log } = await findChange(view, {
     address: settlementAddress,
     topics: [topics.settled, pad(receiver), pad(token)],
     at,

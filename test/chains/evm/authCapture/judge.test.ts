@@ -278,18 +278,36 @@ describe('the state of the payment', () => {
     expect(await createJudge(rpc, capture, [ofOther]).findExecution(search)).toMatchObject({ state: 'paid' })
   })
 
-  it.each([
+  it('proves no capture by an equal one while its own can still be mined', async () => {
     // The service sends its own all the same: a row that is closed would stand for both.
-    ['while its own can still be mined', { earlier: untouched, changedIn: 90n, nonce: 7 }],
-    ['that was made from other balances', { earlier: after, changedIn: 90n, nonce: 8 }],
+    const { rpc } = openChain(after, { earlier: untouched, changedIn: 90n, logs: [captured()], nonce: 7 })
+    expect(await createJudge(rpc, capture, [ofOther]).findExecution(search)).toEqual({ state: 'unused' })
+  })
+
+  it('proves no capture by an equal one that was made from other balances', async () => {
+    const last = { isCollected: true, capturable: 5_000n, refundable: 5_000n }
+    const chain = { earlier: untouched, changedIn: 90n, nonce: 8 }
+    const { rpc } = openChain(last, { ...chain, logs: [captured(1_000n), captured()] })
+    expect(await createJudge(rpc, capture, [ofOther]).findExecution(search)).toEqual({ state: 'unused' })
+  })
+
+  it.each([
     [
       'beside another in its block',
-      { earlier: { ...untouched, capturable: 14_000n }, changedIn: 90n, nonce: 8 },
+      { ...after, capturable: 3_000n, refundable: 7_000n },
+      [captured(), captured(3_000n)],
+      untouched,
     ],
-    ['where no node has the balances before', { earlier: null, changedIn: 90n, nonce: 8 }],
-  ] as const)('proves no capture by an equal one %s', async (_what, chain) => {
-    const { rpc } = openChain(after, { ...chain, logs: [captured()] })
-    expect(await createJudge(rpc, capture, [ofOther]).findExecution(search)).toEqual({ state: 'unused' })
+    ['where no node has the balances before', after, [captured()], null],
+  ] as const)('proves a capture by the events of the payment %s', async (_what, last, logs, earlier) => {
+    const { rpc } = openChain(last, { earlier, changedIn: 90n, logs, nonce: 8 })
+    expect(await createJudge(rpc, capture, [ofOther]).findExecution(search)).toMatchObject({ state: 'paid' })
+  })
+
+  it('leaves open what a node that lacks the newest event would show, where the state contradicts', async () => {
+    const last = { isCollected: true, capturable: 10_000n, refundable: 0n }
+    const { rpc } = openChain(after, { earlier: last, changedIn: 95n, logs: [captured()], nonce: 8 })
+    expect(await createJudge(rpc, capture, [ofOther]).findExecution(search)).toEqual({ state: 'unknown' })
   })
 
   it('proves a refund by the one that another program made', async () => {

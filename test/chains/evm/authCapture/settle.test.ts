@@ -191,6 +191,28 @@ describe('a capture', () => {
     expect(await balanceOf(hold.payTo)).toBe(4_000n)
   })
 
+  it.each([
+    ['is shown by its event', [4_000n], { status: 'confirmed', amount: '4000' }],
+    ['beside an equal one is told from it', [1_000n, 4_000n, 5_000n], { status: 'failed' }],
+  ] as const)(
+    'that another program made %s, without the state of its block',
+    async (_what, amounts, outcome) => {
+      const { service, settleAfter } = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' })
+      const slow = createHolds(scene, service)
+      const hold = await slow.open()
+      const body = await slow.capture(hold, 4_000n)
+      const answer = await settleAfter(body, async () => {
+        for (const amount of amounts) {
+          await callEscrow(scene.chain, hold, { functionName: 'capture', args: [amount, 0n, zeroAddress] })
+        }
+        // Test chains have the state of the last 64 blocks.
+        await scene.chain.control.mine(70)
+      })
+      expect(await readOneBlockLater(scene, service, answer)).toMatchObject(outcome)
+      expect(await balanceOf(hold.payTo)).toBe(amounts.reduce((sum, amount) => sum + amount, 0n))
+    },
+  )
+
   it('fails, proven, when the hold is gone before it is mined', async () => {
     const slow = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' })
     const hold = await createHolds(scene, slow.service).open()

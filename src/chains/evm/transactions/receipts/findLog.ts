@@ -21,7 +21,6 @@ interface LogSearch extends Pick<LogFilter, 'address' | 'topics'> {
 }
 
 interface LogFinding {
-  /** The oldest match. */
   readonly log: Log | null
   /** False: none in as many blocks as one round searches; the next round goes on. */
   readonly isComplete: boolean
@@ -44,7 +43,7 @@ export const findExecutionByLog = async (
   return isPaid(receipt) ? { state: 'paid', receipt } : { state: 'void' }
 }
 
-/** Halves a query that the nodes refuse. */
+/** Gives the oldest match. Halves a query that the nodes refuse. */
 export const searchLogs = async (
   rpc: Rpc,
   { address, topics, at, since, only }: LogSearch,
@@ -84,12 +83,12 @@ interface ChangeSearch extends Omit<LogSearch, 'only'> {
 
 /**
  * The newest match. Most nodes have the state of the last 128 blocks only, but all events: what a contract had stored after an
- * older event is what it stores now without what the later ones added. Null where one round did not find it.
+ * older event is what it stores now without what the later ones added.
  */
 export const findChange = async (
   rpc: Rpc,
   { address, topics, at, since, key, value, stepBack }: ChangeSearch,
-): Promise<Log | null> => {
+): Promise<LogFinding> => {
   const { logMemory: memory } = rpc
   const name = JSON.stringify([address, topics, `change ${key}`])
   const oldest = await findBlockBefore(rpc, since, at)
@@ -102,7 +101,7 @@ export const findChange = async (
       const before = await stepBack(log, after)
       if (before === null) {
         memory.forget(name)
-        return log
+        return { log, isComplete: true }
       }
       after = before
     }
@@ -110,8 +109,9 @@ export const findChange = async (
     memory.remember(name, toBlock, after)
   }
   // A reorganisation, or a node that lags behind, may have hidden it: the next search begins anew.
-  if (toBlock < oldest) memory.forget(name)
-  return null
+  const isComplete = toBlock < oldest
+  if (isComplete) memory.forget(name)
+  return { log: null, isComplete }
 }
 
 const findWanted = async (logs: readonly Log[], only: LogSearch['only']): Promise<Log | null> => {

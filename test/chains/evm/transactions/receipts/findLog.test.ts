@@ -152,7 +152,7 @@ describe('a search for the event of a change', () => {
       },
     }
     const find = async (total: bigint): Promise<bigint | null> => {
-      const log = await findChange(chain, {
+      const { log } = await findChange(chain, {
         address,
         topics,
         at: 10_000n,
