@@ -5,6 +5,7 @@ import type {
   SettlementJournal,
   SignedTransaction,
 } from '../../src/ports/settlementJournal.js'
+import { hasSharedOutcome } from '../../src/schemes/sharedOutcome.js'
 
 /** An in-memory journal of one process, so every claim is owned until it is released. */
 export interface MemoryJournal extends SettlementJournal {
@@ -112,7 +113,10 @@ export const createMemoryJournal = (): MemoryJournal => {
     put,
     change,
     claim: async (claim) =>
-      findOpen(claim.authorizationId) === null && !consumed.has(claim.authorizationId) ? put(claim) : null,
+      findOpen(claim.authorizationId) === null &&
+      (hasSharedOutcome(claim) || !consumed.has(claim.authorizationId))
+        ? put(claim)
+        : null,
     findOpen: async (authorizationId) => findOpen(authorizationId),
     isConsumed: async (authorizationId) => consumed.has(authorizationId),
     find: async (id) => rows.get(id) ?? null,
@@ -127,7 +131,10 @@ export const createMemoryJournal = (): MemoryJournal => {
         state: closing.state,
         transaction: closing.transaction || row.transaction,
         reason: closing.state === 'failed' ? closing.reason : null,
-        consumedBy: row.consumedBy ?? (closing.state === 'confirmed' ? (consumer ?? null) : null),
+        consumedBy:
+          closing.state === 'failed' && hasSharedOutcome(row)
+            ? null
+            : (row.consumedBy ?? (closing.state === 'confirmed' ? (consumer ?? null) : null)),
         block: closing.state === 'confirmed' ? (closing.block ?? null) : null,
         settledAmount: closing.state === 'confirmed' ? (closing.settledAmount ?? row.amount) : null,
         gasUsed: closing.state === 'confirmed' ? (closing.gasUsed ?? null) : null,

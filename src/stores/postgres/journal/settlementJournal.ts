@@ -9,7 +9,7 @@ import { maxCallMs } from '../database/pool.js'
 import { createBackgroundRetries, hasNul, timeOrderedUuid, uuidForm } from '../database/statements.js'
 import { ensureQuotaRow, lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotas.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
-import { claimSettlements } from './claimSettlements.js'
+import { claimSettlements, isShared } from './claimSettlements.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 import { storeBroadcast } from './storeBroadcast.js'
 
@@ -197,7 +197,7 @@ interface CloseRequest {
 }
 
 // Row locks in id order prevent deadlocks. A consumed row closes only for its consumer, or for the
-// reconciler.
+// reconciler. What has a shared outcome and fails is as if it had not been consumed: the same can be asked for again.
 const close = ({
   quotaLock,
   isLocked,
@@ -213,7 +213,8 @@ const close = ({
   ), closed as (
     update settlements s set state = c.state, transaction = coalesce(c.transaction, s.transaction),
       reason = c.reason, closed_at = now(), owner = null,
-      consumed_by = coalesce(s.consumed_by, case when c.state = 'confirmed' then c.consumer end),
+      consumed_by = case when c.state = 'failed' and ${isShared('s')} then null
+        else coalesce(s.consumed_by, case when c.state = 'confirmed' then c.consumer end) end,
       block_number = c.block_number, block_hash = c.block_hash, gas_used = c.gas_used,
       settled_amount = case when c.state = 'confirmed' then coalesce(c.settled_amount, s.amount) end
     from closing c join open using (id)

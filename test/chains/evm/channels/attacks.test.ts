@@ -1,5 +1,6 @@
 import { encodeFunctionData, getAddress, type Hex, multicall3Abi } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { findMissingRows } from '../../../../src/stores/postgres/reconciliation/missingRows.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
 import {
@@ -14,6 +15,7 @@ import {
 import { multicall3Address } from '../../../support/evm/localChain.js'
 import { deployTestToken } from '../../../support/evm/testTokens.js'
 import { createEoa } from '../../../support/evm/wallets.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import {
   eventually,
@@ -247,6 +249,38 @@ describe('a claim', () => {
     expect(await other.settle(claim)).toMatchObject({ success: true })
     await outliveStates()
     expect(await reconcileOne(other, failed.id)).toMatchObject({ chain: 'agrees', differences: [] })
+  })
+
+  it('that was answered, and that a reorg took back for longer than it is sent again, can be asked for again', async () => {
+    const clock = shiftedClock()
+    const environment = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' }
+    service = await scene.open({ clock, environment })
+    const channel = plan()
+    const body = await depositBody(channel)
+    await submit(channel, body)
+    await scene.chain.control.mine()
+    const claim = await claimBody(channel, [await rowOf(channel, 1_000n)])
+    const { settlementId = '' } = await service.settle(claim)
+    const read = () => service.core.useCases.core.getSettlement(settlementId)
+    expect(await read()).toMatchObject({ status: 'confirmed' })
+    // The deposit is undone with it.
+    await scene.chain.control.reorg(3)
+    await scene.chain.control.mine()
+    for (let round = 0; round < 2; round++) await service.core.detectReorgs()
+    clock.shift(25 * 3_600_000)
+    await service.reconcile()
+    await scene.chain.control.mine(22)
+    await eventually(async () => {
+      await service.reconcile()
+      return (await read()).status === 'failed' ? true : null
+    })
+    expect(await service.settle(claim)).toMatchObject({ errorReason: prefixed('claim_simulation_failed') })
+    await submit(channel, body)
+    expect(await service.settle(claim)).toMatchObject({ success: true })
+    expect(await readChannel(scene.chain, channel.config)).toMatchObject({ totalClaimed: 1_000n })
+    const period = { from: new Date(0), to: new Date(Date.now() + 60_000) }
+    const { differences } = await findMissingRows(scene.database.pool(), period)
+    expect(differences.filter(({ kind }) => kind === 'authorization_differs')).toEqual([])
   })
 
   it('of one row for another network is refused, and not sent without it', async () => {
