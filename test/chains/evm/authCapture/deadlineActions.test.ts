@@ -297,6 +297,36 @@ describe('a process that dies', () => {
     expect(await scene.countTransfersTo(hold.payTo)).toBe(1)
   })
 
+  it('between the sending and the receipt leaves what was made to the next one', async () => {
+    const proxy = await scene.openProxy()
+    const environment = { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) }
+    const merchant = await open({ rpcUrls: [proxy.url], environment })
+    const hold = await merchant.open()
+    await merchant.setAtDeadline(hold, 'capture')
+    merchant.clock.shift(dueMs)
+    for (const method of ['eth_getTransactionReceipt', 'eth_getBlockReceipts'])
+      proxy.setFault(method, { kind: 'hang' })
+    await merchant.act()
+    await pollUntil(async () => (await scene.countTransfersTo(hold.payTo)) === 1, 'the capture to be mined')
+    const { signers } = merchant.service
+    const second = await openMerchant({ clock: merchant.clock, signers, environment: quickFinality(scene) })
+    const heir = asMerchant(second.service, merchant.account)
+    await heir.act()
+    await actUntil(heir, hold, 'captured')
+    await pollUntil(
+      async () => {
+        await heir.service.reconcile()
+        const { settlements } = await heir.read(hold)
+        return settlements.every(({ status }) => status === 'confirmed')
+      },
+      'the capture to be confirmed',
+      () => heir.read(hold),
+    )
+    expect((await heir.read(hold)).settlements.map(({ type }) => type)).toEqual(['hold', 'capture'])
+    expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
+    expect(await scene.countTransfersTo(hold.payTo)).toBe(1)
+  })
+
   it('before the recording leaves the hold to the next round', async () => {
     const merchant = await open()
     const hold = await merchant.open()

@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { waitForReceipt } from '../../../support/evm/chainControl.js'
 import { callEscrow, signVoid } from '../../../support/evm/holds.js'
-import { openScene, openSlow, readOneBlockLater, type Scene } from '../scene.js'
+import { createEoa } from '../../../support/evm/wallets.js'
+import { pollUntil } from '../../../support/pollUntil.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
+import { openScene, openSlow, quickFinality, readOneBlockLater, type Scene } from '../scene.js'
 import { countSent } from '../strangers.js'
+import { createMerchants } from './merchants.js'
 import { createHolds, prefixed } from './scene.js'
 
 let scene: Scene
@@ -47,4 +51,49 @@ describe('the deadline of a capture', () => {
     expect(await readOneBlockLater(scene, slow.service, answer)).toMatchObject({ status: 'failed' })
     expect(await holds.read(hold)).toMatchObject({ capturableAmount: 10_000n, refundableAmount: 0n })
   })
+
+  it.each(['after', 'before'] as const)(
+    'gives the hold to the payer that reclaims it in the block of a capture by the job, %s it',
+    async (order) => {
+      const { control } = scene.chain
+      const clock = shiftedClock()
+      const { openMerchant } = createMerchants(() => scene, createEoa())
+      const merchant = await openMerchant({ clock, environment: quickFinality(scene) })
+      await merchant.register()
+      const hold = await merchant.open()
+      await merchant.setAtDeadline(hold, 'capture')
+      await scene.chain.fundGas(hold.payer)
+      // Holds live for an hour: after half of it they are acted on.
+      clock.shift(1_860_000)
+      await control.setAutomine(false)
+      const reclaim = () => callEscrow(scene.chain, hold, { functionName: 'reclaim', from: hold.payer })
+      const early = order === 'before' ? await reclaim() : null
+      const [{ address } = { address: hold.payer }] = merchant.service.signers
+      const count = (blockTag: 'pending' | 'latest') =>
+        scene.chain.client.getTransactionCount({ address, blockTag })
+      await pollUntil(async () => {
+        await merchant.act()
+        return (await count('pending')) > (await count('latest'))
+      }, 'the capture to be sent')
+      const reclaimed = early ?? (await reclaim())
+      await control.setNextBlockTimestamp(hold.info.authorizationExpiry)
+      await control.mine()
+      expect(await waitForReceipt(scene.chain.client, reclaimed)).toMatchObject({ status: 'success' })
+      await control.mine(2)
+      clock.shift(3_600_000)
+      await pollUntil(
+        async () => {
+          await merchant.service.reconcile()
+          await merchant.act()
+          const { status, settlements } = await merchant.read(hold)
+          return status === 'reclaimed' && settlements.every(({ status }) => status === 'confirmed')
+        },
+        'the hold to be reclaimed, and nothing to be open',
+        () => merchant.read(hold),
+      )
+      expect((await merchant.read(hold)).settlements.map(({ type }) => type)).toEqual(['hold'])
+      expect(await scene.chain.balanceOf(hold.payer)).toBe(10_000n)
+      expect(await scene.chain.balanceOf(hold.payTo)).toBe(0n)
+    },
+  )
 })
