@@ -44,6 +44,9 @@ const [minPauseMs, maxPauseMs] = [5_000, 300_000]
 /** A pause takes at most this part of the time that is left. */
 const maxPartOfTimeLeft = 1 / 8
 
+/** Of the time between the beginning and the deadline. */
+const latePart = 1 / 2
+
 /** Each network has places of its own, so that one whose chain does not answer delays no other. */
 export const createActOnDeadlines = ({
   store,
@@ -90,11 +93,19 @@ export const createActOnDeadlines = ({
       // Balances never recur: after a crash it is the same request, and after another capture a new one. No client has such a key.
       idempotencyKey: `deadline ${id} ${state}`,
       isAutomatic: true,
+      isAdmitted: isLate(held),
       onClaimed: async () => {
         if (await store.beginAction(id, atDeadline)) return
         throw new AppError('REQUEST_IN_PROGRESS', 'The account has changed what is done at the deadline')
       },
     }
+  }
+
+  /** Then neither limits nor the gas that others have used hold it up: what is not captured falls back to the payer. */
+  const isLate = ({ createdAt, captureDeadline }: HeldPayment): boolean => {
+    const endsAt = captureDeadline.getTime()
+    const leadMs = Math.min(actsBeforeMs, (endsAt - createdAt.getTime()) / 2)
+    return endsAt - clock.now().getTime() <= leadMs * latePart
   }
 
   const act = async (held: HeldPayment): Promise<ActionOutcome> => {

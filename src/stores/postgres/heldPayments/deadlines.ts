@@ -42,6 +42,12 @@ const countOpen = `
       and s.created_at > now() - interval '2 minutes'
   where n.act_at is not null`
 
+/**
+ * $1: now. No pause or lease is as long as a quarter of an hour: one that ends later was written by an instance whose clock is
+ * ahead, and must not keep the others from acting. Two that act on one hold join each other.
+ */
+const isFree = `(act_at is null or act_at <= $1::timestamptz or act_at > $1::timestamptz + interval '15 minutes')`
+
 const endAction = `
   with ended as (
     update held_payments set act_at = $2, acting_since = null,
@@ -92,7 +98,7 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
   listDeadlineNetworks: async ({ now, leadMs }) => {
     const { rows } = await pool.query(
       `select distinct h.network from held_payments h where ${isNear}
-         and (h.act_at is null or h.act_at <= $1::timestamptz)`,
+         and ${isFree}`,
       [now, leadMs],
     )
     return rows.map((each) => networkRow.parse(each).network)
@@ -106,12 +112,12 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
          from held_payments h where h.network = $4 and ${isNear}
        ), due as (
          select id, capture_deadline, row_number() over (partition by account_id order by place) as turn from near
-         where (act_at is null or act_at <= $1::timestamptz) and $1::timestamptz >= capture_deadline
+         where ${isFree} and $1::timestamptz >= capture_deadline
            - least((capture_deadline - created_at) / 2, ($2::float8 + place * $3::float8) * interval '1 millisecond')
        )
        update held_payments h set act_at = $5
        from (select id from due order by turn, capture_deadline limit least($6::bigint, $7::bigint - (${countOpen}))) d
-       where h.id = d.id and (h.act_at is null or h.act_at <= $1::timestamptz)
+       where h.id = d.id and ${isFree}
        returning ${columns}`,
       [now, leadMs, queueMs, network, leasedUntil, limit, atOnce],
     )

@@ -215,6 +215,71 @@ describe('many holds that end at once', () => {
   })
 })
 
+describe('an instance whose clock is ahead', () => {
+  /** By its clock the deadline is four minutes away when it is half an hour away by that of the merchant. */
+  const openAhead = async (environment: Readonly<Record<string, string>> = {}) => {
+    const merchant = await open()
+    const { signers } = merchant.service
+    const clock = shiftedClock()
+    clock.shift(dueMs + 1_500_000)
+    const ahead = await openMerchant({ clock, signers, environment }, merchant.account)
+    return { merchant, ahead, clock }
+  }
+
+  it('keeps no other from a hold by the pause after its failure', async () => {
+    // Without the key that the hold names it captures nothing.
+    const environment = { EVM_HOLD_AUTHORIZER_KEY: createEoa().privateKey }
+    const { merchant, ahead, clock } = await openAhead(environment)
+    const hold = await merchant.open()
+    await merchant.setAtDeadline(hold, 'capture')
+    await pollUntil(async () => {
+      await ahead.act()
+      return (await readActAt(hold)) > clock.now().getTime()
+    }, 'the instance to try')
+    merchant.clock.shift(dueMs)
+    // The pause of the other ends a quarter of an hour later, or more, by this clock.
+    expect(await readActAt(hold)).toBeGreaterThan(merchant.clock.now().getTime() + 900_000)
+    await merchant.act()
+    await pollUntil(
+      async () => (await merchant.read(hold)).status === 'captured',
+      'the hold to be captured',
+      () => merchant.read(hold),
+    )
+    expect(await scene.countTransfersTo(hold.payTo)).toBe(1)
+  })
+
+  it('makes one capture with the others', async () => {
+    const { merchant, ahead } = await openAhead()
+    const hold = await merchant.open()
+    await merchant.setAtDeadline(hold, 'capture')
+    merchant.clock.shift(dueMs)
+    await Promise.all([ahead.act(), merchant.act(), ahead.act(), merchant.act()])
+    await actUntil(merchant, hold, 'captured')
+    expect((await merchant.read(hold)).settlements.map(({ type }) => type)).toEqual(['hold', 'capture'])
+    expect(await scene.countTransfersTo(hold.payTo)).toBe(1)
+  })
+})
+
+describe('the gas that others have used up', () => {
+  it('lets a hold be captured in the second half of the time before its deadline', async () => {
+    const merchant = await open()
+    const { signers } = merchant.service
+    const environment = { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '1' }
+    const spent = await openMerchant({ clock: merchant.clock, signers, environment }, merchant.account)
+    const hold = await merchant.open()
+    await merchant.setAtDeadline(hold, 'capture')
+    merchant.clock.shift(dueMs)
+    await pollUntil(async () => {
+      await spent.act()
+      return (await readActAt(hold)) > merchant.clock.now().getTime() + 150_000
+    }, 'the first attempt to end')
+    expect(await merchant.read(hold)).toMatchObject({ status: 'held', settlements: [{ type: 'hold' }] })
+    merchant.clock.shift(900_000)
+    await actUntil({ ...merchant, ...spent, clock: merchant.clock }, hold, 'captured')
+    expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
+  })
+})
+
 describe('what the job cannot do for a hold', () => {
   it('is tried again at the pace of the deadline, and costs other holds nothing', async () => {
     const merchant = await open()
