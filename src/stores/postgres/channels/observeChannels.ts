@@ -77,7 +77,8 @@ const describeChange = (current: Locked, seen: SeenChannel, at: Date) => {
   return {
     next,
     isWritten: !isSame || isWithdrawalNew || isCapNew,
-    credited: claimed > current.claimed ? claimed - current.claimed : 0n,
+    // Negative: a reorg, or a node that is behind, undoes a claim, which is credited again when it is seen again.
+    credited: claimed - current.claimed,
     events: [
       ...(isWithdrawalNew ? [{ type: 'channel.withdrawal_requested' as const, channel: next }] : []),
       ...(isCapNew ? [{ type: 'channel.near_cap' as const, channel: next }] : []),
@@ -116,6 +117,22 @@ const credit = `
   on conflict (network, receiver, token, account_id) do update
     set amount = s.amount + excluded.amount, last_credit = excluded.last_credit`
 
+// What was paid out before has no part any more.
+const debit = `
+  with undone as (
+    select receiver, token, account_id, sum(amount) as amount from unnest($2::text[], $3::text[], $4::text[], $5::numeric[])
+      as u (receiver, token, account_id, amount) group by 1, 2, 3
+  ), parts as (
+    select s.network, s.receiver, s.token, s.account_id, s.amount - u.amount as rest
+    from channel_sweep_shares s join undone u using (receiver, token, account_id) where s.network = $1
+    order by s.receiver, s.token, s.account_id for update of s
+  ), gone as (
+    delete from channel_sweep_shares s using parts p
+    where (s.network, s.receiver, s.token, s.account_id) = (p.network, p.receiver, p.token, p.account_id) and p.rest <= 0
+  )
+  update channel_sweep_shares s set amount = p.rest from parts p
+  where (s.network, s.receiver, s.token, s.account_id) = (p.network, p.receiver, p.token, p.account_id) and p.rest > 0`
+
 const enqueue = insertEvents(
   `select account_id, type, null::uuid as settlement_id, data::json as data
    from unnest($1::text[], $2::text[], $3::text[]) as e (account_id, type, data)`,
@@ -141,6 +158,13 @@ export const enqueueEvents = async (
     ),
   ])
 }
+
+const listParts = (changes: readonly Change[]) => [
+  changes.map(({ next }) => next.receiver),
+  changes.map(({ next }) => next.token),
+  changes.map(({ next }) => next.accountId),
+  changes.map(({ credited }) => `${credited < 0n ? -credited : credited}`),
+]
 
 export const observeChannels =
   (pool: Pool): ChannelLedger['observe'] =>
@@ -173,17 +197,9 @@ export const observeChannels =
         ])
       }
       const credits = changes.filter((change) => change.credited > 0n)
-      const credited = credits.map(({ next }) => next)
-      if (credited.length > 0) {
-        await client.query(credit, [
-          network,
-          at,
-          credited.map(({ receiver }) => receiver),
-          credited.map(({ token }) => token),
-          credited.map(({ accountId }) => accountId),
-          credits.map((change) => change.credited.toString()),
-        ])
-      }
+      if (credits.length > 0) await client.query(credit, [network, at, ...listParts(credits)])
+      const undone = changes.filter((change) => change.credited < 0n)
+      if (undone.length > 0) await client.query(debit, [network, ...listParts(undone)])
       await enqueueEvents(
         client,
         changes.flatMap((change) => change.events),

@@ -187,6 +187,27 @@ describe('what is seen on chain', () => {
     expect(rows).toEqual([])
   })
 
+  it('credits once what a reorg undoes and makes again, and gives no part in what is undone', async () => {
+    const [voucher, other] = [planVoucher(), planVoucher()]
+    const { network, accountId } = voucher
+    const beside = { ...other, network, accountId, receiver: voucher.receiver }
+    await ledger.keep(voucher, at)
+    await ledger.keep(beside, at)
+    const observe = async (...totals: readonly [bigint, bigint]) => {
+      const seen = [voucher, beside].map((each, index) => see(each, { totalClaimed: totals[index] ?? 0n }))
+      await ledger.observe(network, seen, later(1))
+      const { rows } = await pool.query('select amount from channel_sweep_shares where network = $1', [
+        network,
+      ])
+      return rows
+    }
+    expect(await observe(2_000n, 500n)).toEqual([{ amount: '2500' }])
+    expect(await observe(0n, 500n)).toEqual([{ amount: '500' }])
+    expect(await observe(2_000n, 500n)).toEqual([{ amount: '2500' }])
+    expect(await observe(0n, 700n)).toEqual([{ amount: '700' }])
+    expect(await observe(0n, 0n)).toEqual([])
+  })
+
   it('notifies once of each withdrawal, also where two instances see it at once', async () => {
     const voucher = planVoucher()
     await ledger.keep(voucher, at)
