@@ -286,7 +286,7 @@ const stateSelector = toFunctionSelector('paymentState(bytes32)')
 /** Calldata of `paymentState`. */
 export const encodeStateCall = (hash: Hex): Hex => `${stateSelector}${hash.slice(2)}`
 
-/** In smallest units. The pair never recurs for one payment: what is held never grows, and without a capture neither is refundable. */
+/** In smallest units. The pair never recurs for one payment: what is held never grows, and what can be refunded grows by captures only. */
 export interface Balances {
   readonly capturable: bigint
   readonly refundable: bigint

@@ -9,7 +9,7 @@ const fillTime = "interval '10 minutes'"
 
 const terms = `digest_terms(s.authorization_id, s.caller, s.scheme, s.network, s.asset, s.payer, s.pay_to, s.amount,
   s.authorized_amount, s.details)`
-/** A claim whose success was answered and lost: the same can be made by another settlement. */
+/** A claim or refund of a channel whose success was answered and lost: another settlement can make the same. */
 const isLostClaim = (row: string) => `(${row}.state = 'failed' and ${isShared(row)})`
 const isConsumed = 'is_consumed_for_good(s.state, s.consumed_by, s.block_hash, s.is_final)'
 
@@ -33,7 +33,8 @@ const differences = `
     case when not ${isConsumed} then s.state else 'other terms' end, 'consumed'
   from consumed_authorizations c join settlements s on s.id = c.settlement_id
   where c.consumed_at >= $1 and c.consumed_at < $2
-    and not ${isLostClaim('s')} and (not ${isConsumed} or c.digest <> digest_authorization(s.authorization_id) or c.terms <> ${terms}))
+    and not ${isLostClaim('s')}
+    and (not ${isConsumed} or c.digest <> digest_authorization(s.authorization_id) or c.terms <> ${terms}))
   union all
   -- A success of the period for an authorization that is not recorded as consumed, or that another settlement consumed.
   (select 'authorization_differs', s.id::text, s.caller, s.network, s.id::text, s.state,
