@@ -102,6 +102,12 @@ export const guards: readonly Guard[] = [
     ],
     'no account pays for what only others were credited': ['await ledger.endShares(receiver)', ''],
   }),
+  ...guardsIn(`${folder}/judge.ts`, attacks, {
+    'what a sweep paid counts for one of several': ['before === settledBefore ? amount : 0n', 'amount'],
+  }),
+  ...guardsIn('src/stores/postgres/channels/observeChannels.ts', ledger, {
+    'what is claimed again after a reorg is credited once': ['undone.length > 0', 'false'],
+  }),
   ...guardsIn('src/stores/postgres/channels/channelLedger.ts', ledger, {
     'an account that could not pay for a payout comes behind others': ['s.passed_at nulls first, ', ''],
     'no account pays for a payout before its own part is due': [
