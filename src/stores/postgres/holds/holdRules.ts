@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** A caller that asks for an authorization, as SQL expressions; the fields are those of `FundsHold`. */
 interface Asking {
   readonly account: string
@@ -28,6 +30,8 @@ export const hasEnded = (row: string): string => `(
 /** For an hour, or while a stream holds it: gas that is kept for longer would cost the caller nothing. */
 export const isPromised = (row: string): string =>
   `(${row}.promised_at > now() - interval '1 hour' or (${row}.promised_at is not null and ${row}.holder like 'stream:%'))`
+
+export const takenByWord = z.enum(['account', 'recipient', 'asset', 'stream', 'settlement'])
 
 /**
  * A `TakenBy`, or null where a live hold yields. Holds of anonymous callers yield to accounts; a hold without an account

@@ -7,7 +7,8 @@ import type {
   SettlementClaim,
   SettlementJournal,
 } from '../../../../src/ports/settlementJournal.js'
-import { createHolds, maxLiveHolds } from '../../../../src/stores/postgres/holds/holds.js'
+import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
+import { maxLiveHolds } from '../../../../src/stores/postgres/holds/placeHolds.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createStreamStore } from '../../../../src/stores/postgres/streams/streamStore.js'
 import { decideHere } from '../../../../src/usecases/streams/control.js'
@@ -79,6 +80,12 @@ const isAnyLockAwaited = async () => {
   const waiting =
     "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
   return (await pool.query(waiting)).rows.length > 0
+}
+/** Transactions that wrote a reservation meanwhile. */
+const countCommits = async (work: () => Promise<void>): Promise<number> => {
+  await work()
+  const { rows } = await pool.query('select count(distinct xmin::text) as count from reservations')
+  return Number(rows[0]?.count)
 }
 const countRows = async () => Number((await pool.query('select count(*) from reservations')).rows[0]?.count)
 
@@ -412,6 +419,119 @@ describe('reservations at once', () => {
     } finally {
       blocker.release()
     }
+  })
+
+  it('of many payers share few transactions', async () => {
+    const commits = await countCommits(async () => {
+      const results = await Promise.all(
+        Array.from({ length: 60 }, (_, index) =>
+          reservations.place(reservation(`a${index}`, { payer: `0x${index}` }), funds(100n)),
+        ),
+      )
+      expect(results.every(isReserved)).toBe(true)
+    })
+    expect(await countRows()).toBe(60)
+    expect(commits).toBeLessThanOrEqual(4)
+  })
+
+  it('in one transaction are answered each for itself', async () => {
+    await reservations.place(reservation('held', { account: 'one', purpose: 'verify' }), funds(100n))
+    const ask = (authorizationId: string, payer: string, changes: Partial<FundsHold> = {}) =>
+      reservations.place(
+        reservation(authorizationId, { payer, account: 'two', purpose: 'verify', ...changes }),
+        funds(100n),
+      )
+    const results = await Promise.all([
+      ask('first', '0x1'),
+      ask('a', '0x2', { isPromised: true, promisee: { part: 'part', customer: 'customer' } }),
+      ask('b', '0x3', { amount: 101n }),
+      ask('held', '0x4'),
+      ask('c', '0x5', { purpose: 'settle' }),
+    ])
+    const receiptOf = (authorizationId: string) => ({ receipt: expect.objectContaining({ authorizationId }) })
+    expect(results).toEqual([
+      { state: 'held', ...receiptOf('first') },
+      {
+        state: 'held',
+        ...receiptOf('a'),
+        isPromised: true,
+        isNewPromise: true,
+        promisee: { part: 'part', customer: 'customer' },
+      },
+      { state: 'exceeds', limit: 'balance', heldByOthers: 0n },
+      { state: 'taken', by: 'account' },
+      { state: 'held', ...receiptOf('c') },
+    ])
+  })
+
+  it('of one authorization for two payers or assets never succeed both', async () => {
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        reservations.place(reservation(`x${index}`, { payer: `0x${index}` }), funds(100n)),
+      ),
+    )
+    const results = await Promise.all(
+      ['0xasset', '0xother'].map((asset) =>
+        reservations.place(reservation('a', { asset, account: 'one' }), funds(100n)),
+      ),
+    )
+    expect(results).toEqual([reserved, { state: 'taken', by: 'asset' }])
+  })
+
+  it('of others do not wait for a payer or an authorization that is locked elsewhere', async () => {
+    const blocker = await otherPool.connect()
+    const lock = (key: string) => blocker.query(`select pg_advisory_lock(${key})`)
+    const unlock = () => blocker.query('select pg_advisory_unlock_all()')
+    const keys = ["hashtextextended('eip155:84532 0xasset 0x1', 12)", "hashtextextended('a2', 13)"]
+    try {
+      for (const key of keys) await lock(key)
+      const ended: string[] = []
+      const place = async (index: number) => {
+        const result = await reservations.place(
+          reservation(`a${index}`, { payer: `0x${index}` }),
+          funds(100n),
+        )
+        ended.push(`a${index}`)
+        return result
+      }
+      const all = Promise.all(Array.from({ length: 10 }, (_, index) => place(index)))
+      await pollUntil(
+        () => ended.length >= 8,
+        'the others',
+        () => ended,
+      )
+      expect(ended.toSorted()).toEqual(['a0', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8', 'a9'])
+      await unlock()
+      expect((await all).every(isReserved)).toBe(true)
+    } finally {
+      await unlock()
+      blocker.release()
+    }
+  })
+
+  it('of others do not wait for a row that is locked elsewhere', async () => {
+    await reservations.place(reservation('old', { payer: '0x1', expiresAt: past() }), funds(100n))
+    const blocker = await otherPool.connect()
+    try {
+      await blocker.query("begin; select from reservations where authorization_id = 'old' for update")
+      const waiting = reservations.place(reservation('a', { payer: '0x1' }), funds(100n))
+      const others = await Promise.all(
+        ['0x2', '0x3'].map((payer) => reservations.place(reservation(payer, { payer }), funds(100n))),
+      )
+      expect(others).toEqual([reserved, reserved])
+      await blocker.query('commit')
+      expect(await waiting).toEqual(reserved)
+    } finally {
+      await blocker.query('rollback')
+      blocker.release()
+    }
+  })
+
+  it('with a text that Postgres cannot store fails alone', async () => {
+    const odd = reservations.place(reservation('a\0'), funds(100n))
+    const other = reservations.place(reservation('b', { payer: '0xother' }), funds(100n))
+    await expect(odd).rejects.toThrow('NUL')
+    expect(await other).toEqual(reserved)
   })
 })
 
