@@ -19,6 +19,7 @@ import { atLeast, atMost, noFailures, type Verdict } from './verdict.js'
 
 const connections = 128
 const settlements = 4_000
+const warmUpOfEach = 512
 const limitMs = 30_000
 const loadedCounts = [1, 2, 4] as const
 const idleCounts = [1, 2, 4, 10] as const
@@ -89,8 +90,8 @@ const measureLoaded = async (scale: Scale): Promise<readonly Verdict[]> => {
         rpcUrl: place.chain.url,
         poolSize: poolSizes.loaded,
       })
-      // Their first requests compile what they need.
-      await settleOn(instances, place, { payers, count: 4 * connections })
+      // The first requests of each compile what it needs.
+      await settleOn(instances, place, { payers, count: warmUpOfEach * count })
       const run = await settleOn(instances, place, { payers, count: Math.ceil(settlements * scale) })
       await stopAll(instances)
       costs.push(run.cpuMsPerRequest)

@@ -53,6 +53,8 @@ const startServer = async (): Promise<Server> => {
   const folder = await makeFolder()
   const postgres = await startEmbeddedPostgres({
     folder: join(folder.path, 'postgres'),
+    // Ten instances take more than one service has for itself.
+    settings: { max_connections: '100' },
     log: () => undefined,
   })
   return {
