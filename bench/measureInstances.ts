@@ -23,7 +23,8 @@ const warmUpOfEach = 512
 const limitMs = 30_000
 const loadedCounts = [1, 2, 4] as const
 const idleCounts = [1, 2, 4, 10] as const
-const idleMs = 20_000
+const idleMs = 60_000
+const settleDownMs = 75_000
 // All instances together stay below what a server takes by default.
 const poolSizes = { loaded: '6', idle: '2' }
 
@@ -175,8 +176,8 @@ const measureIdle = async (): Promise<readonly Verdict[]> => {
         )
         return Number(rows[0]?.ended)
       }
-      // What they do only once, after their start.
-      await sleep(idleMs / 2)
+      // What they do only once; and networks count as used for a minute.
+      await sleep(settleDownMs)
       proxy.clearCalls()
       const [cpuBefore, before] = [readCpu(), await readTransactions()]
       await sleep(idleMs)

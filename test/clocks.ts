@@ -111,6 +111,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'test/schemes/exactDirect/scheme.test.ts verifyWaitMs: 0',
   ],
   'Timers and clock are moved by hand.': [
+    'test/chains/common/networkMonitor.test.ts performance.now',
     'test/chains/evm/transactions/batching/callQueue.test.ts maxWaitMs: 1',
     'test/chains/evm/transactions/batching/callQueue.test.ts maxWaitMs: 20',
     'test/chains/evm/transactions/batching/callQueue.test.ts maxWaitMs: 40',

@@ -55,12 +55,22 @@ export interface EndpointStatus {
   readonly lastFailure?: { readonly message: string; readonly at: Date } | null
 }
 
+/** Who uses a network, and who watches it. */
+export interface NetworkActivity {
+  /** The last payment of the network in this process, or its start, in terms of `performance.now()`. */
+  findUsedAt(network: string): number
+  /** Living processes that watch the same network, this one included. */
+  countInstances(): number
+}
+
 export interface ChainContext {
   readonly clock: Clock
   readonly logger: Logger
   readonly lanes: SignerLanes
   /** Living processes that share the lanes, this one included. Absent: one. */
   readonly countInstances?: () => number
+  /** Absent: networks are checked as often as if they were used. */
+  readonly activity?: NetworkActivity
   /** Shared by all instances, so that hourly budgets hold across them. */
   readonly limiter: RateLimiter
   /** Share of a settlement's cost that a payment must be worth where the operator sets no minimum; 0: none. */

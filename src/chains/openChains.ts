@@ -1,4 +1,5 @@
 import type { Logger } from '../ports/logger.js'
+import type { Scheme } from '../schemes/scheme.js'
 import type { ChainContext, Deploy, NetworkHealth, OpenChain } from './chain.js'
 import { findCommonLagMs } from './common/chainClock.js'
 import { requireExactAmount } from './common/requireExactAmount.js'
@@ -18,14 +19,26 @@ interface OpenChains extends Omit<OpenChain, 'directChains' | 'listClockLagsMs'>
 /** Opens families in parallel; a failure stops the start and names the family. */
 export const openChains = async (
   families: readonly EnabledChain[],
-  context: ChainContext,
+  given: ChainContext,
 ): Promise<OpenChains> => {
+  const openedAt = performance.now()
+  const usedAt = new Map<string, number>()
+  const { countInstances = () => 1 } = given
+  const findUsedAt = (network: string): number => usedAt.get(network) ?? openedAt
+  const context = { ...given, activity: { findUsedAt, countInstances } }
+  const noteUse = (scheme: Scheme): Scheme => ({
+    ...scheme,
+    verify: (payment, options) => {
+      usedAt.set(scheme.kind.network, performance.now())
+      return scheme.verify(payment, options)
+    },
+  })
   const chains = await Promise.all(families.map((family) => openFamily(family, context)))
   if (chains.length === 0) warnOfNone(context.logger)
   const health = (): readonly NetworkHealth[] => chains.flatMap((chain) => chain.health())
   return {
     schemes: chains
-      .flatMap(({ schemes }) => schemes)
+      .flatMap(({ schemes }) => schemes.map(noteUse))
       .map((scheme) => (context.exactAmount === 'equal' ? requireExactAmount(scheme) : scheme)),
     contractReaders: chains.flatMap(({ contractReaders }) => contractReaders),
     health,

@@ -1,6 +1,6 @@
 import { sleep } from '../../concurrency/deadline.js'
 import type { Logger } from '../../ports/logger.js'
-import type { EndpointStatus, NetworkHealth, SignerHealth } from '../chain.js'
+import type { ChainContext, EndpointStatus, NetworkActivity, NetworkHealth, SignerHealth } from '../chain.js'
 import type { EndpointReport } from '../nodes/endpointPool.js'
 
 interface NetworkMonitor {
@@ -22,15 +22,39 @@ export interface MonitoredNetwork {
 }
 
 const roundMs = 5_000
+// Nodes count calls. What a payment needs and what is older than it may be is read for the payment.
+const idleAfterMs = 60_000
+const idleRoundMs = 15_000
+// The time of the newest block is remembered for a minute, and judged by what some families allow: a minute as well.
+const maxIdleRoundMs = 30_000
 
-/** The caller awaits the first `check`; further rounds run every 5 s until `close`. */
-export const createNetworkMonitor = (monitored: MonitoredNetwork, logger: Logger): NetworkMonitor => {
+/** How long what a network's last check found is enough. */
+const choosePauseMs = (usedAt: number, instances: number): number =>
+  performance.now() - usedAt < idleAfterMs ? 0 : Math.min(idleRoundMs * instances, maxIdleRoundMs)
+
+/**
+ * The caller awaits the first `check`; further rounds run until `close`: every 5 s while the network is used or has a problem,
+ * otherwise every 15 s, or 30 s where several instances check it.
+ */
+export const createNetworkMonitor = (
+  monitored: MonitoredNetwork,
+  logger: Logger,
+  activity?: NetworkActivity,
+): NetworkMonitor => {
   const { network } = monitored
   let problem: string | null = 'not checked yet'
   let isRpcReachable = false
+  let checkedAt = Number.NEGATIVE_INFINITY
+
+  const isDue = (): boolean => {
+    if (problem !== null || activity === undefined) return true
+    const pauseMs = choosePauseMs(activity.findUsedAt(network), activity.countInstances())
+    return performance.now() - checkedAt >= pauseMs
+  }
 
   const check = async () => {
     const before = problem
+    checkedAt = performance.now()
     try {
       problem = await monitored.findProblem()
       isRpcReachable = true
@@ -46,7 +70,9 @@ export const createNetworkMonitor = (monitored: MonitoredNetwork, logger: Logger
 
   const stopped = new AbortController()
   const rounds = (async () => {
-    while (await sleep(roundMs, stopped.signal)) await check()
+    while (await sleep(roundMs, stopped.signal)) {
+      if (isDue()) await check()
+    }
   })()
 
   return {
@@ -134,10 +160,10 @@ interface MonitoringTerms<Asset> extends NetworkChecks {
   readonly tokens: TokenRequirement<Asset>
 }
 
-/** Checks a network for the first time, and then every 5 s. Throws `WrongChainError`. */
+/** Checks a network for the first time, and then in the rounds of `createNetworkMonitor`. Throws `WrongChainError`. */
 export const startMonitor = async <Asset>(
   { network, nodes, tokens, describeWrongChain, findOwnProblem, ...signers }: MonitoringTerms<Asset>,
-  logger: Logger,
+  { logger, activity }: Pick<ChainContext, 'logger' | 'activity'>,
 ): Promise<NetworkMonitor> => {
   const findWrongChain = (): WrongChainError | null => {
     const wrong = nodes.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain ?? null
@@ -157,7 +183,7 @@ export const startMonitor = async <Asset>(
     getBalanceLevel: signers.getBalanceLevel,
     listEndpoints: () => nodes.listHealth().map(({ headTimestamp: _, ...status }) => status),
   }
-  const monitor = createNetworkMonitor(requireToken(monitored, tokens), logger)
+  const monitor = createNetworkMonitor(requireToken(monitored, tokens), logger, activity)
   await monitor.check()
   return monitor
 }

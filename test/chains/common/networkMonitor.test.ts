@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest'
-import { type MonitoredNetwork, requireToken } from '../../../src/chains/common/networkMonitor.js'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  createNetworkMonitor,
+  type MonitoredNetwork,
+  requireToken,
+} from '../../../src/chains/common/networkMonitor.js'
+import { createMemoryLogger } from '../../support/memoryLogger.js'
 
 const createNetwork = (problem: string | null = null): MonitoredNetwork => ({
   network: 'toy:1',
@@ -74,5 +79,75 @@ describe('a network', () => {
       hasToken: async () => true,
     })
     expect(describeFailure(new Error('unreachable'))).toBe('no node answers')
+  })
+})
+
+describe('the checks of a network', () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }))
+  afterEach(() => vi.useRealTimers())
+
+  /** Times of its checks, in seconds since the start. */
+  const watch = async (
+    seconds: number,
+    {
+      instances = 1,
+      uses = [],
+      findProblem = () => null,
+    }: {
+      readonly instances?: number
+      readonly uses?: readonly number[]
+      readonly findProblem?: (at: number) => string | null
+    } = {},
+  ) => {
+    const startedAt = performance.now()
+    const now = () => Math.round((performance.now() - startedAt) / 1_000)
+    const checks: number[] = []
+    const monitor = createNetworkMonitor(
+      {
+        ...createNetwork(),
+        findProblem: async () => {
+          checks.push(now())
+          return findProblem(now())
+        },
+      },
+      createMemoryLogger(),
+      {
+        findUsedAt: () => startedAt + 1_000 * Math.max(0, ...uses.filter((at) => at <= now())),
+        countInstances: () => instances,
+      },
+    )
+    await monitor.check()
+    await vi.advanceTimersByTimeAsync(seconds * 1_000)
+    await monitor.close()
+    return checks
+  }
+  const every = (step: number, from: number, to: number) =>
+    Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + step * index)
+
+  it('are made every 5 s for a minute after the start, then every 15 s', async () => {
+    expect(await watch(120)).toEqual([...every(5, 0, 55), 70, 85, 100, 115])
+  })
+
+  it('are made every 30 s where several instances make them', async () => {
+    expect(await watch(180, { instances: 10 })).toEqual([...every(5, 0, 55), 85, 115, 145, 175])
+  })
+
+  it('are made every 5 s again within 5 s of a payment', async () => {
+    expect(await watch(140, { uses: [121] })).toEqual([
+      ...every(5, 0, 55),
+      70,
+      85,
+      100,
+      115,
+      125,
+      130,
+      135,
+      140,
+    ])
+  })
+
+  it('are made every 5 s while it has a problem', async () => {
+    const findProblem = (at: number) => (at >= 85 && at < 100 ? 'no gas' : null)
+    expect(await watch(130, { findProblem })).toEqual([...every(5, 0, 55), 70, 85, 90, 95, 100, 115, 130])
   })
 })

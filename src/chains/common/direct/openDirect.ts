@@ -46,7 +46,7 @@ export const openDirectFamily = async <Own>(
         logger,
       })
       const chain = createChain(node)
-      const monitor = await startMonitor(describeChecks(network, { chain, node }), logger)
+      const monitor = await startMonitor(describeChecks(network, { chain, node }), context)
       const limit = createCrossCheckLimit({ endpoints, crossCheckAmount, isRequired, logger })
       const scheme = createExactDirectScheme(chain, {
         network: createDirectNetwork(chain, limit.isTooLarge),

@@ -42,9 +42,10 @@ interface StartedNetwork {
  */
 export const openSettlingFamily = async <Settings extends SettlingNetworkSettings>(
   { networks, crossCheckAmount, coinDecimals, urlVariable }: Family<Settings>,
-  { logger, minPaymentGasShare, requiresCrossCheck: isRequired = true }: ChainContext,
+  context: ChainContext,
   prepareNetwork: (network: Settings) => UnopenedNetwork,
 ): Promise<OpenChain> => {
+  const { logger, minPaymentGasShare, requiresCrossCheck: isRequired = true } = context
   const opened = await Promise.all(
     networks.map(async (settings) => {
       const { network, acceptsAnyToken, tokensVariable: variable } = settings
@@ -54,7 +55,7 @@ export const openSettlingFamily = async <Settings extends SettlingNetworkSetting
       }
       const assets = settings.tokens.map(({ asset }) => asset)
       const tokens = { assets, acceptsAnyToken, variable, hasToken: unopened.hasToken }
-      const monitor = await startMonitor({ network, ...unopened, tokens }, logger)
+      const monitor = await startMonitor({ network, ...unopened, tokens }, context)
       const minimum = createMinimumPayment({
         network,
         settings: settings.minimumPayment,
