@@ -97,13 +97,12 @@ const isDue = `(v.seen_at is null or v.verified_at > v.seen_at
 
 // What cannot be due by the rules above any more, a day after its last voucher: a node that was behind has caught up by then.
 const retire = `
-  update channel_vouchers v set is_live = false from (
-    select d.network, d.channel_id from channel_vouchers d
+  update channel_vouchers set is_live = false where ctid = any(array(
+    select d.ctid from channel_vouchers d
     where d.is_live and d.verified_at < $1::timestamptz - interval '1 day' and d.seen_at > d.verified_at
       and (d.ceiling <= d.claimed or d.balance <= d.claimed)
       and (d.charged <= d.claimed or d.verified_at < $1::timestamptz - interval '30 days')
-    limit $2 for update skip locked) done
-  where v.network = done.network and v.channel_id = done.channel_id`
+    limit $2 for update skip locked))`
 
 const refuse = `
   update channel_vouchers v set refusals = v.refusals + 1,

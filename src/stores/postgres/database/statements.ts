@@ -146,7 +146,10 @@ export const createBackgroundRetries = (): ((write: () => Promise<unknown>) => v
 }
 
 interface Batches {
-  /** Takes the size of a batch as its last value. */
+  /**
+   * Takes the size of a batch as its last value, as the limit of an array: `in (select … limit … for update)` may be joined
+   * by a nested loop, which selects anew for each row and so exceeds the limit.
+   */
   readonly text: string
   readonly values?: readonly unknown[]
   /** Rows of one batch. Default 1,000. */
@@ -189,8 +192,8 @@ export const purgeExpired = (
   { stopped, unless = 'false' }: PurgeOptions = {},
 ): Promise<void> =>
   runInBatches(pool, {
-    text: `delete from ${table} where ctid in (
-      select ctid from ${table} where expires_at <= now() and not ${unless} order by expires_at limit $1 for update skip locked)`,
+    text: `delete from ${table} where ctid = any(array(
+      select ctid from ${table} where expires_at <= now() and not ${unless} order by expires_at limit $1 for update skip locked))`,
     stopped,
   })
 

@@ -36,18 +36,18 @@ export const createDiscoveryCatalogue = (pool: Pool, views: Pool = pool): Discov
 
   markStale: (before, stopped) =>
     runInBatches(pool, {
-      text: `update discovery_resources set state = 'stale' where id in (
+      text: `update discovery_resources set state = 'stale' where id = any(array(
         select id from discovery_resources where state = 'listed' and last_settled_at < $1
-        order by last_settled_at limit $2 for update skip locked)`,
+        order by last_settled_at limit $2 for update skip locked))`,
       values: [before],
       stopped,
     }),
 
   purge: (before, stopped) =>
     runInBatches(pool, {
-      text: `delete from discovery_resources where id in (
+      text: `delete from discovery_resources where id = any(array(
         select id from discovery_resources where state = 'stale' and last_settled_at < $1
-        order by last_settled_at limit $2 for update skip locked)`,
+        order by last_settled_at limit $2 for update skip locked))`,
       values: [before],
       stopped,
     }),

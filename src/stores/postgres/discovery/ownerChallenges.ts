@@ -80,10 +80,10 @@ export const createOwnerChallenges = (pool: Pool): OwnerChallenges => ({
 
   purge: (answeredBefore, stopped) =>
     runInBatches(pool, {
-      text: `delete from discovery_challenges where (resource_id, network, pay_to) in (
-        select resource_id, network, pay_to from discovery_challenges
+      text: `delete from discovery_challenges where ctid = any(array(
+        select ctid from discovery_challenges
         where state = 'answered' and answered_at < $1
-        order by answered_at limit $2 for update skip locked)`,
+        order by answered_at limit $2 for update skip locked))`,
       values: [answeredBefore],
       stopped,
     }),

@@ -195,9 +195,9 @@ export const createIntentStore = (pool: Pool, views: Pool = pool): IntentStore =
 })
 
 /** The statuses are those of a partial index. */
-const purgeEnded = (statuses: string): string => `delete from intents where id in (
+const purgeEnded = (statuses: string): string => `delete from intents where id = any(array(
   select id from intents where status in ${statuses} and closed_at < $1
-  order by closed_at limit $2 for update skip locked)`
+  order by closed_at limit $2 for update skip locked))`
 
 const addEvent = async (client: PoolClient, { caller }: Intent, event: IntentEvent | null): Promise<void> => {
   if (event === null) return

@@ -125,12 +125,14 @@ export const createStreamStore = (pool: Pool): StreamStore => {
       return rows.map((row) => networkRow.parse(row).network)
     },
 
+    // An array is selected once. `in` may be joined by a nested loop, which selects anew for each stream, without those
+    // that the statement has just leased.
     leaseClosing: async ({ network, now, leasedUntil, limit }) => {
       const { rows } = await pool.query(
         `with leased as (
-           update streams set attend_at = $3 where id in (
+           update streams set attend_at = $3 where id = any(array(
              select id from streams where state = 'closing' and network = $1 and attend_at <= $2
-             order by settles_until limit $4 for update skip locked)
+             order by settles_until limit $4 for update skip locked))
            returning *)
          select ${streamColumns}, p.payment ${fromPaid('leased')} where ${isPaid}`,
         [network, now, leasedUntil, limit],

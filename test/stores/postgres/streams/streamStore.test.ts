@@ -467,6 +467,17 @@ describe('the work of the jobs', () => {
     expect(await store.leaseClosing({ ...lease, network: 'toy:2' })).toEqual([])
   })
 
+  it('is leased up to the limit where the planner expects a single stream', async () => {
+    for (let index = 0; index < 6; index += 1) {
+      const { stream } = await open({ amount: 5n })
+      await change(stream.id, { kind: 'end' }, later)
+      if (index === 0) await pool.query('vacuum analyze streams')
+    }
+    const lease = { network: 'toy:1', now: later, leasedUntil: new Date('2026-01-01T01:01:00Z'), limit: 4 }
+    expect(await store.leaseClosing(lease)).toHaveLength(4)
+    expect(await other.leaseClosing(lease)).toHaveLength(2)
+  })
+
   it('begins with the authorizations that end first', async () => {
     const ends = ['2026-01-03T00:00:00Z', '2026-01-01T02:00:00Z', '2026-01-02T00:00:00Z']
     for (const end of ends) {
