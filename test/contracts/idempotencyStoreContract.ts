@@ -3,6 +3,7 @@ import type { IdempotencyStore, IdempotentRequest } from '../../src/ports/idempo
 import type { Instance } from '../../src/stores/postgres/database/instance.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { createIdempotencyStore } from '../../src/stores/postgres/journal/idempotencyStore.js'
+import { emptyTables } from '../support/emptyTables.js'
 import { addInstance, killInstance } from '../support/instances.js'
 import { useTestDatabase } from '../support/postgres.js'
 
@@ -42,7 +43,7 @@ export const describeIdempotencyStore = (name: string, open: () => Promise<Cache
     })
     afterAll(() => inFront.close())
     beforeEach(async () => {
-      await pool.query('truncate idempotent_requests, instances')
+      await emptyTables(pool, 'idempotent_requests', 'instances')
       await inFront.forget()
       ours = await addLiveInstance()
       store = inFront.wrap(createIdempotencyStore(pool, ours))

@@ -4,6 +4,7 @@ import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { accountInfo, keyList } from '../../src/protocol/accounts.js'
 import { tiers } from '../../src/protocol/tiers.js'
+import { emptyTables } from '../support/emptyTables.js'
 import { useTestDatabase } from '../support/postgres.js'
 
 /* The number refers to the project's list of attacks on facilitators. */
@@ -52,9 +53,7 @@ describe('callers against the accounts of others', () => {
     service = await open({ RATE_LIMITS: 'off', PROJECTS_PER_MAILBOX: '3', MAILBOXES_PER_DOMAIN: '4' })
   })
   afterAll(() => service.close())
-  beforeEach(() =>
-    database.pool.query('truncate accounts, api_keys, mailboxes, quota_uses, audit_log cascade'),
-  )
+  beforeEach(() => emptyTables(database.pool, 'accounts', 'api_keys', 'mailboxes', 'quota_uses', 'audit_log'))
 
   it('get no further free quota and no further projects by spelling an address differently (A51)', async () => {
     const spellings = ['ada@bücher.example', 'ADA+1@xn--bcher-kva.example', 'ａｄａ@bücher.example']

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { accountInfo, keyList, lookupResult, registerResult } from '../../src/protocol/accounts.js'
+import { emptyTables } from '../support/emptyTables.js'
 import { useTestDatabase } from '../support/postgres.js'
 
 /* The number refers to the project's list of attacks on facilitators. */
@@ -60,7 +61,7 @@ describe('a third party that knows only an e-mail address (A30)', () => {
   })
   afterAll(() => service.close())
   beforeEach(async () => {
-    await database.pool.query('truncate accounts, api_keys, webhook_endpoints, quota_uses')
+    await emptyTables(database.pool, 'accounts', 'api_keys', 'webhook_endpoints', 'quota_uses')
     const { apiKey } = await register('engine')
     const { secret } = await setWebhook(apiKey)
     owner = { apiKey, secret, id: await readAccountId('engine') }

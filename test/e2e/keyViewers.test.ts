@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { registerResult } from '../../src/protocol/accounts.js'
+import { emptyTables } from '../support/emptyTables.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtpServer.js'
 
@@ -114,7 +115,7 @@ const inMode = (open: () => FastifyInstance) => {
   }
 }
 
-const clear = () => database.pool.query('truncate accounts, api_keys')
+const clear = () => emptyTables(database.pool, 'accounts', 'api_keys')
 /** Two projects of one address, registered by their owner elsewhere. */
 const registerBoth = async ({ register }: ReturnType<typeof inMode>) => {
   const [one, two] = [await register('a remote caller', 'one'), await register('a remote caller', 'two')]

@@ -5,6 +5,7 @@ import { createSettlementJournal } from '../../src/stores/postgres/journal/settl
 import { createWebhookOutbox } from '../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { createWebhookSecret } from '../../src/usecases/webhooks/endpoint.js'
 import { claimOf } from '../support/claimOf.js'
+import { emptyTables } from '../support/emptyTables.js'
 import { addInstance } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
@@ -24,9 +25,7 @@ describe('webhooks, on a real database and real TLS', () => {
   const { pool } = database
   const outbox = createWebhookOutbox(pool)
   beforeEach(async () => {
-    await pool.query(
-      'truncate settlements, broadcasts, broadcast_settlements, webhook_endpoints, webhook_deliveries',
-    )
+    await emptyTables(pool, 'settlements', 'webhook_endpoints', 'webhook_deliveries')
     receiver = await startWebhookReceiver()
     secret = createWebhookSecret()
     await outbox.setEndpoint('a', { url: receiver.url, sealedSecret: plainSealer.seal(secret) })

@@ -11,6 +11,7 @@ import { createAccountStore } from '../../src/stores/postgres/accounts/accountSt
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { deferred } from '../http/support/sockets.js'
 import { apiKeyOf } from '../support/apiKeyOf.js'
+import { emptyTables } from '../support/emptyTables.js'
 import { createMemoryLogger, type MemoryLogger } from '../support/memoryLogger.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { type SuiteDatabase, useTestDatabase } from '../support/postgres.js'
@@ -65,7 +66,7 @@ describe('two instances that cache accounts', () => {
   let ours: Instance
   let theirs: Instance
   beforeEach(async () => {
-    await database.pool.query('truncate accounts, api_keys')
+    await emptyTables(database.pool, 'accounts', 'api_keys')
     ours = await openInstance(database)
     theirs = await openInstance(database)
     await pollUntil(() => ours.changes.isCurrent() && theirs.changes.isCurrent(), 'both to listen')

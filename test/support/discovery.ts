@@ -6,6 +6,7 @@ import type { DiscoveryCatalogue } from '../../src/ports/discovery.js'
 import type { Requester } from '../../src/ports/rateLimiter.js'
 import type { Fields } from '../../src/protocol/fields.js'
 import { createDiscovery, type DiscoveryDependencies } from '../../src/usecases/discovery/index.js'
+import { emptyTables } from './emptyTables.js'
 import { createManualClock } from './manualClock.js'
 import { withoutExtensions } from './plainPayment.js'
 import { createPatientValidator } from './schemaValidator.js'
@@ -80,7 +81,7 @@ export const settledPayment = (given: SettlementOptions = {}): SettledPayment =>
 }
 
 export const clearDiscovery = (pool: Pool) =>
-  pool.query('truncate discovery_resources, discovery_payers, discovery_recipients, discovery_challenges')
+  emptyTables(pool, 'discovery_resources', 'discovery_payers', 'discovery_recipients', 'discovery_challenges')
 
 export const staleMs = 30 * 86_400_000
 

@@ -16,6 +16,7 @@ import type { Account } from '../../../src/ports/accountStore.js'
 import { tiers } from '../../../src/protocol/tiers.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import { createAuditLog } from '../../../src/stores/postgres/accounts/auditLog.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { useTestDatabase } from '../../support/postgres.js'
 import { findProgram } from '../../support/program.js'
@@ -92,7 +93,7 @@ describe('npm run admin -- keys', () => {
 
   const accounts = createAccountStore(database.pool)
   beforeEach(async () => {
-    await database.pool.query('truncate accounts, api_keys')
+    await emptyTables(database.pool, 'accounts', 'api_keys')
     ada = await open('ada@example.com', 'engine')
     eve = await open('eve@example.com', 'stall')
   })
@@ -142,7 +143,7 @@ describe('npm run admin -- keys', () => {
   it('encrypts stored keys with a new secret, after which the old one is not needed', async () => {
     const [oldSecret, newSecret] = ['o'.repeat(32), 'n'.repeat(32)]
     const sealerOf = (secret: string) => createSealers(new Secret(secret)).sealerFor('api-key')
-    await database.pool.query('truncate accounts, api_keys, sealing_secret')
+    await emptyTables(database.pool, 'accounts', 'api_keys', 'sealing_secret')
     const id = randomUUID()
     const apiKey = 'a key'
     const old = sealerOf(oldSecret)

@@ -9,6 +9,7 @@ import { createSettlementJournal } from '../../../src/stores/postgres/journal/se
 import { runAdminCommand as admin } from '../../support/adminCommand.js'
 import { claimOf } from '../../support/claimOf.js'
 import { environmentFor } from '../../support/core.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
 import { addInstance } from '../../support/instances.js'
 import { insertJournalRows } from '../../support/journalRows.js'
@@ -215,7 +216,7 @@ describe('admin check', () => {
     expect(levelsOf(other.found, 'encryption')[0]).toMatch(/^error .*another secret/)
     const missing = await check({ ...real, DATA_FOLDER: '/nonexistent' })
     expect(levelsOf(missing.found, 'encryption')[0]).toMatch(/^error .*is missing/)
-    await database.pool().query('truncate sealing_secret')
+    await emptyTables(database.pool(), 'sealing_secret')
   })
 
   it('warns before the first start, reports pending migrations, and applies none', async () => {

@@ -4,6 +4,7 @@ import type { KeyScope } from '../../../src/protocol/accounts.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import { createApiKey, isApiKey } from '../../../src/usecases/dashboard/apiKey.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 import { useTestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'
@@ -33,7 +34,7 @@ describe('the keys of a project', () => {
   let dashboard: DashboardUseCases
   let mails: Mail[]
   beforeEach(async () => {
-    await database.pool.query('truncate accounts, api_keys, audit_log')
+    await emptyTables(database.pool, 'accounts', 'api_keys', 'audit_log')
     mails = []
     dashboard = openDashboard(database, {
       clock: createManualClock(new Date()),

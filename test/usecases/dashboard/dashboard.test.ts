@@ -8,6 +8,7 @@ import {
   usage,
 } from '../../../src/protocol/accounts.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { useTestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'
 
@@ -16,7 +17,7 @@ describe('the dashboard with REGISTRATION=open', () => {
 
   const accounts = createAccountStore(database.pool)
   const dashboard = openDashboard(database)
-  beforeEach(() => database.pool.query('truncate accounts, api_keys'))
+  beforeEach(() => emptyTables(database.pool, 'accounts', 'api_keys'))
 
   const register = async (email = 'ada@example.com', projectName = 'engine') => {
     const { apiKey } = await dashboard.register({ email, projectName }, 'stranger')

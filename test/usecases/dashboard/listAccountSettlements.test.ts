@@ -7,6 +7,7 @@ import { createSettlementJournal } from '../../../src/stores/postgres/journal/se
 import { createListAccountSettlements } from '../../../src/usecases/dashboard/readAccount.js'
 import type { AccountSettlementsQuery } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { addInstance } from '../../support/instances.js'
 import { useTestDatabase } from '../../support/postgres.js'
 
@@ -20,9 +21,7 @@ describe("the list of an account's settlements", () => {
   let list: List
 
   beforeEach(async () => {
-    await pool.query(
-      'truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, quota_uses',
-    )
+    await emptyTables(pool, 'settlements', 'signer_lanes', 'instances', 'quota_uses')
     journal = createSettlementJournal(pool, await addInstance(pool))
     const listOf = createListAccountSettlements({ settlements: createAccountSettlements(pool), journal })
     list = (id, query) => listOf({ id }, query)

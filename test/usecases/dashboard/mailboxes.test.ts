@@ -9,6 +9,7 @@ import type { Registration } from '../../../src/usecases/dashboard/apiKey.js'
 import { canonicalMailbox } from '../../../src/usecases/dashboard/mails.js'
 import type { Client, KeyHolder, KeyViewer } from '../../../src/usecases/dashboard/useCases.js'
 import { claimOf } from '../../support/claimOf.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { addInstance } from '../../support/instances.js'
 import { drainEventLoop } from '../../support/manualClock.js'
 import { useTestDatabase } from '../../support/postgres.js'
@@ -27,7 +28,7 @@ const spellings = [
 describe('one mailbox in many spellings (A51)', () => {
   const database = useTestDatabase()
   beforeEach(() =>
-    database.pool.query('truncate accounts, api_keys, mailboxes, quota_uses, settlements cascade'),
+    emptyTables(database.pool, 'accounts', 'api_keys', 'mailboxes', 'quota_uses', 'settlements'),
   )
 
   const createMailbox = () => {

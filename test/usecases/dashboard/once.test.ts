@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { useTestDatabase } from '../../support/postgres.js'
 import { openDashboard, useKey } from './scene.js'
 
@@ -9,7 +10,7 @@ describe('the dashboard with REGISTRATION=once', () => {
   const database = useTestDatabase()
 
   const dashboard = openDashboard(database, { registration: { mode: 'once' }, used: 42 })
-  beforeEach(() => database.pool.query('truncate accounts, api_keys'))
+  beforeEach(() => emptyTables(database.pool, 'accounts', 'api_keys'))
 
   const engine = { email: 'ada@example.com', projectName: 'engine' }
 

@@ -4,6 +4,7 @@ import { Secret } from '../../../src/platform/secret.js'
 import type { Mailer } from '../../../src/ports/accountStore.js'
 import { createAccountStore } from '../../../src/stores/postgres/accounts/accountStore.js'
 import type { DashboardUseCases } from '../../../src/usecases/dashboard/useCases.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryLogger, type MemoryLogger } from '../../support/memoryLogger.js'
 import { useTestDatabase } from '../../support/postgres.js'
@@ -19,7 +20,7 @@ describe('the dashboard with REGISTRATION=verified', () => {
   let mailer: Mailer
   let dashboard: DashboardUseCases
   beforeEach(async () => {
-    await database.pool.query('truncate accounts, api_keys')
+    await emptyTables(database.pool, 'accounts', 'api_keys')
     server = await startSmtpServer()
     logger = createMemoryLogger()
     mailer = createMailer({ url: new Secret(server.url), from: 'keys@quittance.example' }, logger)

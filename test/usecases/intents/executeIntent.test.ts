@@ -21,6 +21,7 @@ import { createSettlementJournal } from '../../../src/stores/postgres/journal/se
 import { createReconcileSettlements } from '../../../src/usecases/core/recover/reconcileSettlements.js'
 import { type ClaimRules, noClaimRules } from '../../../src/usecases/core/verify/claimRules.js'
 import { createIntents } from '../../../src/usecases/intents/index.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { addInstance } from '../../support/instances.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { createMemoryCounter } from '../../support/memoryCounter.js'
@@ -88,7 +89,7 @@ const payloadFor = (
 
 describe('an intent', () => {
   const { pool } = useTestDatabase()
-  beforeEach(() => pool.query('truncate intents, webhook_deliveries'))
+  beforeEach(() => emptyTables(pool, 'intents', 'webhook_deliveries'))
 
   interface World {
     readonly toy?: ToyScript
@@ -1009,7 +1010,7 @@ describe('an intent', () => {
       for (let installation = 0; installation < 2; installation++) {
         const { createUnder } = await open()
         ids.push((await createUnder('order-7')).answer.intent.id)
-        await pool.query('truncate intents')
+        await emptyTables(pool, 'intents')
       }
       expect(new Set(ids).size).toBe(2)
     })

@@ -15,7 +15,7 @@ import { createVerifyPayment } from '../../../src/usecases/core/verify/verifyPay
 import { createReconciliation } from '../../../src/usecases/reconciliation/index.js'
 import { amount, openScene, otherTokenId, type Scene } from '../../chains/near/scene.js'
 import { claimOf } from '../../support/claimOf.js'
-import { forgetConsumed } from '../../support/forgetConsumed.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { addInstance } from '../../support/instances.js'
 import { transferCall } from '../../support/near/payment.js'
 import { noSpendingLimits } from '../../support/noSpendingLimits.js'
@@ -35,9 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene.close())
 beforeEach(async () => {
-  await pool.query(
-    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries`,
-  )
+  await emptyTables(pool, 'consumed_authorizations', 'settlements', 'instances', 'webhook_deliveries')
   scene.token.mint(scene.payer.id, 10n * amount)
   journal = createSettlementJournal(pool, await addInstance(pool))
 })

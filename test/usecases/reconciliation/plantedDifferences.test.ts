@@ -17,7 +17,7 @@ import { createStreamStore } from '../../../src/stores/postgres/streams/streamSt
 import { createReconciliation } from '../../../src/usecases/reconciliation/index.js'
 import { viewStream } from '../../../src/usecases/streams/viewStream.js'
 import { claimOf } from '../../support/claimOf.js'
-import { forgetConsumed } from '../../support/forgetConsumed.js'
+import { emptyTables } from '../../support/emptyTables.js'
 import { addInstance } from '../../support/instances.js'
 import { intentOf } from '../../support/intentOf.js'
 import { pollUntil } from '../../support/pollUntil.js'
@@ -37,8 +37,18 @@ let journal: SettlementJournal
 let chain: Map<string, Outcome>
 
 beforeEach(async () => {
-  await pool.query(
-    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, webhook_deliveries, quota_uses, nightly_reconciliations, intents, stream_payments, streams, dropped_broadcasts`,
+  await emptyTables(
+    pool,
+    'consumed_authorizations',
+    'settlements',
+    'instances',
+    'webhook_deliveries',
+    'quota_uses',
+    'nightly_reconciliations',
+    'intents',
+    'stream_payments',
+    'streams',
+    'dropped_broadcasts',
   )
   journal = createSettlementJournal(pool, await addInstance(pool))
   chain = new Map()

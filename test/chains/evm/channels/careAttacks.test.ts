@@ -1,5 +1,6 @@
 import { decodeFunctionData, type Hex, parseAbi } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { batchSettlementAbi, readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { callContract } from '../../../support/evm/contractCalls.js'
 import {
@@ -45,7 +46,7 @@ const openService = (options: ServiceOptions = {}): Promise<Service> =>
   })
 
 beforeEach(async () => {
-  await scene.database.pool().query('truncate channel_vouchers, channel_sweeps, channel_sweep_shares')
+  await emptyTables(scene.database.pool(), 'channel_vouchers', 'channel_sweeps', 'channel_sweep_shares')
   clock = shiftedClock()
   service = await openService()
 })

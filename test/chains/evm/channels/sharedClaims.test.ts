@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
@@ -23,7 +24,7 @@ const openService = (options: ServiceOptions = {}): Promise<Service> =>
   })
 
 beforeEach(async () => {
-  await scene.database.pool().query('truncate channel_vouchers, channel_sweeps, channel_sweep_shares')
+  await emptyTables(scene.database.pool(), 'channel_vouchers', 'channel_sweeps', 'channel_sweep_shares')
   clock = shiftedClock()
   service = await openService()
 })

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { SealedKey } from '../../../../src/ports/accountStore.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { overTcp, startTcpProxy } from '../../../support/tcpProxy.js'
 
@@ -19,7 +20,7 @@ describe('accounts in Postgres', () => {
   const { pool } = database
   const ours = createAccountStore(pool)
   const theirs = createAccountStore(database.otherPool)
-  beforeEach(() => pool.query('truncate accounts, api_keys, sealing_secret'))
+  beforeEach(() => emptyTables(pool, 'accounts', 'api_keys', 'sealing_secret'))
 
   const countRows = async (table: 'accounts' | 'api_keys'): Promise<number> =>
     Number((await pool.query(`select count(*) from ${table}`)).rows[0].count)
@@ -50,7 +51,7 @@ describe('accounts in Postgres', () => {
         )
         expect(uses.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
       } finally {
-        await pool.query('truncate accounts, api_keys')
+        await emptyTables(pool, 'accounts', 'api_keys')
         await pool.query(
           `alter table api_keys add constraint api_keys_scopes_check
              check (cardinality(scopes) > 0 and scopes <@ array['verify', 'settle', 'read', 'manage'])`,

@@ -6,6 +6,7 @@ import { createAccountStore } from '../../../../src/stores/postgres/accounts/acc
 import { createSealingKeyCheck, resealSecrets } from '../../../../src/stores/postgres/accounts/sealing.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { openKey } from '../../../../src/usecases/dashboard/apiKey.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const oldSecret = new Secret('o'.repeat(32))
@@ -24,7 +25,7 @@ const sealAsBefore = (secret: Secret, text: string): Uint8Array => {
 
 describe('stored secrets', () => {
   const database = useTestDatabase()
-  beforeEach(() => database.pool.query('truncate accounts, api_keys, sealing_secret, webhook_endpoints'))
+  beforeEach(() => emptyTables(database.pool, 'accounts', 'api_keys', 'sealing_secret', 'webhook_endpoints'))
 
   const register = async (sealers = createSealers(oldSecret), text = apiKey, seal?: Uint8Array) => {
     const id = randomUUID()

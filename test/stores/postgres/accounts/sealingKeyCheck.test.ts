@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createSealingKeyCheck } from '../../../../src/stores/postgres/accounts/sealing.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 describe('the registered encryption secret', () => {
   const { pool } = useTestDatabase()
   const [ours, theirs] = [randomBytes(32), randomBytes(32)]
   const markOf = (mark: Uint8Array) => createSealingKeyCheck(pool, mark)
-  beforeEach(() => pool.query('truncate sealing_secret'))
+  beforeEach(() => emptyTables(pool, 'sealing_secret'))
 
   it('is that of the first instance that encrypts; others neither encrypt nor start', async () => {
     await markOf(ours).check()

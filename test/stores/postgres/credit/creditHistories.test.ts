@@ -8,7 +8,7 @@ import {
   createSettlementJournal,
 } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { countCredit, listPayments, openPayments } from '../../../support/creditModel.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { countRuns } from '../../../support/longRun.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -130,7 +130,7 @@ describe('credit facts under arbitrary histories', () => {
   it('equal a count of the journal, and a recount finds nothing to repair', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 24, size: 'max' }), async (steps) => {
-        await pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements`)
+        await emptyTables(pool, 'consumed_authorizations', 'settlements')
         for (const each of steps) await run(each)
         const facts = await readAll()
         expect(withoutNothing(facts)).toEqual(withoutNothing(countCredit(await listPayments(pool))))
@@ -146,7 +146,7 @@ describe('credit facts under arbitrary histories', () => {
   }, 120_000)
 
   it('equal a count of the journal after many statements at once, none of which deadlocks', async () => {
-    await pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements`)
+    await emptyTables(pool, 'consumed_authorizations', 'settlements')
     const names = Array.from({ length: 12 }, (_each, index) => `w${index}`)
     const keys = names.map((name) => `eip155:${name}`)
     const payments = fc.sample(

@@ -10,7 +10,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { creditFormula, scoreCredit } from '../../../../src/usecases/credit/score.js'
 import { type OpenPayment, openPayments } from '../../../support/creditModel.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { readTable } from '../../../support/markdown.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -40,7 +40,7 @@ describe('the credit store', () => {
     journal = createSettlementJournal(pool, await addInstance(pool))
   })
   afterAll(() => patient.end())
-  beforeEach(() => pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements`))
+  beforeEach(() => emptyTables(pool, 'consumed_authorizations', 'settlements'))
 
   const open = async (payment: OpenPayment): Promise<string> => (await openPayments(pool, [payment]))[0] ?? ''
   const confirm = (id: string) => journal.close(id, { state: 'confirmed', transaction: id, block })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JobLeases } from '../../../../src/ports/job.js'
 import { createJobLeases, type Instance } from '../../../../src/stores/postgres/database/instance.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -11,7 +12,7 @@ describe('job leases', () => {
   let ourInstance: Instance
 
   beforeEach(async () => {
-    await pool.query('truncate instances, job_leases')
+    await emptyTables(pool, 'instances', 'job_leases')
     ourInstance = await addInstance(pool)
     ours = createJobLeases(pool, ourInstance)
     theirs = createJobLeases(otherPool, await addInstance(pool))

@@ -16,7 +16,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createSettlePayment } from '../../../../src/usecases/core/settle/settlePayment.js'
 import { createHoldAuthorization, createHoldFunds } from '../../../../src/usecases/core/verify/holdFunds.js'
 import { createVerifyPayment } from '../../../../src/usecases/core/verify/verifyPayment.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { createManualClock } from '../../../support/manualClock.js'
 import { waitLimitMs } from '../../../support/pollUntil.js'
@@ -28,8 +28,13 @@ import { createToyScheme, toyAuthorized } from '../../../support/toyScheme.js'
 
 const database = useTestDatabase()
 beforeEach(async () => {
-  await database.pool.query(
-    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses`,
+  await emptyTables(
+    database.pool,
+    'consumed_authorizations',
+    'settlements',
+    'instances',
+    'reservations',
+    'quota_uses',
   )
 })
 
@@ -250,7 +255,7 @@ it('a payment is verified for an account or settled by another caller, where bot
     const [isVerified, settled] = await Promise.all([verifying, second.settle(nonce, '0')])
     expect([isVerified, settled.success].filter(Boolean)).toHaveLength(1)
     outcomes.push(isVerified)
-    await database.pool.query('truncate reservations')
+    await emptyTables(database.pool, 'reservations')
   }
   // Each of them is first at times, or the race is not tried.
   expect(new Set(outcomes).size).toBe(2)
@@ -352,7 +357,7 @@ describe('an authorization that a stream holds', () => {
     for (let round = 0; round < 20; round++) {
       const [held, settled] = await Promise.all([first.hold(`n${round}`), second.settle(`n${round}`, '1')])
       expect([held.isValid, settled.success].filter(Boolean)).toHaveLength(1)
-      await database.pool.query('truncate reservations')
+      await emptyTables(database.pool, 'reservations')
     }
   })
 })

@@ -14,7 +14,7 @@ import { createStreamStore } from '../../../../src/stores/postgres/streams/strea
 import { decideHere } from '../../../../src/usecases/streams/control.js'
 import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
 import { claimOf } from '../../../support/claimOf.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { countRuns } from '../../../support/longRun.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -49,9 +49,7 @@ let journal: SettlementJournal
 const reservations = createHolds(pool)
 const theirs = createHolds(otherPool)
 beforeEach(async () => {
-  await pool.query(
-    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, reservations, quota_uses`,
-  )
+  await emptyTables(pool, 'consumed_authorizations', 'settlements', 'instances', 'reservations', 'quota_uses')
   journal = createSettlementJournal(pool, await addInstance(pool))
 })
 
@@ -309,12 +307,12 @@ describe('the end of a reservation', () => {
       )
       await reservations.purge()
       expect(await countRows()).toBe(0)
-      await pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements`)
+      await emptyTables(pool, 'consumed_authorizations', 'settlements')
     }
   })
 
   it('is not a settlement of its account that was abandoned before anything was sent', async () => {
-    await pool.query('truncate reservations')
+    await emptyTables(pool, 'reservations')
     const shop = reservation('a', { account: 'shop' })
     await reservations.place(shop, funds(100n))
     const settlement = await claimAs('shop', 'a')
@@ -674,7 +672,7 @@ describe('a reservation for a settlement that no claim follows', () => {
       [{ account: 'shop' }, 'shop settle'],
       [{ account: 'shop', purpose: 'stream:1' }, 'shop stream:1'],
     ] as const) {
-      await pool.query('truncate reservations')
+      await emptyTables(pool, 'reservations')
       const receipt = await reserve()
       await reserve(taker, theirs)
       await reservations.releaseUnclaimed(receipt)
@@ -946,7 +944,7 @@ describe('the account of a reservation', () => {
       [stream, 'settle', { state: 'taken', by: 'stream' }],
       [stream, stream, reserved],
     ] as const) {
-      await pool.query('truncate reservations')
+      await emptyTables(pool, 'reservations')
       await pool.query(
         `insert into reservations (network, asset, payer, authorization_id, spender, pay_to, holder, amount, reserved_at, expires_at)
          values ('eip155:84532', '0xasset', '0xpayer', 'a', '0xrouter', '0xpayee', $1, 100, now(), now() + interval '1 hour')`,

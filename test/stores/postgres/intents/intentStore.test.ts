@@ -4,6 +4,7 @@ import type { Intent } from '../../../../src/ports/intentStore.js'
 import { createIntentStore } from '../../../../src/stores/postgres/intents/intentStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { intentOf, requirementsOf, routeOf } from '../../../support/intentOf.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -12,7 +13,7 @@ const now = new Date('2026-01-01T00:30:00Z')
 
 describe('intents in Postgres', () => {
   const { pool } = useTestDatabase()
-  beforeEach(() => pool.query('truncate intents, webhook_deliveries'))
+  beforeEach(() => emptyTables(pool, 'intents', 'webhook_deliveries'))
 
   const open = () => createIntentStore(pool)
   const add = async (changes: Partial<Intent> = {}): Promise<Intent> => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createAccountSettlements } from '../../../../src/stores/postgres/journal/accountSettlements.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { failedColumns, insertJournalRows, openColumns } from '../../../support/journalRows.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -15,7 +16,7 @@ describe('the activity of an account', () => {
   const summarize = (limit = 1_000) => settlements.summarize({ accountId: 'ada', since, limit })
 
   beforeEach(async () => {
-    await pool.query('truncate settlements cascade')
+    await emptyTables(pool, 'settlements')
   })
 
   it('is zero without settlements', async () => {
@@ -105,7 +106,7 @@ describe('the search of an account', () => {
     )
 
   beforeEach(async () => {
-    await pool.query('truncate settlements cascade')
+    await emptyTables(pool, 'settlements')
     await insertJournalRows(pool, { count: 20, columns: own })
     const found = { id: `'${id}'`, transaction: `'${hash}'`, payer: `'0xAbCdEf'` }
     await insertJournalRows(pool, { count: 1, columns: { ...own, ...found } })

@@ -15,6 +15,7 @@ import {
 } from '../../../../src/stores/postgres/reconciliation/missingRows.js'
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance, killInstances } from '../../../support/instances.js'
 import { failedColumns, insertJournalRows } from '../../../support/journalRows.js'
@@ -52,8 +53,16 @@ describe('the archive of settlements', () => {
   beforeEach(async () => {
     file = join(await makeTemporaryFolder('quittance-archive-'), 'settlements.csv.gz')
     await killInstances(pool)
-    await pool.query(`${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, settlement_archives,
-      archived_credit, dropped_broadcasts, quota_uses, operator_actions`)
+    await emptyTables(
+      pool,
+      'consumed_authorizations',
+      'settlements',
+      'settlement_archives',
+      'archived_credit',
+      'dropped_broadcasts',
+      'quota_uses',
+      'operator_actions',
+    )
   })
 
   const insert = async (

@@ -13,7 +13,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { findMissingRows } from '../../../../src/stores/postgres/reconciliation/missingRows.js'
 import { claimOf } from '../../../support/claimOf.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
@@ -33,8 +33,14 @@ describe('the retention of signed transactions', () => {
   let lanes: SignerLanes
 
   beforeEach(async () => {
-    await pool.query(
-      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, dropped_broadcasts, deferred_broadcasts`,
+    await emptyTables(
+      pool,
+      'consumed_authorizations',
+      'settlements',
+      'signer_lanes',
+      'instances',
+      'dropped_broadcasts',
+      'deferred_broadcasts',
     )
     ours = await addInstance(pool)
     journal = createSettlementJournal(pool, ours)

@@ -13,7 +13,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { insertJournalRows } from '../../../support/journalRows.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -40,9 +40,7 @@ describe('confirmed blocks', () => {
   const blocks = createConfirmedBlocks(pool)
   const theirBlocks = createConfirmedBlocks(otherPool)
   beforeEach(async () => {
-    await pool.query(
-      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances`,
-    )
+    await emptyTables(pool, 'consumed_authorizations', 'settlements', 'signer_lanes', 'instances')
     ours = await addInstance(pool)
     journal = createSettlementJournal(pool, ours)
   })

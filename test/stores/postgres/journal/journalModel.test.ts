@@ -13,7 +13,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { countRuns } from '../../../support/longRun.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -105,9 +105,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
 
   /** Two instances on an empty database. */
   const start = async () => {
-    await pool.query(
-      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances`,
-    )
+    await emptyTables(pool, 'consumed_authorizations', 'settlements', 'signer_lanes', 'instances')
     const instances = { ours: await appear(), theirs: await appear() }
     const ourLanes = createSignerLanes(pool, instances.ours)
     await ourLanes.advance(lane, 0)

@@ -6,7 +6,7 @@ import type { Outcome } from '../../../../src/schemes/scheme.js'
 import { createIdempotencyStore } from '../../../../src/stores/postgres/journal/idempotencyStore.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSettlePayment } from '../../../../src/usecases/core/settle/settlePayment.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -15,8 +15,12 @@ import { createToyScheme, toyBody } from '../../../support/toyScheme.js'
 
 const database = useTestDatabase()
 beforeEach(async () => {
-  await database.pool.query(
-    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances, idempotent_requests`,
+  await emptyTables(
+    database.pool,
+    'consumed_authorizations',
+    'settlements',
+    'instances',
+    'idempotent_requests',
   )
 })
 

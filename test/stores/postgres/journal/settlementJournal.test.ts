@@ -17,7 +17,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { describeSettlementJournal } from '../../../contracts/settlementJournalContract.js'
 import { claimOf } from '../../../support/claimOf.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -34,10 +34,7 @@ const signedAs = (transaction: string): SignedTransaction => ({
 
 const database = useTestDatabase()
 const { pool, otherPool } = database
-const empty = () =>
-  pool.query(
-    `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances`,
-  )
+const empty = () => emptyTables(pool, 'consumed_authorizations', 'settlements', 'signer_lanes', 'instances')
 
 describeSettlementJournal('the settlement journal', async () => {
   await empty()

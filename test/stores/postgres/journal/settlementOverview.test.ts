@@ -4,6 +4,7 @@ import type { SettlementFilter } from '../../../../src/ports/settlementOverview.
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSettlementOverview } from '../../../../src/stores/postgres/journal/settlementOverview.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -15,7 +16,7 @@ describe('the overview of settlements', () => {
 
   const overview = createSettlementOverview(pool)
   beforeEach(async () => {
-    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    await emptyTables(pool, 'settlements', 'signer_lanes', 'instances')
     journal = createSettlementJournal(pool, await addInstance(pool))
   })
 

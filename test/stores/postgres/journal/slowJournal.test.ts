@@ -4,7 +4,7 @@ import type { SettlementClaim, SettlementJournal } from '../../../../src/ports/s
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { claimOf } from '../../../support/claimOf.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
@@ -49,9 +49,7 @@ describe('fifty claims at the same time', () => {
   })
   afterAll(() => pool.end())
   beforeEach(async () => {
-    await database.pool.query(
-      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, instances`,
-    )
+    await emptyTables(database.pool, 'consumed_authorizations', 'settlements', 'instances')
     journal = createSettlementJournal(pool, await addInstance(database.pool))
     await pool.query('select')
     statements.take()

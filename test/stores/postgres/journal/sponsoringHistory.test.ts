@@ -8,6 +8,7 @@ import {
   readSponsoringHistory,
 } from '../../../../src/stores/postgres/journal/settlementOverview.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -21,7 +22,7 @@ describe('the history of sponsored payments', () => {
 
   const history = createSponsoringHistory(pool)
   beforeEach(async () => {
-    await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+    await emptyTables(pool, 'settlements', 'signer_lanes', 'instances')
     journal = createSettlementJournal(pool, await addInstance(pool))
   })
 
@@ -80,7 +81,7 @@ describe('the history of sponsored payments', () => {
 
   it('excuses as many failures as payments that were made, up to 19', async () => {
     const count = async (payments: number, failures: number) => {
-      await pool.query('truncate settlements cascade')
+      await emptyTables(pool, 'settlements')
       for (let paid = 0; paid < payments; paid += 1) await confirm()
       for (let failed = 0; failed < failures; failed += 1) await fail()
       return (await read()).hasPayerFailed

@@ -7,6 +7,7 @@ import { announceInstance, type Instance } from '../../../../src/stores/postgres
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -29,7 +30,7 @@ interface Process {
 const { pool, otherPool } = useTestDatabase()
 
 beforeEach(async () => {
-  await pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+  await emptyTables(pool, 'settlements', 'signer_lanes', 'instances')
 })
 
 const appear = async (on: Pool = pool): Promise<Process> => {

@@ -6,6 +6,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { describeLaneNumbering, observeRecorder, signFor } from '../../../contracts/laneNumberingContract.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
@@ -28,8 +29,7 @@ const range = (from: number, length: number): readonly number[] =>
 
 const database = useTestDatabase()
 const { pool, otherPool } = database
-const empty = () =>
-  pool.query('truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances')
+const empty = () => emptyTables(pool, 'settlements', 'signer_lanes', 'instances')
 
 describeLaneNumbering('the signer lanes', async () => {
   await empty()

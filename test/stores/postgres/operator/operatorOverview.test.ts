@@ -8,6 +8,7 @@ import {
   measureWebhooks,
 } from '../../../../src/stores/postgres/operator/operatorOverview.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -63,7 +64,7 @@ describe('what all instances share', () => {
   })
 
   it('has the settlements of the last day by network, and those that were lost after a success', async () => {
-    await pool.query('truncate settlements, broadcasts, broadcast_settlements cascade')
+    await emptyTables(pool, 'settlements')
     const journal = createSettlementJournal(pool, await addInstance(pool))
     for (const state of ['confirmed', 'failed', 'lost', 'old']) {
       const id = await claim(journal)

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { PauseTarget } from '../../../../src/ports/operatorPauses.js'
 import { createPauseStore } from '../../../../src/stores/postgres/operator/operatorPauses.js'
 import { createOperatorRecords } from '../../../../src/stores/postgres/operator/operatorRecords.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const database = useTestDatabase()
@@ -9,7 +10,7 @@ const ours = createPauseStore(database.pool)
 const theirs = createPauseStore(database.otherPool)
 const records = createOperatorRecords(database.pool, database.pool)
 beforeEach(async () => {
-  await database.pool.query('truncate operator_pauses, operator_actions')
+  await emptyTables(database.pool, 'operator_pauses', 'operator_actions')
 })
 
 const targets: readonly PauseTarget[] = [

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { createOperatorRecords } from '../../../../src/stores/postgres/operator/operatorRecords.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const database = useTestDatabase()
@@ -11,7 +12,7 @@ const records = createOperatorRecords(pool, pool)
 const by = { actor: 'operator', address: null }
 
 beforeEach(async () => {
-  await pool.query('truncate accounts, api_keys, audit_log, operator_actions, webhook_deliveries cascade')
+  await emptyTables(pool, 'accounts', 'api_keys', 'audit_log', 'operator_actions', 'webhook_deliveries')
 })
 
 const register = async (email: string, project = 'shop') => {

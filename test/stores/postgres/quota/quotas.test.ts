@@ -14,7 +14,7 @@ import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/c
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
 import { claimOf } from '../../../support/claimOf.js'
-import { forgetConsumed } from '../../../support/forgetConsumed.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { countRuns } from '../../../support/longRun.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -34,8 +34,13 @@ describe('quotas', () => {
   const quotas = createQuotas(pool)
 
   const start = async () => {
-    await pool.query(
-      `${forgetConsumed}; truncate settlements, broadcasts, broadcast_settlements, signer_lanes, instances, quota_uses`,
+    await emptyTables(
+      pool,
+      'consumed_authorizations',
+      'settlements',
+      'signer_lanes',
+      'instances',
+      'quota_uses',
     )
     journal = createSettlementJournal(pool, await addInstance(pool))
     theirJournal = createSettlementJournal(database.otherPool, await addInstance(pool))
@@ -302,7 +307,7 @@ describe('quotas', () => {
       const second = await claim()
       await setUsed('ada', 0)
       expect(await journal.close(first.id, failed)).toBe(true)
-      await pool.query('truncate quota_uses')
+      await emptyTables(pool, 'quota_uses')
       expect(await journal.close(second.id, failed)).toBe(true)
     })
   })

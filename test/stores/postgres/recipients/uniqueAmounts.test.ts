@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createUniqueAmounts } from '../../../../src/stores/postgres/recipients/recipients.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const { pool, otherPool } = useTestDatabase()
@@ -56,7 +57,7 @@ describe('a unique amount', () => {
   })
 
   it('is deleted when its offer has expired', async () => {
-    await pool.query('truncate unique_amounts')
+    await emptyTables(pool, 'unique_amounts')
     await issueFrom()({ payTo: 'shop' })
     await pool.query("update unique_amounts set expires_at = now() - interval '1 second'")
     await issueFrom()({ payTo: 'other' })

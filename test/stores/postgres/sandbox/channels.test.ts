@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createSandboxChannels } from '../../../../src/stores/postgres/sandbox/channels.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { insertJournalRows, openColumns } from '../../../support/journalRows.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const { pool } = useTestDatabase()
 beforeEach(async () => {
-  await pool.query('truncate sandbox_channels, sandbox_receivers, sandbox_executions, settlements cascade')
+  await emptyTables(pool, 'sandbox_channels', 'sandbox_receivers', 'sandbox_executions', 'settlements')
 })
 
 const network = 'toy:1'

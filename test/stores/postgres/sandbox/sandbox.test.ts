@@ -5,12 +5,13 @@ import {
   createSandboxInboxes,
   createSandboxScenarios,
 } from '../../../../src/stores/postgres/sandbox/sandbox.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { insertJournalRows } from '../../../support/journalRows.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const { pool } = useTestDatabase()
 beforeEach(async () => {
-  await pool.query('truncate sandbox_scenarios, sandbox_inboxes, sandbox_messages')
+  await emptyTables(pool, 'sandbox_scenarios', 'sandbox_inboxes', 'sandbox_messages')
 })
 
 const later = () => new Date(Date.now() + 3_600_000)

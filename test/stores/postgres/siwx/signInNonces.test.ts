@@ -3,11 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/errors.js'
 import { writeX402Message } from '../../../../src/extensions/siwx/messages.js'
 import { createSignInNonces } from '../../../../src/stores/postgres/siwx/signInNonces.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { newNonce, openSiwx, signInFields, signInUri, toProof } from '../../../support/siwx.js'
 
 const database = useTestDatabase()
-beforeEach(() => database.pool.query('truncate siwx_nonces'))
+beforeEach(() => emptyTables(database.pool, 'siwx_nonces'))
 
 const inAnHour = () => new Date(Date.now() + 3_600_000)
 const count = async () => (await database.pool.query('select count(*)::int as n from siwx_nonces')).rows[0].n

@@ -8,6 +8,7 @@ import { tiers } from '../../../../src/protocol/tiers.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
@@ -15,9 +16,7 @@ import { findWorkDifferences } from '../../../support/workTables.js'
 describe('statistics in Postgres', () => {
   const database = useTestDatabase()
   beforeEach(async () => {
-    await database.pool.query(
-      'truncate settlements, broadcasts, broadcast_settlements, instances, request_statistics',
-    )
+    await emptyTables(database.pool, 'settlements', 'instances', 'request_statistics')
   })
 
   it('sum requests over days and instances', async () => {

@@ -7,6 +7,7 @@ import { createStreamStore } from '../../../../src/stores/postgres/streams/strea
 import { decideHere } from '../../../../src/usecases/streams/control.js'
 import type { StreamCommand } from '../../../../src/usecases/streams/decide.js'
 import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
@@ -24,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
-  await pool.query('truncate streams, stream_payments, webhook_deliveries, quota_uses')
+  await emptyTables(pool, 'streams', 'stream_payments', 'webhook_deliveries', 'quota_uses')
 })
 
 const now = new Date('2026-01-01T00:10:00Z')

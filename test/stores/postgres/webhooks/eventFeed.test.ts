@@ -5,6 +5,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createEventFeed } from '../../../../src/stores/postgres/webhooks/webhookEvents.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -12,9 +13,7 @@ describe('the event feed', () => {
   const { pool } = useTestDatabase()
   const feed = createEventFeed(pool)
   beforeEach(() =>
-    pool.query(
-      'truncate settlements, broadcasts, broadcast_settlements, webhook_endpoints, webhook_deliveries, event_counters',
-    ),
+    emptyTables(pool, 'settlements', 'webhook_endpoints', 'webhook_deliveries', 'event_counters'),
   )
 
   const enqueue = (name: string, accountId = 'a') =>

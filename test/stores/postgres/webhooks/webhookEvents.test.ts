@@ -12,6 +12,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { viewSettlement } from '../../../../src/usecases/core/describe/listSettlements.js'
 import { claimOf } from '../../../support/claimOf.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -25,9 +26,7 @@ describe('settlement events', () => {
 
   const outbox = createWebhookOutbox(pool)
   beforeEach(async () => {
-    await pool.query(
-      'truncate settlements, broadcasts, broadcast_settlements, instances, webhook_endpoints, webhook_deliveries',
-    )
+    await emptyTables(pool, 'settlements', 'instances', 'webhook_endpoints', 'webhook_deliveries')
     instance = await addInstance(pool)
     journal = createSettlementJournal(pool, instance)
     await outbox.setEndpoint(caller, { url: 'https://a.example/', sealedSecret: Buffer.from('sealed') })

@@ -4,13 +4,14 @@ import { z } from 'zod'
 import { measureWaitingWebhooks } from '../../../../src/stores/postgres/webhooks/waitingWebhooks.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { describeWebhookOutbox } from '../../../contracts/webhookOutboxContract.js'
+import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const { pool, otherPool } = useTestDatabase()
 const ours = createWebhookOutbox(pool)
 const theirs = createWebhookOutbox(otherPool)
 
-const empty = () => pool.query('truncate webhook_endpoints, webhook_deliveries')
+const empty = () => emptyTables(pool, 'webhook_endpoints', 'webhook_deliveries')
 
 const identified = z.tuple([
   z.object({ id: z.string(), earliest: z.coerce.number(), latest: z.coerce.number() }),
