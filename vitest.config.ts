@@ -9,7 +9,7 @@ const { fast } = divideTests()
 const processors = availableParallelism()
 // They wait for blocks, deadlines and processes during half of their time.
 const waiting = { maxWorkers: Math.min(3 * processors, 12), sequence: { groupOrder: 0 } }
-// They only compute, and each further worker loads and optimizes every library once more.
+// They compute, or wait for a database that does, and each further worker loads and optimizes every library once more.
 const computing = { maxWorkers: Math.min(processors + 1, 8), sequence: { groupOrder: 1 } }
 
 export default defineConfig({
@@ -61,7 +61,7 @@ export default defineConfig({
         test: {
           // What speaks SQL, once more on the oldest Postgres that is supported.
           name: 'postgres-15',
-          ...waiting,
+          ...computing,
           include: ['test/stores/postgres/!(embedded)/*.test.ts'],
           env: { REPEATED_RUN: '1' },
           globalSetup: ['test/support/globalSetup15.ts'],
