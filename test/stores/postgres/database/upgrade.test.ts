@@ -1,6 +1,7 @@
-import { cp, writeFile } from 'node:fs/promises'
+import { cpSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -46,18 +47,21 @@ const digitsOf = (number: number): string => String(number).padStart(4, '0')
 const nameOf = (at: number, what: string): string => `${digitsOf(newest + at)}_${what}.sql`
 const besideThis = `-- quittance: runs beside ${digitsOf(newest)}\n`
 
-/** The migrations of a later version: those of this one, and the given files, numbered from the next number. */
+/**
+ * The migrations of a later version: those of this one, and the given files, numbered from the next number. A URL, so that
+ * they are read once.
+ */
 const laterVersion = async (
   ...files: readonly { readonly what: string; readonly sql: string; readonly backfill?: string }[]
-): Promise<string> => {
+): Promise<URL> => {
   const folder = await makeTemporaryFolder('migrations-')
-  await cp(fileURLToPath(migrationsFolder), folder, { recursive: true })
+  cpSync(fileURLToPath(migrationsFolder), folder, { recursive: true })
   for (const [at, { what, sql, backfill }] of files.entries()) {
     const path = join(folder, nameOf(at + 1, what))
     await writeFile(path, sql)
     if (backfill !== undefined) await writeFile(path.replace('.sql', '.backfill.sql'), backfill)
   }
-  return folder
+  return pathToFileURL(`${folder}/`)
 }
 
 const impatient: MigrateOptions = { lockTimeoutMs: 200, retryPauseMs: 20 }
@@ -274,8 +278,8 @@ describe('a backfill', () => {
       filled as (update numbers set fills = fills + 1 from batch where numbers.n = batch.n)
       select (select max(n) from batch)::text as cursor`,
   }
-  const backfillsOf = async (folder: string) => listBackfills(await readMigrations(folder)).slice(-1)
-  const runAll = async (on: Pool, folder: string): Promise<void> => {
+  const backfillsOf = async (folder: URL) => listBackfills(await readMigrations(folder)).slice(-1)
+  const runAll = async (on: Pool, folder: URL): Promise<void> => {
     const backfills = await backfillsOf(folder)
     while ((await runBackfillBatch(on, backfills, { size: 3 })) !== null);
   }
