@@ -73,9 +73,8 @@ function nameTestDatabase(isSandbox: boolean): TestDatabase & { create(): Promis
     // `end()` waits for clients that a failed test did not release; `with (force)` disconnects them.
     const closed = Promise.all([...pools.values()].map((pool) => pool.end()))
     // A sandbox that was started on it made another one.
-    for (const each of [name, `${name}_sandbox`]) {
-      await asAdmin(adminUrl, `drop database if exists "${each}" with (force)`)
-    }
+    const drops = [name, `${name}_sandbox`].map((each) => `drop database if exists "${each}" with (force)`)
+    await asAdmin(adminUrl, ...drops)
     await closed
   }
   return {
@@ -91,10 +90,10 @@ function nameTestDatabase(isSandbox: boolean): TestDatabase & { create(): Promis
   }
 }
 
-async function asAdmin(url: string, statement: string): Promise<void> {
+async function asAdmin(url: string, ...statements: readonly string[]): Promise<void> {
   const pool = openPool({ ...patientPool, url, maxConnections: 1 })
   try {
-    await pool.query(statement)
+    for (const statement of statements) await pool.query(statement)
   } finally {
     await pool.end()
   }
