@@ -147,11 +147,12 @@ describe('credit facts under arbitrary histories', () => {
 
   it('equal a count of the journal after many statements at once, none of which deadlocks', async () => {
     await emptyTables(pool, 'consumed_authorizations', 'settlements')
+    const statements = countRuns(80)
     const names = Array.from({ length: 12 }, (_each, index) => `w${index}`)
     const keys = names.map((name) => `eip155:${name}`)
     const payments = fc.sample(
       fc.record({ payer: fc.constantFrom(...names), payee: fc.constantFrom(...names) }),
-      { numRuns: 1_600, seed: 7 },
+      { numRuns: 20 * statements, seed: 7 },
     )
     const ids = await openPayments(pool, payments)
     // The journal itself would send a statement that deadlocked once more, row by row.
@@ -164,8 +165,8 @@ describe('credit facts under arbitrary histories', () => {
           ? ({ state: 'failed', reason: 'insufficient_funds' } as const)
           : ({ state: 'confirmed', transaction: id, block: blockOf(index % 3) } as const),
     }))
-    const batches = Array.from({ length: 80 }, (_each, batch) =>
-      closings.filter((_, index) => index % 80 === batch),
+    const batches = Array.from({ length: statements }, (_each, batch) =>
+      closings.filter((_, index) => index % statements === batch),
     )
     await Promise.all(
       batches.map(async (batch, index) => {
