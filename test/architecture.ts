@@ -5,7 +5,8 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readCodeSpans, readTable } from './support/markdown.js'
-import { listNodes, locate, readSourceFiles, readText, type SourceFile } from './support/sourceFiles.js'
+import { readText } from './support/readText.js'
+import { listNodes, locate, readSourceFiles, type SourceFile } from './support/sourceFiles.js'
 
 const source = readSourceFiles('src')
 const byPath = new Map(source.map((file) => [file.path, file]))
@@ -200,6 +201,22 @@ describe('packages', () => {
     const compose = listImports(source).filter(({ from }) => from === 'src/compose.ts')
     expect(compose.filter(({ specifier, isTypeOnly }) => specifier === 'fastify' && !isTypeOnly)).toEqual([])
   })
+})
+
+it('what records or sends spans is loaded on demand', () => {
+  const recording = ['createTracer', 'recordedSpan', 'spanExporter', 'otlp'].map(
+    (name) => `src/platform/tracer/${name}.ts`,
+  )
+  const loading = listImports(source.filter(({ path }) => !recording.includes(path))).filter(
+    ({ target, isTypeOnly }) => target !== null && recording.includes(target) && !isTypeOnly,
+  )
+  expect(loading.map(({ from, target, isDynamic }) => ({ from, target, isDynamic }))).toEqual([
+    {
+      from: 'src/compose/openResources.ts',
+      target: 'src/platform/tracer/createTracer.ts',
+      isDynamic: true,
+    },
+  ])
 })
 
 describe('every file', () => {

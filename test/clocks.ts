@@ -204,31 +204,33 @@ const readNumber = (node: ts.Node, constants: ReadonlyMap<string, number>): numb
   return ts.isIdentifier(node) ? (constants.get(node.text) ?? Number.NaN) : Number.NaN
 }
 
-const readConstants = ({ tree }: SourceFile): ReadonlyMap<string, number> =>
-  new Map(
-    listNodes(tree).flatMap((node) =>
-      ts.isVariableDeclaration(node) && node.initializer !== undefined
-        ? [[node.name.getText(tree), readNumber(node.initializer, new Map())] as const]
-        : [],
-    ),
-  )
+const readConstants = ({ tree }: SourceFile): ReadonlyMap<string, number> => {
+  const constants = new Map<string, number>()
+  for (const node of listNodes(tree)) {
+    if (!ts.isVariableDeclaration(node) || node.initializer === undefined) continue
+    const value = readNumber(node.initializer, new Map())
+    if (!Number.isNaN(value)) constants.set(node.name.getText(tree), value)
+  }
+  return constants
+}
 
-/** Name and value of a property, a variable, a default or an assignment. */
-const readNamed = (
-  node: ts.Node,
-  tree: ts.SourceFile,
-): { readonly name: string; readonly value: ts.Node } | null => {
+interface NamedValue {
+  readonly name: ts.Node
+  readonly value: ts.Node
+}
+
+/** Of a property, a variable, a default or an assignment. */
+const readNamed = (node: ts.Node): NamedValue | null => {
   if (
     ts.isPropertyAssignment(node) ||
     ts.isVariableDeclaration(node) ||
     ts.isBindingElement(node) ||
     ts.isParameter(node)
   ) {
-    const name = node.name.getText(tree).replace(/['"`[\]]|\$\{.*?\}/g, '')
-    return node.initializer === undefined ? null : { name, value: node.initializer }
+    return node.initializer === undefined ? null : { name: node.name, value: node.initializer }
   }
   return ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.EqualsToken
-    ? { name: node.left.getText(tree), value: node.right }
+    ? { name: node.left, value: node.right }
     : null
 }
 
@@ -258,11 +260,11 @@ const judgeNode = (node: ts.Node, file: SourceFile, constants: ReadonlyMap<strin
       return limit !== undefined && Number(limit) * unitMs < waitLimitMs ? [`text with ${limit}`] : []
     })
   }
-  const named = readNamed(node, file.tree)
-  if (named === null) return []
-  const { name, value } = named
+  const named = readNamed(node)
+  const limit = named === null ? Number.NaN : readNumber(named.value, constants)
+  if (named === null || Number.isNaN(limit)) return []
+  const name = named.name.getText(file.tree).replace(/['"`[\]]|\$\{.*?\}/g, '')
   const [, unitMs] = limitNames.find(([pattern]) => pattern.test(name)) ?? []
-  const limit = readNumber(value, constants)
   const isShort = unitMs !== undefined && limit * unitMs < waitLimitMs
   return isShort && !isExpected(node, file.tree) ? [`${name}: ${limit}`] : []
 }

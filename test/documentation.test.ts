@@ -24,7 +24,7 @@ import { createListReasons } from '../src/usecases/core/explain/listReasons.js'
 import { settlementRules } from '../src/usecases/discovery/resolveConflict.js'
 import { directVariables } from './support/directVariables.js'
 import { readAnchors, readCodeBlocks, readCodeSpans, readLinks, readTable } from './support/markdown.js'
-import { readText } from './support/sourceFiles.js'
+import { readText } from './support/readText.js'
 
 const families = [
   evmVariables,

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readMigrations } from '../src/stores/postgres/database/migrationFiles.js'
 import { migrationsFolder } from '../src/stores/stores.js'
-import { readText } from './support/sourceFiles.js'
+import { readText } from './support/readText.js'
 import { makeTemporaryFolder } from './support/temporaryFolder.js'
 
 const files = readdirSync(migrationsFolder)

@@ -6,7 +6,7 @@ import { readEvmSettings } from '../src/chains/evm/settings.js'
 import { listSettings } from '../src/cli/admin/listSettings.js'
 import { ConfigError, readConfig } from '../src/config.js'
 import { isSecretName, nameOfSecretFile, readSecretFiles } from '../src/platform/secretFiles.js'
-import { readText } from './support/sourceFiles.js'
+import { readText } from './support/readText.js'
 import { makeTemporaryFolder } from './support/temporaryFolder.js'
 
 const key = `0x${'ab'.repeat(32)}`

@@ -13,3 +13,7 @@ describe('clocks', async () => {
 describe('fast and integration tests', async () => {
   await import('./support.test/divideTests.js')
 })
+
+describe('the log', async () => {
+  await import('./platform/sentences.js')
+})

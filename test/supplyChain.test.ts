@@ -16,7 +16,7 @@ import { serviceVariables } from '../src/config/environment.js'
 import { readConfig } from '../src/config.js'
 import { directVariables } from './support/directVariables.js'
 import { isProduction, licenseOf, readLock, renderNotice } from './support/notice/renderNotice.js'
-import { readText } from './support/sourceFiles.js'
+import { readText } from './support/readText.js'
 import { makeTemporaryFolder } from './support/temporaryFolder.js'
 
 /* Attack A58: code that reaches the service through what it is built from. */

@@ -8,8 +8,8 @@ import { describeSchemeContract, type SchemeBody, type SchemeHarness } from '../
 import { writeDirectBody } from '../support/directBody.js'
 import { openWithMemoryStores } from '../support/directScheme.js'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
+import { readText } from '../support/readText.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
-import { readText } from '../support/sourceFiles.js'
 import { toyFamily } from '../support/toyFamily/index.js'
 import { watchConnection } from '../support/watchConnection.js'
 

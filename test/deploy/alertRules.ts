@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
-import { readText } from '../support/sourceFiles.js'
+import { readText } from '../support/readText.js'
 
 const rule = z.strictObject({
   alert: z.string(),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { listFiles } from '../support/listFiles.js'
 import { readAnchors, readCodeSpans, readLinks, readTable } from '../support/markdown.js'
-import { readText } from '../support/sourceFiles.js'
+import { readText } from '../support/readText.js'
 import { type AlertRule, alertRules, minutesOf } from './alertRules.js'
 
 const page = 'docs/monitoring.md'

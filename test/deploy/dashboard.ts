@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readText } from '../support/sourceFiles.js'
+import { readText } from '../support/readText.js'
 
 /* What Grafana 10 and later read of a dashboard, of the kinds of panels that ours has. */
 

@@ -7,7 +7,7 @@ import { paymentBodyWith } from '../http/support/payment.js'
 import { openCore } from '../support/core.js'
 import { readCodeSpans, readTable } from '../support/markdown.js'
 import { useTestDatabase } from '../support/postgres.js'
-import { readText } from '../support/sourceFiles.js'
+import { readText } from '../support/readText.js'
 import { type Observed, observe } from './observe.js'
 import { readSamples } from './scrape.js'
 

@@ -3,7 +3,6 @@ import { settleResult } from '../../src/protocol/results.js'
 import { openScene } from '../chains/evm/scene.js'
 import { observe } from '../deploy/observe.js'
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.js'
-import { readSourceFiles } from '../support/sourceFiles.js'
 import { useScene } from '../support/useScene.js'
 import { createLoopbackFetch, startWebhookReceiver } from '../support/webhookReceiver.js'
 import { accountOf } from '../usecases/webhooks/support.js'
@@ -176,25 +175,5 @@ describe('a service without a collector', () => {
   it('has no tracer', async () => {
     const { core } = await scene.open()
     expect(core.tracer).toBeNull()
-  })
-
-  it('loads nothing that records or sends spans', () => {
-    const recording = ['createTracer', 'recordedSpan', 'spanExporter', 'otlp'].map(
-      (name) => `src/platform/tracer/${name}.ts`,
-    )
-    const loaded = readSourceFiles('src')
-      .filter(({ path }) => !recording.includes(path))
-      .flatMap(({ path, imports }) =>
-        imports
-          .filter(({ target, isTypeOnly }) => target !== null && recording.includes(target) && !isTypeOnly)
-          .map(({ target, isDynamic }) => ({ path, target, isDynamic })),
-      )
-    expect(loaded).toEqual([
-      {
-        path: 'src/compose/openResources.ts',
-        target: 'src/platform/tracer/createTracer.ts',
-        isDynamic: true,
-      },
-    ])
   })
 })

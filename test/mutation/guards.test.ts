@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readText } from '../support/sourceFiles.js'
+import { readText } from '../support/readText.js'
 import { removeGuard } from './guard.js'
 import { guardsByPart } from './index.js'
 

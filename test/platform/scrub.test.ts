@@ -1,4 +1,3 @@
-import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { families } from '../../src/chains/index.js'
 import { NoResponseError } from '../../src/chains/nodes/httpClient.js'
@@ -7,7 +6,6 @@ import { ConfigError, readConfig } from '../../src/config.js'
 import { AppError } from '../../src/errors.js'
 import { describeError, scrubFields, scrubText } from '../../src/platform/scrub.js'
 import { Secret } from '../../src/platform/secret.js'
-import { readSourceFiles } from '../support/sourceFiles.js'
 
 const hex = 'ab'.repeat(32)
 
@@ -105,33 +103,6 @@ describe('a text', () => {
     })
     expect(problems.length).toBeGreaterThan(150)
     expect(problems.map(scrubText)).toEqual(problems)
-  })
-
-  it('is kept where it is a sentence of the source', () => {
-    const sentences = readSourceFiles('src').flatMap(({ path, tree }) => {
-      // The text of the API's reference and of its page is never logged, and neither is SQL.
-      if (/^src\/http\/(?:schemas|openapi|page)\/|^src\/protocol\/webhooks/.test(path)) return []
-      const texts: string[] = []
-      const visit = (node: ts.Node): void => {
-        if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) texts.push(node.text)
-        // What stands for a value is a number.
-        if (ts.isTemplateExpression(node)) {
-          texts.push([node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('2'))
-        }
-        ts.forEachChild(node, visit)
-      }
-      visit(tree)
-      return texts
-        .filter(
-          (text) =>
-            / /.test(text) && !/^\s*(?:insert|select|update|delete|with)\b|^(?:Bearer|Basic) 2$/.test(text),
-        )
-        .map((text) => ({ path, text }))
-    })
-    expect(sentences.length).toBeGreaterThan(500)
-    // A URL loses its path.
-    const changed = sentences.filter(({ text }) => !/:\/\//.test(text) && scrubText(text) !== text)
-    expect(changed).toEqual([])
   })
 
   it('is truncated, never within a word', () => {

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { listFiles } from './listFiles.js'
+import { readText } from './readText.js'
 
 interface SourceImport {
   readonly specifier: string
@@ -20,10 +19,6 @@ export interface SourceFile {
   readonly tree: ts.SourceFile
   readonly imports: readonly SourceImport[]
 }
-
-const root = fileURLToPath(new URL('../../', import.meta.url))
-
-export const readText = (path: string): string => readFileSync(posix.join(root, path), 'utf8')
 
 // Test files of one worker share what they parsed.
 const parsed = new Map<string, SourceFile>()

@@ -3,7 +3,7 @@ import { style } from '../../src/http/page/style.js'
 import { allowLink, explorerHosts, findExplorerLink } from '../../web/src/explorers.js'
 import { formatRelative, formatSeconds, formatShare, formatUnits, shorten } from '../../web/src/format.js'
 import { type ListFilter, mergeChange } from '../../web/src/pages/mergeChange.js'
-import { readText } from '../support/sourceFiles.js'
+import { readText } from '../support/readText.js'
 
 const hash = `0x${'ab'.repeat(32)}`
 

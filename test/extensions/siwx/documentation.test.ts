@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { signatureSchemes, signInReasons } from '../../../src/protocol/siwx.js'
 import { readTable } from '../../support/markdown.js'
-import { readText } from '../../support/sourceFiles.js'
+import { readText } from '../../support/readText.js'
 
 const page = readText('docs/siwx.md')
 const readName = (cell = ''): string => /^`([^`]+)`/.exec(cell)?.[1] ?? ''

@@ -8,7 +8,7 @@ import { startProcess } from '../../start/support.js'
 import { listFiles } from '../../support/listFiles.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { findProgram } from '../../support/program.js'
-import { readText } from '../../support/sourceFiles.js'
+import { readText } from '../../support/readText.js'
 import { spawnChild } from '../../support/spawnChild.js'
 
 const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url))

@@ -10,7 +10,7 @@ import {
 } from '../../../src/usecases/credit/score.js'
 import { type CreditPayment, countCredit } from '../../support/creditModel.js'
 import { readTable } from '../../support/markdown.js'
-import { readText } from '../../support/sourceFiles.js'
+import { readText } from '../../support/readText.js'
 
 const now = new Date('2026-06-01T00:00:00Z')
 const dayMs = 86_400_000

@@ -15,7 +15,7 @@ import { addInstance } from '../../../support/instances.js'
 import { readTable } from '../../../support/markdown.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
-import { readText } from '../../../support/sourceFiles.js'
+import { readText } from '../../../support/readText.js'
 import { withoutCredit } from '../../../support/withoutCredit.js'
 
 const network = 'eip155:84532'
