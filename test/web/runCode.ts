@@ -4,11 +4,19 @@ import { rm, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { stripTypes } from '../support/compileProject.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
-const files: Readonly<Record<string, { readonly name: string; readonly command: readonly string[] }>> = {
+interface Runner {
+  readonly name: string
+  readonly command: readonly string[]
+  /** Of the code into what the command takes. */
+  readonly compile?: (code: string) => Promise<string>
+}
+
+const runners: Readonly<Record<string, Runner>> = {
   curl: { name: 'pay.sh', command: ['sh'] },
-  TypeScript: { name: 'pay.mts', command: [process.execPath, '--import', import.meta.resolve('tsx')] },
+  TypeScript: { name: 'pay.mjs', command: [process.execPath], compile: stripTypes },
   Python: { name: 'pay.py', command: ['python3'] },
   Go: { name: 'pay.go', command: ['go', 'run'] },
 }
@@ -28,10 +36,10 @@ export const isInstalled = (program: string): boolean => {
 
 /** What the program prints, in a folder of its own. */
 export const runCode = async (language: string, code: string, apiKey = ''): Promise<string> => {
-  const { name, command } = files[language] ?? { name: '', command: [] }
+  const { name, command, compile } = runners[language] ?? { name: '', command: [] }
   const folder = await makeTemporaryFolder('code-', { onDisk: true })
   try {
-    await writeFile(join(folder, name), code)
+    await writeFile(join(folder, name), compile === undefined ? code : await compile(code))
     const [program = '', ...args] = command
     const { stdout } = await promisify(execFile)(program, [...args, name], {
       cwd: folder,
