@@ -37,7 +37,7 @@ interface CardProps {
 
 export const Card = ({ title, actions, form = 'card', children }: CardProps) => {
   const id = useId()
-  const card = (
+  return (
     <section class={form} aria-labelledby={id}>
       <div class="card-head">
         <h2 id={id}>{title}</h2>
@@ -46,7 +46,6 @@ export const Card = ({ title, actions, form = 'card', children }: CardProps) => 
       {children}
     </section>
   )
-  return form === 'receipt' ? <div class="shadow">{card}</div> : card
 }
 
 /** Instead of a list without entries: says why, and what to do. */
