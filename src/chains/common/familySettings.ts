@@ -67,6 +67,9 @@ type FamilyReading<Family extends z.ZodRawShape, Network extends z.ZodRawShape> 
       readonly networks: ReadonlyMap<string, z.infer<z.ZodObject<Network>>>
     }
 
+// A schema that parses one value is not worth its compilation.
+const once = { jitless: true } as const
+
 /** Reads a family's environment variables. Problems name the variable, never its value. */
 export const readFamilyVariables = <Family extends z.ZodRawShape, Network extends z.ZodRawShape>(
   variables: FamilyVariables<Family, Network>,
@@ -83,7 +86,7 @@ export const readFamilyVariables = <Family extends z.ZodRawShape, Network extend
     }
   }
 
-  const family = z.object(variables.family).safeParse(environment)
+  const family = z.object(variables.family).safeParse(environment, once)
   if (!family.success) addProblems((path) => path, family.error)
 
   const perNetwork = new Map<string, Record<string, string>>()
@@ -95,7 +98,7 @@ export const readFamilyVariables = <Family extends z.ZodRawShape, Network extend
   const shape = z.object(variables.perNetwork)
   const networks = new Map<string, z.infer<typeof shape>>()
   for (const [id, given] of perNetwork) {
-    const parsed = shape.safeParse(given)
+    const parsed = shape.safeParse(given, once)
     if (parsed.success) networks.set(id, parsed.data)
     else addProblems((path) => `${path}_${id}`, parsed.error)
   }
