@@ -26,8 +26,16 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** All files of a built console, in memory; null where it was not built. */
+const known = new Map<string, ConsoleFiles>()
+
+/** All files of a built console, read once and kept in memory; null where it was not built. */
 export const readConsoleFiles = (folder = consoleFolder): ConsoleFiles | null => {
+  const files = known.get(folder) ?? readFolder(folder)
+  if (files !== null) known.set(folder, files)
+  return files
+}
+
+const readFolder = (folder: string): ConsoleFiles | null => {
   const index = `${folder}/index.html`
   if (!existsSync(index)) return null
   const names = readdirSync(`${folder}/assets`).filter((name) => extname(name) in mediaTypes)

@@ -10,6 +10,7 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
+import { AppError } from '../../errors.js'
 import {
   type ApiDocument,
   apiDocuments,
@@ -127,15 +128,22 @@ const createFileHandler = (path: string) => {
   }
 }
 
-/** These routes go before the wildcard of Swagger UI, which is left with names that do not exist. */
+/** The route goes before the wildcard of Swagger UI. */
 const pageFiles: FastifyPluginCallback = (app, _options, done) => {
   const main = createRequire(import.meta.url).resolve('@fastify/swagger-ui')
   const folder = join(dirname(main), 'static')
-  for (const name of readdirSync(folder)) {
-    // It redirects to the page.
-    if (name === 'index.html') continue
-    app.get(`/docs/static/${name}`, { schema: { hide: true } }, createFileHandler(join(folder, name)))
-  }
+  const handlers = new Map(
+    readdirSync(folder).map((name) => [name, createFileHandler(join(folder, name))] as const),
+  )
+  app.get<{ Params: { name: string } }>(
+    '/docs/static/:name',
+    { schema: { hide: true } },
+    async (request, reply) => {
+      const handle = handlers.get(request.params.name)
+      if (handle === undefined) throw new AppError('NOT_FOUND', 'The reference has no such file')
+      return handle(request, reply)
+    },
+  )
   done()
 }
 
@@ -160,6 +168,8 @@ const referencePage = async (app: FastifyInstance, { isSandbox }: ReferenceOptio
   await app.register(pageFiles)
   await app.register(fastifySwaggerUi, {
     routePrefix: '/docs',
+    // The layout shows none, and the default one is read from disk.
+    logo: { type: 'image/svg+xml', content: '' },
     theme: { title: 'quittance API reference' },
     uiConfig: { layout: 'BaseLayout', docExpansion: 'list', deepLinking: true, displayRequestDuration: true },
   })
