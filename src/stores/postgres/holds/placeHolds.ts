@@ -1,5 +1,6 @@
 import { escapeLiteral, type Pool, type PoolClient } from 'pg'
 import { z } from 'zod'
+import { createSlots } from '../../../concurrency/slots.js'
 import type { Funds, FundsHold, HoldObstacle, HoldResult, Holds } from '../../../ports/holds.js'
 import { coalesce, createKeyQueue } from '../database/coalesce.js'
 import { isLockTimeout } from '../database/databaseErrors.js'
@@ -58,15 +59,22 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
   // The claim that follows makes it durable; nothing is answered or sent before that.
   const placeForClaim = placeTogether(true)
 
+  // A transaction that stalls elsewhere keeps the locks of up to `maxHoldsTogether` payers: all that wait for one of them
+  // leave half of the connections to others.
+  const alone = createSlots(Math.max(1, Math.floor(pool.options.max / 2)))
+
   const decideAlone = async <T>(
     asked: Asked,
     work: (client: PoolClient, read: readonly unknown[]) => Promise<T>,
   ): Promise<T> =>
-    await inTransaction(pool, work, {
-      endsAt: asked.endsAt,
-      opening: `${waitForLocks(asked.hold)}; ${readHeld([asked])}`,
-      isDurableLater: isOfClaim(asked.hold),
-    })
+    // A transaction ends at its own time, and begins none that is too late.
+    await alone.run(new AbortController().signal, () =>
+      inTransaction(pool, work, {
+        endsAt: asked.endsAt,
+        opening: `${waitForLocks(asked.hold)}; ${readHeld([asked])}`,
+        isDurableLater: isOfClaim(asked.hold),
+      }),
+    )
 
   return {
     place: (hold, funds) =>
@@ -76,9 +84,9 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
         if (namesOf(hold).some(hasNul)) throw new Error('The text of a hold has a NUL')
         const result = await (isOfClaim(hold) ? placeForClaim : placeDurably)(asked)
         if (result !== 'busy') return result
-        const [alone] = await decideAlone(asked, (client, read) => decide(client, [asked], read))
-        if (alone === undefined || alone === 'busy') throw new Error('A hold was not decided')
-        return alone
+        const [decided] = await decideAlone(asked, (client, read) => decide(client, [asked], read))
+        if (decided === undefined || decided === 'busy') throw new Error('A hold was not decided')
+        return decided
       }),
 
     findObstacle: (hold, funds) =>

@@ -507,6 +507,48 @@ describe('reservations at once', () => {
     }
   })
 
+  it('of many payers that are locked elsewhere leave connections to others', async () => {
+    const payers = Array.from({ length: 12 }, (_, index) => `0x${index}`)
+    const blocker = await otherPool.connect()
+    const unlock = () => blocker.query('select pg_advisory_unlock_all()')
+    try {
+      for (const payer of payers) {
+        const key = `eip155:84532 0xasset ${payer}`
+        await blocker.query('select pg_advisory_lock(hashtextextended($1, 12))', [key])
+      }
+      const waiting = Promise.all(
+        payers.map((payer) => reservations.place(reservation(`a${payer}`, { payer }), funds(100n))),
+      )
+      await pollUntil(
+        async () => {
+          const { rows } = await blocker.query(
+            "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
+          )
+          return rows.length >= 5
+        },
+        'holds to wait',
+        () => null,
+      )
+      const ended: string[] = []
+      const other = reservations.place(reservation('other', { payer: '0xother' }), funds(100n))
+      const both = Promise.all([
+        other.then(() => ended.push('hold')),
+        claimAs('anonymous', 'another').then(() => ended.push('claim')),
+      ])
+      await pollUntil(
+        () => ended.length === 2,
+        'others to be decided',
+        () => ended,
+      )
+      await unlock()
+      await both
+      expect((await waiting).every(isReserved)).toBe(true)
+    } finally {
+      await unlock()
+      blocker.release()
+    }
+  })
+
   it('of others do not wait for a row that is locked elsewhere', async () => {
     await reservations.place(reservation('old', { payer: '0x1', expiresAt: past() }), funds(100n))
     const blocker = await otherPool.connect()
