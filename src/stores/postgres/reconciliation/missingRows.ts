@@ -7,9 +7,13 @@ import { type DifferenceRow, readDifferences } from './differences.js'
 // is filled later.
 const fillTime = "interval '10 minutes'"
 
-const terms = `digest_terms(s.authorization_id, s.caller, s.scheme, s.network, s.asset, s.payer, s.pay_to, s.amount,
-  s.authorized_amount, s.details)`
-/** A claim or refund of a channel whose success was answered and lost: another settlement can make the same. */
+/** Of the settlement that consumed `c`, by the terms that it had then. */
+const isConsumer = (
+  row: string,
+) => `(c.digest = digest_authorization(${row}.authorization_id) and c.terms = digest_terms(
+  ${row}.authorization_id, ${row}.caller, ${row}.scheme, ${row}.network, ${row}.asset, ${row}.payer, ${row}.pay_to, ${row}.amount,
+  ${row}.authorized_amount, ${row}.details))`
+/** A claim whose success was answered and lost: the same can be made by another settlement. */
 const isLostClaim = (row: string) => `(${row}.state = 'failed' and ${isShared(row)})`
 const isConsumed = 'is_consumed_for_good(s.state, s.consumed_by, s.block_hash, s.is_final)'
 
@@ -33,8 +37,7 @@ const differences = `
     case when not ${isConsumed} then s.state else 'other terms' end, 'consumed'
   from consumed_authorizations c join settlements s on s.id = c.settlement_id
   where c.consumed_at >= $1 and c.consumed_at < $2
-    and not ${isLostClaim('s')}
-    and (not ${isConsumed} or c.digest <> digest_authorization(s.authorization_id) or c.terms <> ${terms}))
+    and not ((${isConsumed} or ${isLostClaim('s')}) and ${isConsumer('s')}))
   union all
   -- A success of the period for an authorization that is not recorded as consumed, or that another settlement consumed.
   (select 'authorization_differs', s.id::text, s.caller, s.network, s.id::text, s.state,
@@ -43,7 +46,7 @@ const differences = `
   where s.created_at >= $1 and s.created_at < $2 and ${isConsumed} and c.settlement_id is distinct from s.id
     and not exists (select 1 from consumed_authorizations o
       where o.settlement_id = s.id and o.consumed_at >= $1 and o.consumed_at < $2)
-    and not exists (select 1 from settlements l where l.id = c.settlement_id and ${isLostClaim('l')}))
+    and not exists (select 1 from settlements l where l.id = c.settlement_id and ${isLostClaim('l')} and ${isConsumer('l')}))
   union all
   -- Two settlements by one payment: by one transaction, and by what tells the payments of one transaction apart.
   (select 'payment_duplicated', s.id::text, s.caller, s.network, s.id::text, s.transaction, o.ids

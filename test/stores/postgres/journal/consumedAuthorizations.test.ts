@@ -75,4 +75,17 @@ describe('consumed authorizations', () => {
     expect(await journal.claim(claimOf({ authorizationId, caller: 'ada' }), quota)).toBeNull()
     expect(await journal.claim(claimOf({ caller: 'ada' }), quota)).not.toBeNull()
   })
+
+  it('show a payment that was changed into a claim that a reorg took back', async () => {
+    const { id, authorizationId } = await settle(confirmed, 'request:1')
+    await pool.query(
+      `update settlements set state = 'failed', consumed_by = null, settled_amount = null, reason = 'transaction_failed',
+         details = details || '{"isShared": true}' where id = $1`,
+      [id],
+    )
+    const { differences } = await findMissingRows(pool, always)
+    const kinds = differences.filter(({ settlementId }) => settlementId === id).map(({ kind }) => kind)
+    expect(kinds).toEqual(['authorization_differs'])
+    expect(await journal.claim(claimOf({ authorizationId }))).toBeNull()
+  })
 })
