@@ -80,8 +80,7 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
     place: (hold, funds) =>
       inTurn(keyOf(hold), async (endsAt) => {
         const asked = { hold, funds, endsAt }
-        // Postgres takes a message only up to a NUL, and the others of the batch are in it.
-        if (namesOf(hold).some(hasNul)) throw new Error('The text of a hold has a NUL')
+        if (!namesOf(hold).every(isStorable)) throw new Error('The text of a hold cannot be stored')
         const result = await (isOfClaim(hold) ? placeForClaim : placeDurably)(asked)
         if (result !== 'busy') return result
         const [decided] = await decideAlone(asked, (client, read) => decide(client, [asked], read))
@@ -95,6 +94,12 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
       ),
   }
 }
+
+/**
+ * Postgres takes a message only up to a NUL, and the others of the batch are in it. A lone surrogate is sent as another
+ * character: what is written would not be found by its text, and two texts would be one.
+ */
+const isStorable = (text: string): boolean => !hasNul(text) && !/\p{Surrogate}/u.test(text)
 
 const isOfClaim = ({ purpose }: FundsHold): boolean => purpose === 'settle'
 
