@@ -31,7 +31,8 @@ export interface FeeOracle {
 
 // Fees older than this are refreshed in the background.
 const maxFreshMs = 2_000
-// Fees older than this are not used. The monitor's rounds keep an idle network below it.
+// Fees older than this are not used. The monitor's rounds keep a network that is used below it; the first payment after a
+// pause waits for new ones.
 const maxUsableMs = 12_000
 
 /** Concurrent refreshes share one request. */
