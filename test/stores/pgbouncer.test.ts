@@ -80,6 +80,43 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
     expect(await theirs.jobLeases.take('reconcile', 60_000)).toBe(false)
   })
 
+  it('hold no more of many payers than they have, and one authorization for one account', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000)
+    const hold = (at: number, authorizationId: string, payer: string, account: string) =>
+      take(ours, at).holds.place(
+        {
+          authorizationId,
+          network: lane.network,
+          asset: '0xasset',
+          payer,
+          spender: '0xrouter',
+          payTo: '0xpayee',
+          account,
+          purpose: at % 3 === 0 ? 'verify' : 'settle',
+          amount: 100n,
+          expiresAt,
+        },
+        { balance: 250n, allowance: null },
+      )
+    const payers = Array.from({ length: 30 }, (_, index) => `0x${index}`)
+    const held = await Promise.all(
+      payers.map(async (payer) => {
+        const results = await Promise.all([0, 1, 2, 3].map((at) => hold(at, `${payer}-${at}`, payer, 'ada')))
+        return results.filter(({ state }) => state === 'held').length
+      }),
+    )
+    expect(held).toEqual(payers.map(() => 2))
+    const rivals = await Promise.all(
+      payers.map(async (payer) => {
+        const results = await Promise.all(
+          ['bob', 'eve'].map((account, at) => hold(at, `of ${payer}`, `${account} ${payer}`, account)),
+        )
+        return results.map(({ state }) => state).sort()
+      }),
+    )
+    expect(rivals).toEqual(payers.map(() => ['held', 'taken']))
+  })
+
   it('never accept a key after another instance has revoked it', async () => {
     // From then on the other instance knows that it receives no notification.
     await pollUntil(
