@@ -1,3 +1,4 @@
+import { setNewest } from '../../concurrency/boundedMap.js'
 import { AppError } from '../../errors.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { AccountStore } from '../../ports/accountStore.js'
@@ -44,6 +45,9 @@ const [minPauseMs, maxPauseMs] = [5_000, 300_000]
 /** A pause takes at most this part of the time that is left. */
 const maxPartOfTimeLeft = 1 / 8
 
+// Far more than one instance sends in the time before a deadline.
+const maxReverted = 10_000
+
 /** Of the time between the beginning and the deadline. */
 const latePart = 1 / 2
 
@@ -64,6 +68,7 @@ export const createActOnDeadlines = ({
   // Longer than an attempt, which reads the chain before and after it settles. Should one take longer, a second one joins it.
   const leaseMs = waitMs + 35_000
   const running = new Map<string, Set<Promise<void>>>()
+  const reverted = new Map<string, true>()
   const failures = createFailureLog({
     logger,
     event: 'hold.deadline_action_failed',
@@ -93,7 +98,8 @@ export const createActOnDeadlines = ({
       // Balances never recur: after a crash it is the same request, and after another capture a new one. No client has such a key.
       idempotencyKey: `deadline ${id} ${state}`,
       isAutomatic: true,
-      isAdmitted: isLate(held),
+      // What fails on the chain costs gas each time.
+      isAdmitted: isLate(held) && !reverted.has(id),
       onClaimed: async () => {
         if (await store.beginAction(id, atDeadline)) return
         throw new AppError('REQUEST_IN_PROGRESS', 'The account has changed what is done at the deadline')
@@ -112,7 +118,7 @@ export const createActOnDeadlines = ({
     const { atDeadline, capturable: amount } = held
     const request = await writeRequest(held)
     if (request === null || atDeadline === 'nothing') return 'none'
-    const { status, errorReason, errorMessage } = await moveHold({
+    const { status, transaction, errorReason, errorMessage } = await moveHold({
       ...request,
       asked:
         atDeadline === 'void'
@@ -123,6 +129,7 @@ export const createActOnDeadlines = ({
       failures.succeeded(held.network)
       return 'made'
     }
+    if (transaction !== '') setNewest(reverted, held.id, true, maxReverted)
     report(held, { reason: errorReason, message: errorMessage })
     return describeFailure(held, { errorReason, errorMessage })
   }

@@ -9,6 +9,32 @@ const network = 'eip155:1'
 const waitMs = 25_000
 const actsBeforeMs = 300_000
 
+const holdOf = (
+  id: string,
+  { start, captureDeadline }: { readonly start: number; readonly captureDeadline: Date },
+): HeldPayment => ({
+  id,
+  network,
+  hash: id,
+  accountId: keyOwner.id,
+  authorizationId: id,
+  payer: 'payer',
+  payTo: 'payee',
+  asset: 'gold',
+  amount: 1n,
+  captureDeadline,
+  refundDeadline: captureDeadline,
+  terms: {},
+  status: 'held',
+  capturable: 1n,
+  refundable: 0n,
+  captured: 0n,
+  refunded: 0n,
+  createdAt: new Date(start - 86_400_000),
+  atDeadline: 'capture',
+  isWarned: false,
+})
+
 it('acts on many holds of one deadline in time, where each of them waits for its outcome as long as it may', async () => {
   const start = Date.parse('2030-01-01T00:00:00Z')
   const captureDeadline = new Date(start + 4_000_000)
@@ -20,31 +46,7 @@ it('acts on many holds of one deadline in time, where each of them waits for its
     await new Promise((resolve) => setImmediate(resolve))
     return true
   }
-  const unleased = Array.from(
-    { length: 1_000 },
-    (_, n): HeldPayment => ({
-      id: `${n}`,
-      network,
-      hash: `${n}`,
-      accountId: keyOwner.id,
-      authorizationId: `${n}`,
-      payer: 'payer',
-      payTo: 'payee',
-      asset: 'gold',
-      amount: 1n,
-      captureDeadline,
-      refundDeadline: captureDeadline,
-      terms: {},
-      status: 'held',
-      capturable: 1n,
-      refundable: 0n,
-      captured: 0n,
-      refunded: 0n,
-      createdAt: new Date(start - 86_400_000),
-      atDeadline: 'capture',
-      isWarned: false,
-    }),
-  )
+  const unleased = Array.from({ length: 1_000 }, (_, n) => holdOf(`${n}`, { start, captureDeadline }))
   const actedAt: number[] = []
   const { run } = createActOnDeadlines({
     store: {
@@ -79,4 +81,43 @@ it('acts on many holds of one deadline in time, where each of them waits for its
   }
   expect(actedAt).toHaveLength(1_000)
   expect(Math.max(...actedAt)).toBeLessThan(captureDeadline.getTime())
+})
+
+it.each([
+  ['goes beyond budgets when it is late', '', [false, true, true]],
+  ['goes beyond budgets once, if it fails on the chain', '0x01', [false, true, false]],
+])('%s', async (_name, transaction, admitted) => {
+  const start = Date.parse('2030-01-01T00:00:00Z')
+  const captureDeadline = new Date(start + actsBeforeMs)
+  let now = start
+  const asked: unknown[] = []
+  const { run } = createActOnDeadlines({
+    store: {
+      listDeadlineNetworks: async () => [network],
+      leaseDeadlines: async () => [holdOf('1', { start, captureDeadline })],
+      beginAction: async () => true,
+      endAction: async () => undefined,
+    },
+    accounts: { find: async () => keyOwner },
+    tiers: specificationTiers,
+    observe: async (held) => ({ held, settlements: [], unfinished: null }),
+    moveHold: async ({ isAdmitted }) => {
+      asked.push(isAdmitted)
+      // What is refused early is not sent.
+      return {
+        status: 'failed',
+        transaction: isAdmitted === true ? transaction : '',
+        errorReason: 'reverted',
+      }
+    },
+    actsBeforeMs,
+    waitMs,
+    clock: { now: () => new Date(now), sleep: async () => true },
+    logger: silentLogger,
+  })
+  for (const msBefore of [actsBeforeMs, 100_000, 50_000]) {
+    now = captureDeadline.getTime() - msBefore
+    await run(new AbortController().signal)
+  }
+  expect(asked).toEqual(admitted)
 })
