@@ -16,7 +16,7 @@ export const maxLiveHolds = 200
 // With as many live holds as a payer may have, a transaction reads 10,000 rows.
 const maxHoldsTogether = 50
 // Rows are locked for the time of a short statement; only a process that stalls keeps them.
-const lockTimeoutMs = 1_000
+const lockTimeoutMs = 250
 
 interface Asked {
   readonly hold: FundsHold
