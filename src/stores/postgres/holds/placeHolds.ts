@@ -44,7 +44,7 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
           isDurableLater,
           lockTimeoutMs,
         }).catch((error: unknown) => {
-          // A row of one of them is locked; each waits for its own alone.
+          // Another transaction has a row of one of them: each waits alone for its own.
           if (isLockTimeout(error)) return distinct.map(() => 'busy' as const)
           throw error
         })
@@ -67,7 +67,7 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
     asked: Asked,
     work: (client: PoolClient, read: readonly unknown[]) => Promise<T>,
   ): Promise<T> =>
-    // A transaction ends at its own time, and begins none that is too late.
+    // One that waited here for too long begins no transaction.
     await alone.run(new AbortController().signal, () =>
       inTransaction(pool, work, {
         endsAt: asked.endsAt,
@@ -116,7 +116,7 @@ const decide = async (
   asked: readonly Asked[],
   read: readonly unknown[],
 ): Promise<readonly (HoldResult | 'busy')[]> => {
-  const found = new Map(read.map((value) => [held.parse(value).position, held.parse(value)]))
+  const found = new Map(read.map((value) => held.parse(value)).map((row) => [row.position, row]))
   const obstacles = asked.map(({ hold, funds }, index) => {
     const row = found.get(index + 1)
     return row === undefined ? 'busy' : judge(hold, funds, row)
