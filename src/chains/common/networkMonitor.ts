@@ -22,13 +22,13 @@ export interface MonitoredNetwork {
 }
 
 const roundMs = 5_000
-// Nodes count calls. What a payment needs and what is older than it may be is read for the payment.
+// Nodes count calls. A payment reads anew what has become too old for it, such as fees.
 const idleAfterMs = 60_000
 const idleRoundMs = 15_000
-// The time of the newest block is remembered for a minute, and judged by what some families allow: a minute as well.
+// Below a minute: for so long the time of a newest block is remembered, and some families accept a newest block.
 const maxIdleRoundMs = 30_000
 
-/** How long what a network's last check found is enough. */
+/** How long the findings of the last check are recent enough. */
 const choosePauseMs = (usedAt: number, instances: number): number =>
   performance.now() - usedAt < idleAfterMs ? 0 : Math.min(idleRoundMs * instances, maxIdleRoundMs)
 

@@ -223,7 +223,7 @@ const findDeparture = (view: Rpc, lifecycle: Lifecycle, walk: Walk) => {
 }
 
 /**
- * Another program's event counts once the own transactions can no more be mined: a row that closed before would stand for two
+ * Another program's event counts once our own transactions can no longer be mined: a row that closed before would stand for two
  * captures. The state before and after its block, where a node still has it, may contradict: then events were missing.
  */
 const judgeDeparture = async (
@@ -249,7 +249,7 @@ const judgeDeparture = async (
 const isPast = (call: JudgedCall, { capturable, refundable }: Balances): boolean =>
   capturable < call.capturable || (capturable === call.capturable && refundable < call.refundable)
 
-/** The event after which the escrow would no more execute the call; in the state of `walk` it would not. */
+/** The event after which the escrow would no longer execute the call; in the state of `walk` it would not. */
 const findEnd = (view: Rpc, call: JudgedCall, walk: Walk) =>
   walkBack(view, call, { ...walk, key: `end ${call.amount}` }, (_, before) => isExecutable(call, before))
 

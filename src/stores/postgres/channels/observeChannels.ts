@@ -117,7 +117,7 @@ const credit = `
   on conflict (network, receiver, token, account_id) do update
     set amount = s.amount + excluded.amount, last_credit = excluded.last_credit`
 
-// What was paid out before has no part any more.
+// What was paid out has no part left.
 const debit = `
   with undone as (
     select receiver, token, account_id, sum(amount) as amount from unnest($2::text[], $3::text[], $4::text[], $5::numeric[])
