@@ -177,7 +177,7 @@ export interface HeldPayments {
       readonly network: string
       readonly leasedUntil: Date
       readonly limit: number
-      /** Of the network, together with the actions of all callers that were recorded in the last two minutes and are open. */
+      /** The most that are under way on the network: leased now, or recorded by any caller in the last two minutes and still open. */
       readonly atOnce: number
     },
   ): Promise<readonly HeldPayment[]>

@@ -263,7 +263,7 @@ export const balanceTopics: readonly Hex[] = [
 // The fields of the payment precede the amount of a collection.
 const infoWords = infoFields.split(',').length
 
-/** What the balances were before an event, from what they are after it. */
+/** Computes the balances before an event from those after it. */
 export const stepBackBalances = (
   { topics: [first], data }: Pick<Log, 'topics' | 'data'>,
   { capturable, refundable }: Balances,

@@ -245,7 +245,7 @@ const judgeDeparture = async (
   return isContradicted ? 'unknown' : 'made'
 }
 
-/** Whether the balances have changed from those that the call expects. */
+/** Returns whether the balances have changed from those that the call expects. */
 const isPast = (call: JudgedCall, { capturable, refundable }: Balances): boolean =>
   capturable < call.capturable || (capturable === call.capturable && refundable < call.refundable)
 

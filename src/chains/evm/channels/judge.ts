@@ -41,7 +41,7 @@ export type JudgedRequest =
       readonly type: 'settle'
       readonly receiver: Hex
       readonly token: Hex
-      /** What was paid out before: every sweep raises it, and one sweep raises it from here. */
+      /** The total that had been paid out before: every sweep raises it, and exactly one raises it from here. */
       readonly settledBefore: bigint
     }
   | {

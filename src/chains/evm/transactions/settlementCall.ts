@@ -114,7 +114,7 @@ export type Execution =
 export interface PaidExecution {
   readonly state: 'paid'
   readonly receipt: Receipt
-  /** What it paid, where the row does not know it. */
+  /** It is given where the row does not know what was paid. */
   readonly settledAmount?: bigint
 }
 
