@@ -273,44 +273,45 @@ describe('a capture at the deadline beside others', () => {
 })
 
 describe('a process that dies', () => {
-  it('between the recording and the sending leaves one capture to the next one', async () => {
+  /** Its node has stopped to answer these calls when the job acts. */
+  const actWithout = async (methods: readonly string[]) => {
     const proxy = await scene.openProxy()
     const environment = { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) }
     const merchant = await open({ rpcUrls: [proxy.url], environment })
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
     merchant.clock.shift(dueMs)
-    proxy.setFault('eth_sendRawTransaction', { kind: 'hang' })
+    for (const method of methods) proxy.setFault(method, { kind: 'hang' })
     await merchant.act()
+    return { proxy, merchant, hold }
+  }
+  const openHeir = async ({ clock, service: { signers }, account }: Awaited<ReturnType<typeof open>>) => {
+    const { service } = await openMerchant({ clock, signers, environment: quickFinality(scene) })
+    return asMerchant(service, account)
+  }
+  const expectOneCapture = async (heir: ReturnType<typeof asMerchant>, hold: Hold) => {
+    expect((await heir.read(hold)).settlements.map(({ type }) => type)).toEqual(['hold', 'capture'])
+    expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
+    expect(await scene.countTransfersTo(hold.payTo)).toBe(1)
+  }
+
+  it('between the recording and the sending leaves one capture to the next one', async () => {
+    const { proxy, merchant, hold } = await actWithout(['eth_sendRawTransaction'])
     await pollUntil(
       async () => (await merchant.read(hold)).settlements.some(({ automatic }) => automatic),
       'the capture to be recorded',
       () => merchant.read(hold),
     )
     proxy.clearFaults()
-    const { signers } = merchant.service
-    const second = await openMerchant({ clock: merchant.clock, signers, environment: quickFinality(scene) })
-    const heir = asMerchant(second.service, merchant.account)
+    const heir = await openHeir(merchant)
     await actUntil(heir, hold, 'captured')
-    expect((await heir.read(hold)).settlements.map(({ type }) => type)).toEqual(['hold', 'capture'])
-    expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
-    expect(await scene.countTransfersTo(hold.payTo)).toBe(1)
+    await expectOneCapture(heir, hold)
   })
 
   it('between the sending and the receipt leaves what was made to the next one', async () => {
-    const proxy = await scene.openProxy()
-    const environment = { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) }
-    const merchant = await open({ rpcUrls: [proxy.url], environment })
-    const hold = await merchant.open()
-    await merchant.setAtDeadline(hold, 'capture')
-    merchant.clock.shift(dueMs)
-    for (const method of ['eth_getTransactionReceipt', 'eth_getBlockReceipts'])
-      proxy.setFault(method, { kind: 'hang' })
-    await merchant.act()
+    const { merchant, hold } = await actWithout(['eth_getTransactionReceipt', 'eth_getBlockReceipts'])
     await pollUntil(async () => (await scene.countTransfersTo(hold.payTo)) === 1, 'the capture to be mined')
-    const { signers } = merchant.service
-    const second = await openMerchant({ clock: merchant.clock, signers, environment: quickFinality(scene) })
-    const heir = asMerchant(second.service, merchant.account)
+    const heir = await openHeir(merchant)
     await heir.act()
     await actUntil(heir, hold, 'captured')
     await pollUntil(
@@ -322,9 +323,7 @@ describe('a process that dies', () => {
       'the capture to be confirmed',
       () => heir.read(hold),
     )
-    expect((await heir.read(hold)).settlements.map(({ type }) => type)).toEqual(['hold', 'capture'])
-    expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
-    expect(await scene.countTransfersTo(hold.payTo)).toBe(1)
+    await expectOneCapture(heir, hold)
   })
 
   it('before the recording leaves the hold to the next round', async () => {

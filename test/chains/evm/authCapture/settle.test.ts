@@ -193,7 +193,7 @@ describe('a capture', () => {
 
   it.each([
     ['is shown by its event', [4_000n], { status: 'confirmed', amount: '4000' }],
-    ['beside an equal one is told from it', [1_000n, 4_000n, 5_000n], { status: 'failed' }],
+    ['is distinguished from an equal one beside it', [1_000n, 4_000n, 5_000n], { status: 'failed' }],
   ] as const)(
     'that another program made %s, without the state of its block',
     async (_what, amounts, outcome) => {
