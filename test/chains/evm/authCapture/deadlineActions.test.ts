@@ -4,27 +4,16 @@ import { createHeldPayments } from '../../../../src/stores/postgres/heldPayments
 import type { Hold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
-import { openScene, quickFinality, type ServiceOptions } from '../scene.js'
-import { createMerchants } from './merchants.js'
+import { openScene, quickFinality } from '../scene.js'
+import { createMerchants, dueMs } from './merchants.js'
 
 /* Holds that are captured or voided before their deadline because their account asked for it. */
 
 const scene = useScene(() => openScene({ hasAuthCapture: true }))
 const agent = createEoa()
-const { openMerchant, asMerchant } = createMerchants(() => scene, agent)
+const { openMerchant, openRegistered: open, asMerchant } = createMerchants(() => scene, agent)
 type Merchant = Awaited<ReturnType<typeof openMerchant>>
-
-/** Holds live for an hour: after half of it they are acted on. */
-const dueMs = 1_860_000
-
-const open = async (options: ServiceOptions = {}) => {
-  const clock = shiftedClock()
-  const merchant = await openMerchant({ clock, ...options })
-  await merchant.register()
-  return { ...merchant, clock }
-}
 
 /** Rounds until the hold has the status. */
 const actUntil = (merchant: Merchant, hold: Hold, status: string) =>

@@ -5,24 +5,14 @@ import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
-import { openScene, type ServiceOptions } from '../scene.js'
-import { createMerchants } from './merchants.js'
+import { openScene } from '../scene.js'
+import { createMerchants, dueMs } from './merchants.js'
 
 /* What accounts, instances and mishaps do to each other around the job that acts before deadlines. */
 
 const scene = useScene(() => openScene({ hasAuthCapture: true }))
 const agent = createEoa()
-const { openMerchant, asMerchant } = createMerchants(() => scene, agent)
-
-/** Holds live for an hour: after half of it they are acted on. */
-const dueMs = 1_860_000
-
-const open = async (options: ServiceOptions = {}) => {
-  const clock = shiftedClock()
-  const merchant = await openMerchant({ clock, ...options })
-  await merchant.register()
-  return { ...merchant, clock }
-}
+const { openMerchant, openRegistered: open, asMerchant } = createMerchants(() => scene, agent)
 
 /** When the job may look at the hold again. */
 const readActAt = async ({ hash }: Hold): Promise<number> => {

@@ -5,8 +5,12 @@ import { createAccountStore } from '../../../../src/stores/postgres/accounts/acc
 import type { MoveRequest } from '../../../../src/usecases/captures/useCases.js'
 import type { Hold, HoldPlan } from '../../../support/evm/holds.js'
 import type { EoaWallet } from '../../../support/evm/wallets.js'
+import { shiftedClock } from '../../../support/shiftedClock.js'
 import type { Scene, Service, ServiceOptions } from '../scene.js'
 import { createHolds } from './scene.js'
+
+/** Holds live for an hour: after half of it they are acted on. */
+export const dueMs = 1_860_000
 
 /** Accounts whose holds a key of the service moves. */
 export const createMerchants = (
@@ -74,12 +78,20 @@ export const createMerchants = (
     }
   }
 
+  const openMerchant = async ({ environment = {}, ...options }: ServiceOptions = {}, account?: string) => {
+    const key = { EVM_HOLD_AUTHORIZER_KEY: agent.privateKey }
+    const service = await sceneOf().open({ ...options, environment: { ...key, ...environment } })
+    return asMerchant(service, account)
+  }
   return {
     asMerchant,
-    openMerchant: async ({ environment = {}, ...options }: ServiceOptions = {}, account?: string) => {
-      const key = { EVM_HOLD_AUTHORIZER_KEY: agent.privateKey }
-      const service = await sceneOf().open({ ...options, environment: { ...key, ...environment } })
-      return asMerchant(service, account)
+    openMerchant,
+    /** Its account exists, and its clock can be moved to a deadline. */
+    openRegistered: async (options: ServiceOptions = {}) => {
+      const clock = shiftedClock()
+      const merchant = await openMerchant({ clock, ...options })
+      await merchant.register()
+      return { ...merchant, clock }
     },
   }
 }
