@@ -1,15 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import { emptyTables } from '../../../support/emptyTables.js'
+import { describe, expect, it } from 'vitest'
 import { readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { createEoa } from '../../../support/evm/wallets.js'
-import { shiftedClock } from '../../../support/shiftedClock.js'
-import { useScene } from '../../../support/useScene.js'
-import { eventually, openScene, quickFinality, type Service, type ServiceOptions } from '../scene.js'
+import { eventually, quickFinality } from '../scene.js'
 import { countSent } from '../strangers.js'
-import { careEnvironment, claimedOf, newAccount, payBy, runJob, withdraw } from './careScene.js'
+import { claimedOf, newAccount, useCare, withdraw } from './careScene.js'
 import {
   type Channel,
-  type ChannelPlan,
   callSettlement,
   claimBody,
   depositBody,
@@ -23,32 +19,9 @@ import {
 
 /* What becomes of vouchers of delegated channels without a request: claims, payouts and events. */
 
-const scene = useScene(() => openScene({ hasBatchSettlement: true }))
-const authorizer = createEoa()
+const care = useCare()
+const { scene, authorizer, openService, open, pay, run } = care
 const hourMs = 3_600_000
-let clock = shiftedClock()
-let service: Service
-
-const openService = (options: ServiceOptions = {}): Promise<Service> =>
-  scene.open({
-    clock,
-    ...options,
-    environment: { ...careEnvironment(scene.chain, authorizer), ...options.environment },
-  })
-
-beforeEach(async () => {
-  await emptyTables(scene.database.pool(), 'channel_vouchers', 'channel_sweeps', 'channel_sweep_shares')
-  clock = shiftedClock()
-  service = await openService()
-})
-
-const open = (changes: ChannelPlan = {}, amount = 100_000n): Promise<Channel> =>
-  openChannelOnChain(scene.chain, { authorizer, ...changes }, amount)
-
-const pay = (channel: Channel, ceiling: bigint, account: string, by = service): Promise<void> =>
-  payBy(by, channel, ceiling, account)
-
-const run = (name: string, by = service): Promise<void> => runJob(by, name)
 
 const listEvents = async (account: string, type: string) => {
   const { rows } = await scene.database
@@ -85,7 +58,7 @@ describe('a voucher of a delegated channel', () => {
     await pay(channel, 3_000n, 'ada')
     await scene.database.pool().query('alter table channel_vouchers rename to channel_vouchers_away')
     try {
-      await expect(service.verify(await voucherBody(channel, 4_000n), 'ada')).rejects.toThrow()
+      await expect(care.service.verify(await voucherBody(channel, 4_000n), 'ada')).rejects.toThrow()
     } finally {
       await scene.database.pool().query('alter table channel_vouchers_away rename to channel_vouchers')
     }
@@ -96,12 +69,12 @@ describe('a voucher of a delegated channel', () => {
     const count = async () => (await scene.database.pool().query('select from channel_vouchers')).rowCount
     const channel = planChannel(scene.chain, { authorizer })
     const deposit = await depositBody(channel)
-    await service.verify(deposit, account)
-    await service.explain(deposit, account)
+    await care.service.verify(deposit, account)
+    await care.service.explain(deposit, account)
     expect(await count()).toBe(0)
-    expect(await service.settle(deposit, account)).toMatchObject({ success: true })
+    expect(await care.service.settle(deposit, account)).toMatchObject({ success: true })
     expect(await count()).toBe(1)
-    await service.explain(await voucherBody(channel, 9_000n), account)
+    await care.service.explain(await voucherBody(channel, 9_000n), account)
     const { rows } = await scene.database.pool().query('select ceiling from channel_vouchers')
     expect(rows).toEqual([{ ceiling: '1000' }])
   })
@@ -122,7 +95,7 @@ describe('a claim without a request', () => {
     ])
     expect(await listEvents(account, 'settlement.confirmed')).toHaveLength(1)
     await run('claimChannels')
-    expect(await countSent(scene, service)).toBe(1)
+    expect(await countSent(scene, care.service)).toBe(1)
   })
 
   it('takes less when it has waited long enough, and never what is not worth its row', async () => {
@@ -132,8 +105,8 @@ describe('a claim without a request', () => {
     await pay(channel, 1_500n, account)
     await pay(dust, 1_050n, account)
     await run('claimChannels')
-    expect(await countSent(scene, service)).toBe(0)
-    clock.shift(25 * hourMs)
+    expect(await countSent(scene, care.service)).toBe(0)
+    care.clock.shift(25 * hourMs)
     await run('claimChannels')
     expect(await claimedOf(channel)).toBe(500n)
     expect(await claimedOf(dust)).toBe(0n)
@@ -146,7 +119,7 @@ describe('a claim without a request', () => {
     for (const channel of channels) await pay(channel, 4_000n, account)
     await run('claimChannels')
     for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
-    expect(await countSent(scene, service)).toBe(1)
+    expect(await countSent(scene, care.service)).toBe(1)
   })
 
   const listOf = async (accounts: readonly string[]) => {
@@ -163,7 +136,7 @@ describe('a claim without a request', () => {
       await pay(channel, 4_000n, account)
     }
     await run('claimChannels')
-    expect(await countSent(scene, service)).toBe(1)
+    expect(await countSent(scene, care.service)).toBe(1)
     const settlements = await listOf(accounts)
     expect(new Set(settlements.map(({ transaction }) => transaction)).size).toBe(1)
     for (const [account, channel] of channels) {
@@ -217,7 +190,7 @@ describe('a claim without a request', () => {
     expect(recorded).toMatchObject([{ state: 'pending' }, { state: 'pending' }])
     expect(new Set(recorded.map(({ transaction }) => transaction)).size).toBe(1)
     await eventually(async () => {
-      await service.reconcile()
+      await care.service.reconcile()
       return (await listOf(accounts)).every(({ state }) => state === 'confirmed') ? true : null
     })
     for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
@@ -231,7 +204,7 @@ describe('a claim without a request', () => {
     }
     await run('claimChannels')
     for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
-    expect(await countSent(scene, service)).toBe(2)
+    expect(await countSent(scene, care.service)).toBe(2)
   })
 
   it('takes no more than a deposit backs that a reorg has taken back', async () => {
@@ -239,12 +212,12 @@ describe('a claim without a request', () => {
     const planned = planChannel(scene.chain, { authorizer })
     const before = await scene.chain.control.snapshot()
     const deposit = await depositBody(planned, { amount: 50_000n })
-    expect(await service.settle(deposit, account)).toMatchObject({ success: true })
+    expect(await care.service.settle(deposit, account)).toMatchObject({ success: true })
     await pay(planned, 9_000n, account)
     await scene.chain.control.revert(before)
     for (let round = 0; round < 4; round++) {
       await run('claimChannels')
-      clock.shift(2 * hourMs)
+      care.clock.shift(2 * hourMs)
     }
     const claims = (await listSettlements(account)).filter(({ details }) => details.type === 'claim')
     expect(claims).toEqual([])
@@ -258,7 +231,7 @@ describe('a claim without a request', () => {
     await pay(channel, 5_000n, account)
     await Promise.all([run('claimChannels'), run('claimChannels', other)])
     expect(await claimedOf(channel)).toBe(4_000n)
-    expect((await countSent(scene, service)) + (await countSent(scene, other))).toBe(1)
+    expect((await countSent(scene, care.service)) + (await countSent(scene, other))).toBe(1)
   })
 
   it('that was recorded and never sent is sent by another instance, and not made a second time', async () => {
@@ -275,7 +248,7 @@ describe('a claim without a request', () => {
     await run('claimChannels')
     expect(await listSettlements(account)).toMatchObject([{ state: 'pending' }])
     await eventually(async () => {
-      await service.reconcile()
+      await care.service.reconcile()
       return (await listSettlements(account))[0]?.state === 'confirmed' ? true : null
     })
     expect(await claimedOf(channel)).toBe(4_000n)
@@ -313,10 +286,10 @@ describe('a withdrawal', () => {
     await pay(channel, 1_000n, account)
     await run('claimChannels')
     await withdraw(channel)
-    clock.shift(301_000)
+    care.clock.shift(301_000)
     await run('claimChannels')
     expect(await listEvents(account, 'channel.withdrawal_requested')).toHaveLength(1)
-    expect(await countSent(scene, service)).toBe(0)
+    expect(await countSent(scene, care.service)).toBe(0)
   })
 
   it('of dust sends nothing', async () => {
@@ -325,7 +298,7 @@ describe('a withdrawal', () => {
     await pay(channel, 1_010n, account)
     await withdraw(channel)
     await run('claimChannels')
-    expect(await countSent(scene, service)).toBe(0)
+    expect(await countSent(scene, care.service)).toBe(0)
     expect(await listEvents(account, 'channel.unclaimable')).toEqual([])
   })
 })
@@ -355,7 +328,7 @@ describe('a payout without a request', () => {
     await run('claimChannels')
     await run('sweepReceivers')
     expect(await balanceOf(channel)).toBe(7_000n)
-    clock.shift(600_000)
+    care.clock.shift(600_000)
     await run('sweepReceivers')
     const { receiver, token } = channel.config
     expect(await readReceiver(scene.chain, receiver, token)).toMatchObject({ totalSettled: 7_000n })
@@ -372,10 +345,10 @@ describe('a payout without a request', () => {
     await pay(channel, 3_500n, account)
     await run('claimChannels')
     await run('claimChannels')
-    clock.shift(25 * hourMs)
+    care.clock.shift(25 * hourMs)
     await Promise.all([run('sweepReceivers'), run('sweepReceivers', other)])
     expect(await balanceOf(channel)).toBe(2_500n)
-    expect((await countSent(scene, service)) + (await countSent(scene, other))).toBe(2)
+    expect((await countSent(scene, care.service)) + (await countSent(scene, other))).toBe(2)
   })
 })
 
@@ -388,7 +361,7 @@ it('a refund claims what vouchers show to be charged, also where the request cla
     { amount: 100_000n },
     { claimAuthorizerSignature: undefined, refundAuthorizerSignature: undefined },
   )
-  expect(await service.settle(refund, account)).toMatchObject({ success: true, amount: '96000' })
+  expect(await care.service.settle(refund, account)).toMatchObject({ success: true, amount: '96000' })
   expect(await readChannel(scene.chain, channel.config)).toMatchObject({
     balance: 4_000n,
     totalClaimed: 4_000n,
@@ -397,10 +370,10 @@ it('a refund claims what vouchers show to be charged, also where the request cla
 
 it('channels are listed and shown to their own account alone', async () => {
   const [account, other] = [newAccount(), newAccount()]
-  const { listChannels, getChannel } = service.core.useCases.channels
+  const { listChannels, getChannel } = care.service.core.useCases.channels
   const [first, second] = [await open(), await open()]
   await pay(first, 3_000n, account)
-  clock.shift(1_000)
+  care.clock.shift(1_000)
   await pay(second, 3_000n, account)
   await run('claimChannels')
   const page = await listChannels(account, { limit: 1 })
@@ -438,10 +411,10 @@ it('rival claims of one account: a claim that its server has made is not made ag
   const own = await claimBody(channel, [await rowOf(channel, 5_000n)], {
     claimAuthorizerSignature: undefined,
   })
-  expect(await service.settle(own, account)).toMatchObject({ success: true })
+  expect(await care.service.settle(own, account)).toMatchObject({ success: true })
   await run('claimChannels')
   expect(await claimedOf(channel)).toBe(5_000n)
-  expect(await countSent(scene, service)).toBe(1)
+  expect(await countSent(scene, care.service)).toBe(1)
 })
 
 // The last one: the chain's time has moved on afterwards.

@@ -1,6 +1,5 @@
 import { decodeFunctionData, type Hex, parseAbi } from 'viem'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { emptyTables } from '../../../support/emptyTables.js'
+import { describe, expect, it } from 'vitest'
 import { batchSettlementAbi, readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { callContract } from '../../../support/evm/contractCalls.js'
 import {
@@ -10,11 +9,9 @@ import {
   deployWallet,
   moods,
 } from '../../../support/evm/wallets.js'
-import { shiftedClock } from '../../../support/shiftedClock.js'
-import { useScene } from '../../../support/useScene.js'
-import { eventually, openScene, quickFinality, type Service, type ServiceOptions } from '../scene.js'
+import { eventually, quickFinality } from '../scene.js'
 import { countSent } from '../strangers.js'
-import { careEnvironment, claimedOf, newAccount, payBy, runJob, withdraw } from './careScene.js'
+import { claimedOf, newAccount, useCare, withdraw } from './careScene.js'
 import {
   type Channel,
   type ChannelPlan,
@@ -22,7 +19,6 @@ import {
   claimBody,
   depositBody,
   depositOnChain,
-  openChannelOnChain,
   planChannel,
   prefixed,
   refundOrder,
@@ -33,31 +29,8 @@ import {
 
 /* What payers and rivals try where this facilitator signs for a receiver, and claims without a request. */
 
-const scene = useScene(() => openScene({ hasBatchSettlement: true }))
-const authorizer = createEoa()
-let clock = shiftedClock()
-let service: Service
-
-const openService = (options: ServiceOptions = {}): Promise<Service> =>
-  scene.open({
-    clock,
-    ...options,
-    environment: { ...careEnvironment(scene.chain, authorizer), ...options.environment },
-  })
-
-beforeEach(async () => {
-  await emptyTables(scene.database.pool(), 'channel_vouchers', 'channel_sweeps', 'channel_sweep_shares')
-  clock = shiftedClock()
-  service = await openService()
-})
-
-const open = (changes: ChannelPlan = {}, amount = 100_000n): Promise<Channel> =>
-  openChannelOnChain(scene.chain, { authorizer, ...changes }, amount)
-
-const pay = (channel: Channel, ceiling: bigint, account: string, by = service): Promise<void> =>
-  payBy(by, channel, ceiling, account)
-
-const run = (name: string, by = service): Promise<void> => runJob(by, name)
+const care = useCare()
+const { scene, authorizer, open, pay, run } = care
 
 const unsigned = { claimAuthorizerSignature: undefined, refundAuthorizerSignature: undefined }
 
@@ -95,7 +68,10 @@ describe('a refund that is signed here', () => {
     const channel = await open()
     await pay(channel, 5_000n, account)
     const before = await scene.chain.control.snapshot()
-    const answer = await service.settle(await refundOrder(channel, { amount: 100_000n }, unsigned), account)
+    const answer = await care.service.settle(
+      await refundOrder(channel, { amount: 100_000n }, unsigned),
+      account,
+    )
     expect(answer).toMatchObject({ success: true, amount: '96000' })
     const { transaction } = answer as { readonly transaction: Hex }
     const { input } = await scene.chain.client.getTransaction({ hash: transaction })
@@ -108,13 +84,13 @@ describe('a refund that is signed here', () => {
     const account = newAccount()
     const channel = await open()
     const verify = async (ceiling: bigint) =>
-      await service.verify(await voucherBody(channel, ceiling), account)
+      await care.service.verify(await voucherBody(channel, ceiling), account)
     expect(await verify(1_000n)).toMatchObject({ isValid: true })
     const before = await scene.chain.control.snapshot()
     const submissions: (() => Promise<void>)[] = []
     for (const [nonce, amount] of [30_000n, 1_000n].entries()) {
       const order = await refundOrder(channel, { amount, nonce: BigInt(nonce) }, unsigned)
-      const answer = await service.settle(order, account)
+      const answer = await care.service.settle(order, account)
       expect(answer).toMatchObject({ success: true, amount: `${amount}` })
       const { transaction } = answer as { readonly transaction: Hex }
       const { input } = await scene.chain.client.getTransaction({ hash: transaction })
@@ -126,7 +102,7 @@ describe('a refund that is signed here', () => {
     const exceeded = { isValid: false, invalidReason: prefixed('cumulative_exceeds_balance') }
     expect(await verify(99_000n)).toMatchObject(exceeded)
     const deposit = { amount: 2_000n, ceiling: 100_000n, method: 'permit2' } as const
-    expect(await service.verify(await depositBody(channel, deposit), account)).toMatchObject(exceeded)
+    expect(await care.service.verify(await depositBody(channel, deposit), account)).toMatchObject(exceeded)
     for (const submit of submissions) await submit()
     expect(await verify(69_001n)).toMatchObject(exceeded)
     expect(await verify(69_000n)).toMatchObject({ isValid: true })
@@ -138,10 +114,10 @@ describe('what vouchers show to be charged', () => {
     const account = newAccount()
     const channel = planChannel(scene.chain, { authorizer, price: 10_000n })
     const deposit = await depositBody(channel, { amount: 100_000n })
-    expect(await service.verify(deposit, account)).toMatchObject({ isValid: true })
+    expect(await care.service.verify(deposit, account)).toMatchObject({ isValid: true })
     // As the published server does where the resource overrides the amount.
     const charged = withRequirements(deposit, { amount: '300' })
-    expect(await service.settle(charged, account)).toMatchObject({ success: true })
+    expect(await care.service.settle(charged, account)).toMatchObject({ success: true })
     await withdraw(channel, 50_000n)
     for (let round = 0; round < 2; round++) await run('claimChannels')
     expect(await claimedOf(channel)).toBeLessThanOrEqual(300n)
@@ -154,7 +130,7 @@ describe('a deposit that the wallet of its payer did not sign', () => {
     const wallet = await deployWallet(scene.chain, await createSoladyWallet(scene.chain))
     const { signTypedData } = createEoa()
     const channel = planChannel(scene.chain, { authorizer, wallet: { ...wallet, signTypedData } })
-    expect(await service.verify(await depositBody(channel), account)).toMatchObject({ isValid: false })
+    expect(await care.service.verify(await depositBody(channel), account)).toMatchObject({ isValid: false })
     const { rowCount } = await scene.database
       .pool()
       .query('select from channel_custody where account = $1', [account])
@@ -180,7 +156,7 @@ describe('a claim without a request', () => {
   it('pays no gas again for a wallet that refuses its voucher once the claim is sent', async () => {
     const account = newAccount()
     const proxy = await scene.openProxy()
-    service = await openService({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
+    await care.replaceService({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
     const bad = await openWallet('acceptsAll')
     for (const ceiling of [9_000n, 10_000n, 11_000n]) {
       await pay(bad, ceiling, account)
@@ -196,14 +172,14 @@ describe('a claim without a request', () => {
       await round
       await setMood(bad, 'acceptsAll')
       await eventually(async () => {
-        await service.reconcile()
+        await care.service.reconcile()
         const { rowCount } = await scene.database
           .pool()
           .query(`select from settlements where caller = $1 and state in ('claimed', 'pending')`, [account])
         return rowCount === 0 ? true : null
       })
     }
-    expect(await countSent(scene, service)).toBe(1)
+    expect(await countSent(scene, care.service)).toBe(1)
     const { rows } = await scene.database
       .pool()
       .query(`select type from webhook_deliveries where account_id = $1 and type like 'channel.%'`, [account])
@@ -236,7 +212,7 @@ describe('a claim without a request', () => {
     await run('claimChannels')
     await depositOnChain(channel, 100_000n)
     await withdraw(channel, 100_000n)
-    clock.shift(450_000)
+    care.clock.shift(450_000)
     await run('claimChannels')
     expect(await claimedOf(channel)).toBe(49_000n)
   })
@@ -244,7 +220,7 @@ describe('a claim without a request', () => {
   it('against a withdrawal waits for none that a reorg has made impossible, with the deposit of another row', async () => {
     const account = newAccount()
     const { control } = scene.chain
-    service = await openService({ environment: { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' } })
+    await care.replaceService({ environment: { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' } })
     const payTo = createEoa().address
     const kept = await open({ payTo })
     const before = await control.snapshot()
@@ -254,7 +230,7 @@ describe('a claim without a request', () => {
     for (const channel of [kept, gone]) expect(await claimedOf(channel)).toBe(3_000n)
     await control.revert(before)
     await control.mine(3)
-    const { core } = service
+    const { core } = care.service
     await core.detectReorgs()
     await core.detectReorgs()
     const findState = async () => {
@@ -264,11 +240,11 @@ describe('a claim without a request', () => {
       return rows
     }
     expect(await findState()).toEqual([{ state: 'pending' }])
-    await service.reconcile()
-    await service.reconcile()
+    await care.service.reconcile()
+    await care.service.reconcile()
     expect(await findState()).toEqual([{ state: 'pending' }])
     await withdraw(kept, 90_000n)
-    clock.shift(450_000)
+    care.clock.shift(450_000)
     await run('claimChannels')
     expect(await claimedOf(kept)).toBe(3_000n)
   })
@@ -279,7 +255,7 @@ describe('a claim without a request', () => {
     const environment = {
       [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20',
     }
-    service = await openService({ environment })
+    await care.replaceService({ environment })
     const payTo = createEoa().address
     const channels = [await open()]
     for (let count = 0; count < 55; count += 1) channels.push(await open({ payTo }))
@@ -290,18 +266,18 @@ describe('a claim without a request', () => {
       await pay(channel, 4_000n, index === 0 ? neighbour : account)
     }
     await run('claimChannels')
-    expect(await countSent(scene, service)).toBe(1)
+    expect(await countSent(scene, care.service)).toBe(1)
     await control.revert(before)
     await control.mine(3)
-    const { core } = service
+    const { core } = care.service
     await core.detectReorgs()
     await core.detectReorgs()
-    await service.reconcile()
-    await service.reconcile()
+    await care.service.reconcile()
+    await care.service.reconcile()
     expect(await claimedOf(late)).toBe(0n)
     await depositOnChain(late, 100_000n)
-    await service.reconcile()
-    await service.reconcile()
+    await care.service.reconcile()
+    await care.service.reconcile()
     for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
   })
 
@@ -314,7 +290,7 @@ describe('a claim without a request', () => {
     await run('claimChannels')
     expect(await claimedOf(channel)).toBe(0n)
     await withdraw(channel, 100_000n)
-    clock.shift(301_000)
+    care.clock.shift(301_000)
     await run('claimChannels')
     expect(await claimedOf(channel)).toBe(4_000n)
   })
@@ -326,7 +302,7 @@ describe('a claim without a request', () => {
     await run('claimChannels')
     expect(await claimedOf(channel)).toBe(4_000n)
     const own = await claimBody(channel, [await rowOf(channel, 5_000n, 4_000n)], unsigned)
-    expect(await service.settle(own, account)).toMatchObject({ success: true })
+    expect(await care.service.settle(own, account)).toMatchObject({ success: true })
   })
 })
 
@@ -373,7 +349,7 @@ describe('a payout without a request', () => {
 
   it('is made for an account where a rival that was credited last cannot pay for it', async () => {
     const environment = { RATE_LIMITS: 'on', SETTLES_PER_RECIPIENT_PER_HOUR: '3' }
-    service = await openService({ environment })
+    await care.replaceService({ environment })
     const [rival, merchant] = [newAccount(), newAccount()]
     const payTo = createEoa().address
     const [foreign, own] = [await open({ payTo }), await open({ payTo })]
@@ -432,19 +408,19 @@ describe('a signed refund that was not made', () => {
   /** Its payer has the claim beside it revert, so that the signature is public and its nonce unused. */
   const failRefund = async (account: string) => {
     const proxy = await scene.openProxy()
-    service = await openService({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
+    await care.replaceService({ rpcUrls: [proxy.url], environment: quickFinality(scene) })
     const channel = await openWallet('acceptsAll', {}, 10_000n)
     await pay(channel, 5_000n, account)
     const order = await refundOrder(channel, { charged: 5_000n, amount: 5_000n }, unsigned)
     const release = proxy.hold('eth_sendRawTransaction')
-    const settled = service.settle(order, account)
+    const settled = care.service.settle(order, account)
     await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
     await setMood(channel, 'refusesAll')
     release()
     expect(await settled).toMatchObject({ success: false })
     await setMood(channel, 'acceptsAll')
     const refund = await eventually(async () => {
-      await service.reconcile()
+      await care.service.reconcile()
       const { rows } = await scene.database
         .pool()
         .query(`select state, transaction from settlements where caller = $1`, [account])
@@ -457,14 +433,14 @@ describe('a signed refund that was not made', () => {
   }
 
   const claimAll = async (channel: Channel, total: bigint, account: string) =>
-    await service.settle(await claimBody(channel, [await rowOf(channel, total)], unsigned), account)
+    await care.service.settle(await claimBody(channel, [await rowOf(channel, total)], unsigned), account)
 
   it('takes nothing that a voucher after it was accepted for', async () => {
     const account = newAccount()
     const { channel, submit } = await failRefund(account)
     let accepted = 5_000n
     for (const ceiling of [6_000n, 8_000n, 10_000n]) {
-      const answer = await service.verify(await voucherBody(channel, ceiling), account)
+      const answer = await care.service.verify(await voucherBody(channel, ceiling), account)
       if (answer.isValid) accepted = ceiling
     }
     await submit()
@@ -476,13 +452,13 @@ describe('a signed refund that was not made', () => {
     const account = newAccount()
     const { channel, order } = await failRefund(account)
     const verify = async (ceiling: bigint) =>
-      await service.verify(await voucherBody(channel, ceiling), account)
+      await care.service.verify(await voucherBody(channel, ceiling), account)
     const exceeded = { isValid: false, invalidReason: prefixed('cumulative_exceeds_balance') }
     const deposit = (ceiling: bigint) => depositBody(channel, { amount: 2_000n, ceiling, method: 'permit2' })
-    expect(await service.verify(await deposit(7_001n), account)).toMatchObject(exceeded)
-    expect(await service.settle(await deposit(7_000n), account)).toMatchObject({ success: true })
+    expect(await care.service.verify(await deposit(7_001n), account)).toMatchObject(exceeded)
+    expect(await care.service.settle(await deposit(7_000n), account)).toMatchObject({ success: true })
     expect(await verify(7_001n)).toMatchObject(exceeded)
-    expect(await service.settle(order, account)).toMatchObject({ success: true })
+    expect(await care.service.settle(order, account)).toMatchObject({ success: true })
     expect(await verify(7_000n)).toMatchObject({ isValid: true })
     await depositOnChain(channel, 3_000n)
     expect(await verify(10_000n)).toMatchObject({ isValid: true })
@@ -494,23 +470,23 @@ describe('a refund beside a withdrawal', () => {
   it('is not left valid for a later deposit by a withdrawal that makes its claim revert', async () => {
     const account = newAccount()
     const proxy = await scene.openProxy()
-    service = await openService({ rpcUrls: [proxy.url] })
+    await care.replaceService({ rpcUrls: [proxy.url] })
     const channel = await open({}, 10_000n)
     const { config } = channel
     await pay(channel, 5_000n, account)
     await callSettlement(channel, config.payer, 'initiateWithdraw', [config, 9_500n])
     await scene.chain.control.increaseTime(config.withdrawDelay + 1)
     await scene.chain.control.mine()
-    clock.shift((config.withdrawDelay + 1) * 1_000)
+    care.clock.shift((config.withdrawDelay + 1) * 1_000)
     const before = proxy.count('eth_sendRawTransaction')
     const order = await refundOrder(channel, { charged: 5_000n, amount: 5_000n }, unsigned)
-    expect(await service.settle(order, account)).toMatchObject({
+    expect(await care.service.settle(order, account)).toMatchObject({
       success: false,
       errorReason: prefixed('refund_simulation_failed'),
     })
     expect(proxy.count('eth_sendRawTransaction')).toBe(before)
     const claim = await claimBody(channel, [await rowOf(channel, 5_000n)], unsigned)
-    expect(await service.settle(claim, account)).toMatchObject({ success: true })
-    expect(await service.settle(order, account)).toMatchObject({ success: true, amount: '5000' })
+    expect(await care.service.settle(claim, account)).toMatchObject({ success: true })
+    expect(await care.service.settle(order, account)).toMatchObject({ success: true, amount: '5000' })
   })
 })

@@ -1,36 +1,16 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import { emptyTables } from '../../../support/emptyTables.js'
-import { createEoa } from '../../../support/evm/wallets.js'
+import { describe, expect, it } from 'vitest'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { shiftedClock } from '../../../support/shiftedClock.js'
-import { useScene } from '../../../support/useScene.js'
-import { openScene, type Service, type ServiceOptions } from '../scene.js'
 import { countSent } from '../strangers.js'
-import { careEnvironment, claimedOf, newAccount, payBy, runJob } from './careScene.js'
+import { claimedOf, newAccount, payBy, runJob, useCare } from './careScene.js'
 import { type Channel, openChannelOnChain } from './channelScene.js'
 
 /* What one receiver or one dead process costs the others whose claims share its transaction. */
 
-const scene = useScene(() => openScene({ hasBatchSettlement: true }))
-const authorizer = createEoa()
-let clock = shiftedClock()
-let service: Service
-
-const openService = (options: ServiceOptions = {}): Promise<Service> =>
-  scene.open({
-    clock,
-    ...options,
-    environment: { ...careEnvironment(scene.chain, authorizer), ...options.environment },
-  })
-
-beforeEach(async () => {
-  await emptyTables(scene.database.pool(), 'channel_vouchers', 'channel_sweeps', 'channel_sweep_shares')
-  clock = shiftedClock()
-  service = await openService()
-})
+const care = useCare()
+const { scene, authorizer, openService } = care
 
 /** Channels of an account and a receiver each, in which 9,000 are charged for sure. */
-const openPaid = async (count: number, by = service) => {
+const openPaid = async (count: number, by = care.service) => {
   const accounts = Array.from({ length: count }, newAccount)
   const channels: Channel[] = []
   for (const account of accounts) {
@@ -50,7 +30,7 @@ const listSettlements = async (accounts: readonly string[], type: string) => {
   return rows
 }
 
-const claimTwice = async (by = service) => {
+const claimTwice = async (by = care.service) => {
   await runJob(by, 'claimChannels')
   // What was claimed is seen by the next round.
   await runJob(by, 'claimChannels')
@@ -64,17 +44,17 @@ describe('a receiver that the token blocks', () => {
     await scene.chain.setBlacklisted(blocked, true)
     await claimTwice()
     expect(await Promise.all(channels.map(claimedOf))).toEqual([9_000n, 9_000n, 9_000n])
-    expect(await countSent(scene, service)).toBe(1)
+    expect(await countSent(scene, care.service)).toBe(1)
     const sweep = async (expected: readonly bigint[]) => {
-      await runJob(service, 'sweepReceivers')
+      await runJob(care.service, 'sweepReceivers')
       const balances = await Promise.all([first, blocked, last].map(scene.chain.balanceOf))
       expect(balances).toEqual(expected)
     }
     await sweep([9_000n, 0n, 9_000n])
-    const sent = await countSent(scene, service)
+    const sent = await countSent(scene, care.service)
     // It is tried again, and costs nothing while it is blocked.
     await sweep([9_000n, 0n, 9_000n])
-    expect(await countSent(scene, service)).toBe(sent)
+    expect(await countSent(scene, care.service)).toBe(sent)
     await scene.chain.setBlacklisted(blocked, false)
     await sweep([9_000n, 9_000n, 9_000n])
     const payouts = await listSettlements(accounts, 'settle')
@@ -117,7 +97,7 @@ describe('a process that ends after it sent a shared claim', () => {
       const recorded = await listSettlements(accounts, 'claim')
       expect(recorded.map(({ state }) => state)).toEqual(['pending', 'pending', 'pending'])
       expect(new Set(recorded.map(({ transaction }) => transaction)).size).toBe(1)
-      clock.shift(600_000)
+      care.clock.shift(600_000)
       const { signers } = dying
       const heir = await openService({ signers })
       await runJob(heir, 'claimChannels')
