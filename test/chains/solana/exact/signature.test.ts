@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, verify } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -62,14 +62,12 @@ describe('Ed25519 signatures', () => {
     expect(isSignedBy(signedBy(ed25519.getPublicKey(seed), malleated), 0)).toBe(false)
   })
 
-  it('are refused with a small-order R, which Node accepts', () => {
+  // Node's own check depends on its OpenSSL: that of Node 20 accepts them, that of Node 24 does not.
+  it('are refused with a small-order R, although they satisfy the equation', () => {
     const seed = Buffer.alloc(32, 9)
     const key = ed25519.getPublicKey(seed)
     const signature = signWithoutNonce(seed)
-    const spki = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), key])
-    expect(
-      verify(null, message, createPublicKey({ key: spki, format: 'der', type: 'spki' }), signature),
-    ).toBe(true)
+    expect(ed25519.verify(signature, message, key, { zip215: true })).toBe(true)
     expect(isSignedBy(signedBy(key, signature), 0)).toBe(false)
   })
 
