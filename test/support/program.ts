@@ -11,8 +11,10 @@ export const compiledFolderVariable = 'QUITTANCE_COMPILED_FOLDER'
 
 const root = new URL('../../', import.meta.url)
 
-// By default V8 optimizes during a start what few processes live to run again: a sixth of the processor time of a start.
-const flags = ['--enable-source-maps', '--interrupt-budget=1400000'] as const
+// By default V8 optimizes during a start what few processes live to run again: a sixth of the processor time of a start. Only
+// that of Node.js 20 has this option; later ones would refuse to start with it.
+const budget = Number.parseInt(process.versions.node, 10) < 22 ? ['--interrupt-budget=1400000'] : []
+const flags = ['--enable-source-maps', ...budget]
 
 /** Of sources as they are. */
 export const interpretedProgram = (file: string): Program => ({
