@@ -29,7 +29,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 /** Starts a facilitator and waits until it is ready. It is killed when this process exits. */
 export const launch = async ({ name, port, args, readyPath, environment }: Launch): Promise<Contender> => {
   const begun = performance.now()
-  const child = spawnChild([process.execPath, ...args], {
+  const child = spawnChild([process.env.BENCH_NODE || process.execPath, ...args], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
