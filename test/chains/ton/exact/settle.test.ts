@@ -87,7 +87,13 @@ describe('with several endpoints', () => {
     expect(await service.settle(large)).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     await pollUntil(async () => (await chain.token.balanceOf(payTo)) === 1_000_000n, 'the payment to arrive')
     const small = await clientPaidPayment({ chain, wallet, payTo, amount: 999_999n })
-    await pollUntil(async () => (await service.settle(small)).success, 'success of the small payment')
+    let answer: unknown
+    const isPaid = async () => {
+      const settled = await service.settle(small)
+      answer = settled
+      return settled.success
+    }
+    await pollUntil(isPaid, 'success of the small payment', () => answer)
     behind.clearFaults()
     await service.reconcile()
     expect(await service.settle(large)).toMatchObject({ success: true })
