@@ -287,9 +287,10 @@ export const createMetrics = ({
   const networks = new Set(kinds.map(({ network }) => network))
   const schemes = new Set(kinds.map(({ scheme }) => scheme))
   const labelNetwork = (network: string) => (networks.has(network) ? network : 'other')
-  const kindLabels = ({ scheme, network }: MeasuredKind) => ({
+  const labelKind = <Result extends string>({ scheme, network }: MeasuredKind, result: Result) => ({
     network: labelNetwork(network),
     scheme: schemes.has(scheme) ? scheme : 'other',
+    result,
   })
 
   /** Networks that are no longer configured share the label `other`. */
@@ -324,13 +325,13 @@ export const createMetrics = ({
       activeRequests += 1
     },
     countRequestEnded: ({ method, endpoint, status, durationSeconds }) => {
-      const labels = { method: knownMethods.has(method) ? method : 'other', endpoint }
+      const known = knownMethods.has(method) ? method : 'other'
       activeRequests -= 1
-      requests.count({ ...labels, status: String(status) })
-      durations.observe(labels, durationSeconds)
+      requests.count({ method: known, endpoint, status: String(status) })
+      durations.observe({ method: known, endpoint }, durationSeconds)
     },
-    countVerify: (kind, result) => verifies.count({ ...kindLabels(kind), result }),
-    countSettle: (kind, result) => settles.inc({ ...kindLabels(kind), result }),
+    countVerify: (kind, result) => verifies.count(labelKind(kind, result)),
+    countSettle: (kind, result) => settles.inc(labelKind(kind, result)),
     countReorged: (network) => reorged.inc({ network: labelNetwork(network) }),
     countLost: (network) => lost.inc({ network: labelNetwork(network) }),
     setLastReconciliation: (run) => {

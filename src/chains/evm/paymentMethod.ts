@@ -154,8 +154,7 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
     if (state === null) trace.note('simulation', refused)
     else noteState(state, { reads: simulation.reads, refused }, trace)
   }
-  const beforeSettle = { isForSettle: true, marginSeconds: family.expiryMarginSeconds }
-  const beforeVerify = { isForSettle: false, marginSeconds: 0 }
+  const { expiryMarginSeconds } = family
 
   /** Gas that an amount is worth at least: what was promised with a hold is settled for the published minimum. */
   const findLeastGas = (isForSettle: boolean): bigint =>
@@ -222,9 +221,17 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
     verify: async (payment, options) => {
       const { isAwaited, isForSettle = false, isAdmitted = false, caller = null, trace } = options
       const requester = readRequester(options)
-      const beforeSending = { ...beforeSettle, isAdmitted, requester, caller }
+      const beforeSending: Phase = {
+        isForSettle: true,
+        isAdmitted,
+        marginSeconds: expiryMarginSeconds,
+        requester,
+        caller,
+      }
       if (!isAwaited()) throw new Error('The caller is gone')
-      const phase = isForSettle ? beforeSending : { ...beforeVerify, isAdmitted, requester, caller }
+      const phase: Phase = isForSettle
+        ? beforeSending
+        : { isForSettle: false, isAdmitted, marginSeconds: 0, requester, caller }
       const preparation = await prepare(payment, phase, trace)
       trace?.expect([...closingRules, ...stateNames])
       if ('refused' in preparation) {
@@ -236,8 +243,10 @@ export const createPaymentMethod = <Prepared extends PreparedCall>(
       if (isReached) return authorize(preparation.prepared, [], null, beforeSending)
       const use = readUse(options, call.payer)
       const amount = call.amount > 0n ? call.amount : maximum
-      const paid = amount === 0n || isExempt ? null : { asset: candidate.token.address, amount, isForSettle }
-      const tooLow = paid === null ? null : minimum.refuse({ ...paid, cost: engine.findTypicalCost() })
+      const asset = candidate.token.address
+      const paid = amount === 0n || isExempt ? null : { asset, amount, isForSettle }
+      const cost = engine.findTypicalCost()
+      const tooLow = paid === null ? null : minimum.refuse({ asset, amount, isForSettle, cost })
       trace?.note('minimum_payment', tooLow)
       if (tooLow !== null) {
         if (trace !== undefined) await traceState(payment, trace)

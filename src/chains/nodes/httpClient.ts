@@ -71,7 +71,7 @@ export const createHttpClient = (
   }
 
   const exchangeOnce = async (request: ClientRequest, signal: AbortSignal): Promise<HttpResponse> => {
-    const { statusCode, headers: responseHeaders, body } = await pool.request({ ...request, headers, signal })
+    const { statusCode, headers: responseHeaders, body } = await pool.request({ headers, signal, ...request })
     const retryAfterMs = readRetryAfter(responseHeaders['retry-after'])
     return { status: statusCode, text: await body.text(), retryAfterMs }
   }

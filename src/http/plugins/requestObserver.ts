@@ -46,7 +46,7 @@ export const observeRequest = (
   const remoteAddress = request.ip
   metrics.countRequestStarted()
   onResponseEnd(reply, (end) => {
-    if (!isUnlogged(reply.raw)) logRequest(logger, request, { ...end, remoteAddress })
+    if (!isUnlogged(reply.raw)) logRequest(logger, request, end, remoteAddress)
     metrics.countRequestEnded({
       method: request.method,
       endpoint: request.routeOptions.url ?? 'other',
@@ -71,7 +71,8 @@ export const observeRequest = (
 const logRequest = (
   logger: Logger,
   request: FastifyRequest,
-  { status, durationMs, remoteAddress }: ResponseEnd & { readonly remoteAddress: string },
+  { status, durationMs }: ResponseEnd,
+  remoteAddress: string,
 ): void => {
   const code = findSentErrorCode(request)
   const fields = {

@@ -143,9 +143,11 @@ export const createPaymentJudge = ({
       // Nothing is looked up for callers that the recipient does not admit.
       return { isValid: false, payer: findClaimedPayer(payment.proof), ...admitted.refusal }
     }
-    const options = { ...admitted, isAwaited, caller, trace }
+    const options = { isAwaited, caller, trace, ...admitted }
     // A pause says nothing about the payment, which an explanation judges.
-    const pause = trace === undefined ? pauses.find({ ...requirements, caller }) : null
+    const { network, payTo } = requirements
+    const paused = { network, scheme: requirements.scheme, payTo, caller }
+    const pause = trace === undefined ? pauses.find(paused) : null
     if (pause !== null) await pauses.requireBegun(pause, payment, { scheme, caller, options })
     return await scheme.verify(payment, options)
   }

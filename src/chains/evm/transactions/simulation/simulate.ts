@@ -38,7 +38,7 @@ export const simulateCall = async (
       ? payerCalls.call(request, use, ({ succeeds }) => (succeeds ? usuallyUnused(gasCap) : 0n))
       : rpc.call(request)
   const [answer, reads, probed] = await Promise.all([
-    retryTooEarly(call, (at) => run({ ...terms, to, data, ...at })),
+    retryTooEarly(call, (at) => run({ to, data, ...terms, ...at })),
     readAll(rpc, call),
     probe === null ? null : run({ ...terms, ...probe }).then(readResult),
   ])
