@@ -210,18 +210,21 @@ const maxTextLength = 16_384
  * A proof with a text that is longer than any family reads is refused before it is decoded or hashed. It loops
  * instead of recursing, because proofs of any depth reach it.
  */
-const hasLongText = (proof: unknown): boolean => {
-  const open: (readonly [name: string, value: unknown])[] = [['', proof]]
+const hasLongText = (proof: Fields): boolean => {
+  const open = [proof]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [name, value] = next
-    if (typeof value === 'string') {
-      if (value.length > (name === 'signature' ? maxSignatureLength : maxTextLength)) return true
-    } else if (typeof value === 'object' && value !== null) {
-      for (const entry of Object.entries(value)) open.push(entry)
+    for (const name in next) {
+      const value = next[name]
+      if (typeof value === 'string') {
+        if (value.length > (name === 'signature' ? maxSignatureLength : maxTextLength)) return true
+      } else if (hasValues(value)) open.push(value)
     }
   }
   return false
 }
+
+/** An array is read like an object: its names are indexes. */
+const hasValues = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 
 const longTextMessage = `paymentPayload.payload: a text has more than ${maxTextLength} characters, or a signature more than ${maxSignatureLength}`
 

@@ -42,6 +42,8 @@ const text = (maxLength: number) => z.string().min(1).max(maxLength)
 const openMap = z.record(z.string(), z.unknown()).nullish()
 const version = z.int().optional().meta({ description: 'Protocol version, 1 or 2' })
 
+const amountNames = ['amount', 'maxAmountRequired', 'maxAmount'] as const
+
 /** `amount` in version 2, `maxAmountRequired` in version 1, `maxAmount` in the scheme `upto`. */
 export const wireRequirements = z
   .looseObject({
@@ -86,24 +88,22 @@ export const wireRequirements = z
     extensions: openMap.meta({ description: 'Declarations of protocol extensions, by key' }),
   })
   .check((context) => {
-    const { scheme, amount, maxAmountRequired, maxAmount, minAmount, maxTimeoutSeconds } = context.value
+    const { scheme, maxAmountRequired, minAmount, maxTimeoutSeconds } = context.value
     const missing = (field: string) =>
       context.issues.push({ code: 'custom', path: [field], message: 'is required', input: context.value })
-    const [first, ...others] = Object.entries({ amount, maxAmountRequired, maxAmount }).filter(
-      ([, value]) => value !== undefined,
-    )
+    const [first, ...others] = amountNames.filter((name) => context.value[name] !== undefined)
     if (first === undefined) missing('amount')
+    const maximum = first === undefined ? null : readUint256(context.value[first])
     // Aliases with different values are ambiguous: client and facilitator could read different prices.
-    for (const [field, value] of others) {
-      if (readUint256(value) === readUint256(first?.[1])) continue
-      const message = `differs from ${first?.[0]}`
+    for (const field of others) {
+      if (readUint256(context.value[field]) === maximum) continue
+      const message = `differs from ${first}`
       context.issues.push({ code: 'custom', path: [field], message, input: context.value })
     }
-    const maximum = readUint256(first?.[1])
     const minimum = scheme === 'upto' ? readUint256(minAmount) : null
     // A charge of 0 takes the place of the maximum in x402's settle request.
     if (minimum !== null && maximum !== null && maximum > 0n && minimum > maximum) {
-      const message = `exceeds ${first?.[0]}`
+      const message = `exceeds ${first}`
       context.issues.push({ code: 'custom', path: ['minAmount'], message, input: context.value })
     }
     // Claims, sweeps and refunds authorize nothing; an authorization that ends at once pays nothing.

@@ -178,12 +178,9 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
       let length = 0
       let chunks = 0
 
-      const stop = (): void => {
+      const fail = (error: Error): void => {
         remove(body)
         stream.off('data', onData).off('end', onEnd).off('error', fail)
-      }
-      const fail = (error: Error): void => {
-        stop()
         reject(error)
       }
       const onData = (chunk: Buffer): void => {
@@ -208,8 +205,9 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
         length = needed
         if (bytes.length > body.bufferedBytes) reserve(body, bytes.length)
       }
+      /** Its listeners stay: nothing follows the end, and to remove them would cost more than to read the body. */
       const onEnd = (): void => {
-        stop()
+        remove(body)
         if (declared !== null && declared !== length) {
           reject(new AppError('INVALID_REQUEST', 'The body is not as long as Content-Length says'))
         } else {

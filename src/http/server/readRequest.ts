@@ -77,7 +77,8 @@ const originOfAbsoluteForm = /^https?:\/\/[^/]*(?=\/)/i
 
 /** The path by which Fastify finds the route, without the query, decoded. */
 export const readPath = ({ url = '' }: RequestLine): string => {
-  const [target = ''] = url.split(/[?#]/, 1)
+  const end = url.search(/[?#]/)
+  const target = end === -1 ? url : url.slice(0, end)
   const path = target.startsWith('/') ? target : target.replace(originOfAbsoluteForm, '')
   return path.includes('%') ? decodePath(path) : path
 }
