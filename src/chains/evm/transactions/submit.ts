@@ -92,7 +92,6 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
       }
       const end = () => waitUntil.removeEventListener('abort', cancel)
       const outgoing: OutgoingCall = {
-        ...submission,
         resolve: (answer) => {
           end()
           resolve(answer)
@@ -101,6 +100,7 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
           end()
           reject(error)
         },
+        ...submission,
       }
       waitUntil.addEventListener('abort', cancel, { once: true })
       queue.add(outgoing)

@@ -130,7 +130,6 @@ export const createReadCandidate =
 
     const occasion = readOccasion(clock, phase)
     const candidate: Candidate = {
-      ...reading.proof,
       payment,
       token: finding.token,
       payTo,
@@ -141,6 +140,7 @@ export const createReadCandidate =
       },
       nowSeconds: occasion.nowSeconds,
       marginSeconds: occasion.marginSeconds,
+      ...reading.proof,
     }
     const failed = findFailedCheck(candidate, trace)
     const isShared = failed === 'invalid_permit_spender' && isSameAddress(permit.spender, routers.shared)
@@ -159,7 +159,7 @@ export const createReadCandidate =
     })
     if ('reason' in settled && trace === undefined) return refuse(settled)
 
-    const domain = { ...signedDomain(candidate), chainId: chainId, asset }
+    const domain = { chainId, asset, ...signedDomain(candidate) }
     const digest = hashTokenPermit(permit, domain)
     const signature = await readSignature(reading.proof.signature, digest, payer)
     if (trace !== undefined) {

@@ -29,7 +29,7 @@ const mergeKept = (kept: readonly Kept[]) => {
     const known = merged.get(nameOf(each.voucher))
     const charged = chargedBy(each.voucher)
     if (known === undefined) {
-      merged.set(nameOf(each.voucher), { ...each, charged })
+      merged.set(nameOf(each.voucher), { charged, ...each })
       continue
     }
     const isMore = charged > known.charged

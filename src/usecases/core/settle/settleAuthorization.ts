@@ -154,7 +154,6 @@ export const createSettleAuthorization = ({
         return refused
       }
       const options = {
-        ...admitted,
         isAwaited: () => !waitUntil.aborted,
         caller: context.caller,
         requester: context.requester,
@@ -162,6 +161,7 @@ export const createSettleAuthorization = ({
         isAdmitted: context.holdPurpose !== undefined,
         paidAfter,
         paidBefore,
+        ...admitted,
       }
       const verified = await withSignal(verifyToSettle(context, options), waitUntil)
       if (!verified.isValid) {
@@ -293,7 +293,7 @@ export const createSettleAuthorization = ({
     }
     return journal.claim(
       claimed,
-      quota === null ? null : { ...chargeOf(quota, isContinued), at: clock.now() },
+      quota === null ? null : { at: clock.now(), ...chargeOf(quota, isContinued) },
       canBeHeld(authorized) ? { purpose: context.holdPurpose ?? defaultPurpose } : null,
     )
   }

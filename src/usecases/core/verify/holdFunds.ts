@@ -54,7 +54,7 @@ export const createIsHeld =
   (holds: Pick<Holds, 'covers'>): IsHeld =>
   async (payment, { authorizationId, amount }, caller) =>
     caller !== 'anonymous' &&
-    (await holds.covers({ ...describeHolding(payment, authorizationId, caller), amount }))
+    (await holds.covers({ amount, ...describeHolding(payment, authorizationId, caller) }))
 
 export const createHoldFunds =
   ({ holds, clock }: HoldFundsDependencies): HoldFunds =>
@@ -62,9 +62,8 @@ export const createHoldFunds =
     const { caller, purpose, promise = 'none' } = terms
     const { promisee = { part: caller, customer: caller } } = terms
     if (!verdict.isValid || !canBeHeld(verdict)) return verdict
-    const { hold, authorizationId } = verdict
-    const asking = { ...describeHolding(payment, authorizationId, caller), purpose }
-    if (hold === undefined) {
+    const asking = { purpose, ...describeHolding(payment, verdict.authorizationId, caller) }
+    if (!hasHold(verdict)) {
       const taker = await holds.findTaker(asking)
       return taker === null ? verdict : refuseTaken(verdict, taker)
     }
@@ -73,18 +72,18 @@ export const createHoldFunds =
     const endPromise = isNeeded ? await verdict.checkPromise?.(promisee) : undefined
     const placing = holds.place(
       {
-        ...describeHold(payment, { ...verdict, hold }, terms, clock.now()),
         isPromised: isNeeded || (isBounded && promise === 'kept'),
         promisee,
+        ...describeHold(payment, verdict, terms, clock.now()),
       },
-      hold,
+      verdict.hold,
     )
     const result = await placing.catch((error: unknown) => {
       endPromise?.(false)
       throw error
     })
     endPromise?.(result.state === 'held' && result.isNewPromise === true)
-    if (result.state !== 'held') return refuseHold({ ...verdict, hold }, result)
+    if (result.state !== 'held') return refuseHold(verdict, result)
     return {
       ...verdict,
       ...(result.isPromised === true ? { isPromised: true } : {}),
@@ -110,18 +109,20 @@ export const createPreviewHold =
   }): PreviewHold =>
   async (payment, verdict, terms) => {
     if (!verdict.isValid || !canBeHeld(verdict)) return verdict
-    const { hold, authorizationId } = verdict
-    if (hold === undefined) {
+    if (!hasHold(verdict)) {
       const { caller, purpose } = terms
-      const taker = await holds.findTaker({ ...describeHolding(payment, authorizationId, caller), purpose })
+      const holding = describeHolding(payment, verdict.authorizationId, caller)
+      const taker = await holds.findTaker({ purpose, ...holding })
       return taker === null ? verdict : refuseTaken(verdict, taker)
     }
-    const described = describeHold(payment, { ...verdict, hold }, terms, clock.now())
-    const obstacle = await holds.findObstacle(described, hold)
-    return obstacle === null ? verdict : refuseHold({ ...verdict, hold }, obstacle)
+    const described = describeHold(payment, verdict, terms, clock.now())
+    const obstacle = await holds.findObstacle(described, verdict.hold)
+    return obstacle === null ? verdict : refuseHold(verdict, obstacle)
   }
 
 type HeldVerdict = Authorized & { readonly hold: Hold }
+
+const hasHold = (verdict: Authorized): verdict is HeldVerdict => verdict.hold !== undefined
 
 const describeHold = (
   payment: Payment,
@@ -132,13 +133,13 @@ const describeHold = (
   const { hold, payer, authorizationId, amount } = verdict
   const { network, maxTimeoutSeconds } = payment.requirements
   return {
-    ...describeHolding(payment, authorizationId, caller),
     purpose,
     network,
     payer: foldHex(payer),
     spender: foldHex(hold.spender),
     amount,
     expiresAt: until ?? findEnd(verdict, maxTimeoutSeconds, now),
+    ...describeHolding(payment, authorizationId, caller),
   }
 }
 

@@ -32,7 +32,7 @@ export const createVerifyPayment = (
     // A transfer that the client made itself is looked up first: it may precede the pause.
     const isNew = read.scheme.continues?.(read.payment) !== true
     const isPausable = isNew && findPublicProof(read.scheme) === null
-    // They are named one by one: a copy of all requirements that gets another field costs 9 µs.
+    // Named one by one: Node 20 takes 9 µs to copy all requirements and add a field.
     const { network, scheme, payTo } = read.payment.requirements
     const pause = isPausable ? pauses.find({ network, scheme, payTo, caller }) : null
     // Payments over quota cannot be settled, so they must not verify,

@@ -35,7 +35,8 @@ export const createPermitCall = (
   const id = formatPermitId(network, permit)
   const needs = { amount, payment, tokenPermit }
   return {
-    ...call,
+    to: call.to,
+    data: call.data,
     id,
     payer: from,
     payTo: to,

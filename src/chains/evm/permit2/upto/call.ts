@@ -45,7 +45,8 @@ export const createChargeCall = (
     router === null || readWord(reads[stateReads.length]) !== null
 
   return {
-    ...call,
+    to: call.to,
+    data: call.data,
     id,
     payer: from,
     payTo: to,

@@ -53,8 +53,8 @@ export const createUptoPermit2Method = (dependencies: UptoPermit2Dependencies): 
         const { balance, allowance } = decodePermitState(reads, candidate.permit)
         const facts = { spender: permit2Address, balance: balance ?? 0n }
         return tokenPermit === null
-          ? { ...facts, allowance: allowance ?? 0n }
-          : { ...facts, allowance: null, isGrantedAtSettle: true }
+          ? { allowance: allowance ?? 0n, ...facts }
+          : { allowance: null, isGrantedAtSettle: true, ...facts }
       },
     },
   )
