@@ -10,7 +10,10 @@ import { type ChannelState, decodeState, planStateRead } from './contract.js'
  * before the withdrawal that was announced is due, at least 15 minutes later. So a recent look may stand for one now.
  */
 export interface ChannelSnapshots {
-  /** What a recent look found, if it may answer for a voucher up to this ceiling; null: the chain must be asked. */
+  /**
+   * What a recent look found, if it may answer for a voucher up to this ceiling; null: the chain must be asked. A look that is
+   * about to end is renewed in the background, so that no voucher of a channel in use waits for a node.
+   */
   find(channelId: Hex, maxClaimable: bigint): ChannelState | null
   /** Asks the chain, once for all who ask at the same time; null: no answer. */
   read(channelId: Hex, maxClaimable: bigint): Promise<ChannelState | null>
@@ -30,8 +33,12 @@ interface Snapshot {
   /** Of the voucher that was verified when it was read. */
   readonly ceiling: bigint
   readonly readAtMs: number
+  /** One renewal is tried; if it fails, the look ends at its time. */
+  isRenewed: boolean
 }
 
+/** Share of its time after which a look is renewed. */
+const renewedAfter = 0.7
 const maxSnapshots = 20_000
 
 export const createChannelSnapshots = (
@@ -57,24 +64,38 @@ export const createChannelSnapshots = (
     return started
   }
 
+  const read = async (channelId: Hex, maxClaimable: bigint): Promise<ChannelState | null> => {
+    const [began, readAtMs] = [generation, clock.now().getTime()]
+    const state = await share(channelId)
+    if (maxAgeMs === 0 || state === null || began !== generation) return state
+    if (state.withdrawal > 0n) {
+      // What is withdrawn soon, is asked each time.
+      snapshots.delete(channelId)
+      return state
+    }
+    // Of two vouchers at the same time the lower one bounds the rise.
+    const known = snapshots.get(channelId)
+    const ceiling = known?.readAtMs === readAtMs ? smaller(known.ceiling, maxClaimable) : maxClaimable
+    setNewest(snapshots, channelId, { state, ceiling, readAtMs, isRenewed: false }, maxSnapshots)
+    return state
+  }
+
+  const renew = (channelId: Hex, snapshot: Snapshot, maxClaimable: bigint): void => {
+    snapshot.isRenewed = true
+    // The next look reports what is wrong with the nodes.
+    read(channelId, maxClaimable).catch(() => undefined)
+  }
+
   return {
     find: (channelId, maxClaimable) => {
       const snapshot = snapshots.get(channelId)
       if (snapshot === undefined || maxClaimable - snapshot.ceiling > maxRise) return null
-      return clock.now().getTime() - snapshot.readAtMs < maxAgeMs ? snapshot.state : null
+      const ageMs = clock.now().getTime() - snapshot.readAtMs
+      if (ageMs >= maxAgeMs) return null
+      if (ageMs >= maxAgeMs * renewedAfter && !snapshot.isRenewed) renew(channelId, snapshot, maxClaimable)
+      return snapshot.state
     },
-    read: async (channelId, maxClaimable) => {
-      const [began, readAtMs] = [generation, clock.now().getTime()]
-      const state = await share(channelId)
-      // What is withdrawn soon, is asked each time.
-      const isKept = maxAgeMs > 0 && state !== null && state.withdrawal === 0n && began === generation
-      if (!isKept) return state
-      // Of two vouchers at the same time the lower one bounds the rise.
-      const known = snapshots.get(channelId)
-      const ceiling = known?.readAtMs === readAtMs ? smaller(known.ceiling, maxClaimable) : maxClaimable
-      setNewest(snapshots, channelId, { state, ceiling, readAtMs }, maxSnapshots)
-      return state
-    },
+    read,
     forget: (channelId) => {
       generation += 1
       snapshots.delete(channelId)

@@ -80,6 +80,34 @@ describe('a look at a channel', () => {
     await expectReads(channel, 1_000n, 1)
   })
 
+  it('is renewed once before it ends, without a voucher that waits for it', async () => {
+    const channel = await openChannel()
+    await expectReads(channel, 1_000n, 1)
+    clock.shift(seconds * 800)
+    const before = proxy.count('eth_call')
+    const release = proxy.hold('eth_call')
+    expect(await verify(channel, 1_000n)).toMatchObject({ isValid: true })
+    expect(await verify(channel, 2_000n)).toMatchObject({ isValid: true })
+    await pollUntil(() => proxy.count('eth_call') > before, 'the renewal')
+    release()
+    clock.shift(seconds * 400)
+    // A voucher that comes before the answer shares the read.
+    expect(await verify(channel, 2_000n)).toMatchObject({ isValid: true })
+    expect(proxy.count('eth_call') - before).toBe(1)
+  })
+
+  it('ends early where its renewal finds a withdrawal', async () => {
+    const channel = await openChannel()
+    await verify(channel, 1_000n)
+    await callSettlement(channel, channel.config.payer, 'initiateWithdraw', [channel.config, 9_500n])
+    clock.shift(seconds * 800)
+    const reason = 'invalid_batch_settlement_evm_cumulative_exceeds_balance'
+    await pollUntil(async () => {
+      const answer = await verify(channel, 1_000n)
+      return 'invalidReason' in answer && answer.invalidReason === reason
+    }, 'the refusal')
+  })
+
   it('ends where the ceiling has risen by more than the amount', async () => {
     const channel = await openChannel()
     await expectReads(channel, 1_000n, 1)
