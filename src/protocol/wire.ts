@@ -39,7 +39,9 @@ export const resourceUrl = z
   .refine((url) => !url.includes('\0'), 'must not contain NUL')
 
 const text = (maxLength: number) => z.string().min(1).max(maxLength)
-const openMap = z.record(z.string(), z.unknown()).nullish()
+/** A map of any values. It accepts what `z.record` accepts of JSON, for a quarter of the time. */
+const openObject = z.looseObject({})
+const openMap = openObject.nullish()
 const version = z.int().optional().meta({ description: 'Protocol version, 1 or 2' })
 
 const amountNames = ['amount', 'maxAmountRequired', 'maxAmount'] as const
@@ -173,7 +175,6 @@ export type WirePaymentRequest = z.infer<typeof wirePaymentRequest>
 /** As parsed: amounts are text, the network is the caller's name. */
 export type WireRequirements = z.infer<typeof wireRequirements>
 
-const record = z.record(z.string(), z.unknown())
 const textOrNumber = z.union([z.string(), z.number()])
 
 /** Payment payload of any version. It comes from the payer, so a mismatch is a refusal, not INVALID_REQUEST. */
@@ -194,7 +195,7 @@ export const payloadShape = z.looseObject({
       payTo: z.string(),
     })
     .optional(),
-  payload: record,
+  payload: openObject,
   resource: z
     .union(
       // Most common form first: each failed member costs time.
