@@ -213,6 +213,8 @@ export const createBodyReceiver = ({ deadlineMs, maxBufferedBytes }: BodyReceive
         } else {
           resolve(bytes === null ? Buffer.alloc(0) : bytes.subarray(0, length))
         }
+        // They would hold the body for as long as its request lasts.
+        bytes = null
       }
 
       const [startedAtMs, site] = [performance.now(), readClientSite(ip)]
