@@ -67,7 +67,7 @@ interface EngineDependencies extends SendingDependencies {
 export const createTransactionEngine = (dependencies: EngineDependencies): TransactionEngine => {
   const { network, rpc, payerCalls, signers, canPay, fees, multicall, clock, crossCheckAmount } = dependencies
   const { expiryMarginSeconds, budget, pool } = dependencies
-  const simulator = createSimulator({ rpc, payerCalls }, multicall)
+  const simulator = createSimulator(dependencies)
   const batchContracts = [...dependencies.batchContracts, createMulticallBatch(multicall)]
   const submit = createSubmit({ ...dependencies, batchContracts })
   const settle = createSettle({ ...dependencies, submit })

@@ -30,6 +30,7 @@ export const simulateCall = async (
   { rpc, payerCalls, use }: Nodes,
   call: SettlementCall,
   { sender, fees }: Sending,
+  read = readAll,
 ): Promise<Simulation> => {
   const { to, data, gasCap, probe } = call
   const terms = { from: sender, gas: gasCap, gasPrice: highestGasPrice(fees) }
@@ -39,7 +40,7 @@ export const simulateCall = async (
       : rpc.call(request)
   const [answer, reads, probed] = await Promise.all([
     retryTooEarly(call, (at) => run({ to, data, ...terms, ...at })),
-    readAll(rpc, call),
+    read(rpc, call),
     probe === null ? null : run({ ...terms, ...probe }).then(readResult),
   ])
   const refused = answer.succeeds ? call.findContradiction(reads, probed) : call.explainRevert(answer, reads)

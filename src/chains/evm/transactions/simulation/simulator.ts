@@ -10,9 +10,10 @@ import {
 import { type ContractPresence, isPresent } from '../../rpc/presence.js'
 import { type Rpc, tryCall } from '../../rpc/rpc.js'
 import type { UntrustedUse } from '../../rpc/untrustedCalls.js'
+import type { BatchContract } from '../batching/batchContract.js'
 import { highestGasPrice } from '../fees/fees.js'
 import { canShare, type ReadAnswers, type SettlementCall } from '../settlementCall.js'
-import { type Nodes, type Sending, type Simulation, simulateCall } from './simulate.js'
+import { type Nodes, readAll, type Sending, type Simulation, simulateCall } from './simulate.js'
 
 /** Concurrent simulations share an `eth_call`. */
 interface Simulator {
@@ -31,23 +32,70 @@ interface Waiting {
 /** How long a call waits for others while simulations are in flight. */
 const maxWaitMs = 3
 
-export const createSimulator = (
-  { rpc, payerCalls }: Omit<Nodes, 'use'>,
-  multicall: ContractPresence,
-): Simulator => {
+interface SimulatorDependencies extends Omit<Nodes, 'use'> {
+  /** Whether the network has Multicall3. */
+  readonly multicall: ContractPresence
+  /** What calls that do not take any caller are simulated by, where they name it. */
+  readonly batchContracts: readonly BatchContract[]
+}
+
+export const createSimulator = ({
+  rpc,
+  payerCalls,
+  multicall,
+  batchContracts,
+}: SimulatorDependencies): Simulator => {
+  const simulateAlone =
+    (read: typeof readAll) =>
+    ({ call, sending, use, resolve, reject }: Waiting): void => {
+      simulateCall({ rpc, payerCalls, use }, call, sending, read).then(resolve, reject)
+    }
+  const shareByAny = createSharing(
+    (calls, sending) => simulateInOneCall(rpc, calls, sending),
+    simulateAlone(readAll),
+  )
+  const sharing = batchContracts.map((contract) => ({
+    contract,
+    share: createSharing(
+      (calls, sending) => simulateByContract(rpc, { contract, calls }, sending),
+      simulateAlone(readInOneCall),
+    ),
+  }))
+
+  /** Untrusted code could burn the gas of all, or detect a shared simulation; what has parts takes more gas. */
+  const findSharing = async (call: SettlementCall): Promise<((waiting: Waiting) => void) | null> => {
+    if (multicall.peek() === null) void isPresent(multicall)
+    if (multicall.peek() !== true || !canShare(call) || call.parts !== undefined) return null
+    if (call.batchedBy === 'any') return shareByAny
+    const found = sharing.find(
+      ({ contract }) => contract.address === call.batchedBy && contract.canCarry(call),
+    )
+    return found !== undefined && (await found.contract.isDeployed()) ? found.share : null
+  }
+
+  return {
+    simulate: async (call, sending, use) => {
+      const share = await findSharing(call)
+      if (share === null) return await simulateCall({ rpc, payerCalls, use }, call, sending)
+      return await new Promise((resolve, reject) => share({ call, sending, use, resolve, reject }))
+    },
+  }
+}
+
+/** Calls that wait together are simulated at once; what that leaves unclear, alone. */
+const createSharing = (
+  simulateTogether: (calls: readonly SettlementCall[], sending: Sending) => Promise<SharedSimulation>,
+  simulateAlone: (waiting: Waiting) => void,
+): ((waiting: Waiting) => void) => {
   // It is halved when a whole group fails, and grows by one otherwise: it adapts to a node's limit, or to payer code
   // that burns gas.
   let groupSize = maxGroupSize
-
-  const simulateAlone = ({ call, sending, use, resolve, reject }: Waiting): void => {
-    simulateCall({ rpc, payerCalls, use }, call, sending).then(resolve, reject)
-  }
 
   const simulateGroup = async (group: readonly Waiting[]): Promise<void> => {
     const [first] = group
     if (first === undefined) return
     const calls = group.map(({ call }) => call)
-    const { results, isOutOfGas } = await simulateInOneCall(rpc, calls, first.sending)
+    const { results, isOutOfGas } = await simulateTogether(calls, first.sending)
     groupSize = isOutOfGas ? Math.max(1, Math.floor(group.length / 2)) : Math.min(groupSize + 1, maxGroupSize)
     for (const [index, one] of group.entries()) {
       const result = results[index]
@@ -70,18 +118,7 @@ export const createSimulator = (
       )
     },
   })
-
-  return {
-    simulate: (call, sending, use) => {
-      if (multicall.peek() === null) void isPresent(multicall)
-      // Untrusted code could burn the gas of all, or detect a shared simulation; others take no call by Multicall3, or more gas.
-      const isUsual = canShare(call) && call.batchedBy === 'any' && call.parts === undefined
-      if (multicall.peek() !== true || !isUsual) {
-        return simulateCall({ rpc, payerCalls, use }, call, sending)
-      }
-      return new Promise((resolve, reject) => batcher.add({ call, sending, use, resolve, reject }))
-    },
-  }
+  return batcher.add
 }
 
 /** `unclear`: simulate it alone. */
@@ -140,6 +177,66 @@ const simulateInOneCall = async (
   }
   // An out-of-gas failure returns no data; a single call may have burned only its own gas.
   return { results, isOutOfGas: failedWithoutData > 1 }
+}
+
+/*
+ * A payment by permit that deploys the router of its recipient takes up to 235k gas; the contract divides equally what
+ * there is, so that no call takes the share of another.
+ */
+const gasPerCarriedCall = 260_000n
+
+interface Carried {
+  readonly contract: BatchContract
+  readonly calls: readonly SettlementCall[]
+}
+
+/** The contract says only which calls fail, so that those are simulated alone; Multicall3 makes the reads. */
+const simulateByContract = async (
+  rpc: Rpc,
+  { contract, calls }: Carried,
+  { sender, fees }: Sending,
+): Promise<SharedSimulation> => {
+  const unclear = calls.map(() => 'unclear' as const)
+  // By itself it fails with a reason at once.
+  if (calls.length === 1) return { results: unclear, isOutOfGas: false }
+  const { to, data, readResults } = contract.plan(calls)
+  const gas = gasPerMulticall + gasPerCarriedCall * BigInt(calls.length)
+  const [answer, reads] = await Promise.all([
+    tryCall(rpc, { from: sender, to, data, gas, gasPrice: highestGasPrice(fees) }),
+    readTogether(rpc, calls),
+  ])
+  const executed = answer === null ? null : readResults(answer)
+  if (executed === null) return { results: unclear, isOutOfGas: true }
+  const results = calls.map((call, index): SharedResult => {
+    const own = reads?.[index]
+    if (executed[index] !== true || own === undefined || own.includes(null)) return 'unclear'
+    const refused = call.findContradiction(own, null)
+    return refused === null ? { reads: own } : { reads: own, refused }
+  })
+  return { results, isOutOfGas: false }
+}
+
+/** What the reads of each call return, in one `eth_call`; null where that fails. */
+const readTogether = async (
+  rpc: Rpc,
+  calls: readonly Pick<SettlementCall, 'reads'>[],
+): Promise<readonly ReadAnswers[] | null> => {
+  const inner = calls.flatMap(({ reads }) => reads.map(({ to, data }) => ({ target: to, data })))
+  const answer = await tryCall(rpc, { to: multicallAddress, data: encodeAggregate(inner) })
+  const answers = answer === null ? null : decodeAggregate(answer, inner.length)
+  if (answers === null) return null
+  let next = 0
+  return calls.map(({ reads }) => {
+    const own = answers.slice(next, next + reads.length)
+    next += reads.length
+    return own.map(({ succeeds, data }) => (succeeds ? data : null))
+  })
+}
+
+/** As `readAll`. One read can use up the gas of the others: if one fails, each is made by itself. */
+const readInOneCall: typeof readAll = async (rpc, call) => {
+  const [answers] = (await readTogether(rpc, [call])) ?? []
+  return answers === undefined || answers.includes(null) ? await readAll(rpc, call) : answers
 }
 
 /** Uses only what the scheme's reads prove: other failures may be caused by other calls. */
