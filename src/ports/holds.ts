@@ -63,6 +63,8 @@ export type HoldResult =
       /** The promisee that the first hold named. */
       readonly promisee?: Promisee
       readonly isNewPromise?: true
+      /** When it was held, no settlement of the authorization was open, successful or consumed: a claim sees the hold. */
+      readonly isUnclaimed?: true
     }
   | { readonly state: 'exceeds'; readonly limit: 'balance' | 'allowance'; readonly heldByOthers: bigint }
   /** The authorization has a live hold that does not yield, or another caller is settling it. */

@@ -37,27 +37,13 @@ export interface TransactionOptions {
 export async function inTransaction<T>(
   pool: Pool,
   work: (client: PoolClient, opened: readonly unknown[]) => Promise<T>,
-  {
-    lockTimeoutMs,
-    opening,
-    isDurableLater = false,
-    endsAt = Number.POSITIVE_INFINITY,
-  }: TransactionOptions = {},
+  { opening, ...options }: TransactionOptions = {},
 ): Promise<T> {
-  const client = await pool.connect()
-  let broken: Error | undefined
-  try {
-    const leftMs = Math.floor(endsAt - performance.now())
-    if (leftMs <= 0) throw databaseUnavailable()
-    const first = [
-      ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]),
-      ...(leftMs < (pool.options.statement_timeout || 0) ? [`set local statement_timeout = ${leftMs}`] : []),
-      ...(isDurableLater ? ['set local synchronous_commit = off'] : []),
-      ...(opening === undefined ? [] : [opening]),
-    ]
+  return await onConnection(pool, options, async (client, settings) => {
+    const first = opening === undefined ? settings : [...settings, opening]
     const begun: unknown = await client.query(['begin', ...first].join('; '))
-    const result = await work(client, readLastRows(begun))
-    if (performance.now() > endsAt) throw databaseUnavailable()
+    const result = await work(client, readRows(listResults(begun).at(-1)))
+    if (performance.now() > (options.endsAt ?? Number.POSITIVE_INFINITY)) throw databaseUnavailable()
     const { command } = await client.query('commit')
     // After a failed statement, COMMIT succeeds with the command tag ROLLBACK.
     if (command !== 'COMMIT') {
@@ -66,6 +52,51 @@ export async function inTransaction<T>(
       )
     }
     return result
+  })
+}
+
+/**
+ * A transaction in one round trip: statements without parameters, which are given the SQL condition that the caller still
+ * waits. Returns the rows of the last one.
+ */
+export async function inOneMessage(
+  pool: Pool,
+  list: (isAwaited: string) => readonly string[],
+  options: Omit<TransactionOptions, 'opening'> = {},
+): Promise<readonly unknown[]> {
+  return await onConnection(pool, options, async (client, settings, leftMs) => {
+    // `now()` is when the server received the message.
+    const isAwaited = Number.isFinite(leftMs)
+      ? `(clock_timestamp() < now() + interval '${leftMs} milliseconds')`
+      : 'true'
+    // The server runs nothing of a message after a statement that fails: what is committed here has succeeded.
+    const statements = ['begin', ...settings, ...list(isAwaited), 'commit']
+    const answer: unknown = await client.query(statements.join('; '))
+    return readRows(listResults(answer).at(-2))
+  })
+}
+
+/** `settings` are statements for the begin of a transaction; `leftMs` is how long the caller still waits. */
+const onConnection = async <T>(
+  pool: Pool,
+  {
+    lockTimeoutMs,
+    isDurableLater = false,
+    endsAt = Number.POSITIVE_INFINITY,
+  }: Omit<TransactionOptions, 'opening'>,
+  work: (client: PoolClient, settings: readonly string[], leftMs: number) => Promise<T>,
+): Promise<T> => {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    const leftMs = Math.floor(endsAt - performance.now())
+    if (leftMs <= 0) throw databaseUnavailable()
+    const settings = [
+      ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]),
+      ...(leftMs < (pool.options.statement_timeout || 0) ? [`set local statement_timeout = ${leftMs}`] : []),
+      ...(isDurableLater ? ['set local synchronous_commit = off'] : []),
+    ]
+    return await work(client, settings, leftMs)
   } catch (error) {
     broken = await rollBack(client)
     throw error
@@ -75,10 +106,10 @@ export async function inTransaction<T>(
 }
 
 /** Of several statements the driver returns a result each. */
-const readLastRows = (begun: unknown): readonly unknown[] => {
-  const last: unknown = Array.isArray(begun) ? begun.at(-1) : null
-  return isFields(last) && Array.isArray(last.rows) ? last.rows : []
-}
+const listResults = (answer: unknown): readonly unknown[] => (Array.isArray(answer) ? answer : [])
+
+const readRows = (result: unknown): readonly unknown[] =>
+  isFields(result) && Array.isArray(result.rows) ? result.rows : []
 
 async function rollBack(client: PoolClient): Promise<Error | undefined> {
   try {

@@ -8,24 +8,52 @@ interface Asking {
   readonly payTo: string
 }
 
-const settlementOf = (row: string, condition: string): string =>
-  `exists (select 1 from settlements s where s.authorization_id = ${row}.authorization_id and ${condition})`
+/** What the settlements of a row's authorization say of it, as SQL conditions. */
+interface SettlementFacts {
+  readonly isOpen: string
+  readonly isConfirmed: string
+  /** Since the row was held. A stream whose settlement failed tries again; so does an account that abandoned one. */
+  readonly hasFailed: string
+}
 
-export const isBeingSettled = (row: string): string => settlementOf(row, "s.state in ('claimed', 'pending')")
+const hasFailed = (settlement: string, row: string): string =>
+  `${row}.holder in ('verify', 'settle') and ${settlement}.state = 'failed' and ${settlement}.closed_at >= ${row}.reserved_at
+    and (${settlement}.reason <> 'settlement_abandoned' or coalesce(${row}.account, 'anonymous') = 'anonymous')`
+
+const isOpen = (settlement: string): string => `${settlement}.state in ('claimed', 'pending')`
+
+/** Asked where they are needed, which is planned anew each time. */
+const askFacts = (row: string): SettlementFacts => {
+  const exists = (condition: string) =>
+    `exists (select 1 from settlements s where s.authorization_id = ${row}.authorization_id and ${condition})`
+  return {
+    isOpen: exists(isOpen('s')),
+    isConfirmed: exists("s.state = 'confirmed'"),
+    hasFailed: exists(hasFailed('s', row)),
+  }
+}
+
+/** A lateral item of a from list, whose columns are `columnFacts` of its name: read once for each row. */
+export const readFacts = (row: string): string => `(
+  select coalesce(bool_or(${isOpen('s')}), false) as is_open, coalesce(bool_or(s.state = 'confirmed'), false) as is_confirmed,
+    coalesce(bool_or(${hasFailed('s', row)}), false) as has_failed
+  from settlements s where s.authorization_id = ${row}.authorization_id)`
+
+export const columnFacts = (name: string): SettlementFacts => ({
+  isOpen: `${name}.is_open`,
+  isConfirmed: `${name}.is_confirmed`,
+  hasFailed: `${name}.has_failed`,
+})
+
+export const isBeingSettled = (row: string): string => askFacts(row).isOpen
 
 /**
  * Never while its authorization is settled: the outcome of what was sent may take longer than any time-out. A stream whose
  * settlement failed tries again, and keeps what it holds; so does an account whose settlement was abandoned before
  * anything was sent, or another caller could come before its retry.
  */
-export const hasEnded = (row: string): string => `(
-  (${row}.expires_at <= now() and not ${isBeingSettled(row)})
-  or ${settlementOf(row, "s.state = 'confirmed'")}
-  or ${settlementOf(
-    row,
-    `${row}.holder in ('verify', 'settle') and s.state = 'failed' and s.closed_at >= ${row}.reserved_at
-      and (s.reason <> 'settlement_abandoned' or coalesce(${row}.account, 'anonymous') = 'anonymous')`,
-  )})`
+export const hasEnded = (row: string, facts = askFacts(row)): string =>
+  `((${row}.expires_at <= now() and not ${facts.isOpen}) or ${facts.isConfirmed} or ${facts.hasFailed})`
 
 /** For an hour, or while a stream holds it: gas that is kept for longer would cost the caller nothing. */
 export const isPromised = (row: string): string =>
@@ -37,12 +65,16 @@ export const takenByWord = z.enum(['account', 'recipient', 'asset', 'stream', 's
  * A `TakenBy`, or null where a live hold yields. Holds of anonymous callers yield to accounts; a hold without an account
  * yields to whomever the release that made it named.
  */
-export const takenBy = (row: string, { account, purpose, asset, payTo }: Asking): string => `case
+export const takenBy = (
+  row: string,
+  { account, purpose, asset, payTo }: Asking,
+  facts = askFacts(row),
+): string => `case
   when ${row}.account <> 'anonymous' and ${row}.account <> ${account} then 'account'
   when ${row}.account = 'anonymous' and ${account} <> 'anonymous' then null
   when ${row}.holder not in ('verify', 'settle') and ${row}.holder <> ${purpose} then 'stream'
   when lower(${row}.asset) <> lower(${asset}::text) then 'asset'
   when lower(${row}.pay_to) <> lower(${payTo}::text) then 'recipient'
   when ${purpose} not in ('verify', 'settle')
-    and (${row}.holder = 'settle' or (${row}.holder = 'verify' and ${isBeingSettled(row)})) then 'settlement'
+    and (${row}.holder = 'settle' or (${row}.holder = 'verify' and ${facts.isOpen})) then 'settlement'
 end`

@@ -1,11 +1,19 @@
-import { escapeLiteral, type Pool, type PoolClient } from 'pg'
+import { escapeLiteral, type Pool } from 'pg'
 import { z } from 'zod'
 import { createSlots } from '../../../concurrency/slots.js'
 import type { Funds, FundsHold, HoldObstacle, HoldResult, Holds } from '../../../ports/holds.js'
 import { coalesce, createKeyQueue } from '../database/coalesce.js'
-import { isLockTimeout } from '../database/databaseErrors.js'
-import { hasNul, inTransaction } from '../database/statements.js'
-import { hasEnded, isBeingSettled, isPromised, takenBy, takenByWord } from './holdRules.js'
+import { databaseUnavailable, isLockTimeout } from '../database/databaseErrors.js'
+import { hasNul, inOneMessage } from '../database/statements.js'
+import {
+  columnFacts,
+  hasEnded,
+  isBeingSettled,
+  isPromised,
+  readFacts,
+  takenBy,
+  takenByWord,
+} from './holdRules.js'
 
 /**
  * Live holds of one payer in one asset. All are read at every decision, under a lock; an agent that has this
@@ -38,16 +46,22 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
       async (asked) => {
         const first = new Map(asked.toReversed().map((each) => [each.hold.authorizationId, each]))
         const distinct = asked.filter((each) => first.get(each.hold.authorizationId) === each)
-        const results = await inTransaction(pool, (client, read) => decide(client, distinct, read), {
-          endsAt: Math.min(...asked.map(({ endsAt }) => endsAt)),
-          opening: `${tryLocks(distinct)}; ${readHeld(distinct, isLocked)}`,
-          isDurableLater,
-          lockTimeoutMs,
-        }).catch((error: unknown) => {
-          // Another transaction has a row of one of them: each waits alone for its own.
-          if (isLockTimeout(error)) return distinct.map(() => 'busy' as const)
-          throw error
-        })
+        const results = await inOneMessage(
+          pool,
+          (isAwaited) => [
+            tryLocks(distinct),
+            deleteEnded(distinct, isLocked),
+            place(distinct, isAwaited, isLocked),
+          ],
+          { endsAt: Math.min(...asked.map(({ endsAt }) => endsAt)), isDurableLater, lockTimeoutMs },
+        ).then(
+          (rows) => readResults(distinct, rows),
+          (error: unknown) => {
+            // Another transaction has a row of one of them: each waits alone for its own.
+            if (isLockTimeout(error)) return distinct.map(() => 'busy' as const)
+            throw error
+          },
+        )
         const byAsked = new Map(distinct.map((each, index) => [each, results[index]]))
         // The hold of the same authorization for another payer or asset is seen afterwards.
         return asked.map((each) => byAsked.get(each) ?? 'busy')
@@ -63,35 +77,36 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
   // leave half of the connections to others.
   const alone = createSlots(Math.max(1, Math.floor(pool.options.max / 2)))
 
-  const decideAlone = async <T>(
+  const decideAlone = async (
     asked: Asked,
-    work: (client: PoolClient, read: readonly unknown[]) => Promise<T>,
-  ): Promise<T> =>
+    decision: (asked: readonly Asked[], isAwaited: string) => string,
+  ): Promise<readonly unknown[]> =>
     // One that waited here for too long begins no transaction.
     await alone.run(new AbortController().signal, () =>
-      inTransaction(pool, work, {
-        endsAt: asked.endsAt,
-        opening: `${waitForLocks(asked.hold)}; ${readHeld([asked])}`,
-        isDurableLater: isOfClaim(asked.hold),
-      }),
+      inOneMessage(
+        pool,
+        (isAwaited) => [waitForLocks(asked.hold), deleteEnded([asked]), decision([asked], isAwaited)],
+        { endsAt: asked.endsAt, isDurableLater: isOfClaim(asked.hold) },
+      ),
     )
 
   return {
     place: (hold, funds) =>
       inTurn(keyOf(hold), async (endsAt) => {
         const asked = { hold, funds, endsAt }
-        if (!namesOf(hold).every(isStorable)) throw new Error('The text of a hold cannot be stored')
+        if (!textsOf(hold).every(isStorable)) throw new Error('The text of a hold cannot be stored')
         const result = await (isOfClaim(hold) ? placeForClaim : placeDurably)(asked)
         if (result !== 'busy') return result
-        const [decided] = await decideAlone(asked, (client, read) => decide(client, [asked], read))
-        if (decided === undefined || decided === 'busy') throw new Error('A hold was not decided')
-        return decided
+        const [own] = readResults([asked], await decideAlone(asked, place))
+        if (own === undefined || own === 'busy') throw new Error('A hold was not decided')
+        return own
       }),
 
     findObstacle: (hold, funds) =>
-      inTurn(keyOf(hold), (endsAt) =>
-        decideAlone({ hold, funds, endsAt }, async (_, [read]) => judge(hold, funds, held.parse(read))),
-      ),
+      inTurn(keyOf(hold), async (endsAt) => {
+        const [row] = await decideAlone({ hold, funds, endsAt }, preview)
+        return readObstacle(decided.parse(row))
+      }),
   }
 }
 
@@ -110,26 +125,9 @@ const namesOf = (hold: FundsHold): readonly string[] => {
   return [network, asset, payer, authorizationId, spender, account, purpose, payTo]
 }
 
-/** Writes what fits; the others are answered what is in the way, or `busy` where nothing was read for want of a lock. */
-const decide = async (
-  client: PoolClient,
-  asked: readonly Asked[],
-  read: readonly unknown[],
-): Promise<readonly (HoldResult | 'busy')[]> => {
-  const found = new Map(read.map((value) => held.parse(value)).map((row) => [row.position, row]))
-  const obstacles = asked.map(({ hold, funds }, index) => {
-    const row = found.get(index + 1)
-    return row === undefined ? 'busy' : judge(hold, funds, row)
-  })
-  const placed = await writeHolds(
-    client,
-    asked.filter((_, index) => obstacles[index] === null).map(({ hold }) => hold),
-  )
-  return asked.map(({ hold }, index) => {
-    const result = obstacles[index] ?? placed.get(hold.authorizationId)
-    if (result === undefined) throw new Error('A hold was not written')
-    return result
-  })
+const textsOf = (hold: FundsHold): readonly string[] => {
+  const { promisee } = hold
+  return promisee === undefined ? namesOf(hold) : [...namesOf(hold), promisee.part, promisee.customer]
 }
 
 // The payer of class 12 and the authorization of class 13, apart from other advisory locks. Equal hashes only cost a wait.
@@ -148,80 +146,118 @@ const tryLocks = (asked: readonly Asked[]): string => `/* hold */
 
 const isLocked = "position = any(string_to_array(current_setting('quittance.locked'), ',')::bigint[])"
 
-const toLiteral = (texts: readonly string[]): string =>
-  `array[${texts.map(escapeLiteral).join(', ')}]::text[]`
+const toLiteral = (texts: readonly (string | null)[], type = 'text'): string =>
+  `array[${texts.map((text) => (text === null ? 'null' : escapeLiteral(text))).join(', ')}]::${type}[]`
 
-const held = z.object({
-  position: z.coerce.number(),
-  taken_by: takenByWord.nullable(),
-  /** What the same account holds. */
-  own: z.string().nullable(),
-  count: z.coerce.number(),
-  by_payer: z.string(),
-  by_spender: z.string(),
-})
+const namesAsked = 'network, asset, payer, authorization_id, spender, account, purpose, pay_to'
+
+/** Rows of what is asked, whose values are in the statement. */
+const listAsked = (asked: readonly Asked[], condition: string): string => {
+  const names = asked.map(({ hold }) => namesOf(hold))
+  const column = (read: (each: Asked) => string | null, type?: string) => toLiteral(asked.map(read), type)
+  const columns = [
+    ...[0, 1, 2, 3, 4, 5, 6, 7].map((index) => toLiteral(names.map((each) => each[index] ?? ''))),
+    column(({ hold }) => hold.amount.toString(), 'numeric'),
+    column(({ hold }) => String(hold.expiresAt.getTime()), 'float8'),
+    column(({ hold }) => String(hold.isPromised === true), 'boolean'),
+    column(({ hold }) => hold.promisee?.part ?? null),
+    column(({ hold }) => hold.promisee?.customer ?? null),
+    column(({ funds }) => funds.balance?.toString() ?? null, 'numeric'),
+    column(({ funds }) => funds.allowance?.toString() ?? null, 'numeric'),
+  ]
+  return `
+    select * from unnest(${columns.join(', ')}) with ordinality
+      as a (${namesAsked}, amount, expires_ms, is_promised, part, customer, balance, allowance, position)
+    where ${condition}`
+}
 
 const ofPayer = '(r.network, r.asset, r.payer) = (a.network, a.asset, a.payer)'
 
+/** No more rows are read afterwards than can be live. */
+const deleteEnded = (asked: readonly Asked[], condition = 'true'): string => {
+  const payers = asked.map(({ hold: { network, asset, payer } }) => [network, asset, payer])
+  const column = (index: number) => toLiteral(payers.map((each) => each[index] ?? ''))
+  return `delete from reservations r
+    using unnest(${column(0)}, ${column(1)}, ${column(2)}) with ordinality as a (network, asset, payer, position)
+    where ${condition} and ${ofPayer} and ${hasEnded('r')}`
+}
+
+const isSame = 'r.authorization_id = a.authorization_id'
+const facts = columnFacts('s')
+
+const ofCaller = { account: 'a.account', purpose: 'a.purpose', asset: 'a.asset', payTo: 'a.pay_to' }
+
 /**
- * Deletes what has ended, so that no more rows are read than can be live. An authorization may be held under another
- * asset too. Holds of anonymous callers bind no account, or anyone who saw a signature could keep the payer's funds
+ * What becomes of each that is asked: `obstacle` is null where the amount can be held. An authorization may be held under
+ * another asset too. Holds of anonymous callers bind no account, or anyone who saw a signature could keep the payer's funds
  * from accounts; what is being settled leaves the wallet, for any caller. A claim follows its hold at once, so that
  * after a minute without one the process has died.
  *
  * What was committed before the locks were granted is read: each statement has a snapshot of its own.
  */
-const readHeld = (asked: readonly Asked[], condition = 'true'): string => {
-  const columns = asked.map(({ hold }) => namesOf(hold))
-  const column = (index: number): string => toLiteral(columns.map((names) => names[index] ?? ''))
-  return `
-  with asked as (
-    select * from unnest(${[0, 1, 2, 3, 4, 5, 6, 7].map(column).join(', ')}) with ordinality
-      as a (network, asset, payer, authorization_id, spender, account, purpose, pay_to, position)
-    where ${condition}
-  ), ended as (
-    delete from reservations r using asked a where ${ofPayer} and ${hasEnded('r')}
-    returning a.position, r.authorization_id
-  ), live as (
-    select a.position, r.authorization_id = a.authorization_id as is_same, r.account is null or r.account = a.account as is_own,
-      r.spender = a.spender as is_of_spender, r.amount
-    from asked a join reservations r on ${ofPayer}
-    where not exists (select from ended e where (e.position, e.authorization_id) = (a.position, r.authorization_id))
-      and (r.authorization_id = a.authorization_id or a.account = 'anonymous' or r.account is distinct from 'anonymous'
-        or (r.holder = 'settle' and r.reserved_at > now() - interval '1 minute')
-        or ${isBeingSettled('r')})
-  )
-  select a.position, coalesce(
-      (select min(${takenBy('o', { account: 'a.account', purpose: 'a.purpose', asset: 'a.asset', payTo: 'a.pay_to' })})
-        from reservations o where o.authorization_id = a.authorization_id and not ${hasEnded('o')}),
-      (select 'settlement' from settlements s
-        where s.authorization_id = a.authorization_id and s.state in ('claimed', 'pending') and s.caller <> a.account)) as taken_by,
-    max(l.amount) filter (where is_same and is_own) as own,
-    count(*) filter (where not is_same) as count,
-    coalesce(sum(l.amount) filter (where not is_same), 0) as by_payer,
-    coalesce(sum(l.amount) filter (where not is_same and is_of_spender), 0) as by_spender
-  from asked a left join live l using (position)
-  group by a.position, a.authorization_id, a.account, a.purpose, a.asset, a.pay_to`
-}
+const decide = (asked: readonly Asked[], condition = 'true'): string => `
+  asked as (${listAsked(asked, condition)}), found as (
+    select a.*, l.*, k.is_unclaimed, coalesce(l.by_hold, case when k.is_taken then 'settlement' end) as taken_by
+    from asked a, lateral (
+      select min(${takenBy('r', ofCaller, facts)}) filter (where ${isSame}) as by_hold,
+        max(r.amount) filter (where ${isSame} and ${ofPayer} and (r.account is null or r.account = a.account)) as own,
+        count(*) filter (where not ${isSame}) as others,
+        coalesce(sum(r.amount) filter (where not ${isSame}), 0) as by_payer,
+        coalesce(sum(r.amount) filter (where not ${isSame} and r.spender = a.spender), 0) as by_spender
+      from (
+        select r.* from reservations r where ${ofPayer}
+        union all select r.* from reservations r where ${isSame} and not ${ofPayer}
+      ) r, lateral ${readFacts('r')} s
+      where not ${hasEnded('r', facts)}
+        and (${isSame} or a.account = 'anonymous' or r.account is distinct from 'anonymous'
+          or (r.holder = 'settle' and r.reserved_at > now() - interval '1 minute') or ${facts.isOpen})) l, lateral (
+      select coalesce(bool_or(s.state in ('claimed', 'pending') and s.caller <> a.account), false) as is_taken,
+        not coalesce(bool_or(s.state <> 'failed' or s.consumed_by is not null), false) as is_unclaimed
+      from settlements s where s.authorization_id = a.authorization_id) k
+  ), decided as (
+    select *, case
+      when taken_by is not null then 'taken'
+      when own >= amount then null
+      when own is null and others >= ${maxLiveHolds} then 'too_many'
+      when by_payer + amount > balance then 'balance'
+      when by_spender + amount > allowance then 'allowance' end as obstacle
+    from found
+  )`
 
-/** Null: the amount is held. */
-const judge = (
-  { amount }: FundsHold,
-  { balance, allowance }: Funds,
-  { taken_by, own, count, by_payer, by_spender }: z.infer<typeof held>,
-): HoldObstacle | null => {
+const decidedColumns = 'd.position, d.obstacle, d.taken_by, d.by_payer, d.by_spender, d.is_unclaimed'
+
+const preview = (asked: readonly Asked[]): string =>
+  `with ${decide(asked)} select ${decidedColumns}, false as is_written from decided d`
+
+const decided = z.object({
+  position: z.coerce.number(),
+  obstacle: z.enum(['taken', 'too_many', 'balance', 'allowance']).nullable(),
+  taken_by: takenByWord.nullable(),
+  by_payer: z.string(),
+  by_spender: z.string(),
+  is_unclaimed: z.boolean(),
+  is_written: z.boolean(),
+})
+
+/** Null: the amount can be held. */
+const readObstacle = ({
+  obstacle,
+  taken_by,
+  by_payer,
+  by_spender,
+}: z.infer<typeof decided>): HoldObstacle | null => {
   if (taken_by !== null) return { state: 'taken', by: taken_by }
-  if (own !== null && BigInt(own) >= amount) return null
-  if (own === null && count >= maxLiveHolds) return { state: 'too_many' }
-  const byPayer = BigInt(by_payer)
-  if (balance !== null && byPayer + amount > balance) {
-    return { state: 'exceeds', limit: 'balance', heldByOthers: byPayer }
+  switch (obstacle) {
+    case 'too_many':
+      return { state: 'too_many' }
+    case 'balance':
+      return { state: 'exceeds', limit: 'balance', heldByOthers: BigInt(by_payer) }
+    case 'allowance':
+      return { state: 'exceeds', limit: 'allowance', heldByOthers: BigInt(by_spender) }
+    case 'taken':
+    case null:
+      return null
   }
-  const bySpender = BigInt(by_spender)
-  if (allowance !== null && bySpender + amount > allowance) {
-    return { state: 'exceeds', limit: 'allowance', heldByOthers: bySpender }
-  }
-  return null
 }
 
 // True if the hold is written again by its own account.
@@ -241,33 +277,34 @@ const verifiedUntil = `case when ${isOwn} and r.holder = 'verify' then r.expires
 // A claim follows its hold at once, as for `readHeld`.
 const settling = `array(select s from unnest(r.settling) s where ${isOwn} and s > now() - interval '1 minute')`
 
-const write = `
-  insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
-    expires_at, promised_at, promisee, promised_customer, reserved_at, verified_amount, verified_until, settling)
-  select a.network, a.asset, a.payer, a.authorization_id, a.spender, a.account, a.purpose, a.pay_to, a.amount,
-    a.expires_at, case when a.is_promised then statement_timestamp() end, a.part, a.customer, t.at,
-    case when a.purpose = 'verify' then a.amount end, case when a.purpose = 'verify' then a.expires_at end,
-    case when a.purpose = 'settle' then array[t.at] else '{}' end
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::numeric[],
-      $10::timestamptz[], $11::boolean[], $12::text[], $13::text[])
-    as a (network, asset, payer, authorization_id, spender, account, purpose, pay_to, amount,
-      expires_at, is_promised, part, customer),
-    (select clock_timestamp() as at) t
-  on conflict (network, asset, payer, authorization_id) do update
-    set spender = excluded.spender, account = excluded.account, pay_to = excluded.pay_to,
-      holder = case when ${staysOfSettlement} then r.holder else excluded.holder end,
-      amount = case when ${isOwn} then greatest(r.amount, excluded.amount) else excluded.amount end,
-      expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
-      promised_at = case when ${isOwn} and ${isPromised('r')} then r.promised_at else excluded.promised_at end,
-      promisee = case when ${isOwn} and ${isPromised('r')} then r.promisee else excluded.promisee end,
-      promised_customer = case when ${isOwn} and ${isPromised('r')} then r.promised_customer else excluded.promised_customer end,
-      reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end,
-      verified_amount = greatest(${verified}, excluded.verified_amount),
-      verified_until = greatest(${verifiedUntil}, excluded.verified_until),
-      settling = ${settling} || excluded.settling
-  returning authorization_id, promised_at is not null as is_promised, promisee, promised_customer,
-    promised_at is not distinct from statement_timestamp() as is_new_promise,
-    settling[cardinality(settling)]::text as settling_at, reserved_at::text`
+/** Writes what fits; what is not locked is left out. */
+const place = (asked: readonly Asked[], isAwaited: string, condition = 'true'): string => `
+  with ${decide(asked, condition)}, written as (
+    insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
+      expires_at, promised_at, promisee, promised_customer, reserved_at, verified_amount, verified_until, settling)
+    select a.network, a.asset, a.payer, a.authorization_id, a.spender, a.account, a.purpose, a.pay_to, a.amount,
+      e.at, case when a.is_promised then statement_timestamp() end, a.part, a.customer, t.at,
+      case when a.purpose = 'verify' then a.amount end, case when a.purpose = 'verify' then e.at end,
+      case when a.purpose = 'settle' then array[t.at] else '{}' end
+    from decided a, lateral (select to_timestamp(a.expires_ms / 1000) as at) e, (select clock_timestamp() as at) t
+    where a.obstacle is null and ${isAwaited}
+    on conflict (network, asset, payer, authorization_id) do update
+      set spender = excluded.spender, account = excluded.account, pay_to = excluded.pay_to,
+        holder = case when ${staysOfSettlement} then r.holder else excluded.holder end,
+        amount = case when ${isOwn} then greatest(r.amount, excluded.amount) else excluded.amount end,
+        expires_at = case when ${isOwn} then greatest(r.expires_at, excluded.expires_at) else excluded.expires_at end,
+        promised_at = case when ${isOwn} and ${isPromised('r')} then r.promised_at else excluded.promised_at end,
+        promisee = case when ${isOwn} and ${isPromised('r')} then r.promisee else excluded.promisee end,
+        promised_customer = case when ${isOwn} and ${isPromised('r')} then r.promised_customer else excluded.promised_customer end,
+        reserved_at = case when ${staysOfSettlement} then r.reserved_at else excluded.reserved_at end,
+        verified_amount = greatest(${verified}, excluded.verified_amount),
+        verified_until = greatest(${verifiedUntil}, excluded.verified_until),
+        settling = ${settling} || excluded.settling
+    returning authorization_id, promised_at is not null as is_promised, promisee, promised_customer,
+      promised_at is not distinct from statement_timestamp() as is_new_promise,
+      settling[cardinality(settling)]::text as settling_at, reserved_at::text
+  )
+  select ${decidedColumns}, w.authorization_id is not null as is_written, w.* from decided d left join written w using (authorization_id)`
 
 const written = z.object({
   authorization_id: z.string(),
@@ -279,37 +316,39 @@ const written = z.object({
   reserved_at: z.string(),
 })
 
-const writeHolds = async (
-  client: PoolClient,
-  holds: readonly FundsHold[],
-): Promise<ReadonlyMap<string, HoldResult>> => {
-  if (holds.length === 0) return new Map()
-  const purposes = new Map(holds.map(({ authorizationId, purpose }) => [authorizationId, purpose]))
-  const names = holds.map(namesOf)
-  const { rows } = await client.query(write, [
-    ...Array.from({ length: 8 }, (_, index) => names.map((each) => each[index])),
-    holds.map(({ amount }) => amount.toString()),
-    holds.map(({ expiresAt }) => expiresAt),
-    holds.map(({ isPromised: isAsked = false }) => isAsked),
-    holds.map(({ promisee }) => promisee?.part ?? null),
-    holds.map(({ promisee }) => promisee?.customer ?? null),
-  ])
-  return new Map(
+/** `busy`: it was not locked, so that it was not read. Throws where it fits and was not written, as its caller waits no longer. */
+const readResults = (asked: readonly Asked[], rows: readonly unknown[]): readonly (HoldResult | 'busy')[] => {
+  const found = new Map(
     rows.map((value) => {
-      const row = written.parse(value)
-      const { authorization_id: authorizationId, is_promised, is_new_promise, reserved_at, settling_at } = row
-      const isSettling = purposes.get(authorizationId) === 'settle'
-      return [
-        authorizationId,
-        {
-          state: 'held',
-          receipt: { authorizationId, heldAt: (isSettling ? settling_at : null) ?? reserved_at },
-          ...(is_promised ? { isPromised: true, ...readPromisee(row) } : {}),
-          ...(is_new_promise ? { isNewPromise: true } : {}),
-        },
-      ]
+      const row = decided.parse(value)
+      return [row.position, { row, value }]
     }),
   )
+  return asked.map(({ hold }, index) => {
+    const answer = found.get(index + 1)
+    if (answer === undefined) return 'busy'
+    const obstacle = readObstacle(answer.row)
+    if (obstacle !== null) return obstacle
+    if (!answer.row.is_written) throw databaseUnavailable()
+    const result = describeWritten(written.parse(answer.value), hold)
+    return answer.row.is_unclaimed ? { ...result, isUnclaimed: true } : result
+  })
+}
+
+const describeWritten = (
+  row: z.infer<typeof written>,
+  { purpose }: FundsHold,
+): Extract<HoldResult, { readonly state: 'held' }> => {
+  const { authorization_id: authorizationId, is_promised, is_new_promise, reserved_at, settling_at } = row
+  return {
+    state: 'held',
+    receipt: {
+      authorizationId,
+      heldAt: (purpose === 'settle' ? settling_at : null) ?? reserved_at,
+    },
+    ...(is_promised ? { isPromised: true, ...readPromisee(row) } : {}),
+    ...(is_new_promise ? { isNewPromise: true } : {}),
+  }
 }
 
 const readPromisee = ({ promisee: part, promised_customer }: z.infer<typeof written>) =>

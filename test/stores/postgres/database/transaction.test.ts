@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
-import { inTransaction } from '../../../../src/stores/postgres/database/statements.js'
+import { inOneMessage, inTransaction } from '../../../../src/stores/postgres/database/statements.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const database = useTestDatabase()
@@ -98,6 +98,68 @@ test('closes a connection that is still busy when the work rejects', async () =>
     expect(await pidOf(pool)).not.toBe(before)
   })
 })
+
+test('sends all statements of one message together, and returns the rows of the last one', async () => {
+  await withOneConnection(async (pool) => {
+    const sent = await watchQueries(pool)
+    const rows = await inOneMessage(pool, () => [
+      "insert into noted values ('first')",
+      "insert into noted values ('second') returning word",
+    ])
+
+    expect(rows).toEqual([{ word: 'second' }])
+    expect(await notedWords()).toEqual(['first', 'second'])
+    expect(sent).toHaveLength(1)
+  })
+})
+
+test('rolls back a message of which one statement fails, or the commit, and reuses the connection', async () => {
+  await withOneConnection(async (pool) => {
+    const before = await pidOf(pool)
+    const first = "insert into noted values ('lost')"
+
+    await expect(inOneMessage(pool, () => [first, 'select 1 / 0'])).rejects.toThrow('division by zero')
+    await expect(inOneMessage(pool, () => [first, first])).rejects.toThrow(/duplicate key/)
+
+    expect(await pidOf(pool)).toBe(before)
+    expect(await notedWords()).toEqual([])
+  })
+})
+
+test('tells the statements of a message whether its caller still waits', async () => {
+  await withOneConnection(async (pool) => {
+    await pidOf(pool)
+    const askAfter = (seconds: number) =>
+      inOneMessage(
+        pool,
+        (isAwaited) => [
+          'set local statement_timeout = 0',
+          `select pg_sleep(${seconds})`,
+          `select ${isAwaited} as answer`,
+        ],
+        { endsAt: performance.now() + 1_000 },
+      )
+
+    expect(await askAfter(0)).toEqual([{ answer: true }])
+    expect(await askAfter(1)).toEqual([{ answer: false }])
+    await expect(inOneMessage(pool, () => ['select 1'], { endsAt: performance.now() - 1 })).rejects.toThrow()
+  })
+})
+
+/** Texts of the statements that the only connection sends from now on. */
+async function watchQueries(pool: ReturnType<typeof openPool>): Promise<readonly unknown[]> {
+  const client = await pool.connect()
+  const sent: unknown[] = []
+  const query: CallableFunction = client.query
+  Object.assign(client, {
+    query: (...given: readonly unknown[]): unknown => {
+      sent.push(given[0])
+      return Reflect.apply(query, client, given)
+    },
+  })
+  client.release()
+  return sent
+}
 
 async function withOneConnection(work: (pool: ReturnType<typeof openPool>) => Promise<void>): Promise<void> {
   const pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })

@@ -248,6 +248,71 @@ describe('a reservation', () => {
     }
   })
 
+  it('is decided and committed in one round trip', async () => {
+    const single = new Pool({ connectionString: pool.options.connectionString, max: 1 })
+    try {
+      const client = await single.connect()
+      const sent: unknown[] = []
+      const query: CallableFunction = client.query
+      Object.assign(client, {
+        query: (...given: readonly unknown[]): unknown => {
+          sent.push(given[0])
+          return Reflect.apply(query, client, given)
+        },
+      })
+      client.release()
+      const holds = createHolds(single)
+      expect(await holds.place(reservation('a'), funds(100n))).toEqual(reserved)
+      expect(await holds.place(reservation('b'), funds(100n))).toMatchObject({ state: 'exceeds' })
+      expect(sent).toHaveLength(2)
+    } finally {
+      await single.end()
+    }
+  })
+
+  it('is not answered as held where it fits and is not written', async () => {
+    await pool.query(`create function skip() returns trigger language plpgsql as 'begin return null; end';
+      create trigger skip before insert on reservations for each row execute function skip()`)
+    try {
+      await expect(reservations.place(reservation('a'), funds(100n))).rejects.toMatchObject({
+        code: 'SERVICE_UNAVAILABLE',
+      })
+    } finally {
+      await pool.query('drop trigger skip on reservations; drop function skip')
+    }
+  })
+
+  it('says that its authorization has no settlement, unless one is open, successful or consumed', async () => {
+    const shop = reservation('a', { account: 'shop', purpose: 'verify' })
+    const isUnclaimed = async (by = reservations) => {
+      const result = await by.place(shop, funds(1_000n))
+      return result.state === 'held' && result.isUnclaimed === true
+    }
+    expect(await isUnclaimed()).toBe(true)
+    const other = reservation('b', { account: 'shop', purpose: 'verify' })
+    await reservations.place(other, funds(1_000n))
+    await claimAs('shop', 'b')
+    expect(await isUnclaimed(theirs)).toBe(true)
+    const settlement = await claimAs('shop', 'a')
+    const id = settlement?.id ?? ''
+    expect(await isUnclaimed()).toBe(false)
+    await journal.recorderFor(id).record({ transaction: 'tx', bytes: 'bytes' })
+    expect(await isUnclaimed()).toBe(false)
+    await journal.close(id, { state: 'failed', reason: 'transaction_failed' })
+    expect(await isUnclaimed()).toBe(true)
+    const again = await claimAs('shop', 'a')
+    await journal.close(
+      again?.id ?? '',
+      { state: 'confirmed', transaction: 'tx', settledAmount: 1n },
+      'consumer',
+    )
+    expect(await isUnclaimed()).toBe(false)
+    await pool.query(
+      "update settlements set state = 'failed', settled_amount = null where state = 'confirmed'",
+    )
+    expect(await isUnclaimed()).toBe(false)
+  })
+
   it('may be as large as a uint256', async () => {
     const amount = 2n ** 256n - 1n
     expect(await reservations.place(reservation('a', { amount }), funds(amount))).toEqual(reserved)
@@ -446,7 +511,10 @@ describe('reservations at once', () => {
       ask('held', '0x4'),
       ask('c', '0x5', { purpose: 'settle' }),
     ])
-    const receiptOf = (authorizationId: string) => ({ receipt: expect.objectContaining({ authorizationId }) })
+    const receiptOf = (authorizationId: string) => ({
+      receipt: expect.objectContaining({ authorizationId }),
+      isUnclaimed: true,
+    })
     expect(results).toEqual([
       { state: 'held', ...receiptOf('first') },
       {
