@@ -6,6 +6,7 @@ import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createConcurrencyLimits } from '../../../src/usecases/core/limits.js'
 import { createSettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
 import { createSettlePayment } from '../../../src/usecases/core/settle/settlePayment.js'
+import type { HoldFunds } from '../../../src/usecases/core/verify/holdFunds.js'
 import { createVerifyPayment } from '../../../src/usecases/core/verify/verifyPayment.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
@@ -22,10 +23,12 @@ const setup = ({
   scheme = {},
   journal = {},
   idempotency = {},
+  holdFunds = async (_payment, verdict) => verdict,
 }: {
   readonly scheme?: ToyScript
   readonly journal?: Partial<SettlementJournal>
   readonly idempotency?: Partial<IdempotencyStore>
+  readonly holdFunds?: HoldFunds
 }) => {
   const logger = createMemoryLogger()
   const registry = createSchemeRegistry([createToyScheme(scheme)])
@@ -42,7 +45,7 @@ const setup = ({
       ...idempotency,
     },
     settleAuthorization: createSettleAuthorization({
-      holdFunds: async (_payment, verdict) => verdict,
+      holdFunds,
       registry,
       journal: kept,
       limits: noSpendingLimits,
@@ -54,7 +57,7 @@ const setup = ({
     logger,
   })
   const verify = createVerifyPayment({
-    holdFunds: async (_payment, verdict) => verdict,
+    holdFunds,
     registry,
     journal: kept,
     quotaGate: async () => null,
@@ -106,6 +109,23 @@ describe('a store that stops responding delays a decided response only briefly:'
       scheme: { verify: async () => ({ isValid: false, reason: 'insufficient_funds', payer: 'alice' }) },
       journal: { findOpen: silence },
     })
+    await expect(verify()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+})
+
+describe('the journal is asked about a verified payment', () => {
+  const holding =
+    (found: { readonly isUnclaimed?: true }): HoldFunds =>
+    async (_payment, verdict) =>
+      verdict.isValid ? { ...verdict, isHoldable: true, ...found } : verdict
+
+  it.concurrent('unless its hold found no settlement', async ({ expect }) => {
+    const { verify } = setup({ journal: { findOpen: silence }, holdFunds: holding({ isUnclaimed: true }) })
+    expect(await verify()).toMatchObject({ isValid: true })
+  })
+
+  it.concurrent('where its hold found one, or did not look', async ({ expect }) => {
+    const { verify } = setup({ journal: { findOpen: silence }, holdFunds: holding({}) })
     await expect(verify()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 })

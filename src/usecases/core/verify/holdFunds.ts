@@ -20,6 +20,8 @@ export type HoldFunds = (payment: Payment, verdict: Verification, terms: HoldTer
 export type Held = Authorized & {
   /** Undoes a hold of `settle` that no claim followed. Absent where nothing was held, or for another purpose. */
   readonly releaseUnclaimed?: () => Promise<void>
+  /** As in `HoldResult`: there is nothing to look up in the journal. */
+  readonly isUnclaimed?: true
 }
 
 interface HoldTerms {
@@ -88,6 +90,7 @@ export const createHoldFunds =
       ...verdict,
       ...(result.isPromised === true ? { isPromised: true } : {}),
       ...(result.promisee === undefined ? {} : { promisee: result.promisee }),
+      ...(result.isUnclaimed === true ? { isUnclaimed: true } : {}),
       ...(purpose === 'settle' ? { releaseUnclaimed: () => holds.releaseUnclaimed(result.receipt) } : {}),
     }
   }
@@ -266,7 +269,8 @@ export const createHoldAuthorization =
     const terms = { caller, purpose, until: findEnd(verdict), promise, promisee } as const
     const held = await holdFunds(payment, verdict, terms)
     // After the hold: no settlement can start meanwhile.
-    const settlement = held.isValid ? await journal.findOpen(verdict.authorizationId) : null
+    const isAsked = held.isValid && held.isUnclaimed !== true
+    const settlement = isAsked ? await journal.findOpen(verdict.authorizationId) : null
     if (settlement === null) return held
     return { isValid: false, payer: verdict.payer, reason: 'duplicate_settlement' }
   }

@@ -15,7 +15,7 @@ import type { VerifyRequest } from '../useCases.js'
 import { checkNewRequirements, findScheme } from './checkRequirements.js'
 import { type ClaimRules, noClaimRules } from './claimRules.js'
 import { type HoldBinding, noHoldBinding } from './holdBinding.js'
-import { canBeHeld, takenBy } from './holdFunds.js'
+import { canBeHeld, type Held, takenBy } from './holdFunds.js'
 import { noPauses, type PauseGate } from './pauses.js'
 import type { FindStreamed } from './streamedChannels.js'
 
@@ -33,7 +33,7 @@ interface PaymentJudge {
   /** The answer of /verify, after the journal was asked where the chain does not know what is spent. */
   conclude(
     request: ReadRequest,
-    verdict: Verification,
+    verdict: Held | Refusal,
     asker: Pick<VerifyRequest, 'caller' | 'body'>,
   ): Promise<Conclusion>
 }
@@ -157,7 +157,8 @@ export const createPaymentJudge = ({
     // The chain knows what is spent, except where payers move the funds, and except a settlement of 0 that sent
     // nothing: schemes with holds have those, and can consume what another scheme presents.
     const isSpentOnChain = scheme.journalClaims === null
-    if (verdict.isValid && !canBeHeld(verdict) && isSpentOnChain) return { payer: verdict.payer }
+    const isUndisputed = verdict.isValid && (!canBeHeld(verdict) || verdict.isUnclaimed === true)
+    if (isUndisputed && isSpentOnChain) return { payer: verdict.payer }
 
     // Read before the journal: the row of what is consumed meanwhile is found there.
     const isConsumed =
