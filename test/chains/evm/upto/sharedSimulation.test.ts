@@ -44,10 +44,12 @@ const countCalls = (proxy: RpcProxy) => {
 const planPermit2 = ({ router }: UptoService, change: Partial<Parameters<typeof planCharge>[1]> = {}) =>
   planCharge(scene.chain, { facilitator: router, ...change })
 
-const forms = [
-  ['permit', (service: UptoService) => service.plan()],
-  ['Permit2', (service: UptoService) => planPermit2(service)],
-] as const
+type Plan = (service: UptoService) => Promise<{ readonly body: object }>
+
+const forms: readonly (readonly [string, Plan])[] = [
+  ['permit', (service) => service.plan()],
+  ['Permit2', (service) => planPermit2(service)],
+]
 
 /** A service that knows the contracts of the network. */
 const open = async () => {
