@@ -17,6 +17,10 @@ const addressPadding = '0'.repeat(24)
 /** Hex digits padded on the right to whole words, as `bytes` are. */
 export const paddedBytes = (digits: string): string => digits.padEnd(Math.ceil(digits.length / 64) * 64, '0')
 
+/** The tail of a `bytes` argument: its length, then its bytes. */
+export const encodeBytes = (bytes: Hex): string =>
+  numberWord(bytes.length / 2 - 1) + paddedBytes(bytes.slice(2))
+
 // Journal columns hold hex that this service wrote.
 export const asHex = (text: string): Hex => `0x${text.replace(/^0x/, '')}`
 

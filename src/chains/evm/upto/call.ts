@@ -1,8 +1,9 @@
-import { type Abi, decodeErrorResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
+import { type Abi, decodeErrorResult, type Hex, toFunctionSelector } from 'viem'
 import type { Payment } from '../../../protocol/payment.js'
 import { type Rule, runRules } from '../../../protocol/rules/rules.js'
 import { readAddress } from '../abi/address.js'
 import { addressWord, readWord } from '../abi/words.js'
+import { encodeSettle } from '../contracts/routerCalls.js'
 import { uptoRouterAbi } from '../contracts/uptoRouterAbi.js'
 import { createStateRules } from '../explanations.js'
 import type { CallFailure, Rpc } from '../rpc/rpc.js'
@@ -78,23 +79,17 @@ export const createUptoCall = (
   const isEcdsa = signature.kind === 'ecdsa'
   return {
     to: routers.shared,
-    data: encodeFunctionData({
-      abi: uptoRouterAbi,
-      functionName: 'settle',
-      args: [
-        {
-          token: asset,
-          owner,
-          to: payTo,
-          maxAmount: value,
-          amount,
-          deadline,
-          permitNonce: nonce,
-          paymentNonce,
-          isBound: spender !== routers.shared,
-          signature: encodeSignature(signature),
-        },
-      ],
+    data: encodeSettle({
+      token: asset,
+      owner,
+      to: payTo,
+      maxAmount: value,
+      amount,
+      deadline,
+      permitNonce: nonce,
+      paymentNonce,
+      isBound: spender !== routers.shared,
+      signature: encodeSignature(signature),
     }),
     id: formatPermitId(network, asset, permit),
     payer: owner,

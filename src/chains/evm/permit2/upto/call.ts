@@ -1,7 +1,7 @@
-import { encodeFunctionData, type Hex } from 'viem'
+import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import type { Payment } from '../../../../protocol/payment.js'
 import { isSameAddress } from '../../abi/address.js'
-import { readWord } from '../../abi/words.js'
+import { encodeBytes, numberWord, readWord } from '../../abi/words.js'
 import { encodeExecuteOne, planRouterRead } from '../../contracts/routerCalls.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { type DeployedSignature, encodeSignature } from '../../signatures/signature.js'
@@ -19,7 +19,7 @@ import type { TokenPermit } from '../gasSponsoring.js'
 import { formatPermitId } from '../payload.js'
 import type { Candidate, PermitSignatures } from '../prepare.js'
 import { createJudge } from './judge.js'
-import { type UptoPermit, uptoProxyAbi, uptoProxyAddress } from './payload.js'
+import { encodeChargeWords, type UptoPermit, uptoProxyAbi, uptoProxyAddress } from './payload.js'
 
 /**
  * The proxy takes the call only from the witness's facilitator: through our router, which any account of ours may call,
@@ -74,21 +74,36 @@ export const createChargeCall = (
 
 /** Calldata of the proxy's `settle`, or of `settleWithPermit`. */
 export const encodeCharge = (
-  { from, token, amount, nonce, deadline, to, facilitator, validAfter }: UptoPermit,
+  permit: UptoPermit,
   charge: bigint,
   signature: DeployedSignature,
   tokenPermit: TokenPermit | null = null,
 ): Hex => {
-  const permit = { permitted: { token, amount }, nonce, deadline }
-  const args = [permit, charge, from, { to, facilitator, validAfter }, encodeSignature(signature)] as const
-  return tokenPermit === null
-    ? encodeFunctionData({ abi: uptoProxyAbi, functionName: 'settle', args })
-    : encodeFunctionData({
-        abi: uptoProxyAbi,
-        functionName: 'settleWithPermit',
-        args: [tokenPermit, ...args],
-      })
+  const bytes = encodeSignature(signature)
+  if (tokenPermit === null) {
+    // By hand: the general encoder takes 100 µs, on every verification.
+    return `${settleSelector}${encodeChargeWords(permit, charge)}${numberWord(settleHeadBytes)}${encodeBytes(bytes)}`
+  }
+  const { from, token, amount, nonce, deadline, to, facilitator, validAfter } = permit
+  return encodeFunctionData({
+    abi: uptoProxyAbi,
+    functionName: 'settleWithPermit',
+    args: [
+      tokenPermit,
+      { permitted: { token, amount }, nonce, deadline },
+      charge,
+      from,
+      { to, facilitator, validAfter },
+      bytes,
+    ],
+  })
 }
+
+const settleSelector = toFunctionSelector(
+  'settle(((address,uint256),uint256,uint256),uint256,address,(address,address,uint256),bytes)',
+)
+// The words of `encodeChargeWords`, and the offset of the signature.
+const settleHeadBytes = 10 * 32
 
 /** Who may call the proxy for us: our accounts, and our router. */
 export interface Facilitators {

@@ -1,9 +1,13 @@
 import fc from 'fast-check'
-import { getAddress, type Hex, hashTypedData } from 'viem'
+import { encodeFunctionData, getAddress, type Hex, hashTypedData } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { permit2Separator } from '../../../../../src/chains/evm/permit2/payload.js'
 import { encodeCharge } from '../../../../../src/chains/evm/permit2/upto/call.js'
-import { encodeChargeWords, hashUptoPermit } from '../../../../../src/chains/evm/permit2/upto/payload.js'
+import {
+  encodeChargeWords,
+  hashUptoPermit,
+  uptoProxyAbi,
+} from '../../../../../src/chains/evm/permit2/upto/payload.js'
 import { uptoTypedData } from '../../../../support/evm/uptoPermit2.js'
 
 const address = fc
@@ -37,6 +41,30 @@ describe('a permit of upto', () => {
         }
         expect(hashUptoPermit(terms, permit2Separator(chainId))).toBe(
           hashTypedData(uptoTypedData(chainId, wire)),
+        )
+      }),
+    )
+  })
+
+  it("has the calldata of the proxy's settle that the general encoder makes", () => {
+    const bytes = fc
+      .uint8Array({ minLength: 1, maxLength: 100 })
+      .map((array): Hex => `0x${Buffer.from(array).toString('hex')}`)
+    fc.assert(
+      fc.property(permit, uint256, bytes, (terms, charge, signature) => {
+        const { from, token, amount, nonce, deadline, to, facilitator, validAfter } = terms
+        expect(encodeCharge(terms, charge, { kind: 'contract', bytes: signature })).toBe(
+          encodeFunctionData({
+            abi: uptoProxyAbi,
+            functionName: 'settle',
+            args: [
+              { permitted: { token, amount }, nonce, deadline },
+              charge,
+              from,
+              { to, facilitator, validAfter },
+              signature,
+            ],
+          }),
         )
       }),
     )
