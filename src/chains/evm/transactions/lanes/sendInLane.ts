@@ -1,8 +1,15 @@
-import { type Hex, keccak256 } from 'viem'
+import {
+  type Hex,
+  hexToBytes,
+  parseSignature,
+  serializeTransaction,
+  type TransactionSerializable,
+} from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Logger } from '../../../../ports/logger.js'
 import type { Lane, Recorder, SignedTransaction } from '../../../../ports/settlementJournal.js'
 import type { SignerLanes } from '../../../../ports/signerLanes.js'
-import { asHex } from '../../abi/words.js'
+import { asHex, keccak } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { Fees } from '../fees/fees.js'
 import type { ContractCall } from '../settlementCall.js'
@@ -45,8 +52,7 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneD
     const answer = await lanes.record({ network, signer: account.address }, recorders, async (nonce) => {
       allocated = nonce
       // It carries no native coin: the payer chose the contract.
-      const bytes = await account.signTransaction({ chainId, nonce, gas, ...call, value: 0n, ...fees })
-      return { transaction: keccak256(bytes), bytes }
+      return await signTransaction(account, { chainId, nonce, gas, ...call, value: 0n, ...fees })
     })
     if ('lost' in answer) return answer
     slot.onNonceAllocated(allocated)
@@ -77,6 +83,16 @@ export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneD
     }
     return answer
   }
+}
+
+/** As the account signs itself, with hashes by WebAssembly: a batch has tens of thousands of bytes, which are hashed twice. */
+export const signTransaction = async (
+  account: Pick<PrivateKeyAccount, 'sign'>,
+  transaction: TransactionSerializable,
+): Promise<SignedTransaction & { readonly bytes: Hex }> => {
+  const hash = keccak(hexToBytes(serializeTransaction(transaction)))
+  const bytes = serializeTransaction(transaction, parseSignature(await account.sign({ hash })))
+  return { transaction: keccak(hexToBytes(bytes)), bytes }
 }
 
 /** Transactions of an account that are mined. */
