@@ -47,9 +47,8 @@ export const createSimulator = ({
 }: SimulatorDependencies): Simulator => {
   const simulateAlone =
     (read: typeof readAll) =>
-    ({ call, sending, use, resolve, reject }: Waiting): void => {
+    ({ call, sending, use, resolve, reject }: Waiting): Promise<void> =>
       simulateCall({ rpc, payerCalls, use }, call, sending, read).then(resolve, reject)
-    }
   const shareByAny = createSharing(
     (calls, sending) => simulateInOneCall(rpc, calls, sending),
     simulateAlone(readAll),
@@ -85,7 +84,7 @@ export const createSimulator = ({
 /** Calls that wait together are simulated at once; what that leaves unclear, alone. */
 const createSharing = (
   simulateTogether: (calls: readonly SettlementCall[], sending: Sending) => Promise<SharedSimulation>,
-  simulateAlone: (waiting: Waiting) => void,
+  simulateAlone: (waiting: Waiting) => Promise<void>,
 ): ((waiting: Waiting) => void) => {
   // It is halved when a whole group fails, and grows by one otherwise: it adapts to a node's limit, or to payer code
   // that burns gas.
@@ -99,8 +98,10 @@ const createSharing = (
     groupSize = isOutOfGas ? Math.max(1, Math.floor(group.length / 2)) : Math.min(groupSize + 1, maxGroupSize)
     for (const [index, one] of group.entries()) {
       const result = results[index]
-      if (result === undefined || result === 'unclear') simulateAlone(one)
-      else one.resolve(result)
+      if (result !== undefined && result !== 'unclear') one.resolve(result)
+      // One that is alone is under way until it ends, so that those which come meanwhile wait for each other.
+      else if (group.length === 1) await simulateAlone(one)
+      else void simulateAlone(one)
     }
   }
 
