@@ -226,6 +226,7 @@ export interface ImportedBindings {
       readonly atDeadline: string
       readonly atDeadlineInFile: string
     }[]
+    readonly withdrawn: readonly { readonly account: string; readonly atDeadline: string }[]
   }
 }
 
@@ -239,6 +240,11 @@ export const showImportedBindings = (file: string, found: ImportedBindings): Fou
   const differing = defaults.conflicts.map(({ account, atDeadline, atDeadlineInFile }) =>
     withoutControls(
       `The account ${account} asks here for ${atDeadline} at the deadlines of new holds, and did for ${atDeadlineInFile} in the file: nothing was changed.`,
+    ),
+  )
+  const withdrawn = defaults.withdrawn.map(({ account, atDeadline }) =>
+    withoutControls(
+      `The account ${account} asks here for ${atDeadline} at the deadlines of new holds, and the file, which was written later, lacks that: it had been withdrawn. Nothing was changed; the account has to withdraw it again.`,
     ),
   )
   return {
@@ -258,8 +264,9 @@ export const showImportedBindings = (file: string, found: ImportedBindings): Fou
           ]),
       ...conflicting,
       ...differing,
+      ...withdrawn,
     ].join('\n'),
-    hasFailed: conflicts.length > 0 || defaults.conflicts.length > 0,
+    hasFailed: conflicts.length + defaults.conflicts.length + defaults.withdrawn.length > 0,
   }
 }
 

@@ -227,6 +227,9 @@ describe('npm run admin -- bindings', () => {
     await state(from, 'same', 'void', 2)
     await state(into, 'same', 'void', 1)
     await state(into, 'only here', 'void', 1)
+    await into.pool.query(
+      `insert into hold_defaults (account_id, at_deadline, changed_at) values ('after the file', 'void', now() + interval '1 hour')`,
+    )
     await exportAll()
     const { code, output } = await importAll('--json')
     expect(code).toBe(1)
@@ -237,9 +240,11 @@ describe('npm run admin -- bindings', () => {
         added: 1,
         changed: 1,
         conflicts: [{ account: 'later here', atDeadline: 'void', atDeadlineInFile: 'capture' }],
+        withdrawn: [{ account: 'only here', atDeadline: 'void' }],
       },
     })
     const expected = [
+      { account: 'after the file', is: 'void' },
       { account: 'later here', is: 'void' },
       { account: 'later in the file', is: 'capture' },
       { account: 'missing', is: 'capture' },
@@ -250,6 +255,8 @@ describe('npm run admin -- bindings', () => {
     const again = await importAll()
     expect(again.output).toContain('the database lacked 0 of them, and 0 had asked for something else')
     expect(again.output).toContain('The account later here asks here for void')
+    expect(again.output).toContain('The account only here asks here for void')
+    expect(again.output).not.toContain('after the file')
     expect(await list()).toEqual(expected)
     await createHeldPayments(into.pool).bind(holdOf('missing'), 'missing')
     const { rows } = await into.pool.query('select at_deadline from held_payments')

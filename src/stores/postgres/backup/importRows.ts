@@ -15,6 +15,13 @@ interface ImportOptions {
   readonly isSandbox?: boolean
 }
 
+interface ReadTables {
+  /** Rows of each table. */
+  readonly listed: Readonly<Record<string, number>>
+  /** When the file was begun; null: it does not say. */
+  readonly createdAt: Date | null
+}
+
 const listedIn = (table: string): string => `listed_${table}`
 
 /**
@@ -31,7 +38,7 @@ const importTables = async <Result>(
   }: {
     readonly names: readonly string[]
     readonly content: string
-    readonly add: (client: PoolClient, listed: Readonly<Record<string, number>>) => Promise<Result>
+    readonly add: (client: PoolClient, read: ReadTables) => Promise<Result>
   },
 ): Promise<Result> => {
   const migrations = await readMigrations(migrationsFolder)
@@ -50,8 +57,12 @@ const importTables = async <Result>(
       )
     }
     const listed: Record<string, number> = {}
+    let createdAt: Date | null = null
     for await (const part of readBackup(file)) {
-      if (part.kind === 'header') requirePurpose(part.header, { file, isSandbox })
+      if (part.kind === 'header') {
+        requirePurpose(part.header, { file, isSandbox })
+        createdAt = readInstant(part.header.createdAt)
+      }
       const table = part.kind === 'table' || part.kind === 'rows' ? tables.get(part.table) : undefined
       if (table === undefined) continue
       if (part.kind === 'table') {
@@ -66,7 +77,7 @@ const importTables = async <Result>(
     }
     if (names.some((name) => listed[name] === undefined))
       throw new BackupFileError(`${file} has no ${content}.`)
-    return await add(client, listed)
+    return await add(client, { listed, createdAt })
   })
 }
 
@@ -91,7 +102,7 @@ export const importConsumed = async (pool: Pool, options: ImportOptions): Promis
   await importTables(pool, options, {
     names: [consumedTable],
     content: 'consumed authorizations',
-    add: async (client, { [consumedTable]: listed = 0 }) => {
+    add: async (client, { listed: { [consumedTable]: listed = 0 } }) => {
       const { rowCount } = await client.query(
         withoutTimeout(
           `insert into ${consumedTable} select * from ${listedIn(consumedTable)} order by digest on conflict (digest) do nothing`,
@@ -133,6 +144,8 @@ const conflict = z.object({
 
 const defaultConflict = z.object({ account: z.string(), atDeadline, atDeadlineInFile: atDeadline })
 
+const withdrawnDefault = z.object({ account: z.string(), atDeadline })
+
 interface ImportedBindings {
   readonly channels: ImportedRows
   readonly holds: ImportedRows
@@ -148,6 +161,8 @@ interface ImportedBindings {
     readonly changed: number
     /** The account asked here for something else than in the file, and no earlier: that stays. The first thousand. */
     readonly conflicts: readonly z.infer<typeof defaultConflict>[]
+    /** The account asked here before the file was written, which lacks it, as it was withdrawn: that stays. The first thousand. */
+    readonly withdrawn: readonly z.infer<typeof withdrawnDefault>[]
   }
 }
 
@@ -210,6 +225,11 @@ const listDefaultConflicts = `
   from ${listedIn('hold_defaults')} l join hold_defaults d using (account_id)
   where l.at_deadline <> d.at_deadline order by 1 limit ${maxConflicts}`
 
+const listWithdrawn = `
+  select account_id as account, d.at_deadline as "atDeadline" from hold_defaults d
+  where d.changed_at < $1::timestamptz and not exists (select from ${listedIn('hold_defaults')} l where l.account_id = d.account_id)
+  order by 1 limit ${maxConflicts}`
+
 const listConflicts = `
   select 'channel' as binding, c.network, ${channelText} as id, c.account, l.account as "accountInFile"
   from ${listedIn('channel_custody')} l join channel_custody c using (network, channel_id) where l.account <> c.account
@@ -230,7 +250,7 @@ export const importBindings = async (pool: Pool, options: ImportOptions): Promis
   await importTables(pool, options, {
     names: bindingTables,
     content: 'bindings of channels and holds',
-    add: async (client, listed) => {
+    add: async (client, { listed, createdAt }) => {
       const run = async (statement: string): Promise<number> =>
         (await client.query(withoutTimeout(statement))).rowCount ?? 0
       const channels = await run(insertMissing('channel_custody'))
@@ -245,6 +265,10 @@ export const importBindings = async (pool: Pool, options: ImportOptions): Promis
       const defaults = await run(insertMissing('hold_defaults'))
       const changed = await run(changeDefaults)
       const { rows: defaultConflicts } = await client.query(withoutTimeout(listDefaultConflicts))
+      const { rows: withdrawn } =
+        createdAt === null
+          ? { rows: [] }
+          : await client.query(withoutTimeout(listWithdrawn, [createdAt.toISOString()]))
       const { rows: conflicts } = await client.query(withoutTimeout(listConflicts))
       const { rows: unknowns } = await client.query(withoutTimeout(countUnknown))
       return {
@@ -258,10 +282,16 @@ export const importBindings = async (pool: Pool, options: ImportOptions): Promis
           added: defaults,
           changed,
           conflicts: defaultConflicts.map((row) => defaultConflict.parse(row)),
+          withdrawn: withdrawn.map((row) => withdrawnDefault.parse(row)),
         },
       }
     },
   })
+
+const readInstant = (text: string): Date | null => {
+  const at = new Date(text)
+  return Number.isNaN(at.getTime()) ? null : at
+}
 
 /** What never was on a chain must not keep a payment from being settled there. */
 const requirePurpose = (
