@@ -4350,7 +4350,7 @@ export interface components {
             data: components["schemas"]["Settlement"] & {
                 /** @description URL of what was paid for, where the payment names it */
                 resource?: string;
-                /** @description Of the request that received the success */
+                /** @description Of the request that received the success, or had a channel's sweep made */
                 idempotencyKey?: string;
                 operationalCode?: components["schemas"]["OperationalCode"];
                 /** @description With a reason: whether the same request may succeed later */

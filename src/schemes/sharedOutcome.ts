@@ -15,5 +15,9 @@ export const hasSharedOutcome = ({ details }: Pick<Settlement, 'details'>): bool
  */
 export const repeatableOutcome = { ...sharedOutcome, isRepeatable: true } as const
 
+/** What the row's `details` are where a request with this consumer asks for it first: its events name the request. */
+export const withAsker = (details: Settlement['details'], consumer: string): Settlement['details'] =>
+  hasRepeatableOutcome({ details }) ? { ...details, askedBy: consumer } : details
+
 export const hasRepeatableOutcome = ({ details }: Pick<Settlement, 'details'>): boolean =>
   details.isRepeatable === true

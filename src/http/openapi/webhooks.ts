@@ -62,7 +62,7 @@ const settlementData = {
         },
         idempotencyKey: {
           type: 'string',
-          description: 'Of the request that received the success',
+          description: "Of the request that received the success, or had a channel's sweep made",
         },
         operationalCode: { $ref: '#/components/schemas/OperationalCode' },
         retryable: {

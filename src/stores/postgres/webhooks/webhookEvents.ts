@@ -8,6 +8,9 @@ import { inTransaction, selectColumns } from '../database/statements.js'
 const isoTime = (column: string): string =>
   `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
+/** A sweep is consumed when it is final: until then the request counts that had it made. */
+const consumer = `coalesce(s.consumed_by, case when s.state = 'confirmed' then s.details ->> 'askedBy' end)`
+
 /** The public view of `s`, as `viewSettlement` without the reason's message; events keep this snapshot. `retryable` is in it if the row says so. */
 const settlementData = `json_strip_nulls(json_build_object(
   'id', s.id, 'status', case s.state when 'claimed' then 'pending' else s.state end, 'scheme', s.scheme,
@@ -16,8 +19,8 @@ const settlementData = `json_strip_nulls(json_build_object(
     then nullif(s.authorized_amount, coalesce(s.settled_amount, s.amount))::text end,
   'transaction', coalesce(s.transaction, ''), 'errorReason', s.reason, 'resource', s.resource,
   'retryable', case when s.state = 'failed' and (s.consumed_by is not null or s.expires_at <= now()) then false end,
-  'idempotencyKey', case when starts_with(s.consumed_by, 'key:' || s.caller || ':')
-    then substr(s.consumed_by, length(s.caller) + 6) end,
+  'idempotencyKey', case when starts_with(${consumer}, 'key:' || s.caller || ':')
+    then substr(${consumer}, length(s.caller) + 6) end,
   'createdAt', ${isoTime('s.created_at')}, 'closedAt', ${isoTime('s.closed_at')}))`
 
 /**

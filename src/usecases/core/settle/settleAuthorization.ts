@@ -9,6 +9,7 @@ import type { SettleResult } from '../../../protocol/results.js'
 import { findUsageWarning } from '../../../protocol/usage.js'
 import type { SchemeRegistry } from '../../../schemes/registry.js'
 import type { Authorized, Refusal } from '../../../schemes/scheme.js'
+import { withAsker } from '../../../schemes/sharedOutcome.js'
 import { normalizeWith } from '../../../schemes/spelling.js'
 import { type ConcurrencyLimits, findDollarDecimals, type SpendingLimits } from '../limits.js'
 import { checkRequirements, findScheme } from '../verify/checkRequirements.js'
@@ -285,7 +286,7 @@ export const createSettleAuthorization = ({
       amount,
       authorizedAmount,
       expiresAt,
-      details,
+      details: withAsker(details, context.consumer),
       resource: context.payment.resource,
       caller: context.caller,
       fingerprint: context.fingerprint,

@@ -162,6 +162,21 @@ describe('a claim', () => {
     })
     expect(requirements.payTo).toBe(first.config.receiver)
   })
+
+  it('names in the events of both the keys of the requests that had them made', async () => {
+    const channel = await openChannel()
+    const claim = await claimBody(channel, [await rowOf(channel, 2_000n)])
+    for (const [key, body] of [
+      ['claim-1', claim],
+      ['sweep-1', sweepBody(channel)],
+    ] as const) {
+      const { settlementId } = (await service.settleWithKey(body, key, 'ada')).result
+      const { rows } = await scene.database
+        .pool()
+        .query('select data from webhook_deliveries where settlement_id = $1', [settlementId])
+      expect(rows.map(({ data }) => data.idempotencyKey)).toEqual([key])
+    }
+  })
 })
 
 describe('a claim that is repeated', () => {
