@@ -87,7 +87,7 @@ export interface ChainContext {
   /** Whose the channels are that a family signs for. Absent: it signs for none. */
   readonly channelCustody?: ChannelCustody
   /** Keeps the vouchers of those channels. Absent: none is kept. */
-  readonly channelLedger?: Pick<ChannelLedger, 'keep' | 'find'>
+  readonly channelLedger?: Pick<ChannelLedger, 'keep' | 'find' | 'hasSweep'>
   /** For families that pay the fees of payers. Absent: they do so for callers with a key only. */
   readonly sponsoring?: SponsoringTerms
   /** Absent: the sandbox has fixed payers only. */

@@ -135,9 +135,17 @@ export interface ChannelLedger {
   ): Promise<readonly UnsweptReceiver[]>
   /** The account could not pay for the transaction: others come first. */
   passOver(receiver: UnsweptReceiver, at: Date): Promise<void>
-  /** It was paid out: no account has a part in what is left, unless it was credited anew since it was listed. */
-  endShares(receiver: UnsweptReceiver): Promise<void>
-  /** No-op if it was credited anew since it was listed. */
+  /**
+   * The settlement paid it out: no account has a part in what is left, unless it was credited anew since it was listed. Their parts
+   * count again if the settlement fails, as a reorg can have it.
+   */
+  endShares(receiver: UnsweptReceiver, settlementId: string): Promise<void>
+  /**
+   * Whether a sweep that has not failed was asked for while the total that had been paid out was in this range. `name` begins the
+   * authorization id of every sweep of the receiver; the total ends it.
+   */
+  hasSweep(name: string, settledBefore: { readonly from: bigint; readonly below: bigint }): Promise<boolean>
+  /** No-op if it was credited anew since it was listed, or while what paid it out can still fail. */
   markSwept(receiver: UnsweptReceiver): Promise<void>
   /**
    * Has rounds skip channels whose last voucher is a day old and that owe nothing that is backed, until the next voucher or

@@ -55,7 +55,7 @@ interface SchemeDependencies extends MethodDependencies {
   /** Which channels this facilitator signs for. */
   readonly custody: Custody
   /** Keeps their vouchers; null: none is kept. */
-  readonly channelLedger: Pick<ChannelLedger, 'keep' | 'find'> | null
+  readonly channelLedger: Pick<ChannelLedger, 'keep' | 'find' | 'hasSweep'> | null
   /** Asks wallet contracts whether they signed (EIP-1271). */
   readonly contractReader: ContractReader
   /** Whether the network has Permit2 and x402's proxy, by scheme. */

@@ -102,10 +102,11 @@ export const createSweepReceivers = ({
       const tried = new Set<UnsweptReceiver>()
       await pool.run(due, async (receiver) => {
         tried.add(receiver)
-        const { success, status, errorReason, errorMessage } = await sweepOrPassOver(cared, receiver)
+        const answer = await sweepOrPassOver(cared, receiver)
+        const { success, settlementId, status, errorReason, errorMessage } = answer
         if (success) {
           hasPaid = true
-          await ledger.endShares(receiver)
+          if (settlementId !== undefined) await ledger.endShares(receiver, settlementId)
         }
         // Another sweep paid it meanwhile, or the outcome is open. A token can block a receiver, beside which others are paid.
         const isExpected =

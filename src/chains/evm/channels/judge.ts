@@ -1,5 +1,6 @@
 import { decodeFunctionData, type Hex, pad } from 'viem'
 import { z } from 'zod'
+import type { ChannelLedger } from '../../../ports/channelLedger.js'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import { repeatableOutcome, sharedOutcome } from '../../../schemes/sharedOutcome.js'
 import { addressField, hashField, isSameAddress, wholeNumberField } from '../abi/address.js'
@@ -27,6 +28,7 @@ import {
   settlementAddress,
   topics,
 } from './contract.js'
+import type { ChannelDependencies } from './prepared.js'
 
 /* What proves a claim, a sweep or a refund: events of the settlement, else the state that only they reach. */
 
@@ -64,16 +66,41 @@ function reasonsOf(reason: FailureReasons['reverted']): FailureReasons {
   return { reverted: reason, void: reason, unpaid: reason, expired: reason }
 }
 
-export const createRequestJudge = (rpc: Rpc, request: JudgedRequest, chainId: number): SettlementJudge => ({
+interface JudgeDependencies {
+  readonly rpc: Rpc
+  readonly network: Pick<ChannelDependencies['network'], 'network' | 'chainId'>
+  readonly channelLedger: Pick<ChannelLedger, 'hasSweep'> | null
+}
+
+export const createRequestJudge = (
+  { rpc, network, channelLedger }: JudgeDependencies,
+  request: JudgedRequest,
+): SettlementJudge => ({
   judgeReceipt: (receipt) => judgeReceipt(receipt, request),
-  findExecution: ({ view = rpc, ...query }) => findExecution(view, request, query),
+  findExecution: ({ view = rpc, ...query }) =>
+    request.type === 'settle'
+      ? findSweep(view, request, {
+          ...query,
+          isCounted: async (settledBefore) =>
+            (await channelLedger?.hasSweep(nameSweeps(network.network, request), settledBefore)) ?? true,
+        })
+      : findExecution(view, request, query),
   isOwnCall: ({ to, data }) =>
-    isSameAddress(to, settlementAddress) && (request.type !== 'claim' || isClaimOf(data, request, chainId)),
+    isSameAddress(to, settlementAddress) &&
+    (request.type !== 'claim' || isClaimOf(data, request, network.chainId)),
   sender: null,
   // A second sweep would pay what was claimed since, for which no row stands.
   ...(request.type === 'settle' ? { isRepeatable: true } : {}),
   reasons: reasons[request.type],
 })
+
+/** The ids of the sweeps of a receiver begin with it, and end with the total from which they pay. */
+const nameSweeps = (network: string, { receiver, token }: Judged<'settle'>): string =>
+  `${network}/${settlementAddress}/settle/${receiver}/${token}/`.toLowerCase()
+
+/** From one total there is one sweep. */
+export const formatSweepId = (network: string, request: Judged<'settle'>): string =>
+  `${nameSweeps(network, request)}${request.settledBefore}`
 
 /** Claims share transactions. */
 const isClaimOf = (data: Hex, { rows }: Judged<'claim'>, chainId: number): boolean => {
@@ -112,16 +139,12 @@ const readRaised = ({ data }: Log): bigint => readWord(`0x${data.slice(66)}`) ??
 
 type Query = Omit<ExecutionQuery, 'view'>
 
-const findExecution = async (view: Rpc, request: JudgedRequest, query: Query): Promise<Execution> => {
-  switch (request.type) {
-    case 'claim':
-      return await findClaim(view, request, query)
-    case 'settle':
-      return await findSweep(view, request, query)
-    case 'refund':
-      return await findRefund(view, request, query)
-  }
-}
+const findExecution = async (
+  view: Rpc,
+  request: Judged<'claim' | 'refund'>,
+  query: Query,
+): Promise<Execution> =>
+  request.type === 'claim' ? await findClaim(view, request, query) : await findRefund(view, request, query)
 
 /** What an event shows counts unless the state of its block, where a node still has it, contradicts. */
 const mayShow = async (
@@ -165,13 +188,18 @@ const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, query: Query): Pr
   return receipt?.status === true ? { state: 'paid', receipt } : { state: 'unknown' }
 }
 
+interface SweepQuery extends Query {
+  /** Whether another row counts what was paid: one from such a total, which has not failed. */
+  isCounted(settledBefore: { readonly from: bigint; readonly below: bigint }): Promise<boolean>
+}
+
 /**
- * Any account may sweep: the first that raised the total above what it was has paid what was asked for. Its amount counts for the
- * row from whose total it began, and for no other: after a reorg it can have paid what several were made for.
+ * Any account may sweep: the first that raised the total above what it was has paid what was asked for. Its amount counts for one
+ * row: after a reorg it can have paid what several were made for. That is the one from the lowest total that has not failed.
  */
-const findSweep = async (view: Rpc, request: Judged<'settle'>, query: Query): Promise<Execution> => {
+const findSweep = async (view: Rpc, request: Judged<'settle'>, query: SweepQuery): Promise<Execution> => {
   const { receiver, token, settledBefore } = request
-  const { at, since, policy } = query
+  const { at, since, policy, isCounted } = query
   const readSettled = async (block: bigint): Promise<bigint | null> => {
     const answer = await tryCall(view, { at: block, ...planReceiverRead(receiver, token) })
     return decodeReceiver(answer)?.totalSettled ?? null
@@ -196,7 +224,8 @@ const findSweep = async (view: Rpc, request: Judged<'settle'>, query: Query): Pr
       const before = after - amount
       const isRaised = before <= settledBefore && settledBefore < after
       if (!isRaised || !(await mayShow(view, each, isAbove))) return before
-      settledAmount = before === settledBefore ? amount : 0n
+      const isOfAnother = before < settledBefore && (await isCounted({ from: before, below: settledBefore }))
+      settledAmount = isOfAnother ? 0n : amount
       return null
     },
   })
@@ -264,5 +293,7 @@ const describe = (request: JudgedRequest) => {
 }
 
 /** Builds the judge from a journal row, after a crash. */
-export const readRequestJudge = (rpc: Rpc, { details, network }: Settlement): SettlementJudge =>
-  createRequestJudge(rpc, detailsShape.parse(details), Number(network.split(':')[1]))
+export const createReadRequestJudge =
+  ({ network, channelLedger }: Omit<JudgeDependencies, 'rpc'>) =>
+  (rpc: Rpc, { details }: Pick<Settlement, 'details'>): SettlementJudge =>
+    createRequestJudge({ rpc, network, channelLedger }, detailsShape.parse(details))

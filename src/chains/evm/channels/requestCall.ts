@@ -14,7 +14,7 @@ type OwnFields = Pick<
 
 /** A claim, a sweep or a refund. Its rules have read what decides, so that its simulation reads nothing more. */
 export const createRequestCall = (
-  { rpc, network }: Pick<ChannelDependencies, 'rpc' | 'network'>,
+  { rpc, network, channelLedger }: Pick<ChannelDependencies, 'rpc' | 'network' | 'channelLedger'>,
   judged: JudgedRequest,
   own: OwnFields,
 ): SettlementCall => ({
@@ -27,5 +27,5 @@ export const createRequestCall = (
   probe: null,
   findContradiction: () => null,
   isTooEarly: () => false,
-  judge: createRequestJudge(rpc, judged, network.chainId),
+  judge: createRequestJudge({ rpc, network, channelLedger }, judged),
 })

@@ -12,7 +12,7 @@ import { decodeState, hashChannel, planStateRead, settlementAddress, topics } fr
 import { choosePull, createPrepareDeposit } from './deposit.js'
 import { toJudgedDeposit } from './depositCall.js'
 import { readDepositJudge } from './depositJudge.js'
-import { readRequestJudge } from './judge.js'
+import { createReadRequestJudge } from './judge.js'
 import { readChannelProof } from './payload.js'
 import type { ChannelDependencies, Prepare, PreparedChannelCall } from './prepared.js'
 import { createPrepareRefund, formatRefundId } from './refund.js'
@@ -32,7 +32,7 @@ export const createChannelScheme: CreateScheme = (dependencies) => {
   const identify = createIdentify(dependencies)
   const createMethod = (
     prepare: Prepare,
-    readJudge: typeof readDepositJudge = readRequestJudge,
+    readJudge: typeof readDepositJudge = createReadRequestJudge(dependencies),
   ): PaymentMethod =>
     createPaymentMethod<PreparedChannelCall>(dependencies, {
       prepare,

@@ -3,8 +3,8 @@ import { readOccasion, toRefusal } from '../paymentMethod.js'
 import { tryCall } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { names as isNamed } from './checks.js'
-import { decodeReceiver, encodeSettle, maxUint128, planReceiverRead, settlementAddress } from './contract.js'
-import { describeRequest, type JudgedRequest } from './judge.js'
+import { decodeReceiver, encodeSettle, maxUint128, planReceiverRead } from './contract.js'
+import { describeRequest, formatSweepId } from './judge.js'
 import { type ChannelDependencies, type Prepare, readListed } from './prepared.js'
 import { createRequestCall } from './requestCall.js'
 import { explainRevert } from './reverts.js'
@@ -54,13 +54,10 @@ export const createPrepareSweep = (dependencies: ChannelDependencies): Prepare =
       return refuse(problem ?? { reason: 'invalid_batch_settlement_evm_rpc_read_failed' })
     }
     const { totalSettled: settledBefore } = totals
-    const judged: JudgedRequest = { type: 'settle', receiver, token: proof.token, settledBefore }
+    const judged = { type: 'settle', receiver, token: proof.token, settledBefore } as const
     const call = createRequestCall(dependencies, judged, {
       data: encodeSettle(receiver, proof.token),
-      // The request has no identity; from one total there is one sweep.
-      id: [network.network, settlementAddress, 'settle', receiver, proof.token, settledBefore]
-        .join('/')
-        .toLowerCase(),
+      id: formatSweepId(network.network, judged),
       payer: receiver,
       payTo: receiver,
       amount,

@@ -115,7 +115,7 @@ const credit = `
     join credited c using (receiver, token)
   group by 2, 3, 4 order by 2, 3, 4
   on conflict (network, receiver, token, account_id) do update
-    set amount = s.amount + excluded.amount, last_credit = excluded.last_credit`
+    set amount = s.amount + excluded.amount, since = least(s.since, excluded.since), last_credit = excluded.last_credit`
 
 // What was paid out has no part left.
 const debit = `

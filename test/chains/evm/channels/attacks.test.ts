@@ -428,6 +428,55 @@ describe('two sweeps whose order a reorg exchanges', () => {
       errorReason: prefixed('nothing_to_settle'),
     })
   })
+
+  it('count what the later one pays, also where the earlier one has failed before', async () => {
+    const environment = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' }
+    const proxy = await scene.openProxy()
+    const [earlier, later] = [
+      await scene.open({ environment, rpcUrls: [proxy.url] }),
+      await scene.open({ environment }),
+    ]
+    const { control, client } = scene.chain
+    const channel = await openChannel()
+    const [first, second] = [await rowOf(channel, 1_000n), await rowOf(channel, 1_500n)]
+    const claim = (row: typeof first) => callSettlement(channel, channel.config.receiver, 'claim', [[row]])
+    const before = await control.snapshot()
+    await claim(first)
+    const sweeps = [await earlier.settle(sweepBody(channel))]
+    await claim(second)
+    sweeps.push(await later.settle(sweepBody(channel)))
+    expect(sweeps).toMatchObject([{ amount: '1000' }, { amount: '500' }])
+    const bytes = await Promise.all(sweeps.map(({ transaction }) => readRecordedBytes(scene, transaction)))
+    const send = async (index: number) => {
+      await client.request({ method: 'eth_sendRawTransaction', params: [bytes[index] ?? '0x'] })
+      await control.waitForAutomine()
+    }
+    await control.revert(before)
+    // The later one is not sent again meanwhile.
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    await send(0)
+    await control.mine(22)
+    for (let round = 0; round < 2; round++) await earlier.core.detectReorgs()
+    const read = async (index: number) =>
+      await later.core.useCases.core.getSettlement(sweeps[index]?.settlementId ?? '')
+    const reconcileUntil = (index: number, wanted: string) =>
+      eventually(async () => {
+        await earlier.reconcile()
+        return (await read(index)).status === wanted ? true : null
+      })
+    await reconcileUntil(0, 'failed')
+    expect(await read(1)).toMatchObject({ status: 'pending' })
+    proxy.clearFaults()
+    await claim(second)
+    await send(1)
+    await reconcileUntil(1, 'confirmed')
+    expect(await scene.chain.balanceOf(channel.config.receiver)).toBe(1_500n)
+    expect(await read(1)).toMatchObject({ amount: '1500' })
+    expect(await reconcileOne(later, sweeps[1]?.settlementId ?? '')).toMatchObject({
+      chain: 'agrees',
+      differences: [],
+    })
+  })
 })
 
 describe('a refund', () => {

@@ -6,6 +6,7 @@ import { randomHex } from '../../../support/evm/authorization.js'
 import { channelConfig } from '../../../support/evm/channels.js'
 
 const chainId = 84_532
+const network = { network: 'eip155:84532', chainId }
 const unasked = new Proxy({}, { get: () => expect.fail('No node is asked') })
 
 const claimOf = (totalClaimed: bigint) => {
@@ -17,7 +18,7 @@ const claimOf = (totalClaimed: bigint) => {
 it('a claim is distinguished from the other claims of its transaction by its channels and totals', () => {
   const [own, second, other] = [claimOf(1_000n), claimOf(2_000n), claimOf(1_000n)]
   const request = { type: 'claim' as const, rows: [own.judged, second.judged] }
-  const judge = createRequestJudge(unasked as Rpc, request, chainId)
+  const judge = createRequestJudge({ rpc: unasked as Rpc, network, channelLedger: null }, request)
   const isOwn = (...rows: readonly (typeof own.row)[]) =>
     judge.isOwnCall({ to: settlementAddress, data: encodeClaim(rows, randomHex(65)) })
   expect(isOwn(second.row, other.row, own.row)).toBe(true)

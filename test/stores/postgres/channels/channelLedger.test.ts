@@ -176,7 +176,7 @@ describe('what is seen on chain', () => {
     const listed = await choose()
     await credit('large', 10n, 6)
     await credit('late', 10n, 7)
-    await ledger.endShares(listed)
+    await ledger.endShares(listed, randomUUID())
     // What was paid out is a part of none; what came since is.
     expect(await passOver(10)).toBe('late')
     expect(await passOver(10)).toBe('large')
@@ -184,6 +184,69 @@ describe('what is seen on chain', () => {
     await ledger.markSwept(await choose())
     await expect(choose()).rejects.toThrow('Nothing is owed')
     const { rows } = await pool.query("select from channel_sweep_shares where receiver = '0xdd'")
+    expect(rows).toEqual([])
+  })
+
+  it('asks each account again for what it was credited, where the sweep that paid it fails', async () => {
+    const network = planVoucher().network
+    const receiver = '0xee'
+    const credit = async (accountId: string, amount: bigint, seconds: number) => {
+      const voucher = { ...planVoucher(), network, receiver, accountId }
+      await ledger.keep(voucher, at)
+      await ledger.observe(network, [see(voucher, { totalClaimed: amount })], later(seconds))
+    }
+    const list = async () => {
+      const terms = { limit: 10, after: null, dueAmount: 1_000n, dueBefore: later(1) }
+      return (await ledger.listUnswept(network, terms)).filter((each) => each.receiver === receiver)
+    }
+    /** Each that is asked is passed over. */
+    const listAsked = async (count: number) => {
+      const asked: string[] = []
+      for (let time = 0; time < count; time += 1) {
+        const [chosen] = await list()
+        if (chosen === undefined) throw new Error('Nothing is owed')
+        asked.push(chosen.accountId)
+        await ledger.passOver(chosen, new Date())
+      }
+      return asked
+    }
+    const insertSweep = async () => {
+      const { rows } = await pool.query(
+        `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to, amount,
+           authorized_amount, state, transaction, closed_at, block_number, block_hash)
+         values (gen_random_uuid(), $1, 'rival', 'f', 'batch-settlement', $2, 'a', 'p', 'p', 1, 1, 'confirmed', '0x2', now(), 1, '0x1')
+         returning id`,
+        [randomUUID(), network],
+      )
+      return rows[0].id as string
+    }
+    await credit('large', 2_000n, 2)
+    await credit('old', 10n, 1)
+    await credit('rival', 1n, 3)
+    const [listed] = await list()
+    if (listed === undefined) throw new Error('Nothing was credited')
+    const sweep = await insertSweep()
+    await ledger.endShares(listed, sweep)
+    await ledger.endShares(listed, sweep)
+    expect(await listAsked(3)).toEqual(['rival', 'rival', 'rival'])
+    // Until the sweep is final it can fail.
+    await ledger.markSwept(listed)
+    expect(await list()).toHaveLength(1)
+    await pool.query(
+      `update settlements set state = 'failed', block_number = null, block_hash = null where id = $1`,
+      [sweep],
+    )
+    expect((await listAsked(4)).toSorted()).toEqual(['large', 'old', 'rival', 'rival'])
+    // A claim that the same reorg took back may be made again.
+    await ledger.markSwept(listed)
+    expect(await list()).toHaveLength(1)
+    const second = await insertSweep()
+    await ledger.endShares(listed, second)
+    expect(await listAsked(3)).toEqual(['rival', 'rival', 'rival'])
+    await pool.query('update settlements set is_final = true where id = $1', [second])
+    await ledger.markSwept(listed)
+    expect(await list()).toEqual([])
+    const { rows } = await pool.query('select from channel_sweep_shares where receiver = $1', [receiver])
     expect(rows).toEqual([])
   })
 
