@@ -181,6 +181,8 @@ export interface HeldPayments {
       readonly atOnce: number
     },
   ): Promise<readonly HeldPayment[]>
+  /** Whether an action of the deadline that was recorded in the last so many milliseconds was mined and moved nothing. */
+  hasReverted(id: string, withinMs: number): Promise<boolean>
   /**
    * Called once the settlement of the action is recorded, and before it is sent. False: its account changed its mind, and it
    * must not be sent. True: its account cannot, as long as the settlement is open.

@@ -134,6 +134,8 @@ export interface SettleOptions {
   readonly caller?: string | null
   /** `checkPromise` passed when its funds were held: no budget refuses it now. */
   readonly isPromised?: boolean
+  /** What it moves is lost if it waits, such as before a capture deadline: a budget of its own pays for it first. */
+  readonly isUrgent?: boolean
 }
 
 export interface ResolveOptions {

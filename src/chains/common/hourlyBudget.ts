@@ -17,6 +17,11 @@ export interface HourlyBudget {
    */
   spend(cost: number, caller: string | null, promisedCost?: number): Promise<Refund>
   /**
+   * Draws a cost for what is lost if it waits, from a budget of its own: others neither pay for it nor use it up. A caller whose
+   * part of that is spent draws as for new work.
+   */
+  spendUrgent(cost: number, caller: string): Promise<Refund>
+  /**
    * Throws SVC-3002 unless one more settlement of a customer can be promised beside what is spent and promised. Counts it as
    * promised until the returned function is called, with whether it was stored as a new one.
    */
@@ -30,6 +35,8 @@ interface HourlyBudgetSettings {
   /** Key in the rate limiter; instances that share its store share the budget. */
   readonly key: string
   readonly limit: number
+  /** Of what is urgent, beside `limit`. Default: none. */
+  readonly urgentLimit?: number
   /** Absent: no settlement is promised. */
   readonly promised?: PromisedCost
 }
@@ -43,6 +50,8 @@ const hourMs = 3_600_000
 const reservedShare = 0.2
 const perAccountShare = 0.04
 const anonymousShare = 0.2
+/** Of the urgent budget; one action in any case. */
+const urgentPerCaller = 0.2
 
 // Promises can keep so much of the part for all.
 const promisedShare = 0.5
@@ -61,7 +70,7 @@ interface Draw extends LimitWindow {
 
 export const createHourlyBudget = (
   limiter: RateLimiter,
-  { network, purpose, key, limit, promised = nothingPromised }: HourlyBudgetSettings,
+  { network, purpose, key, limit, urgentLimit = 0, promised = nothingPromised }: HourlyBudgetSettings,
 ): HourlyBudget => {
   const reserved = Math.floor(limit * reservedShare)
   const anonymous = Math.floor(limit * anonymousShare)
@@ -128,7 +137,17 @@ export const createHourlyBudget = (
     )
   }
 
+  const takeUrgent = async (cost: number, caller: string): Promise<Refund | null> => {
+    const ofCaller = Math.max(cost, Math.floor(urgentLimit * urgentPerCaller))
+    return await take([
+      { key: `${key}:urgent:${caller}`, limit: ofCaller, windowMs: hourMs, cost },
+      { key: `${key}:urgent`, limit: urgentLimit, windowMs: hourMs, cost },
+    ])
+  }
+
   return {
+    spendUrgent: async (cost, caller) => (await takeUrgent(cost, caller)) ?? (await spendNew(cost, caller)),
+
     spend: async (cost, caller, promisedCost = 0) => {
       if (promisedCost <= 0) return await spendNew(cost, caller)
       const beyond = cost - promisedCost
@@ -191,6 +210,7 @@ const without = (window: LimitWindow, kept: number): LimitWindow => ({
 interface BudgetedItem {
   readonly caller: string | null
   readonly isPromised?: boolean
+  readonly isUrgent?: boolean
 }
 
 interface DrawnForBatch<Item> {
@@ -210,6 +230,14 @@ export const spendForBatch = async <Item extends BudgetedItem>(
   costOf: (items: readonly Item[]) => number,
   promisedCostOf: (items: readonly Item[]) => number = costOf,
 ): Promise<DrawnForBatch<Item> | { readonly refused: ReadonlyMap<Item, unknown> }> => {
+  const spendFor = async (
+    { caller, isPromised = false, isUrgent = false }: BudgetedItem,
+    cost: number,
+    findPromisedCost: () => number,
+  ): Promise<Refund> => {
+    if (isUrgent && !isPromised && caller !== null) return await budget.spendUrgent(cost, caller)
+    return await budget.spend(cost, caller, isPromised ? findPromisedCost() : 0)
+  }
   const draws: { readonly own: readonly Item[]; readonly cost: number; readonly refundOwn: Refund }[] = []
   const refused = new Map<Item, unknown>()
   for (const own of groupByPurse(items)) {
@@ -217,8 +245,7 @@ export const spendForBatch = async <Item extends BudgetedItem>(
     if (first === undefined) continue
     const cost = costOf(own)
     try {
-      const promisedCost = first.isPromised === true ? promisedCostOf(own) : 0
-      draws.push({ own, cost, refundOwn: await budget.spend(cost, first.caller, promisedCost) })
+      draws.push({ own, cost, refundOwn: await spendFor(first, cost, () => promisedCostOf(own)) })
     } catch (error) {
       for (const item of own) refused.set(item, error)
     }
@@ -237,7 +264,7 @@ export const spendForBatch = async <Item extends BudgetedItem>(
 const groupByPurse = <Item extends BudgetedItem>(items: readonly Item[]): Iterable<readonly Item[]> => {
   const groups = new Map<string, Item[]>()
   for (const item of items) {
-    const purse = `${item.isPromised === true} ${item.caller ?? ''}`
+    const purse = `${item.isPromised === true} ${item.isUrgent === true} ${item.caller ?? ''}`
     const group = groups.get(purse)
     if (group === undefined) groups.set(purse, [item])
     else group.push(item)

@@ -46,6 +46,8 @@ export interface EvmNetworkSettings {
   readonly pollIntervalMs: number
   /** Upper bound of gas costs per hour, in gwei of the native coin. */
   readonly gasBudgetGweiPerHour: number
+  /** The same, beside it, of what would be lost by a wait: captures before deadlines, and claims against withdrawals. */
+  readonly urgentGasGweiPerHour: number
   /** Upper bound of the price per gas, in wei; above it the network does not settle. */
   readonly maxFeePerGas: bigint | null
   /** The most of it that goes to block producers as a tip. */
@@ -206,6 +208,7 @@ const networkShapes = {
   EVM_FINALITY_DEPTH: wholeNumber(1, 100_000).optional(),
   EVM_POLL_INTERVAL_MS: wholeNumber(10, 60_000).optional(),
   EVM_GAS_BUDGET_GWEI_PER_HOUR: wholeNumber(1, 1_000_000_000_000).default(500_000_000),
+  EVM_URGENT_GAS_GWEI_PER_HOUR: wholeNumber(0, 1_000_000_000_000).default(100_000_000),
   EVM_MAX_FEE_GWEI: gwei.optional(),
   EVM_MAX_TIP_GWEI: gwei.optional(),
   EVM_MIN_PAYMENT: smallestUnits(78).optional(),
@@ -326,6 +329,7 @@ const assembleNetwork = (
     finalityDepth: reading.EVM_FINALITY_DEPTH ?? known?.finalityDepth ?? 64,
     pollIntervalMs: reading.EVM_POLL_INTERVAL_MS ?? known?.pollIntervalMs ?? 500,
     gasBudgetGweiPerHour: reading.EVM_GAS_BUDGET_GWEI_PER_HOUR,
+    urgentGasGweiPerHour: reading.EVM_URGENT_GAS_GWEI_PER_HOUR,
     maxFeePerGas: reading.EVM_MAX_FEE_GWEI ?? null,
     maxPriorityFeePerGas: reading.EVM_MAX_TIP_GWEI ?? null,
     plausibleFees: known === null ? plausibleFeesElsewhere : plausibleFees,

@@ -1,4 +1,3 @@
-import { setNewest } from '../../concurrency/boundedMap.js'
 import { AppError } from '../../errors.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { AccountStore } from '../../ports/accountStore.js'
@@ -12,7 +11,10 @@ import type { CaptureUseCases, MoveRequest } from './useCases.js'
 /* Captures or voids what is held shortly before its capture deadline, where its account asks for that. */
 
 interface ActOnDeadlinesDependencies {
-  readonly store: Pick<HeldPayments, 'listDeadlineNetworks' | 'leaseDeadlines' | 'beginAction' | 'endAction'>
+  readonly store: Pick<
+    HeldPayments,
+    'listDeadlineNetworks' | 'leaseDeadlines' | 'hasReverted' | 'beginAction' | 'endAction'
+  >
   readonly accounts: Pick<AccountStore, 'find'>
   readonly tiers: Tiers
   readonly observe: ObserveHold
@@ -45,9 +47,6 @@ const [minPauseMs, maxPauseMs] = [5_000, 300_000]
 /** A pause takes at most this part of the time that is left. */
 const maxPartOfTimeLeft = 1 / 8
 
-// Far more than one instance sends in the time before a deadline.
-const maxReverted = 10_000
-
 /** Of the time between the beginning and the deadline. */
 const latePart = 1 / 2
 
@@ -68,7 +67,6 @@ export const createActOnDeadlines = ({
   // Longer than an attempt, which reads the chain before and after it settles. Should one take longer, a second one joins it.
   const leaseMs = waitMs + 35_000
   const running = new Map<string, Set<Promise<void>>>()
-  const reverted = new Map<string, true>()
   const failures = createFailureLog({
     logger,
     event: 'hold.deadline_action_failed',
@@ -98,8 +96,7 @@ export const createActOnDeadlines = ({
       // Balances never recur: after a crash it is the same request, and after another capture a new one. No client has such a key.
       idempotencyKey: `deadline ${id} ${state}`,
       isAutomatic: true,
-      // What fails on the chain costs gas each time.
-      isAdmitted: isLate(held) && !reverted.has(id),
+      isUrgent: await isUrgent(held),
       onClaimed: async () => {
         if (await store.beginAction(id, atDeadline)) return
         throw new AppError('REQUEST_IN_PROGRESS', 'The account has changed what is done at the deadline')
@@ -107,18 +104,22 @@ export const createActOnDeadlines = ({
     }
   }
 
-  /** Then neither limits nor the gas that others have used hold it up: what is not captured falls back to the payer. */
-  const isLate = ({ createdAt, captureDeadline }: HeldPayment): boolean => {
+  /**
+   * When it is late, neither limits nor the gas that others have used hold it up: what is not captured falls back to the payer.
+   * Once, if it fails on the chain, which costs gas each time.
+   */
+  const isUrgent = async ({ id, createdAt, captureDeadline }: HeldPayment): Promise<boolean> => {
     const endsAt = captureDeadline.getTime()
     const leadMs = Math.min(actsBeforeMs, (endsAt - createdAt.getTime()) / 2)
-    return endsAt - clock.now().getTime() <= leadMs * latePart
+    const lateForMs = clock.now().getTime() - (endsAt - leadMs * latePart)
+    return lateForMs >= 0 && !(await store.hasReverted(id, lateForMs))
   }
 
   const act = async (held: HeldPayment): Promise<ActionOutcome> => {
     const { atDeadline, capturable: amount } = held
     const request = await writeRequest(held)
     if (request === null || atDeadline === 'nothing') return 'none'
-    const { status, transaction, errorReason, errorMessage } = await moveHold({
+    const { status, errorReason, errorMessage } = await moveHold({
       ...request,
       asked:
         atDeadline === 'void'
@@ -129,7 +130,6 @@ export const createActOnDeadlines = ({
       failures.succeeded(held.network)
       return 'made'
     }
-    if (transaction !== '') setNewest(reverted, held.id, true, maxReverted)
     report(held, { reason: errorReason, message: errorMessage })
     return describeFailure(held, { errorReason, errorMessage })
   }

@@ -65,7 +65,7 @@ export const createMoveHold = ({
     { move, fingerprint }: StoredMove,
     { payment, authorizationId }: SignedMove,
   ): Promise<SettleResult> => {
-    const { accountId, quota, requester, requestId, onClaimed, isAdmitted } = request
+    const { accountId, quota, requester, requestId, onClaimed, isUrgent } = request
     // A hold is voided once: whichever request asks for it is answered the same success.
     const isShared = move.type === 'void'
     return settleAuthorization({
@@ -74,7 +74,7 @@ export const createMoveHold = ({
       quota,
       ...(requester === undefined ? {} : { requester }),
       ...(requestId === undefined ? {} : { requestId }),
-      ...(isAdmitted === undefined ? {} : { isAdmitted }),
+      ...(isUrgent === undefined ? {} : { isUrgent }),
       ...(onClaimed === undefined ? {} : { onClaimed: () => onClaimed().then(() => null) }),
       fingerprint: isShared ? fingerprintJson({ void: authorizationId }) : fingerprint,
       consumer: isShared ? `hold:${held.id}` : `key:${accountId}:${key}`,

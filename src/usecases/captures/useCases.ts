@@ -23,8 +23,8 @@ export interface MoveRequest extends HeldPaymentQuery {
   readonly idempotencyKey: string | null
   /** The deadline asks for it, and no request. */
   readonly isAutomatic?: true
-  /** As in `SettleAttempt`: a deadline is near. */
-  readonly isAdmitted?: boolean
+  /** As in `SettleAttempt`. */
+  readonly isUrgent?: boolean
   /** Called once the settlement is recorded, and before it is sent; an error abandons it. */
   readonly onClaimed?: () => Promise<void>
   readonly asked:

@@ -163,7 +163,7 @@ export const createClaimChannels = ({
       fingerprint,
       consumer: `channels ${fingerprint}`,
       isBodyBound: true,
-      isAdmitted: rows.some(({ channel }) => isUrgent(channel, now())),
+      isUrgent: rows.some(({ channel }) => isUrgent(channel, now())),
       onClaimed: bind,
     })
     return result.success ? null : readReason(result.errorReason ?? null)

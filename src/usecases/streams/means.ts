@@ -41,7 +41,10 @@ export type Taken = Pick<
 interface SettleTerms {
   /** Names the settlement in the journal. */
   readonly authorizationId: string
-  readonly attempt: Pick<SettleAttempt, 'payment' | 'holdPurpose' | 'holdUntil' | 'isAdmitted' | 'requester'>
+  readonly attempt: Pick<
+    SettleAttempt,
+    'payment' | 'holdPurpose' | 'holdUntil' | 'isAdmitted' | 'isUrgent' | 'requester'
+  >
 }
 
 /** What the chain says of the funds; `isEnding`: what was used must be settled at once. */
@@ -242,7 +245,7 @@ const createChannelMeans = (scheme: Scheme, channels: ChannelStreams): StreamMea
           // As the care of channels: what payers have the account settle exhausts neither its part of the budget,
           requester: { name: `channels of ${stream.caller}`, site: null },
           // nor the time until a withdrawal. Other claims count as those of the account, and what is sent again after a failure.
-          isAdmitted: stream.risk !== null && stream.reverts === 0,
+          isUrgent: stream.risk !== null && stream.reverts === 0,
         },
       }
     },

@@ -37,6 +37,7 @@ const setup = (limit = 1_000, promised?: PromisedCost) => {
     purpose: 'gas',
     key: 'gas:toy:1',
     limit,
+    urgentLimit: 100,
     ...(promised === undefined ? {} : { promised }),
   })
   /** Spends one at a time until nothing is left, and returns how much that was. */
@@ -214,6 +215,60 @@ describe('what is promised', () => {
     await expect(budget.checkPromise({ part: 'tenant-2', customer: 'tenant-2' })).resolves.toBeTypeOf(
       'function',
     )
+  })
+})
+
+describe('what is lost if it waits', () => {
+  it('draws nothing that others can use, and is kept from nothing that they use', async () => {
+    const { budget, exhaust } = setup()
+    for (let count = 0; count < 20; count += 1) await budget.spendUrgent(1, 'tenant-1')
+    expect(await exhaust('tenant-2')).toBe(640)
+    expect(await exhaust('tenant-1')).toBe(40)
+    expect(await exhaust('anonymous')).toBe(200)
+    for (let count = 0; count < 20; count += 1) await budget.spendUrgent(1, 'tenant-2')
+    await expect(budget.spendUrgent(1, 'tenant-2')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
+  })
+
+  it('is one account’s at most a fifth of what is kept for it, and beyond that new work like any other', async () => {
+    const { budget, exhaust } = setup()
+    for (let count = 0; count < 60; count += 1) await budget.spendUrgent(1, 'tenant-1')
+    expect(await exhaust('tenant-1')).toBe(600)
+    expect(await exhaust('tenant-2')).toBe(40)
+    for (let count = 0; count < 20; count += 1) await budget.spendUrgent(1, 'tenant-3')
+  })
+
+  it('is never more than what is kept, however many accounts there are', async () => {
+    const { budget, exhaust } = setup()
+    for (let tenant = 0; tenant < 40; tenant += 1) await exhaust(`tenant-${tenant}`)
+    let spent = 0
+    for (let tenant = 0; tenant < 40; tenant += 1) {
+      for (let count = 0; count < 30; count += 1) {
+        await budget.spendUrgent(1, `tenant-${tenant}`).then(
+          () => spent++,
+          () => undefined,
+        )
+      }
+    }
+    expect(spent).toBe(100)
+  })
+
+  it('is one action in any case, where a fifth is less than it costs', async () => {
+    const { budget, exhaust } = setup()
+    await exhaust('tenant-1')
+    await budget.spendUrgent(50, 'tenant-1')
+    await expect(budget.spendUrgent(50, 'tenant-1')).rejects.toThrow('spent')
+    await budget.spendUrgent(50, 'tenant-2')
+  })
+
+  it('is drawn apart from the other items of a batch, and given back where nothing is sent', async () => {
+    const { budget, exhaust } = setup()
+    await exhaust('tenant-1')
+    const [urgent, other] = [{ caller: 'tenant-1', isUrgent: true }, { caller: 'tenant-1' }]
+    const costOf = (items: readonly unknown[]) => items.length * 20
+    const drawn = await spendForBatch(budget, [urgent, other], costOf)
+    expect('refused' in drawn && [...drawn.refused.keys()]).toEqual([other])
+    expect(await spendForBatch(budget, [urgent], costOf)).toMatchObject({ refund: expect.any(Function) })
+    expect(await spendForBatch(budget, [urgent], costOf)).toMatchObject({ refused: expect.any(Map) })
   })
 })
 

@@ -59,6 +59,7 @@ it('acts on many holds of one deadline in time, where each of them waits for its
         for (const each of leased) unleased.splice(unleased.indexOf(each), 1)
         return leased
       },
+      hasReverted: async () => false,
       beginAction: async () => true,
       endAction: async () => undefined,
     },
@@ -84,9 +85,13 @@ it('acts on many holds of one deadline in time, where each of them waits for its
 })
 
 it.each([
-  ['goes beyond budgets when it is late', '', [false, true, true]],
-  ['goes beyond budgets once, if it fails on the chain', '0x01', [false, true, false]],
-])('%s', async (_name, transaction, admitted) => {
+  ['is urgent when it is late', false, [false, true, true]],
+  [
+    'is urgent no more once it has failed on the chain, whichever instance tried',
+    true,
+    [false, false, false],
+  ],
+])('%s', async (_name, hasReverted, urgent) => {
   const start = Date.parse('2030-01-01T00:00:00Z')
   const captureDeadline = new Date(start + actsBeforeMs)
   let now = start
@@ -95,20 +100,17 @@ it.each([
     store: {
       listDeadlineNetworks: async () => [network],
       leaseDeadlines: async () => [holdOf('1', { start, captureDeadline })],
+      hasReverted: async () => hasReverted,
       beginAction: async () => true,
       endAction: async () => undefined,
     },
     accounts: { find: async () => keyOwner },
     tiers: specificationTiers,
     observe: async (held) => ({ held, settlements: [], unfinished: null }),
-    moveHold: async ({ isAdmitted }) => {
-      asked.push(isAdmitted)
+    moveHold: async ({ isUrgent }) => {
+      asked.push(isUrgent)
       // What is refused early is not sent.
-      return {
-        status: 'failed',
-        transaction: isAdmitted === true ? transaction : '',
-        errorReason: 'reverted',
-      }
+      return { status: 'failed', transaction: '', errorReason: 'reverted' }
     },
     actsBeforeMs,
     waitMs,
@@ -118,6 +120,7 @@ it.each([
   for (const msBefore of [actsBeforeMs, 100_000, 50_000]) {
     now = captureDeadline.getTime() - msBefore
     await run(new AbortController().signal)
+    await new Promise((resolve) => setImmediate(resolve))
   }
-  expect(asked).toEqual(admitted)
+  expect(asked).toEqual(urgent)
 })

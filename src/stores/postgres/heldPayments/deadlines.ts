@@ -13,6 +13,7 @@ type Deadlines = Pick<
   | 'setAtDeadline'
   | 'listDeadlineNetworks'
   | 'leaseDeadlines'
+  | 'hasReverted'
   | 'beginAction'
   | 'endAction'
 >
@@ -41,6 +42,12 @@ const countOpen = `
     join settlements s on s.authorization_id = m.authorization_id and s.state in ('claimed', 'pending')
       and s.created_at > now() - interval '2 minutes'
   where n.act_at is not null`
+
+// A nonce that another program used costs nothing. The clock of the database, by which rows are recorded, says how long ago that was.
+const findReverted = `
+  select from hold_moves m join settlements s on s.authorization_id = m.authorization_id
+  where m.held_payment_id = $1 and m.idempotency_key like 'deadline %' and s.state = 'failed' and s.transaction is not null
+    and s.reason <> 'settlement_displaced' and s.created_at >= now() - $2::float8 * interval '1 millisecond' limit 1`
 
 /**
  * $1: now. No pause or lease is as long as a quarter of an hour: one that ends later was written by an instance whose clock is
@@ -123,6 +130,8 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
     )
     return rows.map(readHeld)
   },
+
+  hasReverted: async (id, withinMs) => (await pool.query(findReverted, [id, withinMs])).rowCount === 1,
 
   beginAction: async (id, action) => {
     const { rowCount } = await pool.query(

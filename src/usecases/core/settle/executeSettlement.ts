@@ -136,6 +136,7 @@ export const createExecuteSettlement = ({
         // A stream has no requester when it ends.
         caller: authorized.promisee?.part ?? findSpender(context),
         isPromised: authorized.isPromised === true || context.isAdmitted === true,
+        isUrgent: context.isUrgent === true,
       })
     } catch (error) {
       if (recorded === null) {

@@ -103,7 +103,7 @@ export const createSettleAuthorization = ({
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
     const { payment, scheme, isContinued, wait, holdUntil } = context
-    const { isAdmitted = false, paidAfter, paidBefore } = context
+    const { isUrgent = false, isAdmitted = isUrgent, paidAfter, paidBefore } = context
     const waitUntil = wait.signal
     const terms = {
       caller: context.caller,
@@ -306,8 +306,8 @@ export const createSettleAuthorization = ({
       return refuseSettle(callerNetwork, { reason: scheme, payer: findClaimedPayer(proof) })
     }
     checkRequirements(attempt.payment, scheme)
-    const releaseSlot =
-      attempt.isAdmitted === true ? () => undefined : concurrency.acquireCallerSlot(findCustomer(attempt))
+    const isUnlimited = attempt.isAdmitted === true || attempt.isUrgent === true
+    const releaseSlot = isUnlimited ? () => undefined : concurrency.acquireCallerSlot(findCustomer(attempt))
     try {
       const fingerprint =
         typeof attempt.fingerprint === 'string' ? attempt.fingerprint : attempt.fingerprint()

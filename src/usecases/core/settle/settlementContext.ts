@@ -28,6 +28,8 @@ export interface SettleAttempt extends Pick<SettleRequest, 'caller' | 'requester
   readonly holdUntil?: Date
   /** Concurrency and hourly limits were checked when its stream was opened; they must not delay the close. */
   readonly isAdmitted?: boolean
+  /** What it moves is lost if it waits: limits do not delay it either, and as in `SettleOptions`. */
+  readonly isUrgent?: boolean
   /** Transfers that the payer sent itself before this time are refused. */
   readonly paidAfter?: Date
   /** Transfers that the payer sent itself after this time are refused. */

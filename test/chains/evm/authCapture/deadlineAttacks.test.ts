@@ -5,7 +5,7 @@ import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
-import { openScene } from '../scene.js'
+import { openScene, quickFinality } from '../scene.js'
 import { createMerchants, dueMs } from './merchants.js'
 
 /* What accounts, instances and mishaps do to each other around the job that acts before deadlines. */
@@ -25,6 +25,9 @@ const readActAt = async ({ hash }: Hold): Promise<number> => {
 /** Only simulations name a sender. */
 const isSimulation = ([call]: readonly unknown[]): boolean =>
   typeof call === 'object' && call !== null && 'from' in call
+
+const gasBudget = (gwei: string) => ({ [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: gwei })
+const urgentGas = (gwei: string) => ({ [`EVM_URGENT_GAS_GWEI_PER_HOUR_${scene.chain.chainId}`]: gwei })
 
 /** Rounds until the hold has the status. */
 const actUntil = (merchant: Awaited<ReturnType<typeof open>>, hold: Hold, status: string) =>
@@ -254,7 +257,7 @@ describe('the gas that others have used up', () => {
   it('lets a hold be captured in the second half of the time before its deadline', async () => {
     const merchant = await open()
     const { signers } = merchant.service
-    const environment = { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '1' }
+    const environment = gasBudget('1')
     const spent = await openMerchant({ clock: merchant.clock, signers, environment }, merchant.account)
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
@@ -267,6 +270,74 @@ describe('the gas that others have used up', () => {
     merchant.clock.shift(900_000)
     await actUntil({ ...merchant, ...spent, clock: merchant.clock }, hold, 'captured')
     expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
+  })
+
+  it('delays it to its deadline where none is kept for what is late: there is no gas without a limit', async () => {
+    const merchant = await open()
+    const { signers } = merchant.service
+    const environment = { ...gasBudget('1'), ...urgentGas('0') }
+    const spent = await openMerchant({ clock: merchant.clock, signers, environment }, merchant.account)
+    const hold = await merchant.open()
+    await merchant.setAtDeadline(hold, 'capture')
+    merchant.clock.shift(dueMs + 1_200_000)
+    const pausedUntil = merchant.clock.now().getTime() + 4_000
+    await pollUntil(async () => {
+      await spent.act()
+      return (await readActAt(hold)) > pausedUntil
+    }, 'the attempt to end')
+    expect(await scene.countTransfersTo(hold.payTo)).toBe(0)
+    expect(await merchant.read(hold)).toMatchObject({ status: 'held', settlements: [{ type: 'hold' }] })
+  })
+})
+
+describe('a late capture that fails on the chain', () => {
+  it('uses the gas that is kept for such captures once, also where another instance goes on', async () => {
+    const proxy = await scene.openProxy()
+    const merchant = await open()
+    const { signers } = merchant.service
+    const environment = { ...gasBudget('1'), ...quickFinality(scene) }
+    const openSpent = (rpcUrls: readonly string[]) =>
+      openMerchant({ clock: merchant.clock, signers, environment, rpcUrls }, merchant.account)
+    const first = await openSpent([proxy.url])
+    const hold = await merchant.open()
+    await merchant.setAtDeadline(hold, 'capture')
+    merchant.clock.shift(dueMs + 960_000)
+    const before = proxy.count('eth_sendRawTransaction')
+    const release = proxy.hold('eth_sendRawTransaction')
+    const acting = first.act()
+    await pollUntil(async () => proxy.count('eth_sendRawTransaction') > before, 'the capture to be sent')
+    await scene.chain.setBlacklisted(hold.payTo, true).finally(release)
+    await acting
+    const readStates = async () => {
+      const { rows } = await scene.database.pool().query(
+        `select s.state, s.transaction is not null as "isSent" from settlements s
+             join hold_moves m on m.authorization_id = s.authorization_id
+             join held_payments h on h.id = m.held_payment_id where h.hash = $1 order by s.created_at`,
+        [hold.hash.toLowerCase()],
+      )
+      return rows
+    }
+    await pollUntil(
+      async () => {
+        await scene.chain.control.mine()
+        await first.service.reconcile()
+        return (await readStates())[0]?.state === 'failed'
+      },
+      'the capture to fail',
+      readStates,
+    )
+    await scene.chain.setBlacklisted(hold.payTo, false)
+    const second = await openSpent([scene.chain.url])
+    merchant.clock.shift(300_000)
+    const pausedUntil = merchant.clock.now().getTime() + 4_000
+    await pollUntil(async () => {
+      for (const each of [first, second]) await each.act()
+      return (await readActAt(hold)) > pausedUntil
+    }, 'the second attempt to end')
+    expect((await readStates()).filter(({ isSent }) => isSent)).toEqual([{ state: 'failed', isSent: true }])
+    // With a budget like any other it is made.
+    merchant.clock.shift(60_000)
+    await actUntil(merchant, hold, 'captured')
   })
 })
 

@@ -48,6 +48,8 @@ export interface Submission {
   readonly caller: string | null
   /** Whether its gas was promised: then no budget refuses it. */
   readonly isPromised?: boolean
+  /** As in `SettleOptions`. */
+  readonly isUrgent?: boolean
   /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
   /** Whether it must not share a transaction. */

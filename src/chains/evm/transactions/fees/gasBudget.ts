@@ -19,7 +19,11 @@ const weiPerGwei = 1_000_000_000n
 export const toGwei = (wei: bigint): number => Number(wei / weiPerGwei) + 1
 
 export const createGasBudget = (
-  { network, gasBudgetGweiPerHour: limit }: Pick<EvmNetworkSettings, 'network' | 'gasBudgetGweiPerHour'>,
+  {
+    network,
+    gasBudgetGweiPerHour: limit,
+    urgentGasGweiPerHour: urgentLimit,
+  }: Pick<EvmNetworkSettings, 'network' | 'gasBudgetGweiPerHour' | 'urgentGasGweiPerHour'>,
   limiter: RateLimiter,
   promised?: PromisedCost,
 ): GasBudget =>
@@ -28,6 +32,7 @@ export const createGasBudget = (
     purpose: 'gas',
     key: `gas:${network}`,
     limit,
+    urgentLimit,
     ...(promised === undefined ? {} : { promised }),
   })
 
