@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { HeldPayments, HoldMove, HoldSettlement, StoredMove } from '../../../ports/heldPayments.js'
 import { heldStatus, moveType } from '../../../protocol/heldPayments.js'
 import { keyKeptMs } from '../../../protocol/requestLimits.js'
-import { inTransaction, runInBatches } from '../database/statements.js'
+import { hasNul, inTransaction, runInBatches } from '../database/statements.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { createDeadlines } from './deadlines.js'
 import { amount, columns, readHeld } from './heldRow.js'
@@ -153,6 +153,7 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
   },
 
   find: async (accountId, { network, hash }) => {
+    if (hasNul(network)) return null
     const { rows } = await pool.query(
       `select ${columns} from held_payments h where h.network = $1 and h.hash = $2 and h.account_id = $3`,
       [network, hash, accountId],

@@ -334,8 +334,15 @@ describe('a payout without a request', () => {
     expect(await readReceiver(scene.chain, receiver, token)).toMatchObject({ totalSettled: 7_000n })
     const sweeps = (await listSettlements(account)).filter(({ details }) => details.type === 'settle')
     expect(sweeps.map((each) => each.settled_amount ?? each.amount)).toEqual(['7000'])
-    const { rows } = await scene.database.pool().query('select unswept_since from channel_sweeps')
-    expect(rows).toEqual([{ unswept_since: null }])
+    const isUnswept = async () => {
+      const { rows } = await scene.database.pool().query('select unswept_since from channel_sweeps')
+      return rows.some((each) => each.unswept_since !== null)
+    }
+    // Until it is final, a reorg can take it back.
+    expect(await isUnswept()).toBe(true)
+    await scene.database.pool().query('update settlements set is_final = true where block_hash is not null')
+    await run('sweepReceivers')
+    expect(await isUnswept()).toBe(false)
   })
 
   it('follows after a while, whatever was claimed, and once from two instances', async () => {
