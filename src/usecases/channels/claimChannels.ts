@@ -270,17 +270,20 @@ const toClaims = (
       maxRows,
     ),
   )
-  return takeTurns(claims)
+  return takeTurns(claims, ([first]) => first?.channel.accountId ?? '')
 }
 
-/** The first claim of each account comes before the second one of any. */
-const takeTurns = (claims: readonly (readonly Claimable[])[]): readonly (readonly Claimable[])[] => {
+/** The first one of each account comes before the second one of any. */
+export const takeTurns = <Item>(
+  items: readonly Item[],
+  accountOf: (item: Item) => string,
+): readonly Item[] => {
   const counts = new Map<string, number>()
-  const turns = claims.map((claim) => {
-    const account = claim[0]?.channel.accountId ?? ''
+  const turns = items.map((item) => {
+    const account = accountOf(item)
     const turn = counts.get(account) ?? 0
     counts.set(account, turn + 1)
-    return { claim, turn }
+    return { item, turn }
   })
-  return turns.sort((left, right) => left.turn - right.turn).map(({ claim }) => claim)
+  return turns.sort((left, right) => left.turn - right.turn).map(({ item }) => item)
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { fingerprintJson } from '../core/idempotency/fingerprint.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
-import type { CaredNetwork } from './claimChannels.js'
+import { type CaredNetwork, takeTurns } from './claimChannels.js'
 
 interface SweepDependencies {
   readonly ledger: Pick<ChannelLedger, 'listUnswept' | 'passOver' | 'endShares' | 'markSwept'>
@@ -18,6 +18,8 @@ interface SweepDependencies {
 // Of one network and round: 5,000 receivers.
 const pagesPerRound = 50
 const sweepsAtOnce = 8
+/** Then none is begun: the next round begins with the first one of each account again. */
+const patienceMs = 60_000
 /** Before, a node that is behind can answer that nothing is owed, or a reorg has undone the claim for a while. */
 const trustAfterMs = 600_000
 
@@ -62,63 +64,95 @@ export const createSweepReceivers = ({
     }
   }
 
+  /** Those of one page that are to be paid now. Throws where no node answers what they are owed. */
+  const listDue = async (
+    { network, care }: CaredNetwork,
+    receivers: readonly UnsweptReceiver[],
+  ): Promise<readonly UnsweptReceiver[]> => {
+    const { sweepAmount, sweepAfterMs } = care.rules
+    const amounts = await care.readUnswept(receivers)
+    if (amounts === null) throw new Error(`No node of ${network} answers what receivers are owed`)
+    const due: UnsweptReceiver[] = []
+    for (const [index, receiver] of receivers.entries()) {
+      const amount = amounts[index] ?? 0n
+      const ageMs = clock.now().getTime() - receiver.unsweptSince.getTime()
+      if (amount === 0n) {
+        if (ageMs >= trustAfterMs) await ledger.markSwept(receiver)
+      } else if (amount >= sweepAmount || ageMs >= sweepAfterMs) due.push(receiver)
+    }
+    return due
+  }
+
+  const sweepAll = async (
+    cared: CaredNetwork,
+    due: readonly UnsweptReceiver[],
+    stopped: AbortSignal,
+  ): Promise<void> => {
+    const { network } = cared
+    const endsAtMs = clock.now().getTime() + patienceMs
+    let [hasPaid, hasFailed] = [false, false]
+    const report = ({ receiver }: UnsweptReceiver, problem: object): void => {
+      hasFailed = true
+      failures.failed(network, { network, receiver, ...problem })
+    }
+    const pool = createWorkerPool<UnsweptReceiver>({
+      concurrency: sweepsAtOnce,
+      keyOf: ({ accountId }) => accountId,
+      maxFailuresPerKey: 3,
+      stopped,
+      onFailure: (receiver, error) => report(receiver, { error }),
+    })
+    const reached = new Set<UnsweptReceiver>()
+    await pool.run(due, async (receiver) => {
+      reached.add(receiver)
+      if (clock.now().getTime() >= endsAtMs) return
+      const answer = await sweepOrPassOver(cared, receiver)
+      const { success, settlementId, status, errorReason, errorMessage } = answer
+      if (success) {
+        hasPaid = true
+        if (settlementId !== undefined) await ledger.endShares(receiver, settlementId)
+      }
+      // Another sweep paid it meanwhile, or the outcome is open. A token can block a receiver, beside which others are paid.
+      const isExpected =
+        status === 'pending' || errorReason === 'invalid_batch_settlement_evm_nothing_to_settle'
+      if (!success && !isExpected) report(receiver, { reason: errorReason, message: errorMessage })
+    })
+    // Its account has failed too often in this round.
+    for (const receiver of stopped.aborted ? [] : due.filter((each) => !reached.has(each))) {
+      await ledger.passOver(receiver, clock.now())
+    }
+    if (hasPaid && !hasFailed) failures.succeeded(network)
+  }
+
   return async (cared, stopped) => {
     const { network, care } = cared
     const { sweepAmount, sweepAfterMs } = care.rules
-    for (let pages = 0; pages < pagesPerRound && !stopped.aborted; pages++) {
-      const after = cursors.get(network) ?? null
+    const due: UnsweptReceiver[] = []
+    let unread: unknown = null
+    for (let pages = 0; pages < pagesPerRound && unread === null && !stopped.aborted; pages++) {
       const receivers = await ledger.listUnswept(network, {
         limit: care.maxRows,
-        after,
+        after: cursors.get(network) ?? null,
         dueAmount: sweepAmount,
         dueBefore: new Date(clock.now().getTime() - sweepAfterMs),
       })
       const last = receivers.at(-1)
       if (last === undefined || receivers.length < care.maxRows) cursors.delete(network)
       else cursors.set(network, last)
-      if (receivers.length === 0) return
-      const amounts = await care.readUnswept(receivers)
-      if (amounts === null) throw new Error(`No node of ${network} answers what receivers are owed`)
-      const due: UnsweptReceiver[] = []
-      for (const [index, receiver] of receivers.entries()) {
-        const amount = amounts[index] ?? 0n
-        const ageMs = clock.now().getTime() - receiver.unsweptSince.getTime()
-        if (amount === 0n) {
-          if (ageMs >= trustAfterMs) await ledger.markSwept(receiver)
-        } else if (amount >= sweepAmount || ageMs >= sweepAfterMs) due.push(receiver)
+      if (receivers.length === 0) break
+      try {
+        due.push(...(await listDue(cared, receivers)))
+      } catch (error) {
+        unread = error
       }
-      let [hasPaid, hasFailed] = [false, false]
-      const report = ({ receiver }: UnsweptReceiver, problem: object): void => {
-        hasFailed = true
-        failures.failed(network, { network, receiver, ...problem })
-      }
-      const pool = createWorkerPool<UnsweptReceiver>({
-        concurrency: sweepsAtOnce,
-        keyOf: ({ accountId }) => accountId,
-        maxFailuresPerKey: 3,
-        stopped,
-        onFailure: (receiver, error) => report(receiver, { error }),
-      })
-      const tried = new Set<UnsweptReceiver>()
-      await pool.run(due, async (receiver) => {
-        tried.add(receiver)
-        const answer = await sweepOrPassOver(cared, receiver)
-        const { success, settlementId, status, errorReason, errorMessage } = answer
-        if (success) {
-          hasPaid = true
-          if (settlementId !== undefined) await ledger.endShares(receiver, settlementId)
-        }
-        // Another sweep paid it meanwhile, or the outcome is open. A token can block a receiver, beside which others are paid.
-        const isExpected =
-          status === 'pending' || errorReason === 'invalid_batch_settlement_evm_nothing_to_settle'
-        if (!success && !isExpected) report(receiver, { reason: errorReason, message: errorMessage })
-      })
-      // Its account has failed too often in this round.
-      for (const receiver of stopped.aborted ? [] : due.filter((each) => !tried.has(each))) {
-        await ledger.passOver(receiver, clock.now())
-      }
-      if (hasPaid && !hasFailed) failures.succeeded(network)
-      if (!cursors.has(network)) return
+      if (!cursors.has(network)) break
     }
+    // Many receivers of one account must not keep those of others waiting.
+    await sweepAll(
+      cared,
+      takeTurns(due, ({ accountId }) => accountId),
+      stopped,
+    )
+    if (unread !== null) throw unread
   }
 }
