@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { maxUint120 } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { fundRefunds, type Hold, readHold } from '../../../support/evm/holds.js'
+import { createEoa } from '../../../support/evm/wallets.js'
+import { killInstances } from '../../../support/instances.js'
+import { pollUntil } from '../../../support/pollUntil.js'
+import { useScene } from '../../../support/useScene.js'
+import { openScene, quickFinality } from '../scene.js'
+import { createMerchants } from './merchants.js'
+
+/* Requests about one hold that are extreme, meet in one block, or are sent by a process that had stopped. */
+
+const scene = useScene(() => openScene({ hasAuthCapture: true }))
+const agent = createEoa()
+const { openMerchant, asMerchant } = createMerchants(() => scene, agent)
+type Merchant = ReturnType<typeof asMerchant>
+
+const fees = [1n, 65_536n, 10n ** 36n, maxUint120, 10n ** 37n - 1n]
+
+describe.each(['1.0', '1.1'] as const)('a capture under version %s of the escrow', (version) => {
+  it.each(fees)('with a fee of %s beyond the terms is refused, and takes no key', async (fee) => {
+    const merchant = await openMerchant()
+    const hold = await merchant.open({ version })
+    const capture = { type: 'capture', feeReceiver: createEoa().address, voidsRemainder: false } as const
+    const key = 'order-1'
+    await expect(merchant.move(hold, { ...capture, amount: 4_000n, fee }, key)).rejects.toMatchObject({
+      code: 'PAYMENT_REFUSED',
+    })
+    await expect(
+      merchant.move(hold, { ...capture, amount: 10n ** 37n - 1n, fee: null }, key),
+    ).rejects.toMatchObject({ code: expect.stringMatching(/^PAY(MENT_REFUSED|LOAD_MISMATCH)$/) })
+    expect(await merchant.capture(hold, 10_000n)).toMatchObject({ status: 'confirmed' })
+  })
+})
+
+/** Rounds until no settlement of the hold is open. */
+const settleAll = (merchant: Merchant, hold: Hold) =>
+  pollUntil(
+    async () => {
+      await scene.chain.control.mine()
+      await merchant.service.reconcile()
+      const { settlements } = await merchant.read(hold)
+      return settlements.every(({ status }) => status === 'confirmed')
+    },
+    'every settlement to be decided',
+    () => merchant.read(hold),
+  )
+
+describe('a capture, a refund and a void that are mined in one block', () => {
+  it('move each unit once, and are what the chain shows', async () => {
+    const { control, client } = scene.chain
+    const [payTo, account] = [createEoa().address, randomUUID()]
+    const environment = {
+      ...quickFinality(scene),
+      SETTLE_WAIT_SECONDS: '4',
+      EVM_REFUND_RECEIVERS: `${payTo}:${account}`,
+    }
+    const first = await openMerchant({ environment }, account)
+    const { signers } = first.service
+    const second = await openMerchant({ signers, environment }, account)
+    await fundRefunds(scene.chain, first.holds.operator, 2_000n)
+    const hold = await first.open({ payTo })
+    expect(await first.capture(hold, 4_000n)).toMatchObject({ status: 'confirmed' })
+    await control.setAutomine(false)
+    const moves = [
+      first.capture(hold, 3_000n),
+      second.move(hold, { type: 'refund', amount: 1_000n }),
+      second.move(hold, { type: 'void' }, null),
+      first.capture(hold, 6_000n),
+    ]
+    const answers = Promise.allSettled(moves)
+    const address = signers[0]?.address ?? '0x'
+    const countInFlight = async () =>
+      (await client.getTransactionCount({ address, blockTag: 'pending' })) -
+      (await client.getTransactionCount({ address, blockTag: 'latest' }))
+    await pollUntil(async () => (await countInFlight()) >= 2, 'two of them to be sent', countInFlight)
+    await control.setAutomine(true)
+    await control.mine()
+    await answers
+    await settleAll(first, hold)
+    const seen = await first.read(hold)
+    const held = await readHold(scene.chain, hold)
+    const [paid, returned] = await Promise.all([hold.payTo, hold.payer].map(scene.chain.balanceOf))
+    const refunded = BigInt(seen.refundedAmount)
+    expect([0n, 1_000n]).toContain(refunded)
+    expect((paid ?? 0n) + (returned ?? 0n) + held.capturableAmount).toBe(10_000n + refunded)
+    expect(seen).toMatchObject({
+      capturedAmount: `${paid}`,
+      capturableAmount: `${held.capturableAmount}`,
+      refundableAmount: `${held.refundableAmount}`,
+    })
+    const captures = seen.settlements.filter(({ type }) => type === 'capture')
+    expect(captures.reduce((sum, { amount }) => sum + BigInt(amount), 0n)).toBe(paid)
+  })
+})
+
+describe('a process that stops after it recorded a capture, and goes on later', () => {
+  it('makes no second one beside that of its heir', async () => {
+    const proxy = await scene.openProxy()
+    const environment = { SETTLE_WAIT_SECONDS: '20', ...quickFinality(scene) }
+    const stopped = await openMerchant({ rpcUrls: [proxy.url], environment })
+    const hold = await stopped.open()
+    const before = proxy.count('eth_sendRawTransaction')
+    const release = proxy.hold('eth_sendRawTransaction')
+    const capturing = stopped.capture(hold, 4_000n)
+    await pollUntil(async () => proxy.count('eth_sendRawTransaction') > before, 'the capture to be recorded')
+    const { service } = await openMerchant({ signers: stopped.service.signers, environment })
+    const heir = asMerchant(service, stopped.account)
+    await pollUntil(
+      async () => {
+        await killInstances(scene.database.pool())
+        await service.reconcile()
+        await scene.chain.control.mine()
+        return (await heir.read(hold)).capturedAmount === '4000'
+      },
+      'the heir to send it',
+      () => heir.read(hold),
+    )
+    await settleAll(heir, hold)
+    expect(await heir.capture(hold, 6_000n)).toMatchObject({ status: 'confirmed' })
+    release()
+    expect(await capturing).toMatchObject({ status: expect.stringMatching(/confirmed|pending/) })
+    await settleAll(heir, hold)
+    expect(await heir.read(hold)).toMatchObject({ status: 'captured', capturedAmount: '10000' })
+    expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
+    expect(await scene.countTransfersTo(hold.payTo)).toBe(2)
+  })
+})
