@@ -34,8 +34,13 @@ interface Claimable {
   readonly gain: bigint
 }
 
-// Of one network and round; the next round goes on behind them.
-const pagesPerRound = 50
+/**
+ * Of one network and round; the next round goes on behind them. A bound by number would let the channels of one account, which
+ * cost it a deposit each, keep those of others from being looked at before a withdrawal.
+ */
+const lookMs = 60_000
+/** Of one account and round, apart from withdrawals. */
+const maxClaimables = 1_000
 // Claims of a network that are made at once share transactions.
 const claimsAtOnce = 32
 /** Of withdrawals, and of the others. Then no claim is begun: the next round looks for withdrawals first. */
@@ -205,20 +210,26 @@ export const createClaimChannels = ({
   }
 
   return async (cared, stopped) => {
-    const due: Claimable[] = []
-    for (let pages = 0; pages < pagesPerRound && !stopped.aborted; pages++) {
+    const [withdrawals, others]: [Claimable[], Claimable[]] = [[], []]
+    const counts = new Map<string, number>()
+    const endsAtMs = now() + lookMs
+    while (now() < endsAtMs && !stopped.aborted) {
       const channels = await look(cared)
       if (channels === null) break
-      due.push(...channels.flatMap(toClaimable).filter((each) => isWorth(each, cared.care, now())))
+      for (const each of channels.flatMap(toClaimable).filter((one) => isWorth(one, cared.care, now()))) {
+        const { accountId } = each.channel
+        const count = counts.get(accountId) ?? 0
+        if (isWithdrawn(each)) withdrawals.push(each)
+        else if (count < maxClaimables) {
+          counts.set(accountId, count + 1)
+          others.push(each)
+        }
+      }
       if (!cursors.has(cared.network)) break
     }
     // Looks are short, claims are not: those of one page must not keep a withdrawal on a later one waiting.
-    await claimAll(cared, due.filter(isWithdrawn), stopped)
-    await claimAll(
-      cared,
-      due.filter((each) => !isWithdrawn(each)),
-      stopped,
-    )
+    await claimAll(cared, withdrawals, stopped)
+    await claimAll(cared, others, stopped)
   }
 }
 

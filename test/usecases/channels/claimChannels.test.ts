@@ -5,6 +5,7 @@ import type { LedgerChannel, SeenChannel } from '../../../src/ports/channelLedge
 import type { ChannelCare } from '../../../src/schemes/channelCare.js'
 import { createClaimChannels } from '../../../src/usecases/channels/claimChannels.js'
 import type { SettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
+import { createManualClock } from '../../support/manualClock.js'
 import { settlement } from '../../support/memoryJournal.js'
 import { plainPayment } from '../../support/plainPayment.js'
 import { pollUntil } from '../../support/pollUntil.js'
@@ -92,6 +93,68 @@ it('an account whose claims are slow keeps no other account from a claim against
   stop.abort()
   await round
   expect(begun.filter((account) => account === 'other')).toHaveLength(1)
+})
+
+it('an account with very many channels, none worth a claim, keeps no other account from one against a withdrawal', async () => {
+  const dust = { charged: 1n, withdrawRequestedAt: 0, withdrawal: 0n }
+  const channels = [
+    ...Array.from({ length: 20_000 }, (_, index) => ({ ...withdrawn(index, 'many'), ...dust })),
+    withdrawn(99_999, 'other'),
+  ]
+  const byId = new Map(channels.map((channel) => [channel.channelId, channel]))
+  const positions = new Map(channels.map(({ channelId }, index) => [channelId, index]))
+  const begun: string[] = []
+  await createClaimChannels({
+    ledger: {
+      ...ledgerOf(channels),
+      listDue: async (_, { after, limit }) => {
+        const start = (positions.get(after) ?? -1) + 1
+        return channels.slice(start, start + limit)
+      },
+      observe: async (_, seen) =>
+        seen.flatMap(({ channelId }) => {
+          const channel = byId.get(channelId)
+          return channel === undefined ? [] : [channel]
+        }),
+    },
+    journal: { find: async () => null },
+    settleAuthorization: async ({ caller }) => {
+      begun.push(caller)
+      return pending
+    },
+    clock: systemClock,
+    logger: silentLogger,
+  })({ network, care: { ...care, maxRows: 100, findRowCost: () => 100n } }, new AbortController().signal)
+  expect(begun).toEqual(['other'])
+})
+
+it('a round that looks at channels for too long claims what it has seen, and the next one goes on behind them', async () => {
+  const channels = Array.from({ length: 40 }, (_, index) => withdrawn(index, 'account'))
+  const clock = createManualClock()
+  const listed: string[] = []
+  let claims = 0
+  const round = createClaimChannels({
+    ledger: {
+      ...ledgerOf(channels),
+      listDue: async (name, page) => {
+        listed.push(page.after)
+        await clock.advance(40_000)
+        return await ledgerOf(channels).listDue(name, page)
+      },
+    },
+    journal: { find: async () => null },
+    settleAuthorization: async () => {
+      claims += 1
+      return pending
+    },
+    clock,
+    logger: silentLogger,
+  })
+  for (const expected of [2, 4]) {
+    await round({ network, care: { ...care, maxRows: 10 } }, new AbortController().signal)
+    expect(claims).toBe(expected * 10)
+  }
+  expect(listed).toEqual(['', ...[9, 19, 29].map((index) => withdrawn(index, '').channelId)])
 })
 
 it.each([
