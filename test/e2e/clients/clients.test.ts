@@ -33,7 +33,7 @@ describe.skipIf(!isInstalled)('published clients and servers', () => {
 
   beforeAll(async () => {
     const [evm, solana, ton, tron, created] = await Promise.all([
-      startLocalChain({ hasBatchSettlement: true }),
+      startLocalChain({ hasBatchSettlement: true, hasAuthCapture: true }),
       startLocalSolana({ cluster: 'devnet', feePayerCount: 2 }),
       startTonChain(),
       startTronChain({ blockTimeMs: 40 }),

@@ -89,6 +89,8 @@ const conditions = `- Chains are local and have the names of test networks: Base
 - \`@openfacilitator/sdk\` sends no receipt; the payee's balance alone is compared.
 - With the flow \`upfront\` a server settles before it serves and does not verify; the tested one fails if it asks to.
 - With the scheme \`batch-settlement\` the client deposits, and the server claims what it charged and has it paid out.
+- With the scheme \`auth-capture\` the server has the price held before it serves, and captures it afterwards. The package has its
+  client and none of its server, whose terms and captures the tested program adds to that of \`exact\`.
 - \`@dexterai/x402\` and \`x402-solana\` pay on Solana only payees whose token account exists.
 - A stand-in is a client of this repository that sends the published form of a package that was not found on npm.
 `
