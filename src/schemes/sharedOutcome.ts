@@ -15,6 +15,12 @@ export const hasSharedOutcome = ({ details }: Pick<Settlement, 'details'>): bool
  */
 export const repeatableOutcome = { ...sharedOutcome, isRepeatable: true } as const
 
+/**
+ * Where it fails, nothing has moved, and the chain still lets the same be done once: that its success was answered before a reorg must
+ * not refuse it for good. Unlike a shared outcome, its success belongs to one request.
+ */
+export const renewableOutcome = { isRenewable: true } as const
+
 /** What the row's `details` are where a request with this consumer asks for it first: its events name the request. */
 export const withAsker = (details: Settlement['details'], consumer: string): Settlement['details'] =>
   hasRepeatableOutcome({ details }) ? { ...details, askedBy: consumer } : details

@@ -100,10 +100,17 @@ export const guards: readonly Guard[] = [
       'await ledger.passOver(receiver, clock.now())\n      throw error',
       'throw error',
     ],
-    'no account pays for what only others were credited': ['await ledger.endShares(receiver)', ''],
+    'no account pays for what only others were credited': [
+      'await ledger.endShares(receiver, settlementId)',
+      'undefined',
+    ],
   }),
   ...guardsIn(`${folder}/judge.ts`, attacks, {
-    'what a sweep paid counts for one of several': ['before === settledBefore ? amount : 0n', 'amount'],
+    'what a sweep paid counts for one of several': ['isOfAnother ? 0n : amount', 'amount'],
+    'what a sweep paid counts where the earlier one has failed': [
+      'before < settledBefore && (await isCounted({ from: before, below: settledBefore }))',
+      'before < settledBefore',
+    ],
   }),
   ...guardsIn('src/stores/postgres/channels/observeChannels.ts', ledger, {
     'what is claimed again after a reorg is credited once': ['undone.length > 0', 'false'],
@@ -111,10 +118,17 @@ export const guards: readonly Guard[] = [
   ...guardsIn('src/stores/postgres/channels/channelLedger.ts', ledger, {
     'an account that could not pay for a payout comes behind others': ['s.passed_at nulls first, ', ''],
     'no account pays for a payout before its own part is due': [
-      's.account_id = c.account_id or s.amount >= $5::numeric or s.since <= $6::timestamptz',
-      'true',
+      '(s.account_id = c.account_id or',
+      '(true or',
     ],
-    'what an account was credited since a payout stays its part': [' and last_credit <= $4::bigint', ''],
+    'what an account was credited since a payout stays its part': [
+      's.last_credit <= $4::bigint and s.paid_by',
+      's.paid_by',
+    ],
+    'a receiver is looked at while its payout can still fail': [
+      "p.state <> 'failed' or",
+      "p.state = 'none' or",
+    ],
     'a channel whose voucher comes again is not retired': [
       "not v.is_live or excluded.verified_at > v.verified_at + interval '1 hour'",
       'false',

@@ -50,6 +50,9 @@ export const settlement = (fields: Partial<Settlement> = {}): Settlement => ({
   ...fields,
 })
 
+const isRenewable = (row: Pick<Settlement, 'details'>): boolean =>
+  hasSharedOutcome(row) || row.details.isRenewable === true
+
 /** Fulfills the contract of the port without a database. */
 export const createMemoryJournal = (): MemoryJournal => {
   const rows = new Map<string, Settlement>()
@@ -113,8 +116,7 @@ export const createMemoryJournal = (): MemoryJournal => {
     put,
     change,
     claim: async (claim) =>
-      findOpen(claim.authorizationId) === null &&
-      (hasSharedOutcome(claim) || !consumed.has(claim.authorizationId))
+      findOpen(claim.authorizationId) === null && (isRenewable(claim) || !consumed.has(claim.authorizationId))
         ? put(claim)
         : null,
     findOpen: async (authorizationId) => findOpen(authorizationId),
@@ -132,7 +134,7 @@ export const createMemoryJournal = (): MemoryJournal => {
         transaction: closing.transaction || row.transaction,
         reason: closing.state === 'failed' ? closing.reason : null,
         consumedBy:
-          closing.state === 'failed' && hasSharedOutcome(row)
+          closing.state === 'failed' && isRenewable(row)
             ? null
             : (row.consumedBy ?? (closing.state === 'confirmed' ? (consumer ?? null) : null)),
         block: closing.state === 'confirmed' ? (closing.block ?? null) : null,

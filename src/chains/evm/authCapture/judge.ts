@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Settlement } from '../../../ports/settlementJournal.js'
 import type { Reason } from '../../../protocol/reasons.js'
+import { renewableOutcome } from '../../../schemes/sharedOutcome.js'
 import { addressField, hashField, isSameAddress, wholeNumberField } from '../abi/address.js'
 import { asHex } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
@@ -280,6 +281,8 @@ export const describeCall = ({ amount, capturable, refundable, ...call }: Judged
   amount: `${amount}`,
   capturable: `${capturable}`,
   refundable: `${refundable}`,
+  // From its balances the escrow makes one request, whatever failed before; else a hold could not be captured after a reorg.
+  ...(call.operation === 'authorize' || call.operation === 'charge' ? {} : renewableOutcome),
 })
 
 /** Builds the judge from a journal row, after a crash. */

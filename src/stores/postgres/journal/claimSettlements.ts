@@ -149,8 +149,9 @@ const latestTimestamp = Date.UTC(9999, 0, 1)
 const toTimestamp = (date: Date | null): Date | null =>
   date === null || date.getTime() > latestTimestamp ? null : date
 
-/** As `sharedOutcome`: it pays for no delivery, so that what a reorg took back can be asked for again. */
-export const isShared = (row: string): string => `coalesce(${row}.details ->> 'isShared' = 'true', false)`
+/** As `sharedOutcome` or `renewableOutcome`: what a reorg took back can be asked for again. */
+export const isRenewable = (row: string): string =>
+  `coalesce(${row}.details ->> 'isShared' = 'true' or ${row}.details ->> 'isRenewable' = 'true', false)`
 
 const claims = `claims as (
   select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
@@ -168,7 +169,7 @@ const claims = `claims as (
 ), consumed as (
   select c.id from claims c
   where exists (select from consumed_authorizations d where d.digest = digest_authorization(c.authorization_id))
-    and not ${isShared('c')}
+    and not ${isRenewable('c')}
 )`
 
 // The digest refuses also what has no row any more: one that was changed, deleted, or lost with a restored backup.

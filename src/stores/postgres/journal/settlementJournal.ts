@@ -9,7 +9,7 @@ import { maxCallMs } from '../database/pool.js'
 import { createBackgroundRetries, hasNul, timeOrderedUuid, uuidForm } from '../database/statements.js'
 import { ensureQuotaRow, lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotas.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
-import { claimSettlements, isShared } from './claimSettlements.js'
+import { claimSettlements, isRenewable } from './claimSettlements.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 import { storeBroadcast } from './storeBroadcast.js'
 
@@ -213,7 +213,7 @@ const close = ({
   ), closed as (
     update settlements s set state = c.state, transaction = coalesce(c.transaction, s.transaction),
       reason = c.reason, closed_at = now(), owner = null,
-      consumed_by = case when c.state = 'failed' and ${isShared('s')} then null
+      consumed_by = case when c.state = 'failed' and ${isRenewable('s')} then null
         else coalesce(s.consumed_by, case when c.state = 'confirmed' then c.consumer end) end,
       block_number = c.block_number, block_hash = c.block_hash, gas_used = c.gas_used,
       settled_amount = case when c.state = 'confirmed' then coalesce(c.settled_amount, s.amount) end

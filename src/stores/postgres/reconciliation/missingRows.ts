@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import type { FoundDifferences, Period } from '../../../ports/reconciliation.js'
-import { isShared } from '../journal/claimSettlements.js'
+import { isRenewable } from '../journal/claimSettlements.js'
 import { type DifferenceRow, readDifferences } from './differences.js'
 
 // Transactions that are signed at once are not recorded in the order of their nonces, and a nonce that a dead process left
@@ -14,7 +14,7 @@ const isConsumer = (
   ${row}.authorization_id, ${row}.caller, ${row}.scheme, ${row}.network, ${row}.asset, ${row}.payer, ${row}.pay_to, ${row}.amount,
   ${row}.authorized_amount, ${row}.details))`
 /** A claim whose success was answered and lost: the same can be made by another settlement. */
-const isLostClaim = (row: string) => `(${row}.state = 'failed' and ${isShared(row)})`
+const isLostClaim = (row: string) => `(${row}.state = 'failed' and ${isRenewable(row)})`
 const isConsumed = 'is_consumed_for_good(s.state, s.consumed_by, s.block_hash, s.is_final)'
 
 const differences = `

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { maxUint120 } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { fundRefunds, type Hold, readHold } from '../../../support/evm/holds.js'
+import { findMissingRows } from '../../../../src/stores/postgres/reconciliation/missingRows.js'
+import { callEscrow, fundRefunds, type Hold, readHold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { killInstances } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -13,7 +14,7 @@ import { createMerchants } from './merchants.js'
 
 const scene = useScene(() => openScene({ hasAuthCapture: true }))
 const agent = createEoa()
-const { openMerchant, asMerchant } = createMerchants(() => scene, agent)
+const { openMerchant, openRegistered, asMerchant } = createMerchants(() => scene, agent)
 type Merchant = ReturnType<typeof asMerchant>
 
 const fees = [1n, 65_536n, 10n ** 36n, maxUint120, 10n ** 37n - 1n]
@@ -53,7 +54,6 @@ describe('a capture, a refund and a void that are mined in one block', () => {
     const [payTo, account] = [createEoa().address, randomUUID()]
     const environment = {
       ...quickFinality(scene),
-      SETTLE_WAIT_SECONDS: '4',
       EVM_REFUND_RECEIVERS: `${payTo}:${account}`,
     }
     const first = await openMerchant({ environment }, account)
@@ -98,7 +98,7 @@ describe('a capture, a refund and a void that are mined in one block', () => {
 describe('a process that stops after it recorded a capture, and goes on later', () => {
   it('makes no second one beside that of its heir', async () => {
     const proxy = await scene.openProxy()
-    const environment = { SETTLE_WAIT_SECONDS: '20', ...quickFinality(scene) }
+    const environment = quickFinality(scene)
     const stopped = await openMerchant({ rpcUrls: [proxy.url], environment })
     const hold = await stopped.open()
     const before = proxy.count('eth_sendRawTransaction')
@@ -125,5 +125,88 @@ describe('a process that stops after it recorded a capture, and goes on later', 
     expect(await heir.read(hold)).toMatchObject({ status: 'captured', capturedAmount: '10000' })
     expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
     expect(await scene.countTransfersTo(hold.payTo)).toBe(2)
+  })
+})
+
+describe('a capture that was answered, and that a reorg has fail', () => {
+  it('can be asked for again, of any amount, while the hold can be captured', async () => {
+    const environment = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '3' }
+    const merchant = await openMerchant({ environment })
+    const { service } = merchant
+    const { control } = scene.chain
+    const hold = await merchant.open()
+    await control.mine()
+    const { settlementId = '' } = await merchant.capture(hold, 10_000n)
+    await control.reorg(1)
+    await scene.chain.setBlacklisted(hold.payTo, true)
+    await pollUntil(
+      async () => {
+        await service.core.detectReorgs()
+        await service.reconcile()
+        await control.mine()
+        return (await service.core.useCases.core.getSettlement(settlementId)).status === 'failed'
+      },
+      'the capture to fail',
+      () => service.core.useCases.core.getSettlement(settlementId),
+    )
+    await scene.chain.setBlacklisted(hold.payTo, false)
+    expect(await merchant.capture(hold, 4_000n)).toMatchObject({ status: 'confirmed', amount: '4000' })
+    expect(await merchant.capture(hold, 6_000n)).toMatchObject({ status: 'confirmed' })
+    expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
+    expect(await scene.countTransfersTo(hold.payTo)).toBe(2)
+    const period = { from: new Date(0), to: new Date(Date.now() + 60_000), limit: 200 }
+    const { settlements } = await service.core.useCases.reconciliation.reconcilePeriod(period)
+    const own = settlements.filter(({ payer }) => payer === hold.payer)
+    expect(own.map(({ chain }) => chain)).not.toContain('differs')
+    const { differences } = await findMissingRows(scene.database.pool(), period)
+    expect(differences.filter(({ kind }) => kind === 'authorization_differs')).toEqual([])
+  })
+})
+
+// The last one: the chain's time has moved on afterwards.
+describe('a capture whose block is dropped when the capture deadline passes', () => {
+  it('is no capture, and what the payer takes back is noticed', async () => {
+    const environment = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '3' }
+    const merchant = await openRegistered({ environment })
+    const { service, clock } = merchant
+    const { control } = scene.chain
+    const hold = await merchant.open()
+    await control.mine()
+    const { settlementId = '' } = await merchant.capture(hold, 10_000n)
+    expect(await merchant.read(hold)).toMatchObject({ status: 'captured' })
+    await control.reorg(1)
+    await control.increaseTime(3_700)
+    await control.mine()
+    clock.shift(3_700_000)
+    await pollUntil(
+      async () => {
+        await service.core.detectReorgs()
+        await service.reconcile()
+        await control.mine()
+        clock.shift(5_000)
+        return (await service.core.useCases.core.getSettlement(settlementId)).status === 'failed'
+      },
+      'the capture to fail',
+      () => service.core.useCases.core.getSettlement(settlementId),
+    )
+    expect(await merchant.read(hold)).toMatchObject({
+      status: 'expired',
+      capturedAmount: '0',
+      capturableAmount: '10000',
+      settlements: [{ type: 'hold', status: 'confirmed' }],
+    })
+    await expect(merchant.capture(hold, 10_000n)).rejects.toMatchObject({
+      reason: 'invalid_auth_capture_evm_capture_deadline_expired',
+    })
+    await scene.chain.fundGas(hold.payer)
+    await callEscrow(scene.chain, hold, { functionName: 'reclaim', from: hold.payer })
+    await pollUntil(
+      async () => (await merchant.read(hold)).status === 'reclaimed',
+      'the hold to be reclaimed',
+    )
+    expect(await scene.chain.balanceOf(hold.payer)).toBe(10_000n)
+    expect(await merchant.listEvents()).toEqual(
+      expect.arrayContaining(['hold.captured', 'hold.expired', 'hold.reclaimed']),
+    )
   })
 })
