@@ -154,14 +154,14 @@ describe('the claim of a stream', () => {
     ['beyond the limits of the account where its payer withdraws', { risk }, true],
     ['within them where nothing is at risk', {}, false],
     ['within them once one failed on chain', { risk, reverts: 1 }, false],
-  ] as const)('is sent %s', (_name, change, isAdmitted) => {
+  ] as const)('is sent %s', (_name, change, isUrgent) => {
     const { streams: channelStreams } = openStreams(0n)
     const { ceiling, config: wire } = voucher
     const channel = { id: channelId, config: wire, baseline: 0n }
     const used = { state: 'closing', voucher: signature, ceiling, amount: 9n, finalAmount: 9n } as const
     const means = findMeans(createToyScheme({ channelStreams, identify: () => 'claim' }))
     expect(means.toSettle(streamOf({ channel, ...used, ...change }), null)?.attempt).toMatchObject({
-      isAdmitted,
+      isUrgent,
       requester: { name: 'channels of account', site: null },
     })
   })
