@@ -90,6 +90,7 @@ const setup = ({
       isAwaited?: () => boolean
     } & Pick<SettleAttempt, 'onClaimed' | 'isBodyBound' | 'holdPurpose' | 'requester'> & {
         isAdmitted?: boolean
+        isUrgent?: boolean
         admit?: NonNullable<SettleAttempt['admit']>
       } = {},
   ) => {
@@ -420,10 +421,13 @@ describe('a refused payment', () => {
     expect(plain.list()).toEqual([])
   })
 
-  it('that was admitted earlier is not counted against the spending limit', async () => {
-    const { attempt } = setup({ spend: () => Promise.reject(new AppError('RATE_LIMITED', 'Too many')) })
-    expect(await attempt({ isAdmitted: true })).toMatchObject({ success: true })
-  })
+  it.each([{ isAdmitted: true }, { isUrgent: true }])(
+    'that was admitted earlier, or cannot wait, is not counted against the spending limit: %o',
+    async (terms) => {
+      const { attempt } = setup({ spend: () => Promise.reject(new AppError('RATE_LIMITED', 'Too many')) })
+      expect(await attempt(terms)).toMatchObject({ success: true })
+    },
+  )
 
   it('that is not admitted leaves no row and answers why', async () => {
     const { plain, attempt } = setup()
