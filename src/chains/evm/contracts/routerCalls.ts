@@ -119,12 +119,11 @@ const isOwnCall = ({ to, data }: ContractCall, router: Hex): boolean =>
   isSameAddress(to, router) && (data.startsWith(settleSelector) || data.startsWith(executeOneSelector))
 
 /** A call that already goes through the router is made directly. `isNamed`: the router's event names the payment. */
-const unwrap = ({ id, to, data }: BatchedCall, router: Hex, isNamed: boolean): RouterCall =>
-  (isSameAddress(to, router) ? readOne(data) : null) ?? { // Permits and EIP-3009 have events of their own.
-    target: to,
-    id: isNamed ? hashCallId(id) : noId,
-    data,
-  }
+const unwrap = ({ id, to, data }: BatchedCall, router: Hex, isNamed: boolean): RouterCall => {
+  const inner = isSameAddress(to, router) ? readOne(data) : null
+  // Permits and EIP-3009 have events of their own.
+  return inner ?? { target: to, id: isNamed ? hashCallId(id) : noId, data }
+}
 
 interface RouterCall {
   readonly target: Hex

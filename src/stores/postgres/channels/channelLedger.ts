@@ -143,9 +143,10 @@ const markSwept = `
 // In every collation digits come before letters: the index of open authorizations finds those that begin with the name.
 const findSweep = `
   select from settlements s where s.authorization_id >= $1::text and s.authorization_id < $1::text || 'z'
-    and starts_with(s.authorization_id, $1::text) and (s.state <> 'failed' or s.consumed_by is not null) and s.state <> 'failed'
-    and substr(s.authorization_id, length($1::text) + 1)::numeric >= $2::numeric
-    and substr(s.authorization_id, length($1::text) + 1)::numeric < $3::numeric limit 1`
+    and (s.state <> 'failed' or s.consumed_by is not null) and s.state <> 'failed'
+    and case when starts_with(s.authorization_id, $1::text)
+      then substr(s.authorization_id, length($1::text) + 1)::numeric >= $2::numeric
+        and substr(s.authorization_id, length($1::text) + 1)::numeric < $3::numeric end limit 1`
 
 const unswept = z.object({
   network: z.string(),

@@ -199,6 +199,7 @@ describe('what is seen on chain', () => {
       const terms = { limit: 10, after: null, dueAmount: 1_000n, dueBefore: later(1) }
       return (await ledger.listUnswept(network, terms)).filter((each) => each.receiver === receiver)
     }
+    let passes = 0
     /** Each that is asked is passed over. */
     const listAsked = async (count: number) => {
       const asked: string[] = []
@@ -206,7 +207,8 @@ describe('what is seen on chain', () => {
         const [chosen] = await list()
         if (chosen === undefined) throw new Error('Nothing is owed')
         asked.push(chosen.accountId)
-        await ledger.passOver(chosen, new Date())
+        passes += 1
+        await ledger.passOver(chosen, later(passes))
       }
       return asked
     }
@@ -236,7 +238,7 @@ describe('what is seen on chain', () => {
       `update settlements set state = 'failed', block_number = null, block_hash = null where id = $1`,
       [sweep],
     )
-    expect((await listAsked(4)).toSorted()).toEqual(['large', 'old', 'rival', 'rival'])
+    expect((await listAsked(3)).toSorted()).toEqual(['large', 'old', 'rival'])
     // A claim that the same reorg took back may be made again.
     await ledger.markSwept(listed)
     expect(await list()).toHaveLength(1)
