@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Pool } from 'pg'
+import { Client, type Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AccountStore, SealedKey } from '../../src/ports/accountStore.js'
 import { createAccountCache, unknownKeyMs } from '../../src/stores/cache/accountCache.js'
@@ -29,7 +29,7 @@ interface Instance {
   close(): Promise<void>
 }
 
-const openInstance = async (database: SuiteDatabase): Promise<Instance> => {
+const openInstance = async (database: SuiteDatabase, idleAfterMs?: number): Promise<Instance> => {
   const network = await startTcpProxy(Number(new URL(database.url).port))
   const listening: Pool = openPool({
     url: overTcp(database.url, network.port),
@@ -37,7 +37,7 @@ const openInstance = async (database: SuiteDatabase): Promise<Instance> => {
     onError: () => undefined,
   })
   const logger = createMemoryLogger()
-  const changes = listenForAccountChanges(listening, logger)
+  const changes = listenForAccountChanges(listening, logger, idleAfterMs)
   const store = createAccountStore(database.pool)
   let lookUps = 0
   const counted: AccountStore = {
@@ -171,6 +171,16 @@ describe('two instances that cache accounts', () => {
     expect(theirs.logger.messages()).toEqual(['accounts.listener_lost', 'accounts.listener_restored'])
   })
 
+  it('listen again at once when an idle connection ends', async () => {
+    await theirs.network.refuse()
+    await pollUntil(() => theirs.logger.messages().includes('accounts.listener_lost'), 'the loss')
+    await theirs.network.pass()
+    await pollUntil(
+      () => theirs.logger.messages().includes('accounts.listener_restored'),
+      'the new connection',
+    )
+  })
+
   it('forget what changed while the listening connection was down, although no request came meanwhile', async () => {
     const { key, account } = await open()
     await theirs.network.refuse()
@@ -179,6 +189,52 @@ describe('two instances that cache accounts', () => {
     await theirs.network.pass()
     await pollUntil(() => theirs.changes.isCurrent(), 'it to listen again')
     expect(await theirs.accounts.findByKey(key.fingerprint)).toBeNull()
+  })
+})
+
+describe('an instance that is idle', () => {
+  const database = useTestDatabase()
+  let busy: Instance
+  let idle: Instance
+  beforeEach(async () => {
+    await emptyTables(database.pool, 'accounts', 'api_keys')
+    busy = await openInstance(database)
+    idle = await openInstance(database, 0)
+    await pollUntil(() => busy.changes.isCurrent() && idle.changes.isCurrent(), 'both to listen')
+  })
+  afterEach(async () => {
+    await busy.close()
+    await idle.close()
+  })
+
+  it('sends no notification, while one that is asked sends some', async () => {
+    const sent = new Map<number, number>()
+    const observer = new Client({ connectionString: database.url })
+    observer.on('notification', ({ processId }) => sent.set(processId, (sent.get(processId) ?? 0) + 1))
+    await observer.connect()
+    try {
+      await observer.query('listen account_changed')
+      await pollUntil(() => busy.changes.isCurrent() && Math.max(...sent.values()) >= 5, 'notifications')
+      const [most = 0, ...others] = [...sent.values()].sort((left, right) => right - left)
+      expect(most).toBeGreaterThanOrEqual(5)
+      // One that was begun while it was asked.
+      expect(others.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(2)
+    } finally {
+      await observer.end()
+    }
+  })
+
+  it('knows at the first request that a key was revoked meanwhile, and caches once it is asked', async () => {
+    const key = newKey()
+    const { account } = await busy.accounts.register({ email: 'ada@example.com', project: 'engine' }, key)
+    await pollUntil(async () => {
+      const before = idle.countLookUps()
+      return (await idle.accounts.findByKey(key.fingerprint)) !== null && idle.countLookUps() === before
+    }, 'the key to be cached')
+    idle.network.hang()
+    await busy.accounts.revoke(account.id)
+    // No notification arrives, and none that it is sent by itself either.
+    await pollUntil(async () => (await idle.accounts.findByKey(key.fingerprint)) === null, 'the change')
   })
 })
 

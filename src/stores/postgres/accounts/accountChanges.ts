@@ -5,7 +5,10 @@ import type { Logger } from '../../../ports/logger.js'
 
 /** Account changes by any instance, over LISTEN/NOTIFY. */
 export interface AccountChanges {
-  /** False when notifications of recently committed changes may not have arrived yet. */
+  /**
+   * False when notifications of recently committed changes may not have arrived yet. Nothing is sent to prove it until it is
+   * asked, so that the first answer after some idle seconds is false.
+   */
   isCurrent(): boolean
   onChange(listener: (accountId: string) => void): void
   /** What changed before may have been missed: a connection was lost, and another one listens. Also at the start. */
@@ -19,9 +22,16 @@ const reconnectMs = 500
 // Notifications arrive in commit order: receiving our own proves that all earlier ones have arrived.
 // Bounds how long a silently dropped connection goes unnoticed.
 const maxFreshMs = 2_000
+// All instances receive every pulse: one that is not asked sends few. These few keep firewalls from forgetting the connection.
+const defaultIdleAfterMs = 10_000
+const idlePulseMs = 30_000
 
-/** Uses two dedicated connections and reconnects without limit. */
-export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChanges => {
+/** Uses two dedicated connections and reconnects without limit. It is idle when it was not asked for `idleAfterMs`. */
+export const listenForAccountChanges = (
+  pool: Pool,
+  logger: Logger,
+  idleAfterMs = defaultIdleAfterMs,
+): AccountChanges => {
   const stopped = new AbortController()
   // Not sent by the listener itself: behind a pooler in transaction mode it would receive its own notifications and
   // none of others. There it receives nothing, so that nothing is cached.
@@ -32,12 +42,33 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
   const restartListeners: (() => void)[] = []
   let currentSince = Number.NEGATIVE_INFINITY
   let isListening = true
+  let askedAt = Number.NEGATIVE_INFINITY
+  let idling = new AbortController()
+
+  const isIdle = (): boolean => performance.now() - askedAt > idleAfterMs
+
+  /** Until the connection ends, it is asked again, or a pulse is due all the same. */
+  const idle = async (lost: Promise<never>): Promise<void> => {
+    idling = new AbortController()
+    const wake = () => idling.abort()
+    stopped.signal.addEventListener('abort', wake, { once: true })
+    try {
+      await Promise.race([sleep(idlePulseMs, idling.signal), lost])
+    } finally {
+      stopped.signal.removeEventListener('abort', wake)
+      wake()
+    }
+  }
 
   /** Rejects when the connection fails, or our own notifications cannot be sent or do not arrive. */
   const listen = async (client: Client): Promise<void> => {
     let pulse = { id: randomUUID(), sentAt: performance.now() }
     let receivedAt = performance.now()
     let isFirst = true
+    const lost = new Promise<never>((_, reject) => {
+      client.once('end', () => reject(new Error('The connection ended')))
+    })
+    lost.catch(() => undefined)
     client.on('notification', ({ payload = '' }) => {
       if (payload !== pulse.id) {
         for (const listener of listeners) listener(payload)
@@ -57,7 +88,12 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
       pulse = { id: randomUUID(), sentAt: performance.now() }
       await pulses.query('select pg_notify($1, $2)', [channel, pulse.id])
       if (performance.now() - receivedAt > maxFreshMs) throw new Error('No notification arrives')
-    } while (await sleep(pulseMs, stopped.signal))
+      const isArrived = (): boolean => currentSince === pulse.sentAt
+      if (!(await sleep(pulseMs, stopped.signal))) return
+      if (!isIdle() || !isArrived()) continue
+      await idle(lost)
+      receivedAt = performance.now()
+    } while (!stopped.signal.aborted)
   }
 
   const listenWithReconnect = async (): Promise<void> => {
@@ -79,7 +115,11 @@ export const listenForAccountChanges = (pool: Pool, logger: Logger): AccountChan
 
   const running = listenWithReconnect()
   return {
-    isCurrent: () => performance.now() - currentSince < maxFreshMs,
+    isCurrent: () => {
+      askedAt = performance.now()
+      idling.abort()
+      return askedAt - currentSince < maxFreshMs
+    },
     onChange: (listener) => void listeners.push(listener),
     onRestart: (listener) => void restartListeners.push(listener),
     close: async () => {
