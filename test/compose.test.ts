@@ -27,7 +27,7 @@ describe('a composed service', () => {
       finishIntents: 2_000,
       expireIntents: 5_000,
       purgeIntents: 3_600_000,
-      refreshPauses: 2_000,
+      refreshPauses: 500,
       purgeOperatorActions: 3_600_000,
       measureQueues: 15_000,
       updateCreditScores: 1_000,

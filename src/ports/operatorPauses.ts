@@ -38,6 +38,8 @@ type SetPause =
 export interface PauseStore {
   /** All of them, oldest first. */
   list(): Promise<readonly Pause[]>
+  /** Calls the listener with all of them whenever they were read for all instances; `sentAt`: `performance.now()` before that. */
+  watch(listener: (pauses: readonly Pause[], sentAt: number) => void): void
   /** A pause that exists keeps its `since`. */
   set(
     pause: Omit<Pause, 'since'>,

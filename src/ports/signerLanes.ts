@@ -34,6 +34,8 @@ export interface SignerLanes {
   listFrom(lane: Lane, nonce: number, limit: number): Promise<readonly LaneTransaction[]>
   /** The nonce of the lane's next transaction. */
   readNext(lane: Lane): Promise<number>
+  /** As it was some seconds ago, without asking the database; null: not known. */
+  peekNext(lane: Lane): number | null
   /**
    * Lowers the next nonce to the chain's nonce if nothing is recorded from there on, or within `reach`: repairs a lane
    * that a wrong node response advanced too far. What is recorded further away leaves the lane, never where it settled a

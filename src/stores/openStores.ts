@@ -98,7 +98,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       creditStore: mapDatabaseErrors(createCreditStore(pool, newestReads)),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance, leaseMemoryMs)),
       backfills: mapDatabaseErrors(createBackfills(pool, migrationsFolder)),
-      pauses: mapDatabaseErrors(createPauseStore(pool)),
+      pauses: mapDatabaseErrors(createPauseStore(pool, instance.heartbeat)),
       operator: {
         records: mapDatabaseErrors(createOperatorRecords(pool, newestReads, settings.tiers)),
         overview: mapDatabaseErrors(createOverviewStore(reads)),

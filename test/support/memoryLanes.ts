@@ -61,6 +61,7 @@ export const createMemoryLanes = ({ isLeased = true }: MemoryLanesOptions = {}):
         .slice(0, limit),
     readNext: async (lane) => stateOf(lane).next,
     rewindNonce: async () => false,
+    peekNext: () => null,
     lease: async (_network, signers) => (isLeased ? signers : []),
     openRecorder: (onlooker = {}) => ({
       settlementId: randomUUID(),

@@ -134,6 +134,7 @@ const noLanes: SignerLanes = {
   replace: async () => null,
   fillNonceGap: async () => null,
   listFrom: async () => [],
+  peekNext: () => null,
   readNext: async () => 0,
   rewindNonce: async () => false,
   lease: async () => [],

@@ -52,8 +52,8 @@ export const createOperator = (dependencies: OperatorDependencies): Operator => 
       }),
     },
     jobs: {
-      // Polled: behind a pooler in transaction mode no notification arrives, and a pause must reach every instance.
-      refreshPauses: { everyMs: 2_000, run: pauses.refresh },
+      // Not notified: behind a pooler in transaction mode no notification arrives, and a pause must reach every instance.
+      refreshPauses: { everyMs: 500, run: pauses.refreshStale },
       purgeOperatorActions: { everyMs: 3_600_000, isShared: true, run: records.purgeActions },
       measureQueues: {
         everyMs: 15_000,

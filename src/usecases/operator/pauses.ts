@@ -21,8 +21,13 @@ interface Pauses extends Pick<OperatorUseCases, 'listPauses' | 'setPause' | 'cle
   readonly find: FindPause
   listKnown(): readonly Pause[]
   /** Reads what other instances have set. Until it succeeds, what was read last counts. */
-  readonly refresh: Job['run']
+  readonly refresh: () => Promise<void>
+  /** Reads it where it was not read for two seconds. */
+  readonly refreshStale: Job['run']
 }
+
+// The store reads pauses every two seconds: longer than that, with some delay, it has missed one.
+const maxAgeMs = 2_200
 
 /** The table is read as a whole, every two seconds. */
 const maxPauses = 1_000
@@ -36,8 +41,8 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
   let known: readonly Pause[] = []
   let byKey: ReadonlyMap<string, Pause> = new Map()
   let hasRecipients = false
-  let begun = 0
-  let applied = 0
+  /** `performance.now()` before they were read or changed. */
+  let knownSince = Number.NEGATIVE_INFINITY
 
   const apply = (pauses: readonly Pause[]): void => {
     known = pauses
@@ -46,14 +51,17 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
     hasRecipients = pauses.some(({ target }) => target.kind === 'recipient')
   }
 
-  const refresh = async (): Promise<void> => {
-    begun += 1
-    const turn = begun
-    const pauses = await store.list()
-    // An answer that is older than what is known must not undo it.
-    if (turn < applied) return
-    applied = turn
+  /** An answer that is older than what is known must not undo it. */
+  const applyRead = (pauses: readonly Pause[], sentAt: number): void => {
+    if (sentAt < knownSince) return
+    knownSince = sentAt
     apply(pauses)
+  }
+  store.watch(applyRead)
+
+  const refresh = async (): Promise<void> => {
+    const sentAt = performance.now()
+    applyRead(await store.list(), sentAt)
   }
 
   const spell = (name: string, payTo: string): string | null => {
@@ -114,8 +122,7 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
       await refresh()
     } catch (error) {
       logger.warn({ error }, 'pauses.read_failed')
-      begun += 1
-      applied = begun
+      knownSince = performance.now()
       const others = known.filter((each) => keyOf(each.target) !== keyOf(target))
       apply(pause === null ? others : [...others, pause])
     }
@@ -125,6 +132,9 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
     find,
     listKnown: () => known,
     refresh,
+    refreshStale: async () => {
+      if (performance.now() - knownSince > maxAgeMs) await refresh()
+    },
     listPauses: async () => {
       await refresh()
       return { pauses: known.map(viewPause) }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Pause, PauseStore, PauseTarget } from '../../../src/ports/operatorPauses.js'
 import type { PauseTargetRequest } from '../../../src/protocol/operator.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
@@ -18,6 +18,7 @@ const setup = (changes: Partial<PauseStore> = {}) => {
   const stored: Pause[] = []
   const store: PauseStore = {
     list: async () => [...stored],
+    watch: () => undefined,
     set: async ({ target, reason, by }) => {
       const pause = { target, reason, by, since }
       stored.push(pause)
@@ -44,8 +45,7 @@ const setup = (changes: Partial<PauseStore> = {}) => {
     gauge: { setPauses: (count) => counts.push(count) },
     logger,
   })
-  const { signal } = new AbortController()
-  return { ...pauses, stored, logger, counts, read: () => pauses.refresh(signal) }
+  return { ...pauses, stored, logger, counts, read: pauses.refresh }
 }
 
 const payment = { network: 'toy:1', scheme: 'exact', payTo: 'Bob', caller: accountId }
@@ -139,6 +139,60 @@ describe('an instance', () => {
     answers[0]?.([])
     await older
     expect(find(payment)).not.toBeNull()
+  })
+})
+
+describe('pauses that the store reads for all instances', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  const watched = () => {
+    let tell: Parameters<PauseStore['watch']>[0] = () => undefined
+    const list = vi.fn(async () => [])
+    const pauses = setup({
+      list,
+      watch: (listener) => {
+        tell = listener
+      },
+    })
+    const refreshStale = () => pauses.refreshStale(new AbortController().signal)
+    return {
+      ...pauses,
+      list,
+      refreshStale,
+      tell: (known: readonly Pause[], sentAt: number) => tell(known, sentAt),
+    }
+  }
+
+  it('are obeyed at once, and cleared likewise', () => {
+    const { find, tell, counts } = watched()
+    tell([pauseOf(target)], performance.now())
+    expect(find(payment)).not.toBeNull()
+    tell([], performance.now())
+    expect(find(payment)).toBeNull()
+    expect(counts).toEqual([1, 0])
+  })
+
+  it('do not undo what this instance has set since they were asked for', async () => {
+    const { find, tell, setPause, stored, list } = watched()
+    list.mockImplementation(async () => [...stored] as never)
+    const sentAt = performance.now()
+    await setPause({ target, reason: 'Why' }, null)
+    tell([], sentAt)
+    expect(find(payment)).not.toBeNull()
+  })
+
+  it('are asked for where they were not read for two seconds', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const { tell, list, refreshStale } = watched()
+    tell([], performance.now())
+    vi.advanceTimersByTime(2_100)
+    await refreshStale()
+    expect(list).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(200)
+    await refreshStale()
+    expect(list).toHaveBeenCalledOnce()
   })
 })
 

@@ -1,39 +1,42 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'pg'
-import { z } from 'zod'
 import { createFailureLog } from '../../../failureLog.js'
 import type { JobLeases } from '../../../ports/job.js'
 import type { Logger } from '../../../ports/logger.js'
+import { type Beat, heartbeatText, readBeat } from './heartbeat.js'
 
 /** A process that shares the database. Its claims hold while its heartbeat is recent. */
 export interface Instance {
   readonly id: string
+  /** Absent: it asks the database each time. */
+  readonly heartbeat?: Heartbeat
   /** Withdraws the heartbeat, so that others take over at once. */
   close(): Promise<void>
 }
 
+/** What each heartbeat reads beside its own row, so that idle instances ask one question for all that they have to know. */
+export interface Heartbeat {
+  /** Null while none has succeeded for as long as two take. */
+  readLast(): Beat | null
+  onBeat(listener: (beat: Beat) => void): void
+  /** Heartbeats renew the lease of the job, if it is ours, for `leaseMs`, and stop when this was not called for that long. */
+  keepLease(job: string, leaseMs: number): void
+}
+
 export interface AnnouncedInstance extends Instance {
+  readonly heartbeat: Heartbeat
   /** Instances with a recent heartbeat at the time of our last one, including this one. */
   countAlive(): number
   /** Marks that it serves, which decides what the database is for. */
   admit(): Promise<void>
 }
 
-// Three missed heartbeats, as in `isAlive`: after that others may take over.
-const heartbeatMs = 3_000
-
-// A heartbeat without a response must not delay the next one.
-const heartbeat = {
-  text: `
-    insert into instances (id, is_sandbox, is_admitted, newest_migration) values ($1, $2, $3, $4)
-    on conflict (id) do update set seen_at = now(), is_admitted = excluded.is_admitted
-    returning (
-      select count(*)::int from instances others
-      where others.id <> $1 and others.seen_at > now() - interval '10 seconds'
-    ) as others`,
-  query_timeout: heartbeatMs,
-}
-const heartbeatRows = z.tuple([z.object({ others: z.number() })])
+// A pause of an operator is known to all instances after this. Others take over after ten seconds without one, as in `isAlive`.
+const heartbeatMs = 2_000
+// A lease lasts longer, and so does the heartbeat of its holder.
+const maxBeatAgeMs = 2 * heartbeatMs
+// A heartbeat without a response must not delay the next ones.
+const heartbeat = { text: heartbeatText, query_timeout: 3_000 }
 
 // Longer than any request works on a row: an older claim was abandoned, even if its process is alive.
 const maxOwnership = "interval '3 minutes'"
@@ -66,7 +69,9 @@ export const announceInstance = async (
   const pulse = new Pool({ ...pool.options, max: 1 })
   pulse.on('error', (error) => logger.debug({ error }, 'instance.connection_lost'))
   pulse.on('connect', (client) => void client.on('error', () => undefined))
-  let others = 0
+  const kept = new Map<string, { readonly leaseMs: number; readonly until: number }>()
+  const listeners: ((beat: Beat) => void)[] = []
+  let last: Beat | null = null
   let isAdmitted = false
   const failures = createFailureLog({
     logger,
@@ -75,9 +80,15 @@ export const announceInstance = async (
     recovered: 'instance.heartbeat_recovered',
   })
   const beat = async () => {
-    const values = [id, isSandbox, isAdmitted, newestMigration]
-    others = heartbeatRows.parse((await pulse.query(heartbeat, values)).rows)[0].others
+    const sentAt = performance.now()
+    for (const [job, { until }] of kept) if (until < sentAt) kept.delete(job)
+    const leases = [[...kept.keys()], [...kept.values()].map(({ leaseMs }) => leaseMs)]
+    const values = [id, isSandbox, isAdmitted, newestMigration, ...leases]
+    const { rows } = await pulse.query(heartbeat, values)
+    const read = readBeat(rows, sentAt)
+    last = read
     failures.succeeded('heartbeat')
+    for (const listener of listeners) listener(read)
   }
   await pool.query("delete from instances where $1 or seen_at < now() - interval '1 day'", [isOnly])
   await beat()
@@ -87,7 +98,12 @@ export const announceInstance = async (
   timer.unref()
   return {
     id,
-    countAlive: () => others + 1,
+    heartbeat: {
+      readLast: () => (last !== null && performance.now() - last.sentAt < maxBeatAgeMs ? last : null),
+      onBeat: (listener) => void listeners.push(listener),
+      keepLease: (job, leaseMs) => kept.set(job, { leaseMs, until: performance.now() + leaseMs }),
+    },
+    countAlive: () => (last?.others ?? 0) + 1,
     admit: async () => {
       isAdmitted = true
       await beat()
@@ -107,37 +123,18 @@ export const announceInstance = async (
 const isHeld = `l.expires_at > now() and ${isAlive('l.holder')}`
 const isHeldByOther = `exists (select 1 from job_leases l where l.job = $1 and l.holder <> $2 and ${isHeld})`
 
-const jobRow = z.object({ job: z.string() })
-
-/** A lease lasts longer than this: until then what was read or taken is not asked again. */
+/** For so long what was taken is not asked again, while no heartbeat has told yet. */
 export const leaseMemoryMs = 3_000
 
 /**
- * The job of an instance without a heartbeat is free at once, or `memoryMs` later. Idle instances read what others do, all
- * jobs together, once in that time.
+ * The job of an instance without a heartbeat is free at once. What the last heartbeat read is not asked again, nor what was
+ * taken less than `memoryMs` ago.
  */
 export const createJobLeases = (pool: Pool, instance: Instance, memoryMs = 0): JobLeases => {
-  const isRecent = (at: number | undefined): boolean => at !== undefined && performance.now() - at < memoryMs
   const takenAt = new Map<string, number>()
-  let ofOthers: { readonly at: number; readonly jobs: Promise<ReadonlySet<string>> } | undefined
-
-  const readOthers = async (): Promise<ReadonlySet<string>> => {
-    const { rows } = await pool.query(`select l.job from job_leases l where l.holder <> $1 and ${isHeld}`, [
-      instance.id,
-    ])
-    return new Set(rows.map((row) => jobRow.parse(row).job))
-  }
-  const isDoneByOther = async (job: string): Promise<boolean> => {
-    if (memoryMs === 0) return false
-    if (ofOthers === undefined || !isRecent(ofOthers.at))
-      ofOthers = { at: performance.now(), jobs: readOthers() }
-    const asked = ofOthers
-    try {
-      return (await asked.jobs).has(job)
-    } catch (error) {
-      if (ofOthers === asked) ofOthers = undefined
-      throw error
-    }
+  const isRemembered = (job: string): boolean => {
+    const at = takenAt.get(job)
+    return at !== undefined && performance.now() - at < memoryMs
   }
 
   const take = async (job: string, leaseMs: number): Promise<boolean> => {
@@ -155,8 +152,10 @@ export const createJobLeases = (pool: Pool, instance: Instance, memoryMs = 0): J
   }
   return {
     take: async (job, leaseMs) => {
-      if (isRecent(takenAt.get(job))) return true
-      return !(await isDoneByOther(job)) && (await take(job, leaseMs))
+      instance.heartbeat?.keepLease(job, leaseMs)
+      if (isRemembered(job)) return true
+      const holder = instance.heartbeat?.readLast()?.jobs.get(job)
+      return holder === undefined ? await take(job, leaseMs) : holder === 'ours'
     },
   }
 }

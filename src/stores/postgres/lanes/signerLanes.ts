@@ -2,6 +2,7 @@ import { escapeLiteral, type Pool, type PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Lane } from '../../../ports/settlementJournal.js'
 import type { LaneTransaction, RecordResult, SignerLanes, SignNumbered } from '../../../ports/signerLanes.js'
+import { nameLane } from '../database/heartbeat.js'
 import { type Instance, isAlive } from '../database/instance.js'
 import { inTransaction } from '../database/statements.js'
 import { storeBroadcast } from '../journal/storeBroadcast.js'
@@ -31,6 +32,19 @@ const laneTransaction = z
 
 export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes => {
   const queue = createLaneQueue()
+  /** Of each network: the last answer of the database, and for how many instances it divided the lanes. */
+  const leases = new Map<string, { readonly signers: readonly string[]; readonly others: number }>()
+
+  /** Null: something has changed, or our leases are to be renewed. */
+  const findUnchanged = ({ network, signers }: LanesOfNetwork): readonly string[] | null => {
+    const [leased, beat] = [leases.get(network), instance.heartbeat?.readLast()]
+    if (leased === undefined || beat == null || beat.others !== leased.others) return null
+    const isUnchanged = signers.every((signer) => {
+      const expected = leased.signers.includes(signer) ? 'ours' : 'theirs'
+      return beat.lanes.get(nameLane(network, signer))?.holder === expected
+    })
+    return isUnchanged ? leased.signers : null
+  }
 
   const storeInLane = async (
     client: PoolClient,
@@ -109,8 +123,18 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
         ),
       ),
 
-    lease: (network, signers) =>
-      inTransaction(pool, (client) => leaseLanes(client, instance, { network, signers })),
+    lease: async (network, signers) => {
+      const unchanged = findUnchanged({ network, signers })
+      if (unchanged !== null) return unchanged
+      const others = instance.heartbeat?.readLast()?.others
+      const leased = await inTransaction(pool, (client) => leaseLanes(client, instance, { network, signers }))
+      if (others === undefined) leases.delete(network)
+      else leases.set(network, { signers: leased, others })
+      return leased
+    },
+
+    peekNext: ({ network, signer }) =>
+      instance.heartbeat?.readLast()?.lanes.get(nameLane(network, signer))?.nextNonce ?? null,
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Pause, PauseStore, PauseTarget } from '../../../ports/operatorPauses.js'
+import type { Heartbeat } from '../database/instance.js'
 import { inTransaction, withoutNul } from '../database/statements.js'
 import { insertAction } from './operatorRecords.js'
 
@@ -12,7 +13,7 @@ const row = z
     subject: z.string(),
     reason: z.string(),
     set_by: z.string().nullable(),
-    since: z.date(),
+    since: z.coerce.date(),
   })
   .transform(
     ({ kind, network, scheme, subject, reason, set_by: by, since }): Pause => ({
@@ -53,7 +54,7 @@ const keyOf = (target: PauseTarget): readonly string[] => {
 
 const columns = 'kind, network, scheme, subject, reason, set_by, since'
 
-// Every instance asks every two seconds: an answer that is late is asked for again.
+// Asked where a heartbeat is missing: an answer that is late is asked for again.
 const listAll = { text: `select ${columns} from operator_pauses order by since, kind`, query_timeout: 3_000 }
 
 const isKeyed = 'kind = $1 and network = $2 and scheme = $3 and subject = $4'
@@ -71,7 +72,14 @@ const viewOf = ({ reason, by, since }: Pause) => ({ reason, by, since: since.toI
 
 const counted = z.tuple([z.object({ count: z.number() })])
 
-export const createPauseStore = (pool: Pool): PauseStore => ({
+export const createPauseStore = (pool: Pool, heartbeat?: Pick<Heartbeat, 'onBeat'>): PauseStore => ({
+  watch: (listener) =>
+    heartbeat?.onBeat(({ pauses, sentAt }) => {
+      // What a newer version wrote is no failure of the heartbeat; `list` reports it.
+      const known = z.array(row).safeParse(pauses)
+      if (known.success) listener(known.data, sentAt)
+    }),
+
   list: async () => {
     const { rows } = await pool.query(listAll)
     return rows.map((value) => row.parse(value))

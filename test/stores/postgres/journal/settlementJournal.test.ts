@@ -395,11 +395,11 @@ describe('the settlement journal', () => {
       vi.useRealTimers()
     })
 
-    it('sends a heartbeat at start and every three seconds', async () => {
+    it('sends a heartbeat at start and every two seconds', async () => {
       const instance = await announce(pool)
       await die(instance)
       const before = await seenAt(instance)
-      vi.advanceTimersByTime(3_000)
+      vi.advanceTimersByTime(2_000)
       await pollUntil(async () => Number(await seenAt(instance)) > Number(before), 'the heartbeat')
     })
 
@@ -410,7 +410,7 @@ describe('the settlement journal', () => {
       try {
         await die(instance)
         const before = await seenAt(instance)
-        vi.advanceTimersByTime(3_000)
+        vi.advanceTimersByTime(2_000)
         await pollUntil(async () => Number(await seenAt(instance)) > Number(before), 'the heartbeat')
       } finally {
         for (const client of taken) client.release()
@@ -422,7 +422,7 @@ describe('the settlement journal', () => {
     it('disappears immediately on close, and does not come back', async () => {
       const instance = await announce(pool)
       // A heartbeat is in flight during the close.
-      vi.advanceTimersByTime(3_000)
+      vi.advanceTimersByTime(2_000)
       await announced.pop()?.close()
       expect(await seenAt(instance)).toBeNull()
       expect(vi.getTimerCount()).toBe(0)

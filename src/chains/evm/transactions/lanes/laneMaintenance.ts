@@ -39,6 +39,8 @@ interface LaneMaintenanceDependencies {
 }
 
 const roundMs = 2_000
+// For so long a lane without a transaction in flight is left alone, unless a nonce is allocated.
+const quietMs = 15_000
 // Nodes accept a limited number per account; the next round continues.
 const transactionsPerRound = 50
 // A transaction that offers more than this multiple of the current price is not stuck by its price.
@@ -64,6 +66,8 @@ export const createLaneMaintenance = (
   const lastCount = new Map<Hex, number>()
   /** The last count of each account that more than one endpoint had, where there are several. */
   const agreedCount = new Map<Hex, number>()
+  /** The next nonce of each account when all before it were last found mined, and when that was. */
+  const quiet = new Map<Hex, { readonly next: number; readonly at: number }>()
   /** The newest block when a lane last had waiting transactions. */
   const lastHead = new Map<Hex, bigint>()
   const stopped = new AbortController()
@@ -190,10 +194,17 @@ export const createLaneMaintenance = (
     }
   }
 
+  const isQuiet = (address: Hex): boolean => {
+    const found = quiet.get(address)
+    if (found === undefined || performance.now() - found.at >= quietMs) return false
+    return lanes.peekNext(laneOf(address)) === found.next
+  }
+
   const checkLane = async (account: PrivateKeyAccount, isLeased: boolean): Promise<void> => {
     const { address } = account
-    // Its holder maintains it, and this process waits for nothing there.
-    if (!isLeased && !pool.isInUse(address) && !receipts.isWaiting()) {
+    const isUsed = pool.isInUse(address) || receipts.isWaiting()
+    // Its holder maintains it, and this process waits for nothing there; or there is nothing to maintain.
+    if (!isUsed && (!isLeased || isQuiet(address))) {
       lastCount.delete(address)
       return
     }
@@ -203,6 +214,8 @@ export const createLaneMaintenance = (
       const before = lastCount.get(address)
       lastCount.set(address, count)
       pool.setMined(address, count)
+      if (next <= count) quiet.set(address, { next, at: performance.now() })
+      else quiet.delete(address)
       if (!isLeased) await followOthers(address, before ?? count)
       else if (before === count) await unblock(account, { count, next })
       if (pool.isOverfull(address)) pool.setNext(address, await lanes.readNext(laneOf(address)))

@@ -1,5 +1,5 @@
 import { type Hex, parseTransaction } from 'viem'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Outcome } from '../../../../../src/schemes/scheme.js'
 import { callRpc } from '../../../../support/evm/jsonRpc.js'
 import { killInstance } from '../../../../support/instances.js'
@@ -15,6 +15,7 @@ import { openToyScene } from '../../toyScene.js'
 const scene = useScene(openToyScene)
 
 afterEach(async () => {
+  vi.useRealTimers()
   await scene.chain.control.setAutomine(true)
 })
 
@@ -415,6 +416,41 @@ describe('lane maintenance', () => {
     expect(reads).toBeGreaterThan(0)
     await scene.chain.control.mine()
     expect(await settling).toMatchObject({ state: 'confirmed' })
+  })
+
+  it('leaves a lane alone whose transactions are all mined, until a nonce is allocated or some time has passed', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const signers = [await createSigner(scene)]
+    let reads = 0
+    let known: number | null = 0
+    const { maintenance } = await scene.openToy({
+      signers,
+      wrapLanes: (lanes) => ({
+        ...lanes,
+        peekNext: () => known,
+        readNext: async (lane) => {
+          reads += 1
+          return await lanes.readNext(lane)
+        },
+      }),
+    })
+    const countReads = async (): Promise<number> => {
+      const before = reads
+      await maintenance.check()
+      return reads - before
+    }
+    expect(await countReads()).toBe(0)
+    // Another instance has allocated one.
+    known = 1
+    expect(await countReads()).toBe(1)
+    known = 0
+    expect(await countReads()).toBe(0)
+    // Heartbeats fail: what they read is not known.
+    known = null
+    expect(await countReads()).toBe(1)
+    known = 0
+    vi.advanceTimersByTime(15_000)
+    expect(await countReads()).toBe(1)
   })
 
   it('continues with the other lanes when one fails', async () => {

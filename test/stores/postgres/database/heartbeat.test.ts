@@ -1,0 +1,223 @@
+import type { Pool } from 'pg'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { silentLogger } from '../../../../src/platform/logger.js'
+import type { Pause } from '../../../../src/ports/operatorPauses.js'
+import {
+  type AnnouncedInstance,
+  announceInstance,
+  createJobLeases,
+  type Instance,
+} from '../../../../src/stores/postgres/database/instance.js'
+import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
+import { createPauseStore } from '../../../../src/stores/postgres/operator/operatorPauses.js'
+import { emptyTables } from '../../../support/emptyTables.js'
+import { addInstance } from '../../../support/instances.js'
+import { useTestDatabase } from '../../../support/postgres.js'
+
+/* What heartbeats read, so that an idle instance asks nothing else. */
+
+const { pool, otherPool } = useTestDatabase()
+const announced: AnnouncedInstance[] = []
+
+beforeEach(async () => {
+  await emptyTables(pool, 'instances', 'job_leases', 'signer_lanes', 'operator_pauses', 'settlements')
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await Promise.all(announced.splice(0).map((instance) => instance.close()))
+  vi.useRealTimers()
+})
+
+const announce = async (on: Pool = pool): Promise<AnnouncedInstance> => {
+  const instance = await announceInstance(on, silentLogger, { isOnly: false })
+  announced.push(instance)
+  return instance
+}
+const beat = (instance: AnnouncedInstance): Promise<void> => instance.admit()
+/** As after a heartbeat that did not come. */
+const miss = (instance: Instance) =>
+  pool.query("update instances set seen_at = now() - interval '6 seconds' where id = $1", [instance.id])
+const kill = (instance: Instance) =>
+  pool.query("update instances set seen_at = now() - interval '11 seconds' where id = $1", [instance.id])
+/** Statements on the pool, which heartbeats do not use. */
+const countStatements = (of: Pool) => {
+  const query = vi.spyOn(of, 'query')
+  const connect = vi.spyOn(of, 'connect')
+  return () => query.mock.calls.length + connect.mock.calls.length
+}
+
+describe('the lease of a job', () => {
+  const leaseMs = 15_500
+
+  it('is kept by heartbeats of its holder, and known to others by theirs', async () => {
+    const [one, other] = [await announce(), await announce(otherPool)]
+    const [ours, theirs] = [createJobLeases(pool, one), createJobLeases(otherPool, other)]
+    expect(await ours.take('reconcile', leaseMs)).toBe(true)
+    await beat(one)
+    await beat(other)
+    const counts = [countStatements(pool), countStatements(otherPool)]
+    expect(await ours.take('reconcile', leaseMs)).toBe(true)
+    expect(await theirs.take('reconcile', leaseMs)).toBe(false)
+    expect(counts.map((count) => count())).toEqual([0, 0])
+  })
+
+  it('is renewed while the holder asks for it, and expires when its job hangs', async () => {
+    const one = await announce()
+    const ours = createJobLeases(pool, one)
+    await ours.take('reconcile', leaseMs)
+    const age = () => pool.query("update job_leases set expires_at = now() + interval '5 seconds'")
+    const readLeft = async () =>
+      (
+        await pool.query<{ left: number }>(
+          'select extract(epoch from expires_at - now())::float8 as left from job_leases',
+        )
+      ).rows[0]?.left
+    await age()
+    await beat(one)
+    expect(await readLeft()).toBeGreaterThan(10)
+    vi.advanceTimersByTime(leaseMs + 1)
+    // The heartbeats of that time come first.
+    await beat(one)
+    await age()
+    await beat(one)
+    expect(await readLeft()).toBeLessThan(10)
+  })
+
+  it('is asked for when its holder has missed a heartbeat, and taken over once it is dead', async () => {
+    const [one, other] = [await announce(), await announce(otherPool)]
+    await createJobLeases(pool, one).take('reconcile', 3_600_000)
+    const theirs = createJobLeases(otherPool, other)
+    await miss(one)
+    await beat(other)
+    expect(await theirs.take('reconcile', leaseMs)).toBe(false)
+    await kill(one)
+    expect(await theirs.take('reconcile', leaseMs)).toBe(true)
+  })
+
+  it('is asked for when our own heartbeats fail', async () => {
+    const [one, other] = [await announce(), await announce(otherPool)]
+    await createJobLeases(pool, one).take('reconcile', leaseMs)
+    const theirs = createJobLeases(otherPool, other)
+    await beat(other)
+    const count = countStatements(otherPool)
+    vi.advanceTimersByTime(4_000)
+    expect(await theirs.take('reconcile', leaseMs)).toBe(false)
+    expect(count()).toBeGreaterThan(0)
+  })
+
+  it('that was released is free at the next heartbeat', async () => {
+    const other = await announce(otherPool)
+    const gone = await addInstance(pool)
+    await createJobLeases(pool, gone).take('reconcile', 3_600_000)
+    const theirs = createJobLeases(otherPool, other)
+    await beat(other)
+    expect(await theirs.take('reconcile', leaseMs)).toBe(false)
+    await pool.query('delete from instances where id = $1', [gone.id])
+    await beat(other)
+    expect(await theirs.take('reconcile', leaseMs)).toBe(true)
+  })
+})
+
+describe('the lease of lanes', () => {
+  const network = 'eip155:84532'
+  const signers = ['0xa', '0xb']
+
+  const share = async () => {
+    const [one, other] = [await announce(), await announce(otherPool)]
+    const [ours, theirs] = [createSignerLanes(pool, one), createSignerLanes(otherPool, other)]
+    for (const signer of signers) await ours.advance({ network, signer }, 7)
+    await beat(one)
+    await beat(other)
+    expect(await ours.lease(network, signers)).toEqual(['0xa'])
+    expect(await theirs.lease(network, signers)).toEqual(['0xb'])
+    await beat(one)
+    await beat(other)
+    return { one, other, ours, theirs }
+  }
+
+  it('is not asked for while nothing changes', async () => {
+    const { ours, theirs } = await share()
+    const counts = [countStatements(pool), countStatements(otherPool)]
+    expect(await ours.lease(network, signers)).toEqual(['0xa'])
+    expect(await theirs.lease(network, signers)).toEqual(['0xb'])
+    expect(counts.map((count) => count())).toEqual([0, 0])
+    expect(ours.peekNext({ network, signer: '0xb' })).toBe(7)
+  })
+
+  it('is renewed in time', async () => {
+    const { one, ours } = await share()
+    await pool.query("update signer_lanes set lease_expires_at = now() + interval '7 seconds'")
+    await beat(one)
+    expect(await ours.lease(network, signers)).toEqual(['0xa'])
+    const { rows } = await pool.query(
+      "select signer from signer_lanes where lease_expires_at > now() + interval '10 seconds'",
+    )
+    expect(rows).toEqual([{ signer: '0xa' }])
+  })
+
+  it('passes to others when its holder has died', async () => {
+    const { one, other, theirs } = await share()
+    await kill(one)
+    await beat(other)
+    expect(await theirs.lease(network, signers)).toEqual(signers)
+  })
+
+  it('is asked for at every round while its holder may be dead', async () => {
+    const { one, other, theirs } = await share()
+    await miss(one)
+    await beat(other)
+    expect(await theirs.lease(network, signers)).toEqual(['0xb'])
+    // It has died since, which no heartbeat of the other one has read yet.
+    await kill(one)
+    expect(await theirs.lease(network, signers)).toEqual(signers)
+  })
+
+  it('is shared anew when another instance appears', async () => {
+    const one = await announce()
+    const ours = createSignerLanes(pool, one)
+    for (const signer of signers) await ours.advance({ network, signer }, 0)
+    expect(await ours.lease(network, signers)).toEqual(signers)
+    await addInstance(pool)
+    await beat(one)
+    expect(await ours.lease(network, signers)).toEqual(['0xa'])
+  })
+
+  it('is asked for when our own heartbeats fail', async () => {
+    const { ours } = await share()
+    vi.advanceTimersByTime(4_000)
+    const count = countStatements(pool)
+    expect(ours.peekNext({ network, signer: '0xa' })).toBeNull()
+    expect(await ours.lease(network, signers)).toEqual(['0xa'])
+    expect(count()).toBeGreaterThan(0)
+  })
+})
+
+describe('pauses', () => {
+  const target = { kind: 'network', network: 'eip155:8453' } as const
+
+  it('that another instance set are read with the next heartbeat, as they are listed', async () => {
+    const one = await announce()
+    const store = createPauseStore(pool, one.heartbeat)
+    const read: (readonly Pause[])[] = []
+    store.watch((pauses) => read.push(pauses))
+    await createPauseStore(otherPool).set(
+      { target, reason: 'Why', by: null },
+      { address: null, maxPauses: 9 },
+    )
+    await beat(one)
+    expect(read).toEqual([await store.list()])
+    expect(read[0]).toMatchObject([{ target, reason: 'Why', by: null }])
+  })
+
+  it('of a kind that this version does not know fail no heartbeat', async () => {
+    const one = await announce()
+    const listener = vi.fn()
+    one.heartbeat.onBeat(() => listener('before'))
+    createPauseStore(pool, {
+      onBeat: (listen) => one.heartbeat.onBeat((each) => listen({ ...each, pauses: [{ kind: 'planet' }] })),
+    }).watch(() => listener('watched'))
+    await beat(one)
+    expect(listener.mock.calls).toEqual([['before']])
+  })
+})
