@@ -4,7 +4,7 @@ import type { NetworkHealth } from './chains/chain.js'
 import { createNouns, type Nouns } from './compose/createNouns.js'
 import { type Environment, openResources } from './compose/openResources.js'
 import type { Config } from './config.js'
-import { shareJobs, startJobs } from './jobs.js'
+import { shareJobs, skipIdleRounds, startJobs } from './jobs.js'
 import { systemClock } from './platform/clock.js'
 import { createLogger } from './platform/logger.js'
 import type { Metrics } from './platform/metrics.js'
@@ -118,7 +118,10 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     listNetworks: chains.health,
     reconcileSettlements: nouns.reconcileSettlements,
     detectReorgs: nouns.detectReorgs,
-    startJobs: () => startJobs(shareJobs(nouns.jobs, stores.jobLeases, nouns.sharing), clock, logger),
+    startJobs: () => {
+      const jobs = skipIdleRounds(nouns.jobs, stores.work, nouns.rounds)
+      return startJobs(shareJobs(jobs, stores.jobLeases, nouns.rounds), clock, logger)
+    },
     close,
   }
 }

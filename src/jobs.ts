@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { createFailureLog } from './failureLog.js'
 import type { Clock } from './ports/clock.js'
-import type { Job, JobLeases } from './ports/job.js'
+import type { Job, JobLeases, WorkFinder } from './ports/job.js'
 import type { Logger } from './ports/logger.js'
 import type { JobState } from './ports/operatorOverview.js'
 
@@ -17,11 +17,13 @@ export const listJobs = (
 interface ObservedJobs {
   readonly jobs: readonly NamedJob[]
   listStates(): readonly JobState[]
-  readonly sharing: SharingObserver
+  readonly rounds: RoundObserver
 }
 
-/** What happens to a round of a shared job that does not run here. */
-interface SharingObserver {
+/** What happens to a round that does not run here. */
+interface RoundObserver {
+  /** There was nothing to do. */
+  onIdle(name: string): void
   /** Another instance does the job. */
   onLeft(name: string): void
   /** It could not be read which instance does it. */
@@ -79,7 +81,9 @@ export const observeJobs = (jobs: readonly NamedJob[], clock: Pick<Clock, 'now'>
   return {
     jobs: jobs.map(observe),
     listStates: () => [...states.values()],
-    sharing: {
+    rounds: {
+      onIdle: (name) =>
+        changeState(name, { succeededAt: clock.now(), doneAt: clock.now(), failures: 0, lastDurationMs: 0 }),
       onLeft: (name) => changeState(name, { doneAt: clock.now() }),
       onUnknown: (name) => changeState(name, { failuresInAll: (states.get(name)?.failuresInAll ?? 0) + 1 }),
     },
@@ -93,16 +97,46 @@ const renewalMs = 5_000
 // that two at once do no harm.
 const maxRoundMs = 300_000
 
+// What is found for one job is recent enough for the next ones. A job with shorter rounds has each of its own.
+const maxWorkAgeMs = 500
+
+/**
+ * Skips rounds without work, but for the first one, in which a job leaves what it showed or remembered of work that is done. A
+ * job runs where the database does not answer, which then is a failure of the job.
+ */
+export const skipIdleRounds = (
+  jobs: readonly NamedJob[],
+  work: WorkFinder,
+  observer?: Pick<RoundObserver, 'onIdle'>,
+): readonly NamedJob[] => jobs.map((job) => (job.needs === undefined ? job : skipIdle(job, work, observer)))
+
+const skipIdle = (job: NamedJob, work: WorkFinder, observer?: Pick<RoundObserver, 'onIdle'>): NamedJob => {
+  const { name, everyMs, isShared = false, needs, run } = job
+  // What is measured by every instance may be as old as it would be without a new measurement.
+  const maxAgeMs = isShared ? Math.min(maxWorkAgeMs, everyMs - maxWorkAgeMs) : everyMs
+  let isIdle = false
+  return {
+    ...job,
+    run: async (stopped) => {
+      const isWaiting = needs === undefined || (await work.mayHave(needs, maxAgeMs).catch(() => true))
+      if (!isWaiting && isIdle) return observer?.onIdle(name)
+      isIdle = false
+      await run(stopped)
+      isIdle = !isWaiting
+    },
+  }
+}
+
 /** A shared job runs only where its lease is held; a lease that cannot be read skips the round. */
 export const shareJobs = (
   jobs: readonly NamedJob[],
   leases: JobLeases,
-  observer?: SharingObserver,
+  observer?: RoundObserver,
 ): readonly NamedJob[] =>
   jobs.map((job) => (job.isShared === true ? { ...job, run: shareRun(job, leases, observer) } : job))
 
 const shareRun =
-  ({ name, everyMs, run }: NamedJob, leases: JobLeases, observer?: SharingObserver): Job['run'] =>
+  ({ name, everyMs, run }: NamedJob, leases: JobLeases, observer?: RoundObserver): Job['run'] =>
   async (stopped) => {
     const take = (): Promise<boolean> => leases.take(name, everyMs + leaseMs)
     const isOurs = await take().catch((error: unknown) => {

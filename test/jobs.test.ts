@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../src/errors.js'
-import { listJobs, observeJobs, shareJobs, startJobs } from '../src/jobs.js'
+import { listJobs, observeJobs, shareJobs, skipIdleRounds, startJobs } from '../src/jobs.js'
 import { createManualClock, drainEventLoop } from './support/manualClock.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
 
@@ -222,6 +222,76 @@ describe('shareJobs', () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+})
+
+describe('skipIdleRounds', () => {
+  const stopped = new AbortController().signal
+
+  it('runs a job while there is work, once more after it, and not until there is work again', async () => {
+    const { job, countRuns } = setup()
+    let hasWork = true
+    const [skipping] = skipIdleRounds([{ ...job, needs: 'credit' }], { mayHave: async () => hasWork })
+    const runs: number[] = []
+    for (const next of [true, false, false, false, true, false]) {
+      hasWork = next
+      await skipping?.run(stopped)
+      runs.push(countRuns())
+    }
+    expect(runs).toEqual([1, 2, 2, 2, 3, 4])
+  })
+
+  it('asks nothing for a job that needs nothing', async () => {
+    const { job, countRuns } = setup()
+    const mayHave = vi.fn(async () => false)
+    const [plain] = skipIdleRounds([job], { mayHave })
+    for (let round = 0; round < 3; round++) await plain?.run(stopped)
+    expect(countRuns()).toBe(3)
+    expect(mayHave).not.toHaveBeenCalled()
+  })
+
+  it('runs a job where it is not known whether there is work', async () => {
+    const { job, countRuns } = setup()
+    const mayHave = async () => Promise.reject(new Error('down'))
+    const [skipping] = skipIdleRounds([{ ...job, needs: 'credit' }], { mayHave })
+    for (let round = 0; round < 3; round++) await skipping?.run(stopped)
+    expect(countRuns()).toBe(3)
+  })
+
+  it('repeats the last round after work until it succeeds', async () => {
+    const { job } = setup()
+    let failures = 2
+    let runs = 0
+    const run = async () => {
+      runs += 1
+      failures -= 1
+      if (failures >= 0) throw new Error('broken')
+    }
+    const [skipping] = skipIdleRounds([{ ...job, run, needs: 'credit' }], { mayHave: async () => false })
+    for (let round = 0; round < 5; round++) await skipping?.run(stopped).catch(() => undefined)
+    expect(runs).toBe(3)
+  })
+
+  it.each([
+    { everyMs: 500, isShared: true, maxAgeMs: 0, what: 'of its own each time' },
+    { everyMs: 2_000, isShared: true, maxAgeMs: 500, what: 'that was found for another job' },
+    { everyMs: 15_000, isShared: false, maxAgeMs: 15_000, what: 'as old as its last measurement' },
+  ])('gives a job every $everyMs ms an answer $what', async ({ maxAgeMs, ...settings }) => {
+    const { job } = setup()
+    const mayHave = vi.fn(async () => true)
+    const [skipping] = skipIdleRounds([{ ...job, ...settings, needs: 'webhooks' }], { mayHave })
+    await skipping?.run(stopped)
+    expect(mayHave).toHaveBeenCalledWith('webhooks', maxAgeMs)
+  })
+
+  it('counts a skipped round as one that succeeded', async () => {
+    const { clock, job } = setup()
+    const { jobs, rounds, listStates } = observeJobs([{ ...job, needs: 'credit' }], clock)
+    const [skipping] = skipIdleRounds(jobs, { mayHave: async () => false }, rounds)
+    await skipping?.run(stopped)
+    await clock.advance(60_000)
+    await skipping?.run(stopped)
+    expect(listStates()).toMatchObject([{ succeededAt: clock.now(), doneAt: clock.now(), failures: 0 }])
   })
 })
 

@@ -32,7 +32,7 @@ import type { Environment, Resources } from './openResources.js'
 export interface Nouns {
   readonly useCases: UseCases
   readonly jobs: readonly NamedJob[]
-  readonly sharing: ReturnType<typeof observeJobs>['sharing']
+  readonly rounds: ReturnType<typeof observeJobs>['rounds']
   reconcileSettlements(stopped?: AbortSignal): Promise<void>
   detectReorgs(stopped?: AbortSignal): Promise<void>
   /** Reads what must be known before the first request. */
@@ -294,8 +294,8 @@ export const createNouns = (
       discovery: discovery?.useCases ?? null,
     },
     jobs: observed.jobs,
-    sharing: observed.sharing,
-    prepare: () => runOnce(operator.jobs.refreshPauses),
+    rounds: observed.rounds,
+    prepare: pauses.refresh,
     reconcileSettlements: (stopped) => runOnce(core.jobs.reconcileSettlements, stopped),
     detectReorgs: (stopped) => runOnce(core.jobs.detectReorgs, stopped),
     close: async () => {

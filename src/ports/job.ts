@@ -2,8 +2,27 @@ export interface Job {
   readonly everyMs: number
   /** One instance does the job for all that share the database. Default: each instance does it. */
   readonly isShared?: boolean
+  /** Rounds are skipped while the database has none of this. Default: none is skipped. */
+  readonly needs?: Work
   /** Runs one round. The signal aborts on shutdown; unfinished work is resumed after the next start. */
   run(stopped: AbortSignal): Promise<void>
+}
+
+/** What jobs do, as the database knows it. */
+export type Work =
+  | 'credit'
+  | 'holds'
+  | 'intents'
+  | 'openSettlements'
+  | 'ownerChallenges'
+  | 'queues'
+  | 'streams'
+  | 'unfinalSettlements'
+  | 'webhooks'
+
+export interface WorkFinder {
+  /** False only if there was none less than `maxAgeMs` ago. */
+  mayHave(work: Work, maxAgeMs: number): Promise<boolean>
 }
 
 /** Decides which of several instances does a job that is done once for all of them. */

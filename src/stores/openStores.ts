@@ -9,6 +9,7 @@ import { createCreditStore } from './postgres/credit/creditStore.js'
 import { createBackfills } from './postgres/database/backfills.js'
 import { mapDatabaseErrors } from './postgres/database/databaseErrors.js'
 import { createJobLeases, leaseMemoryMs } from './postgres/database/instance.js'
+import { createWorkFinder } from './postgres/database/workFinder.js'
 import { createDiscoveryCatalogue } from './postgres/discovery/discoveryCatalogue.js'
 import { createOwnerChallenges } from './postgres/discovery/ownerChallenges.js'
 import { createHeldPayments } from './postgres/heldPayments/heldPayments.js'
@@ -97,6 +98,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       intents: mapDatabaseErrors(createIntentStore(pool, reads)),
       creditStore: mapDatabaseErrors(createCreditStore(pool, newestReads)),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance, leaseMemoryMs)),
+      work: createWorkFinder(pool, instance.heartbeat),
       backfills: mapDatabaseErrors(createBackfills(pool, migrationsFolder)),
       pauses: mapDatabaseErrors(createPauseStore(pool, instance.heartbeat)),
       operator: {

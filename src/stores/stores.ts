@@ -10,7 +10,7 @@ import type { HeldPayments } from '../ports/heldPayments.js'
 import type { Holds } from '../ports/holds.js'
 import type { IdempotencyStore } from '../ports/idempotencyStore.js'
 import type { IntentStore } from '../ports/intentStore.js'
-import type { JobLeases, ReadinessCheck } from '../ports/job.js'
+import type { JobLeases, ReadinessCheck, WorkFinder } from '../ports/job.js'
 import type { OverviewStore, PoolState } from '../ports/operatorOverview.js'
 import type { PauseStore } from '../ports/operatorPauses.js'
 import type { OperatorRecords } from '../ports/operatorRecords.js'
@@ -116,6 +116,7 @@ export interface Stores {
   readonly nightlyReconciliation: ReconciliationStore
   readonly intents: IntentStore
   readonly jobLeases: JobLeases
+  readonly work: WorkFinder
   readonly backfills: Backfills
   readonly pauses: PauseStore
   /** What only operators read and change. */

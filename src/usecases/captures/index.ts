@@ -80,12 +80,14 @@ export const createCaptures = (dependencies: CapturesDependencies): Captures => 
       watchHolds: {
         everyMs: 15_000,
         isShared: true,
+        needs: 'holds',
         run: createWatchHolds({ ...dependencies, observe, moveHold }),
       },
-      actOnDeadlines: { everyMs: deadlineRoundEveryMs, isShared: true, run: deadlines.run },
+      actOnDeadlines: { everyMs: deadlineRoundEveryMs, isShared: true, needs: 'holds', run: deadlines.run },
       purgeHoldMoves: { everyMs: 3_600_000, isShared: true, run: store.purgeMoves },
       measureOpenHolds: {
         everyMs: 30_000,
+        needs: 'holds',
         run: async () => gauges.setOpenHolds(await store.countOpen()),
       },
     },

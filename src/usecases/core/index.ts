@@ -182,15 +182,18 @@ export const createCore = (dependencies: CoreDependencies): Core => {
       reconcileSettlements: {
         everyMs: 2_000,
         isShared: true,
+        needs: 'openSettlements',
         run: reconcileSettlements,
       },
       detectReorgs: {
         everyMs: 4_000,
         isShared: true,
+        needs: 'unfinalSettlements',
         run: createDetectReorgs(reorgDependencies),
       },
       measureOpenSettlements: {
         everyMs: 5_000,
+        needs: 'openSettlements',
         run: async () => counter.setOpenSettlements(await overview.countOpen()),
       },
       purgeIdempotencyKeys: { everyMs: 3_600_000, isShared: true, run: idempotency.purge },

@@ -24,6 +24,7 @@ export const createCredit = (dependencies: CreditDependencies): Credit => {
       updateCreditScores: {
         everyMs: 1_000,
         isShared: true,
+        needs: 'credit',
         run: async (stopped) => {
           await creditStore.findLostDates(stopped)
           const before = new Date(clock.now().getTime() - scoreAgeMs)

@@ -77,6 +77,7 @@ export const createDiscovery = (dependencies: DiscoveryDependencies): Discovery 
       probeOwners: {
         everyMs: 5_000,
         isShared: true,
+        needs: 'ownerChallenges',
         run:
           probe === null
             ? async () => undefined

@@ -131,9 +131,15 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
       finishIntents: {
         everyMs: 2_000,
         isShared: true,
+        needs: 'intents',
         run: createFinishIntents({ store, finishIntent, logger }),
       },
-      expireIntents: { everyMs: 5_000, isShared: true, run: createExpireIntents({ store, clock, logger }) },
+      expireIntents: {
+        everyMs: 5_000,
+        isShared: true,
+        needs: 'intents',
+        run: createExpireIntents({ store, clock, logger }),
+      },
       purgeIntents: {
         everyMs: 3_600_000,
         isShared: true,

@@ -57,6 +57,7 @@ export const createOperator = (dependencies: OperatorDependencies): Operator => 
       purgeOperatorActions: { everyMs: 3_600_000, isShared: true, run: records.purgeActions },
       measureQueues: {
         everyMs: 15_000,
+        needs: 'queues',
         run: async () => {
           gauges.setLanes(await overview.listLanes())
           gauges.setWaitingWebhooks(await overview.measureWaitingWebhooks())

@@ -59,10 +59,11 @@ export const createStreams = (dependencies: StreamsDependencies): Streams => {
       ...createReadStreams({ store, registry: dependencies.registry, clock }),
     },
     jobs: {
-      closeStreams: { everyMs: 2_000, isShared: true, run: closeStreams.run },
-      checkStreamFunds: { everyMs: 5_000, isShared: true, run: createCheckFunds(shared) },
+      closeStreams: { everyMs: 2_000, isShared: true, needs: 'streams', run: closeStreams.run },
+      checkStreamFunds: { everyMs: 5_000, isShared: true, needs: 'streams', run: createCheckFunds(shared) },
       measureOpenStreams: {
         everyMs: 15_000,
+        needs: 'streams',
         run: async () => gauges.setOpenStreams(await store.countOpen()),
       },
     },

@@ -43,7 +43,12 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
     },
     jobs: {
       // Polling instead of NOTIFY, which takes a database-wide lock at commit.
-      deliverWebhooks: { everyMs: 500, isShared: true, run: createDeliverWebhooks(shared) },
+      deliverWebhooks: {
+        everyMs: 500,
+        isShared: true,
+        needs: 'webhooks',
+        run: createDeliverWebhooks(shared),
+      },
       purgeWebhookDeliveries: { everyMs: 3_600_000, isShared: true, run: dependencies.outbox.purge },
     },
   }

@@ -8,8 +8,11 @@ import {
   createJobLeases,
   type Instance,
 } from '../../../../src/stores/postgres/database/instance.js'
+import { createWorkFinder } from '../../../../src/stores/postgres/database/workFinder.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { createPauseStore } from '../../../../src/stores/postgres/operator/operatorPauses.js'
+import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -219,5 +222,20 @@ describe('pauses', () => {
     }).watch(() => listener('watched'))
     await beat(one)
     expect(listener.mock.calls).toEqual([['before']])
+  })
+})
+
+describe('open settlements', () => {
+  it('are known to be none without a statement', async () => {
+    const one = await announce()
+    const work = createWorkFinder(pool, one.heartbeat)
+    await beat(one)
+    const count = countStatements(pool)
+    expect(await work.mayHave('openSettlements', 5_000)).toBe(false)
+    expect(count()).toBe(0)
+    vi.restoreAllMocks()
+    await createSettlementJournal(pool, one).claim(claimOf({ network: 'eip155:84532' }))
+    await beat(one)
+    expect(await work.mayHave('openSettlements', 5_000)).toBe(true)
   })
 })
