@@ -19,7 +19,7 @@ export interface Heartbeat {
   /** Null while none has succeeded for as long as two take. */
   readLast(): Beat | null
   onBeat(listener: (beat: Beat) => void): void
-  /** Heartbeats renew the lease of the job, if it is ours, for `leaseMs`, and stop when this was not called for that long. */
+  /** Heartbeats of the next ten seconds renew the lease of the job for `leaseMs`, if it is ours and about to expire. */
   keepLease(job: string, leaseMs: number): void
 }
 
@@ -35,6 +35,8 @@ export interface AnnouncedInstance extends Instance {
 const heartbeatMs = 2_000
 // A lease lasts longer, and so does the heartbeat of its holder.
 const maxBeatAgeMs = 2 * heartbeatMs
+// Longer than a job needs to ask again, in long rounds too: one that hangs does not, and loses its lease.
+const keptMs = 10_000
 // A heartbeat without a response must not delay the next ones.
 const heartbeat = { text: heartbeatText, query_timeout: 3_000 }
 
@@ -101,7 +103,7 @@ export const announceInstance = async (
     heartbeat: {
       readLast: () => (last !== null && performance.now() - last.sentAt < maxBeatAgeMs ? last : null),
       onBeat: (listener) => void listeners.push(listener),
-      keepLease: (job, leaseMs) => kept.set(job, { leaseMs, until: performance.now() + leaseMs }),
+      keepLease: (job, leaseMs) => kept.set(job, { leaseMs, until: performance.now() + keptMs }),
     },
     countAlive: () => (last?.others ?? 0) + 1,
     admit: async () => {
