@@ -19,8 +19,10 @@ import { atLeast, atMost, noFailures, type Verdict } from './verdict.js'
 
 const connections = 128
 const settlements = 4_000
-const warmUpOfEach = 512
+// With fewer, instances that share the load would be measured while more of their code is not compiled yet.
+const warmUpOfEach = 2_000
 const limitMs = 30_000
+const warmUpLimitMs = 120_000
 const loadedCounts = [1, 2, 4] as const
 const idleCounts = [1, 2, 4, 10] as const
 const idleMs = 60_000
@@ -91,8 +93,11 @@ const measureLoaded = async (scale: Scale): Promise<readonly Verdict[]> => {
         rpcUrl: place.chain.url,
         poolSize: poolSizes.loaded,
       })
-      // The first requests of each compile what it needs.
-      await settleOn(instances, place, { payers, count: warmUpOfEach * count })
+      await settleOn(instances, place, {
+        payers,
+        count: warmUpOfEach * count,
+        endsAfterMs: warmUpLimitMs,
+      })
       const run = await settleOn(instances, place, { payers, count: Math.ceil(settlements * scale) })
       await stopAll(instances)
       costs.push(run.cpuMsPerRequest)
@@ -117,7 +122,15 @@ const measureLoaded = async (scale: Scale): Promise<readonly Verdict[]> => {
 const settleOn = async (
   instances: readonly Contender[],
   { chain, key }: Place,
-  { payers, count }: { readonly payers: Awaited<ReturnType<typeof createPayers>>; readonly count: number },
+  {
+    payers,
+    count,
+    endsAfterMs = limitMs,
+  }: {
+    readonly payers: Awaited<ReturnType<typeof createPayers>>
+    readonly count: number
+    readonly endsAfterMs?: number
+  },
 ) => {
   const payTo = randomAddress()
   // The first transfer to an account costs more gas.
@@ -135,7 +148,7 @@ const settleOn = async (
         url: `${url}/settle`,
         bodies: own.map(({ body }) => body),
         connections: connections / instances.length,
-        limitMs,
+        limitMs: endsAfterMs,
       })
       return exchanges.map((exchange): Exchange => ({ ...exchange, index: own[exchange.index]?.index ?? -1 }))
     }),
@@ -192,9 +205,17 @@ const measureIdle = async (): Promise<readonly Verdict[]> => {
       console.log(`calls: ${methods.map((method) => `${method} ${proxy.count(method)}`).join(', ')}`)
     }
     await pool.end()
-    const [one = Number.NaN] = totals
+    const [one = Number.NaN, most = Number.NaN] = [totals.at(0), totals.at(-1)]
+    const others = Math.max(...idleCounts) - 1
     const bound = { limit: 1.5, unit: '× the queries and calls of one' }
-    verdicts.push(atMost(`${idleCounts.at(-1)} idle instances`, (totals.at(-1) ?? Number.NaN) / one, bound))
+    verdicts.push(
+      atMost(`${idleCounts.at(-1)} idle instances`, most / one, bound),
+      atMost('one idle instance', one, { limit: 8, unit: 'queries and calls a second' }),
+      atMost('each further idle instance', (most - one) / others, {
+        limit: 1,
+        unit: 'query or call a second',
+      }),
+    )
   })
   return verdicts
 }
