@@ -33,11 +33,21 @@ const askFacts = (row: string): SettlementFacts => {
   }
 }
 
-/** A lateral item of a from list, whose columns are `columnFacts` of its name: read once for each row. */
+/**
+ * A lateral item of a from list, whose columns are `columnFacts` of its name: read once for each row. Two partial indexes find
+ * the settlements of an authorization: those that count, and those that failed.
+ */
 export const readFacts = (row: string): string => `(
   select coalesce(bool_or(${isOpen('s')}), false) as is_open, coalesce(bool_or(s.state = 'confirmed'), false) as is_confirmed,
     coalesce(bool_or(${hasFailed('s', row)}), false) as has_failed
-  from settlements s where s.authorization_id = ${row}.authorization_id)`
+  from (
+    select f.* from settlements f where f.authorization_id = ${row}.authorization_id and ${countsFor('f')}
+    union all
+    select f.* from settlements f where f.authorization_id = ${row}.authorization_id and f.state = 'failed') s)`
+
+/** The rows of `settlements_one_per_authorization`: after one that is none of these, the authorization can be claimed again. */
+export const countsFor = (settlement: string): string =>
+  `(${settlement}.state <> 'failed' or ${settlement}.consumed_by is not null)`
 
 export const columnFacts = (name: string): SettlementFacts => ({
   isOpen: `${name}.is_open`,

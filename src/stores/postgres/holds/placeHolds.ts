@@ -7,6 +7,7 @@ import { databaseUnavailable, isLockTimeout } from '../database/databaseErrors.j
 import { hasNul, inOneMessage } from '../database/statements.js'
 import {
   columnFacts,
+  countsFor,
   hasEnded,
   isBeingSettled,
   isPromised,
@@ -212,8 +213,8 @@ const decide = (asked: readonly Asked[], condition = 'true'): string => `
         and (${isSame} or a.account = 'anonymous' or r.account is distinct from 'anonymous'
           or (r.holder = 'settle' and r.reserved_at > now() - interval '1 minute') or ${facts.isOpen})) l, lateral (
       select coalesce(bool_or(s.state in ('claimed', 'pending') and s.caller <> a.account), false) as is_taken,
-        not coalesce(bool_or(s.state <> 'failed' or s.consumed_by is not null), false) as is_unclaimed
-      from settlements s where s.authorization_id = a.authorization_id) k
+        count(*) = 0 as is_unclaimed
+      from settlements s where s.authorization_id = a.authorization_id and ${countsFor('s')}) k
   ), decided as (
     select *, case
       when taken_by is not null then 'taken'
