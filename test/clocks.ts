@@ -137,6 +137,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'test/stores/postgres/database/measuredPool.test.ts text with 0',
     'test/stores/postgres/database/tracedPool.test.ts text with 1500',
     'test/support.test/payment.test.ts maxTimeoutSeconds: 5',
+    'test/usecases/operator/pauses.test.ts performance.now',
   ],
   'It goes on until the test has seen what it waits for.': [
     'test/chains/evm/exact/reorgs.test.ts setInterval',

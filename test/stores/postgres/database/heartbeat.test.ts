@@ -51,7 +51,7 @@ const countStatements = (of: Pool) => {
 }
 
 describe('the lease of a job', () => {
-  const leaseMs = 15_500
+  const leaseMs = 60_000
 
   it('is kept by heartbeats of its holder, and known to others by theirs', async () => {
     const [one, other] = [await announce(), await announce(otherPool)]
