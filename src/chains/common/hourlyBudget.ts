@@ -17,7 +17,7 @@ export interface HourlyBudget {
    */
   spend(cost: number, caller: string | null, promisedCost?: number): Promise<Refund>
   /**
-   * Draws a cost for what is lost if it waits, from a budget of its own: others neither pay for it nor use it up. A caller whose
+   * Draws a cost for what is lost if it waits, from a budget of its own: others neither pay for it nor draw from it. A caller whose
    * part of that is spent draws as for new work.
    */
   spendUrgent(cost: number, caller: string): Promise<Refund>

@@ -160,7 +160,7 @@ describe('of payments that are simulated together', () => {
     ])
   })
 
-  it('one whose payer has code that uses up its gas neither fails nor repeats the others', async () => {
+  it('one whose payer has code that burns its gas neither fails nor repeats the others', async () => {
     const { proxy, service } = await open()
     const burning = await planPermit2(service)
     const others = await times(9, () => planPermit2(service))

@@ -234,7 +234,7 @@ const readTogether = async (
   })
 }
 
-/** As `readAll`. One read can use up the gas of the others: if one fails, each is made by itself. */
+/** As `readAll`. One read can burn the gas of the others: if one fails, each is made by itself. */
 const readInOneCall: typeof readAll = async (rpc, call) => {
   const [answers] = (await readTogether(rpc, [call])) ?? []
   return answers === undefined || answers.includes(null) ? await readAll(rpc, call) : answers
