@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { inOneMessage, inTransaction } from '../../../../src/stores/postgres/database/statements.js'
 import { useTestDatabase } from '../../../support/postgres.js'
+import { watchQueries } from '../../../support/watchQueries.js'
 
 const database = useTestDatabase()
 beforeAll(async () => {
@@ -145,21 +146,6 @@ test('lets the statements of a message know whether its caller still waits', asy
   await expect(ask(Number.NEGATIVE_INFINITY)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   expect(conditions).toHaveLength(1)
 })
-
-/** Texts of the statements that the only connection sends from now on. */
-async function watchQueries(pool: ReturnType<typeof openPool>): Promise<readonly unknown[]> {
-  const client = await pool.connect()
-  const sent: unknown[] = []
-  const query: CallableFunction = client.query
-  Object.assign(client, {
-    query: (...given: readonly unknown[]): unknown => {
-      sent.push(given[0])
-      return Reflect.apply(query, client, given)
-    },
-  })
-  client.release()
-  return sent
-}
 
 async function withOneConnection(work: (pool: ReturnType<typeof openPool>) => Promise<void>): Promise<void> {
   const pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })

@@ -20,6 +20,7 @@ import { countRuns } from '../../../support/longRun.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { streamOf } from '../../../support/streamOf.js'
+import { watchQueries } from '../../../support/watchQueries.js'
 
 const anHour = 3_600_000
 const soon = () => new Date(Date.now() + anHour)
@@ -251,16 +252,7 @@ describe('a reservation', () => {
   it('is decided and committed in one round trip', async () => {
     const single = new Pool({ connectionString: pool.options.connectionString, max: 1 })
     try {
-      const client = await single.connect()
-      const sent: unknown[] = []
-      const query: CallableFunction = client.query
-      Object.assign(client, {
-        query: (...given: readonly unknown[]): unknown => {
-          sent.push(given[0])
-          return Reflect.apply(query, client, given)
-        },
-      })
-      client.release()
+      const sent = await watchQueries(single)
       const holds = createHolds(single)
       expect(await holds.place(reservation('a'), funds(100n))).toEqual(reserved)
       expect(await holds.place(reservation('b'), funds(100n))).toMatchObject({ state: 'exceeds' })
