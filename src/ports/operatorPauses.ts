@@ -17,7 +17,7 @@ export interface Pause {
 }
 
 /** What decides whether a payment is paused. */
-interface PausablePayment {
+export interface PausablePayment {
   readonly network: string
   readonly scheme: string
   /** As the caller spelled it. Absent: pauses of recipients are not checked. */

@@ -20,9 +20,7 @@ export const createVerifyToSettle =
   ({ isHeld, pauses }: VerifyToSettleDependencies): VerifyToSettle =>
   async ({ payment, scheme, caller, holdPurpose }, options) => {
     // A hold with its own purpose belongs to a stream, which must be able to close.
-    const { network, payTo } = payment.requirements
-    const asked = { network, scheme: scheme.kind.scheme, payTo, caller }
-    const pause = holdPurpose === undefined ? pauses.find(asked) : null
+    const pause = holdPurpose === undefined ? pauses.find(payment.requirements, caller) : null
     if (pause !== null) await pauses.requireBegun(pause, payment, { scheme, caller, options })
     const verdict = await scheme.verify(payment, options)
     const isAsked = !verdict.isValid && rulesForNew.has(verdict.reason) && caller !== 'anonymous'

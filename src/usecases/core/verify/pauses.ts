@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.js'
 import type { Holds } from '../../../ports/holds.js'
-import type { FindPause, Pause, PauseTarget } from '../../../ports/operatorPauses.js'
+import type { FindPause, PausablePayment, Pause, PauseTarget } from '../../../ports/operatorPauses.js'
 import type { Payment } from '../../../protocol/payment.js'
 import { findPublicProof } from '../../../schemes/publicProof.js'
 import type { Scheme, VerifyOptions } from '../../../schemes/scheme.js'
@@ -31,12 +31,13 @@ const describeTarget = (target: PauseTarget): string => {
 
 /** Keeps new payments out while they are paused. */
 export interface PauseGate {
-  readonly find: FindPause
+  /** The requirements are not copied: it is asked for each payment. */
+  find(requirements: Required<Omit<PausablePayment, 'caller'>>, caller: string): Pause | null
   /** Throws `pausedError` unless the payment was promised or made before the pause. */
   requireBegun(pause: Pause, payment: Payment, attempt: BegunAttempt): Promise<void>
 }
 
-export const noPauses: PauseGate = { find: () => null, requireBegun: async () => undefined }
+export const noPauses = { find: () => null, requireBegun: async () => undefined } satisfies PauseGate
 
 interface BegunAttempt {
   readonly scheme: Scheme
@@ -50,7 +51,7 @@ interface BegunAttempt {
  * client made the transfer itself before the pause. The payment does not remember the pause: recovery treats it like any other.
  */
 export const createPauseGate = (find: FindPause, holds: Pick<Holds, 'covers'>): PauseGate => ({
-  find,
+  find: ({ network, scheme, payTo }, caller) => find({ network, scheme, payTo, caller }),
   requireBegun: async (pause, payment, { scheme, caller, options }) => {
     if (scheme.continues?.(payment) === true) return
     if (findPublicProof(scheme) === null) {

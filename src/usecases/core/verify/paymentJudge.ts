@@ -145,9 +145,7 @@ export const createPaymentJudge = ({
     }
     const options = { isAwaited, caller, trace, ...admitted }
     // A pause says nothing about the payment, which an explanation judges.
-    const { network, payTo } = requirements
-    const asked = { network, scheme: requirements.scheme, payTo, caller }
-    const pause = trace === undefined ? pauses.find(asked) : null
+    const pause = trace === undefined ? pauses.find(requirements, caller) : null
     if (pause !== null) await pauses.requireBegun(pause, payment, { scheme, caller, options })
     return await scheme.verify(payment, options)
   }

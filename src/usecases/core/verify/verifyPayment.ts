@@ -32,9 +32,7 @@ export const createVerifyPayment = (
     // A transfer that the client made itself is looked up first: it may precede the pause.
     const isNew = read.scheme.continues?.(read.payment) !== true
     const isPausable = isNew && findPublicProof(read.scheme) === null
-    // Named one by one: Node 20 takes 9 µs to copy all requirements and add a field.
-    const { network, scheme, payTo } = read.payment.requirements
-    const pause = isPausable ? pauses.find({ network, scheme, payTo, caller }) : null
+    const pause = isPausable ? pauses.find(read.payment.requirements, caller) : null
     // Payments over quota cannot be settled, so they must not verify,
     const exhausted = quota === null || pause !== null ? null : await quotaGate(quota)
     const refusal = pause === null ? exhausted : pausedError(pause)
@@ -46,6 +44,7 @@ export const createVerifyPayment = (
 
     const judged = await paymentJudge.judge(read, request)
     const { payment } = read
+    const { network } = payment.requirements
     const promise = caller === 'anonymous' ? 'none' : 'new'
     const promisee = findPromisee({ caller, quota, requester })
     const verdict = await holdFunds(payment, judged, { caller, purpose: 'verify', promise, promisee })
