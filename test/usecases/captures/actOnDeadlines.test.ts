@@ -35,6 +35,22 @@ const holdOf = (
   isWarned: false,
 })
 
+const store = {
+  listDeadlineNetworks: async () => [network],
+  hasReverted: async () => false,
+  beginAction: async () => true,
+  endAction: async () => undefined,
+}
+
+const dependencies = {
+  accounts: { find: async () => keyOwner },
+  tiers: specificationTiers,
+  observe: async (held: HeldPayment) => ({ held, settlements: [], unfinished: null }),
+  actsBeforeMs,
+  waitMs,
+  logger: silentLogger,
+}
+
 it('acts on many holds of one deadline in time, where each of them waits for its outcome as long as it may', async () => {
   const start = Date.parse('2030-01-01T00:00:00Z')
   const captureDeadline = new Date(start + 4_000_000)
@@ -50,7 +66,7 @@ it('acts on many holds of one deadline in time, where each of them waits for its
   const actedAt: number[] = []
   const { run } = createActOnDeadlines({
     store: {
-      listDeadlineNetworks: async () => [network],
+      ...store,
       // The last place is due first, as holds of one deadline have places in any order.
       leaseDeadlines: async ({ leadMs, queueMs, limit }) => {
         const isDue = ({ id }: HeldPayment) =>
@@ -59,22 +75,14 @@ it('acts on many holds of one deadline in time, where each of them waits for its
         for (const each of leased) unleased.splice(unleased.indexOf(each), 1)
         return leased
       },
-      hasReverted: async () => false,
-      beginAction: async () => true,
-      endAction: async () => undefined,
     },
-    accounts: { find: async () => keyOwner },
-    tiers: specificationTiers,
-    observe: async (held) => ({ held, settlements: [], unfinished: null }),
+    ...dependencies,
     moveHold: async () => {
       actedAt.push(now)
       await new Promise<void>((end) => waiting.push({ endsAt: now + waitMs, end }))
       return { status: 'pending', transaction: '0x01' }
     },
-    actsBeforeMs,
-    waitMs,
     clock: { now: () => new Date(now), sleep: advance },
-    logger: silentLogger,
   })
   while (now < captureDeadline.getTime()) {
     await run(new AbortController().signal)
@@ -98,24 +106,17 @@ it.each([
   const asked: unknown[] = []
   const { run } = createActOnDeadlines({
     store: {
-      listDeadlineNetworks: async () => [network],
+      ...store,
       leaseDeadlines: async () => [holdOf('1', { start, captureDeadline })],
       hasReverted: async () => hasReverted,
-      beginAction: async () => true,
-      endAction: async () => undefined,
     },
-    accounts: { find: async () => keyOwner },
-    tiers: specificationTiers,
-    observe: async (held) => ({ held, settlements: [], unfinished: null }),
+    ...dependencies,
     moveHold: async ({ isUrgent }) => {
       asked.push(isUrgent)
       // What is refused early is not sent.
       return { status: 'failed', transaction: '', errorReason: 'reverted' }
     },
-    actsBeforeMs,
-    waitMs,
     clock: { now: () => new Date(now), sleep: async () => true },
-    logger: silentLogger,
   })
   for (const msBefore of [actsBeforeMs, 100_000, 50_000]) {
     now = captureDeadline.getTime() - msBefore
