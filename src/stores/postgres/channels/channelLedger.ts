@@ -143,7 +143,7 @@ const markSwept = `
 // In every collation digits come before letters: the index of open authorizations finds those that begin with the name.
 const findSweep = `
   select from settlements s where s.authorization_id >= $1::text and s.authorization_id < $1::text || 'z'
-    and (s.state <> 'failed' or s.consumed_by is not null) and s.state <> 'failed'
+    and s.state <> 'failed'
     and case when starts_with(s.authorization_id, $1::text)
       then substr(s.authorization_id, length($1::text) + 1)::numeric >= $2::numeric
         and substr(s.authorization_id, length($1::text) + 1)::numeric < $3::numeric end limit 1`

@@ -4,6 +4,7 @@ import type { HeldPayments, HoldMove, HoldSettlement, StoredMove } from '../../.
 import { heldStatus, moveType } from '../../../protocol/heldPayments.js'
 import { keyKeptMs } from '../../../protocol/requestLimits.js'
 import { hasNul, inTransaction, runInBatches } from '../database/statements.js'
+import { takesAuthorization } from '../journal/settlementRow.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { createDeadlines } from './deadlines.js'
 import { amount, columns, readHeld } from './heldRow.js'
@@ -58,10 +59,10 @@ const settlements = `
       from hold_moves where held_payment_id = $1) m group by 1, 2, 3
   ), made as (
     (select s.*, 'hold' as type, false as is_automatic from settlements s
-     where s.authorization_id = $2 and (s.state <> 'failed' or s.consumed_by is not null))
+     where s.authorization_id = $2 and ${takesAuthorization('s')})
     union all
     (select s.*, m.type, m.is_automatic from asked m join settlements s on s.authorization_id = m.authorization_id
-       and (m.fingerprint is null or s.fingerprint = m.fingerprint) and (s.state <> 'failed' or s.consumed_by is not null)
+       and (m.fingerprint is null or s.fingerprint = m.fingerprint) and ${takesAuthorization('s')}
      order by s.created_at desc limit $3)
   )
   select id, type, state, authorized_amount as amount, transaction, is_automatic as "isAutomatic",
@@ -77,8 +78,8 @@ const hasMoved = `case
     where f.held_payment_id = m.held_payment_id and f.move ->> 'type' = 'void'
       and (f.created_at, f.idempotency_key) < (m.created_at, m.idempotency_key)) then false
   when exists (select from settlements s where s.authorization_id = m.authorization_id
-    and (s.state <> 'failed' or s.consumed_by is not null)) then exists (select from settlements s
-      where s.authorization_id = m.authorization_id and (s.state <> 'failed' or s.consumed_by is not null)
+    and ${takesAuthorization('s')}) then exists (select from settlements s
+      where s.authorization_id = m.authorization_id and ${takesAuthorization('s')}
         and (m.move ->> 'type' = 'void' or (s.fingerprint = m.fingerprint
           and coalesce(right(s.consumed_by, length(m.idempotency_key) + 1) = ':' || m.idempotency_key, true))))
   else exists (select from consumed_authorizations c where c.digest = digest_authorization(m.authorization_id)) end`

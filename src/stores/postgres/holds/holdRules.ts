@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { takesAuthorization } from '../journal/settlementRow.js'
 
 /** A caller that asks for an authorization, as SQL expressions; the fields are those of `FundsHold`. */
 interface Asking {
@@ -35,19 +36,15 @@ const askFacts = (row: string): SettlementFacts => {
 
 /**
  * A lateral item of a from list, whose columns are `columnFacts` of its name: read once for each row. Two partial indexes find
- * the settlements of an authorization: those that count, and those that failed.
+ * the settlements of an authorization: those that take it, and those that failed.
  */
 export const readFacts = (row: string): string => `(
   select coalesce(bool_or(${isOpen('s')}), false) as is_open, coalesce(bool_or(s.state = 'confirmed'), false) as is_confirmed,
     coalesce(bool_or(${hasFailed('s', row)}), false) as has_failed
   from (
-    select f.* from settlements f where f.authorization_id = ${row}.authorization_id and ${countsFor('f')}
+    select f.* from settlements f where f.authorization_id = ${row}.authorization_id and ${takesAuthorization('f')}
     union all
     select f.* from settlements f where f.authorization_id = ${row}.authorization_id and f.state = 'failed') s)`
-
-/** The rows of `settlements_one_per_authorization`: after one that is none of these, the authorization can be claimed again. */
-export const countsFor = (settlement: string): string =>
-  `(${settlement}.state <> 'failed' or ${settlement}.consumed_by is not null)`
 
 export const columnFacts = (name: string): SettlementFacts => ({
   isOpen: `${name}.is_open`,

@@ -5,9 +5,9 @@ import type { Funds, FundsHold, HoldObstacle, HoldResult, Holds } from '../../..
 import { coalesce, createKeyQueue } from '../database/coalesce.js'
 import { databaseUnavailable, isLockTimeout } from '../database/databaseErrors.js'
 import { hasNul, inOneMessage } from '../database/statements.js'
+import { takesAuthorization } from '../journal/settlementRow.js'
 import {
   columnFacts,
-  countsFor,
   hasEnded,
   isBeingSettled,
   isPromised,
@@ -214,7 +214,7 @@ const decide = (asked: readonly Asked[], condition = 'true'): string => `
           or (r.holder = 'settle' and r.reserved_at > now() - interval '1 minute') or ${facts.isOpen})) l, lateral (
       select coalesce(bool_or(s.state in ('claimed', 'pending') and s.caller <> a.account), false) as is_taken,
         count(*) = 0 as is_unclaimed
-      from settlements s where s.authorization_id = a.authorization_id and ${countsFor('s')}) k
+      from settlements s where s.authorization_id = a.authorization_id and ${takesAuthorization('s')}) k
   ), decided as (
     select *, case
       when taken_by is not null then 'taken'
@@ -275,7 +275,7 @@ const verified = `case when ${isOwn} and r.holder = 'verify' then r.amount
 const verifiedUntil = `case when ${isOwn} and r.holder = 'verify' then r.expires_at
   when ${isOwn} and r.verified_until > now() then r.verified_until end`
 
-// A claim follows its hold at once, as for `readHeld`.
+// A claim follows its hold at once, as for `decide`.
 const settling = `array(select s from unnest(r.settling) s where ${isOwn} and s > now() - interval '1 minute')`
 
 /** Writes what fits; what is not locked is left out. */

@@ -7,7 +7,7 @@ import { isLockTimeout } from '../database/databaseErrors.js'
 import type { Instance } from '../database/instance.js'
 import { inTransaction, toMonth, withoutNul } from '../database/statements.js'
 import { hasEnded, takenBy } from '../holds/holdRules.js'
-import { readSettlement, settlementColumns } from './settlementRow.js'
+import { readSettlement, settlementColumns, takesAuthorization } from './settlementRow.js'
 
 interface ClaimRequest {
   readonly id: string
@@ -209,7 +209,7 @@ const claimWithQuota = `/* claim */
       as is_granted
     from claims a join quotas q on q.account_id = a.quota_holder and q.month = a.quota_month
     where not exists (select 1 from settlements s
-      where s.authorization_id = a.authorization_id and (s.state <> 'failed' or s.consumed_by is not null))
+      where s.authorization_id = a.authorization_id and ${takesAuthorization('s')})
       and ${isFree}
   ), ${opened(`claims a left join slots p using (id) where (a.quota_month is null or p.is_granted) and ${isFree}`)}, counts as (
     select customer as quota_holder, quota_month, count(*) as count from opened where quota_month is not null

@@ -10,7 +10,7 @@ import { createBackgroundRetries, hasNul, timeOrderedUuid, uuidForm } from '../d
 import { ensureQuotaRow, lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotas.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 import { claimSettlements, isRenewable } from './claimSettlements.js'
-import { readSettlement, settlementColumns } from './settlementRow.js'
+import { readSettlement, settlementColumns, takesAuthorization } from './settlementRow.js'
 import { storeBroadcast } from './storeBroadcast.js'
 
 const isOpen = "state in ('claimed', 'pending')"
@@ -34,10 +34,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
   })
   const closeBatched = coalesce(closeSettlements(pool))
   const findOpenBatched = coalesce(async (ids: readonly string[]) => {
-    const open = await select(
-      "s.authorization_id = any($1) and (s.state <> 'failed' or s.consumed_by is not null)",
-      [ids],
-    )
+    const open = await select(`s.authorization_id = any($1) and ${takesAuthorization('s')}`, [ids])
     const byAuthorization = new Map(open.map((settlement) => [settlement.authorizationId, settlement]))
     return ids.map((id) => ({ settlement: byAuthorization.get(id) ?? null }))
   })

@@ -4,6 +4,10 @@ import { isReason } from '../../../protocol/reasons.js'
 import { isOwned } from '../database/instance.js'
 import { selectColumns } from '../database/statements.js'
 
+/** SQL: the settlement takes its authorization, so that no other can. `settlements_one_per_authorization` has these rows alone. */
+export const takesAuthorization = (settlement: string): string =>
+  `(${settlement}.state <> 'failed' or ${settlement}.consumed_by is not null)`
+
 const amount = z.string().transform(BigInt)
 
 const row = z.object({
