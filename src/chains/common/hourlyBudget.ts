@@ -50,7 +50,7 @@ const hourMs = 3_600_000
 const reservedShare = 0.2
 const perAccountShare = 0.04
 const anonymousShare = 0.2
-/** Of the urgent budget; one action in any case. */
+/** A caller can draw this part of the urgent budget, and one action in any case. */
 const urgentPerCaller = 0.2
 
 // Promises can keep so much of the part for all.

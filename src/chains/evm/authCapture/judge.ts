@@ -281,7 +281,7 @@ export const describeCall = ({ amount, capturable, refundable, ...call }: Judged
   amount: `${amount}`,
   capturable: `${capturable}`,
   refundable: `${refundable}`,
-  // From its balances the escrow makes one request, whatever failed before; else a hold could not be captured after a reorg.
+  // The escrow makes a request from its balances once, whatever failed before: after a reorg a hold can still be captured.
   ...(call.operation === 'authorize' || call.operation === 'charge' ? {} : renewableOutcome),
 })
 

@@ -98,7 +98,7 @@ export const createRequestJudge = (
 const nameSweeps = (network: string, { receiver, token }: Judged<'settle'>): string =>
   `${network}/${settlementAddress}/settle/${receiver}/${token}/`.toLowerCase()
 
-/** From one total there is one sweep. */
+/** Only one sweep can pay from one total. */
 export const formatSweepId = (network: string, request: Judged<'settle'>): string =>
   `${nameSweeps(network, request)}${request.settledBefore}`
 
@@ -189,7 +189,7 @@ const findClaim = async (view: Rpc, { rows }: Judged<'claim'>, query: Query): Pr
 }
 
 interface SweepQuery extends Query {
-  /** Whether another row counts what was paid: one from such a total, which has not failed. */
+  /** Says whether another row counts what was paid: one that began from such a total and has not failed. */
   isCounted(settledBefore: { readonly from: bigint; readonly below: bigint }): Promise<boolean>
 }
 

@@ -69,11 +69,11 @@ export const createChannelSnapshots = (
     const state = await share(channelId)
     if (maxAgeMs === 0 || state === null || began !== generation) return state
     if (state.withdrawal > 0n) {
-      // What is withdrawn soon, is asked each time.
+      // While a withdrawal is announced, the chain is asked each time.
       snapshots.delete(channelId)
       return state
     }
-    // Of two vouchers at the same time the lower one bounds the rise.
+    // Where two vouchers were verified at the same time, the lower one bounds the rise.
     const known = snapshots.get(channelId)
     const ceiling = known?.readAtMs === readAtMs ? smaller(known.ceiling, maxClaimable) : maxClaimable
     setNewest(snapshots, channelId, { state, ceiling, readAtMs, isRenewed: false }, maxSnapshots)

@@ -24,7 +24,7 @@ export const planRouterRead = (router: Hex, recipient: Hex): ContractCall => ({
   data: `${routerOfSelector}${addressWord(recipient)}`,
 })
 
-/** What `settle` of the router takes, as the ABI names it. */
+/** The router's `settle` takes this; the names are those of its ABI. */
 interface RouterPayment {
   readonly token: Hex
   readonly owner: Hex

@@ -203,7 +203,7 @@ export const createLaneMaintenance = (
   const checkLane = async (account: PrivateKeyAccount, isLeased: boolean): Promise<void> => {
     const { address } = account
     const isUsed = pool.isInUse(address) || receipts.isWaiting()
-    // Its holder maintains it, and this process waits for nothing there; or there is nothing to maintain.
+    // Either its holder maintains it and this process waits for nothing there, or there is nothing to maintain.
     if (!isUsed && (!isLeased || isQuiet(address))) {
       lastCount.delete(address)
       return
