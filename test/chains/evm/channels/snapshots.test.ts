@@ -101,7 +101,7 @@ describe('a look at a channel', () => {
     await verify(channel, 1_000n)
     await callSettlement(channel, channel.config.payer, 'initiateWithdraw', [channel.config, 9_500n])
     // So early that the look does not end by itself while this test waits.
-    clock.shift(seconds * 700)
+    clock.shift(seconds * 800)
     const reason = 'invalid_batch_settlement_evm_cumulative_exceeds_balance'
     await pollUntil(async () => {
       const answer = await verify(channel, 1_000n)
@@ -112,9 +112,21 @@ describe('a look at a channel', () => {
   it('ends where the ceiling has risen by more than the amount', async () => {
     const channel = await openChannel()
     await expectReads(channel, 1_000n, 1)
-    await expectReads(channel, 1_000n + rise, 0)
     await expectReads(channel, 1_001n + rise, 1)
-    await expectReads(channel, 1_001n + 2n * rise, 0)
+    await expectReads(channel, 1_001n + rise + (rise * 7n) / 10n, 0)
+  })
+
+  it('is renewed before the ceiling has risen so far, without a voucher that waits for it', async () => {
+    const channel = await openChannel()
+    await expectReads(channel, 1_000n, 1)
+    const before = proxy.count('eth_call')
+    const release = proxy.hold('eth_call')
+    expect(await verify(channel, 1_000n + rise)).toMatchObject({ isValid: true })
+    await pollUntil(() => proxy.count('eth_call') > before, 'the renewal')
+    release()
+    // A voucher that comes before the answer shares the read.
+    expect(await verify(channel, 1_001n + rise)).toMatchObject({ isValid: true })
+    expect(proxy.count('eth_call') - before).toBe(1)
   })
 
   it('is shared by vouchers that arrive at the same time', async () => {
