@@ -1,11 +1,19 @@
 import type { Lane, Recorder, SignedTransaction } from './settlementJournal.js'
 
+/** The part of a transaction, above 0 and 1 at most, that is urgent for an account. */
+export interface UrgentShare {
+  readonly account: string
+  readonly share: number
+}
+
 export interface LaneTransaction extends SignedTransaction {
   readonly nonce: number
   /** When the nonce was allocated; a replacement has its own time. */
   readonly recordedAt: Date
   /** Earlier transactions with the same nonce; at most one of all is mined. */
   readonly replaced: readonly string[]
+  /** Whose budget of what is urgent pays for a replacement; none: that of maintenance. */
+  readonly urgentShares: readonly UrgentShare[]
 }
 
 /** Runs inside the transaction that locks the lane: keep it fast. */
@@ -22,7 +30,12 @@ export interface SignerLanes {
    * Allocates the next nonce, signs, and stores the bytes with every settlement they carry, all or nothing;
    * then passes them to each recorder as stored. No recorders: a transaction that only fills a nonce gap.
    */
-  record(lane: Lane, recorders: readonly Recorder[], sign: SignNumbered): Promise<RecordResult>
+  record(
+    lane: Lane,
+    recorders: readonly Recorder[],
+    sign: SignNumbered,
+    urgentShares?: readonly UrgentShare[],
+  ): Promise<RecordResult>
   /**
    * Stores replacement bytes for the nonce of a recorded transaction, for all its settlements. Returns null
    * unless this instance holds the lane's lease and the transaction is the newest with its nonce.

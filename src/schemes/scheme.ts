@@ -134,8 +134,11 @@ export interface SettleOptions {
   readonly caller?: string | null
   /** `checkPromise` passed when its funds were held: no budget refuses it now. */
   readonly isPromised?: boolean
-  /** What it moves is lost if it waits, such as before a capture deadline: a budget of its own pays for it first. */
-  readonly isUrgent?: boolean
+  /**
+   * The account for which what it moves is lost if it waits, such as before a capture deadline: a budget of its own pays for it
+   * first, of which all that is urgent for one account draws one part. Default, and null: none.
+   */
+  readonly urgentFor?: string | null
 }
 
 export interface ResolveOptions {

@@ -44,7 +44,13 @@ export const createMemoryLanes = ({ isLeased = true }: MemoryLanesOptions = {}):
           if (isStored) return
           isStored = true
           state.next = nonce + 1
-          state.transactions.push({ ...recorded, nonce, recordedAt: new Date(), replaced: [] })
+          state.transactions.push({
+            ...recorded,
+            nonce,
+            recordedAt: new Date(),
+            replaced: [],
+            urgentShares: [],
+          })
         }
         if (recorders.length === 0) await write()
         for (const recorder of recorders) await recorder.record(recorded, write)

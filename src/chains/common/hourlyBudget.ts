@@ -17,10 +17,13 @@ export interface HourlyBudget {
    */
   spend(cost: number, caller: string | null, promisedCost?: number): Promise<Refund>
   /**
-   * Draws a cost for what is lost if it waits, from a budget of its own: others neither pay for it nor draw from it. A caller whose
-   * part of that is spent draws as for new work.
+   * Draws a cost for what is lost if it waits, from a budget of its own: others neither pay for it nor draw from it. An account
+   * whose part of that is spent draws as for new work of the caller.
    */
-  spendUrgent(cost: number, caller: string): Promise<Refund>
+  spendUrgent(
+    cost: number,
+    spender: { readonly account: string; readonly caller: string | null },
+  ): Promise<Refund>
   /**
    * Throws SVC-3002 unless one more settlement of a customer can be promised beside what is spent and promised. Counts it as
    * promised until the returned function is called, with whether it was stored as a new one.
@@ -50,8 +53,8 @@ const hourMs = 3_600_000
 const reservedShare = 0.2
 const perAccountShare = 0.04
 const anonymousShare = 0.2
-/** A caller can draw this part of the urgent budget, and one action in any case. */
-const urgentPerCaller = 0.2
+/** All that is urgent for an account can draw this part of the urgent budget, and one action in any case. */
+const urgentPerAccount = 0.2
 
 // Promises can keep so much of the part for all.
 const promisedShare = 0.5
@@ -137,16 +140,17 @@ export const createHourlyBudget = (
     )
   }
 
-  const takeUrgent = async (cost: number, caller: string): Promise<Refund | null> => {
-    const ofCaller = Math.max(cost, Math.floor(urgentLimit * urgentPerCaller))
+  const takeUrgent = async (cost: number, account: string): Promise<Refund | null> => {
+    const ofAccount = Math.max(cost, Math.floor(urgentLimit * urgentPerAccount))
     return await take([
-      { key: `${key}:urgent:${caller}`, limit: ofCaller, windowMs: hourMs, cost },
+      { key: `${key}:urgent:${account}`, limit: ofAccount, windowMs: hourMs, cost },
       { key: `${key}:urgent`, limit: urgentLimit, windowMs: hourMs, cost },
     ])
   }
 
   return {
-    spendUrgent: async (cost, caller) => (await takeUrgent(cost, caller)) ?? (await spendNew(cost, caller)),
+    spendUrgent: async (cost, { account, caller }) =>
+      (await takeUrgent(cost, account)) ?? (await spendNew(cost, caller)),
 
     spend: async (cost, caller, promisedCost = 0) => {
       if (promisedCost <= 0) return await spendNew(cost, caller)
@@ -210,8 +214,12 @@ const without = (window: LimitWindow, kept: number): LimitWindow => ({
 interface BudgetedItem {
   readonly caller: string | null
   readonly isPromised?: boolean
-  readonly isUrgent?: boolean
+  readonly urgentFor?: string | null
 }
+
+/** The account that an item is urgent for; null: it is not, or was promised, and is drawn as that. */
+export const findUrgentAccount = ({ isPromised = false, urgentFor = null }: BudgetedItem): string | null =>
+  isPromised ? null : urgentFor
 
 interface DrawnForBatch<Item> {
   /** Gives back what is beyond the cost that was used; without a function, everything. */
@@ -231,11 +239,13 @@ export const spendForBatch = async <Item extends BudgetedItem>(
   promisedCostOf: (items: readonly Item[]) => number = costOf,
 ): Promise<DrawnForBatch<Item> | { readonly refused: ReadonlyMap<Item, unknown> }> => {
   const spendFor = async (
-    { caller, isPromised = false, isUrgent = false }: BudgetedItem,
+    item: BudgetedItem,
     cost: number,
     findPromisedCost: () => number,
   ): Promise<Refund> => {
-    if (isUrgent && !isPromised && caller !== null) return await budget.spendUrgent(cost, caller)
+    const { caller, isPromised = false } = item
+    const account = findUrgentAccount(item)
+    if (account !== null) return await budget.spendUrgent(cost, { account, caller })
     return await budget.spend(cost, caller, isPromised ? findPromisedCost() : 0)
   }
   const draws: { readonly own: readonly Item[]; readonly cost: number; readonly refundOwn: Refund }[] = []
@@ -264,7 +274,7 @@ export const spendForBatch = async <Item extends BudgetedItem>(
 const groupByPurse = <Item extends BudgetedItem>(items: readonly Item[]): Iterable<readonly Item[]> => {
   const groups = new Map<string, Item[]>()
   for (const item of items) {
-    const purse = `${item.isPromised === true} ${item.isUrgent === true} ${item.caller ?? ''}`
+    const purse = JSON.stringify([item.isPromised === true, item.urgentFor ?? null, item.caller])
     const group = groups.get(purse)
     if (group === undefined) groups.set(purse, [item])
     else group.push(item)

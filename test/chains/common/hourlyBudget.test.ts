@@ -50,7 +50,9 @@ const setup = (limit = 1_000, promised?: PromisedCost) => {
       if (!isSpent) return spent
     }
   }
-  return { budget, clock, exhaust }
+  const spendUrgent = (cost: number, account: string, caller: string | null = account) =>
+    budget.spendUrgent(cost, { account, caller })
+  return { budget, clock, exhaust, spendUrgent }
 }
 
 describe('A43: the hourly budget of a network', () => {
@@ -220,30 +222,42 @@ describe('what is promised', () => {
 
 describe('what is lost if it waits', () => {
   it('draws nothing that others can use, and is kept from nothing that they use', async () => {
-    const { budget, exhaust } = setup()
-    for (let count = 0; count < 20; count += 1) await budget.spendUrgent(1, 'tenant-1')
+    const { exhaust, spendUrgent } = setup()
+    for (let count = 0; count < 20; count += 1) await spendUrgent(1, 'tenant-1')
     expect(await exhaust('tenant-2')).toBe(640)
     expect(await exhaust('tenant-1')).toBe(40)
     expect(await exhaust('anonymous')).toBe(200)
-    for (let count = 0; count < 20; count += 1) await budget.spendUrgent(1, 'tenant-2')
-    await expect(budget.spendUrgent(1, 'tenant-2')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
+    for (let count = 0; count < 20; count += 1) await spendUrgent(1, 'tenant-2')
+    await expect(spendUrgent(1, 'tenant-2')).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
   })
 
   it('is one account’s at most a fifth of what is kept for it, and beyond that new work like any other', async () => {
-    const { budget, exhaust } = setup()
-    for (let count = 0; count < 60; count += 1) await budget.spendUrgent(1, 'tenant-1')
+    const { exhaust, spendUrgent } = setup()
+    for (let count = 0; count < 60; count += 1) await spendUrgent(1, 'tenant-1')
     expect(await exhaust('tenant-1')).toBe(600)
     expect(await exhaust('tenant-2')).toBe(40)
-    for (let count = 0; count < 20; count += 1) await budget.spendUrgent(1, 'tenant-3')
+    for (let count = 0; count < 20; count += 1) await spendUrgent(1, 'tenant-3')
+  })
+
+  it('is one fifth for all that is urgent for an account, whichever of its purses a settlement draws from otherwise', async () => {
+    const { exhaust, spendUrgent } = setup()
+    for (const purse of ['channels of tenant-1', 'holds of tenant-1', 'tenant-1', null]) {
+      for (let count = 0; count < 20; count += 1) await spendUrgent(1, 'tenant-1', purse)
+    }
+    for (const account of ['tenant-2', 'tenant-3', 'tenant-4', 'tenant-5']) {
+      await exhaust(account)
+      for (let count = 0; count < 20; count += 1) await spendUrgent(1, account)
+      await expect(spendUrgent(1, account)).rejects.toMatchObject({ operationalCode: 'SVC-3002' })
+    }
   })
 
   it('is never more than what is kept, however many accounts there are', async () => {
-    const { budget, exhaust } = setup()
+    const { exhaust, spendUrgent } = setup()
     for (let tenant = 0; tenant < 40; tenant += 1) await exhaust(`tenant-${tenant}`)
     let spent = 0
     for (let tenant = 0; tenant < 40; tenant += 1) {
       for (let count = 0; count < 30; count += 1) {
-        await budget.spendUrgent(1, `tenant-${tenant}`).then(
+        await spendUrgent(1, `tenant-${tenant}`).then(
           () => spent++,
           () => undefined,
         )
@@ -253,17 +267,17 @@ describe('what is lost if it waits', () => {
   })
 
   it('is one action in any case, where a fifth is less than it costs', async () => {
-    const { budget, exhaust } = setup()
+    const { exhaust, spendUrgent } = setup()
     await exhaust('tenant-1')
-    await budget.spendUrgent(50, 'tenant-1')
-    await expect(budget.spendUrgent(50, 'tenant-1')).rejects.toThrow('spent')
-    await budget.spendUrgent(50, 'tenant-2')
+    await spendUrgent(50, 'tenant-1')
+    await expect(spendUrgent(50, 'tenant-1')).rejects.toThrow('spent')
+    await spendUrgent(50, 'tenant-2')
   })
 
   it('is drawn apart from the other items of a batch, and given back where nothing is sent', async () => {
     const { budget, exhaust } = setup()
     await exhaust('tenant-1')
-    const [urgent, other] = [{ caller: 'tenant-1', isUrgent: true }, { caller: 'tenant-1' }]
+    const [urgent, other] = [{ caller: 'tenant-1', urgentFor: 'tenant-1' }, { caller: 'tenant-1' }]
     const costOf = (items: readonly unknown[]) => items.length * 20
     const drawn = await spendForBatch(budget, [urgent, other], costOf)
     expect('refused' in drawn && [...drawn.refused.keys()]).toEqual([other])

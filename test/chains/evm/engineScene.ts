@@ -80,6 +80,7 @@ interface PlanOptions {
   /** As in `SettleOptions`. */
   readonly caller?: string
   readonly isPromised?: boolean
+  readonly urgentFor?: string
   /** Called with the settlement's id. */
   readonly onClaim?: (settlementId: string) => void
 }

@@ -429,6 +429,27 @@ describe('a refused payment', () => {
     },
   )
 
+  it.each([
+    { isUrgent: true, urgentFor: 'account-1' },
+    { isUrgent: false, urgentFor: null },
+  ])(
+    '$isUrgent: that cannot wait is urgent for its account, whoever asks for it',
+    async ({ isUrgent, urgentFor }) => {
+      const seen: unknown[] = []
+      const { attempt } = setup({
+        scheme: {
+          settle: async (_payment, recorder, options) => {
+            seen.push([options.caller, options.urgentFor])
+            return await sendOnce(recorder)
+          },
+        },
+      })
+      const requester = { name: 'channels of account-1', site: null }
+      expect(await attempt({ caller: 'account-1', requester, isUrgent })).toMatchObject({ success: true })
+      expect(seen).toEqual([['channels of account-1', urgentFor]])
+    },
+  )
+
   it('that is not admitted leaves no row and answers why', async () => {
     const { plain, attempt } = setup()
     const seen: string[] = []

@@ -103,8 +103,8 @@ export const createTransactionEngine = (dependencies: EngineDependencies): Trans
       return 'reason' in estimate ? estimate : null
     },
     checkPromise: (promisee) => budget.checkPromise(promisee),
-    settle: (call, recorder, { waitUntil, caller = null, isPromised = false, isUrgent = false }) =>
-      settle({ call, recorder, waitUntil, caller, isPromised, isUrgent }, policyFor(call.amount)),
+    settle: (call, recorder, { waitUntil, caller = null, isPromised = false, urgentFor = null }) =>
+      settle({ call, recorder, waitUntil, caller, isPromised, urgentFor }, policyFor(call.amount)),
     resolve: (settlement, judge, signal, { isReadOnly = false, takeOver } = {}) => {
       const policy: ResolvePolicy = {
         // A hold moves nothing yet, and as much is at stake.

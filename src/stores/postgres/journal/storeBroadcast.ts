@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import type { Lane, SignedTransaction } from '../../../ports/settlementJournal.js'
+import type { UrgentShare } from '../../../ports/signerLanes.js'
 import type { Instance } from '../database/instance.js'
 
 interface LanePosition extends Lane {
@@ -11,13 +12,14 @@ interface Broadcast {
   /** Null: signed by the payer, outside any lane. */
   readonly position: LanePosition | null
   readonly settlementIds: readonly string[]
+  readonly urgentShares?: readonly UrgentShare[]
 }
 
 /** Called before a send; returns the ids of the settlements that this instance still owns. */
 export const storeBroadcast = async (
   client: Pool | PoolClient,
   instance: Instance,
-  { signed, position, settlementIds }: Broadcast,
+  { signed, position, settlementIds, urgentShares = [] }: Broadcast,
 ): Promise<readonly string[]> => {
   const { rows } = await client.query<{ id: string }>(
     // Row locks in id order prevent deadlocks. Postgres checks the condition again after waiting for a lock.
@@ -30,8 +32,8 @@ export const storeBroadcast = async (
        from open where s.id = open.id
        returning s.id, s.network
      ), stored as (
-       insert into broadcasts (network, transaction, bytes, signer, nonce)
-       select network, $4, $5, $6, $7 from (select $3::text as network union select network from held) as own
+       insert into broadcasts (network, transaction, bytes, signer, nonce, urgent_shares)
+       select network, $4, $5, $6, $7, $8::jsonb from (select $3::text as network union select network from held) as own
        where network is not null and (exists (select 1 from held) or cardinality($1::uuid[]) = 0)
      ), carried as (
        insert into broadcast_settlements (network, transaction, settlement_id) select network, $4, id from held
@@ -45,6 +47,7 @@ export const storeBroadcast = async (
       signed.bytes,
       position?.signer ?? null,
       position?.nonce ?? null,
+      urgentShares.length === 0 ? null : JSON.stringify(urgentShares),
     ],
   )
   return rows.map(({ id }) => id)

@@ -111,8 +111,8 @@ export const replaceBroadcast = async (
   const signed = await signWithDeadline(sign, replaced.nonce)
   await client.query(
     `/* record */ with stored as (
-       insert into broadcasts (network, transaction, bytes, signer, nonce, replaces, recorded_at)
-       values ($1, $2, $3, $4, $5, $6, clock_timestamp())
+       insert into broadcasts (network, transaction, bytes, signer, nonce, replaces, recorded_at, urgent_shares)
+       select $1, $2, $3, $4, $5, $6, clock_timestamp(), urgent_shares from broadcasts where network = $1 and transaction = $6
      ), carried as (
        insert into broadcast_settlements (network, transaction, settlement_id)
        select network, $2, settlement_id from broadcast_settlements where network = $1 and transaction = $6

@@ -1,7 +1,13 @@
 import { escapeLiteral, type Pool, type PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Lane } from '../../../ports/settlementJournal.js'
-import type { LaneTransaction, RecordResult, SignerLanes, SignNumbered } from '../../../ports/signerLanes.js'
+import type {
+  LaneTransaction,
+  RecordResult,
+  SignerLanes,
+  SignNumbered,
+  UrgentShare,
+} from '../../../ports/signerLanes.js'
 import { nameLane } from '../database/heartbeat.js'
 import { type Instance, isAlive } from '../database/instance.js'
 import { inTransaction } from '../database/statements.js'
@@ -22,11 +28,13 @@ const laneTransaction = z
     nonce: z.coerce.number(),
     recorded_at: z.date(),
     replaced: z.array(z.string()),
+    urgent_shares: z.array(z.object({ account: z.string(), share: z.number() })).nullable(),
   })
   .transform(
-    ({ recorded_at: recordedAt, ...rest }): LaneTransaction => ({
+    ({ recorded_at: recordedAt, urgent_shares: urgentShares, ...rest }): LaneTransaction => ({
       ...rest,
       recordedAt,
+      urgentShares: urgentShares ?? [],
     }),
   )
 
@@ -48,7 +56,7 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
 
   const storeInLane = async (
     client: PoolClient,
-    { lane, nonce }: { readonly lane: Lane; readonly nonce: number },
+    { lane, nonce, urgentShares }: AllocatedNonce,
     settlementIds: readonly string[],
     sign: SignNumbered,
   ): Promise<RecordResult> => {
@@ -57,6 +65,7 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
       signed,
       position: { ...lane, nonce },
       settlementIds,
+      urgentShares,
     })
     if (held.length === settlementIds.length) return { recorded: signed }
     throw new OwnershipLostError(settlementIds.filter((id) => !held.includes(id)))
@@ -71,12 +80,13 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
       )
     },
 
-    record: async (lane, recorders, sign) => {
+    record: async (lane, recorders, sign, urgentShares = []) => {
       const ids = recorders.map(({ settlementId }) => settlementId)
       const answer = await queue(lane, () =>
         inTransaction(
           pool,
-          (client, [row]) => storeInLane(client, { lane, nonce: readNonce(lane, row) }, ids, sign),
+          (client, [row]) =>
+            storeInLane(client, { lane, nonce: readNonce(lane, row), urgentShares }, ids, sign),
           { opening: allocateNonce(lane) },
         ),
       ).catch(readLost)
@@ -97,7 +107,7 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
 
     listFrom: async ({ network, signer }, nonce, limit) => {
       const { rows } = await pool.query(
-        `select distinct on (b.nonce) b.transaction, b.bytes, b.nonce, b.recorded_at, array(
+        `select distinct on (b.nonce) b.transaction, b.bytes, b.nonce, b.recorded_at, b.urgent_shares, array(
            select o.transaction from broadcasts o
            where o.network = b.network and o.signer = b.signer and o.nonce = b.nonce
              and o.transaction <> b.transaction) as replaced
@@ -136,6 +146,12 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
     peekNext: ({ network, signer }) =>
       instance.heartbeat?.readLast()?.lanes.get(nameLane(network, signer))?.nextNonce ?? null,
   }
+}
+
+interface AllocatedNonce {
+  readonly lane: Lane
+  readonly nonce: number
+  readonly urgentShares: readonly UrgentShare[]
 }
 
 /** Rolls back the whole transaction when any of its settlements has another owner. */

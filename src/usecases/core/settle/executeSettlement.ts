@@ -136,7 +136,7 @@ export const createExecuteSettlement = ({
         // A stream has no requester when it ends.
         caller: authorized.promisee?.part ?? findSpender(context),
         isPromised: authorized.isPromised === true || context.isAdmitted === true,
-        isUrgent: context.isUrgent === true,
+        urgentFor: context.isUrgent === true ? context.caller : null,
       })
     } catch (error) {
       if (recorded === null) {

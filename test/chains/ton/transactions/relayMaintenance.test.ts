@@ -65,7 +65,7 @@ const setup = (spend: HourlyBudget['spend'] = async () => () => undefined) => {
     listWitnesses: () => [],
     wallets,
     lanes,
-    budget: { spend, spendUrgent: spend, checkPromise: async () => () => undefined },
+    budget: { spend, spendUrgent: async () => () => undefined, checkPromise: async () => () => undefined },
     logger,
   })
   closers.push(() => maintenance.close())

@@ -2,7 +2,8 @@ import type { Hex } from 'viem'
 import { AppError } from '../../../../errors.js'
 import type { Clock } from '../../../../ports/clock.js'
 import type { Recorder } from '../../../../ports/settlementJournal.js'
-import { spendForBatch } from '../../../common/hourlyBudget.js'
+import type { UrgentShare } from '../../../../ports/signerLanes.js'
+import { findUrgentAccount, spendForBatch } from '../../../common/hourlyBudget.js'
 import { networkUnavailable } from '../../../common/networkUnavailable.js'
 import { asHex } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
@@ -49,7 +50,7 @@ export interface Submission {
   /** Whether its gas was promised: then no budget refuses it. */
   readonly isPromised?: boolean
   /** As in `SettleOptions`. */
-  readonly isUrgent?: boolean
+  readonly urgentFor?: string | null
   /** Aborts the wait for a slot. */
   readonly waitUntil: AbortSignal
   /** Whether it must not share a transaction. */
@@ -168,7 +169,7 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
 
   const send = async (
     calls: readonly OutgoingCall[],
-    sending: Omit<LaneSending, 'recorders' | 'isRepeatable'>,
+    sending: Omit<LaneSending, 'recorders' | 'urgentShares' | 'isRepeatable'>,
   ): Promise<Step> => {
     // Payers decide how often gas is spent; the budget bounds how much.
     const cost = sending.gas * highestGasPrice(sending.fees)
@@ -190,6 +191,7 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
     const answer = await sendInLane({
       ...sending,
       recorders: calls.map(({ recorder }) => recorder),
+      urgentShares: findUrgentShares(calls),
       isRepeatable: calls.some(({ call }) => call.judge.isRepeatable === true),
     })
     if ('sent' in answer) {
@@ -280,6 +282,18 @@ export const createSendGroup = (dependencies: SendingDependencies): SendGroup =>
       slot.release()
     }
   }
+}
+
+/** By which a replacement is paid: what does not wait for it is no part of what is urgent. */
+const findUrgentShares = (calls: readonly OutgoingCall[]): readonly UrgentShare[] => {
+  const total = Number(countParts(calls))
+  const shares = new Map<string, number>()
+  for (const outgoing of calls) {
+    const account = findUrgentAccount(outgoing)
+    if (account === null) continue
+    shares.set(account, (shares.get(account) ?? 0) + Number(countParts([outgoing])) / total)
+  }
+  return [...shares].map(([account, share]) => ({ account, share }))
 }
 
 const countParts = (calls: readonly OutgoingCall[]): bigint =>

@@ -111,6 +111,25 @@ export const createLaneMaintenance = (
     repairs.set(signer, (repairs.get(signer) ?? 0) + 1)
   }
 
+  const spendForReplacement = async (
+    cost: number,
+    { urgentShares }: Pick<LaneTransaction, 'urgentShares'>,
+  ): Promise<void> => {
+    const draws: (() => void)[] = []
+    try {
+      let rest = cost
+      for (const { account, share } of urgentShares) {
+        const part = Math.min(rest, Math.ceil(cost * share))
+        rest -= part
+        if (part > 0) draws.push(await budget.spendUrgent(part, { account, caller: null }))
+      }
+      if (rest > 0) draws.push(await budget.spend(rest, null))
+    } catch (error) {
+      for (const refund of draws) refund()
+      throw error
+    }
+  }
+
   /** Sends the same call at a higher price with the same nonce: at most one of the two is mined. */
   const replace = async (
     account: PrivateKeyAccount,
@@ -125,7 +144,7 @@ export const createLaneMaintenance = (
     // At most one of the two is mined: only the difference may be spent in addition.
     const more = highestGasPrice(higher) - highestGasPrice(offered)
     try {
-      await budget.spend(toGwei(gas * more), null)
+      await spendForReplacement(toGwei(gas * more), stuck)
     } catch (error) {
       logger.warn({ ...lane, transaction: stuck.transaction, error }, 'transaction.replacement_too_expensive')
       return false

@@ -8,7 +8,7 @@ import {
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Logger } from '../../../../ports/logger.js'
 import type { Lane, Recorder, SignedTransaction } from '../../../../ports/settlementJournal.js'
-import type { SignerLanes } from '../../../../ports/signerLanes.js'
+import type { SignerLanes, UrgentShare } from '../../../../ports/signerLanes.js'
 import { asHex, keccak } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { Fees } from '../fees/fees.js'
@@ -21,6 +21,7 @@ export interface LaneSending {
   readonly gas: bigint
   readonly fees: Fees
   readonly recorders: readonly Recorder[]
+  readonly urgentShares: readonly UrgentShare[]
   /** A second transaction would pay again: it is sent with its first nonce or not at all. */
   readonly isRepeatable: boolean
 }
@@ -46,14 +47,16 @@ const maxAttempts = 3
 
 /** Each transaction takes the next nonce of its account. */
 export const createSendInLane = ({ network, chainId, rpc, lanes, logger }: LaneDependencies): SendInLane => {
-  const record = async ({ slot, call, gas, fees, recorders }: LaneSending): Promise<SendResult> => {
+  const record = async (sending: LaneSending): Promise<SendResult> => {
+    const { slot, call, gas, fees, recorders, urgentShares } = sending
     const { account } = slot
     let allocated = 0
-    const answer = await lanes.record({ network, signer: account.address }, recorders, async (nonce) => {
+    const sign = async (nonce: number) => {
       allocated = nonce
       // It carries no native coin: the payer chose the contract.
       return await signTransaction(account, { chainId, nonce, gas, ...call, value: 0n, ...fees })
-    })
+    }
+    const answer = await lanes.record({ network, signer: account.address }, recorders, sign, urgentShares)
     if ('lost' in answer) return answer
     slot.onNonceAllocated(allocated)
     return { sent: { ...answer.recorded, nonce: allocated } }

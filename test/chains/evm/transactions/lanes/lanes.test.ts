@@ -48,11 +48,15 @@ const whenRecorded = (sending: ToySending, count: number) =>
   eventually(async () => ((await listRecorded(sending)).length >= count ? true : null))
 
 /** Starts settling payments one by one, each in its own transaction, without waiting for outcomes. */
-const settleApart = async (sending: ToySending, count: number): Promise<Promise<Outcome>[]> => {
+const settleApart = async (
+  sending: ToySending,
+  count: number,
+  terms: Parameters<ToySending['settle']>[1] = {},
+): Promise<Promise<Outcome>[]> => {
   const settling: Promise<Outcome>[] = []
   const before = (await listRecorded(sending)).length
   for (const index of range(count)) {
-    settling.push(sending.settle(await scene.toy.plan()))
+    settling.push(sending.settle(await scene.toy.plan(), terms))
     await whenRecorded(sending, before + index + 1)
   }
   return settling
@@ -221,14 +225,18 @@ describe('a nonce gap', () => {
 
 describe('a stuck transaction', () => {
   /** Recorded, sent, and priced below every later block. */
-  const getStuck = async (count = 1, options: EngineOptions = {}) => {
+  const getStuck = async (
+    count = 1,
+    options: EngineOptions = {},
+    terms: Parameters<typeof settleApart>[2] = {},
+  ) => {
     const clock = shiftedClock()
     const sending = await scene.openToy({ clock, ...options })
     const { control, client } = scene.chain
     await control.setAutomine(false)
     await control.setNextBaseFee(1_000_000_000n)
     await control.mine()
-    const settling = await settleApart(sending, count)
+    const settling = await settleApart(sending, count, terms)
     const [offered] = (await listRecorded(sending)).map(({ bytes }) => parseTransaction(bytes))
     const highest = offered?.maxFeePerGas ?? 0n
     const mineExpensive = async () => {
@@ -265,6 +273,27 @@ describe('a stuck transaction', () => {
     expect(outcomes).toEqual(
       [1, 3, 5].map((index) => ({ state: 'confirmed', transaction: recorded[index]?.transaction })),
     )
+  })
+
+  it.each([
+    { name: 'urgent for its account is replaced although', terms: { urgentFor: 'account' }, recorded: 2 },
+    { name: 'not urgent is not replaced while', terms: { isPromised: true }, recorded: 1 },
+  ])('that is $name what all may spend is spent', async ({ terms, recorded }) => {
+    const stop = new AbortController()
+    const environment = { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '1' }
+    const { sending, settling, clock, mineExpensive } = await getStuck(
+      1,
+      { environment },
+      { ...terms, waitUntil: stop.signal },
+    )
+    await sending.maintenance.check()
+    await sending.maintenance.check()
+    clock.shift(31_000)
+    await mineExpensive()
+    await sending.maintenance.check()
+    expect(await listRecorded(sending)).toHaveLength(recorded)
+    stop.abort()
+    await Promise.all(settling)
   })
 
   it('has its replacement recorded before it is sent: nodes receive only recorded transactions', async () => {
