@@ -6,19 +6,11 @@ import type { ChannelCare } from '../../../schemes/channelCare.js'
 import { readAddress } from '../abi/address.js'
 import { asHex, smaller } from '../abi/words.js'
 import { tryCall } from '../rpc/rpc.js'
-import {
-  decodeReceiver,
-  decodeStates,
-  decodeTogether,
-  encodeTogether,
-  planReceiverRead,
-  planStateRead,
-  settlementAddress,
-  type VoucherClaim,
-} from './contract.js'
+import { decodeTogether, encodeTogether, settlementAddress, type VoucherClaim } from './contract.js'
 import { maxClaims, type Voucher } from './payload.js'
 import type { ChannelDependencies, SchemeDependencies } from './prepared.js'
 import { isZero } from './signatures.js'
+import { decodeReceiver, decodeStates, planReceiverRead, planStateRead } from './states.js'
 
 /* What keeps, claims and pays out vouchers of channels that this facilitator signs for, without a request. */
 

@@ -3,8 +3,9 @@ import type { SignedRefund } from '../../../ports/channelCustody.js'
 import type { PaymentRequirements } from '../../../protocol/payment.js'
 import { isSameAddress, readAddress } from '../abi/address.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
-import { type ChannelConfig, type ChannelState, isIdOf, withdrawDelays } from './contract.js'
+import { type ChannelConfig, isIdOf, withdrawDelays } from './contract.js'
 import { isZero } from './signatures.js'
+import type { ChannelState } from './states.js'
 
 /* Rules of channels and vouchers, in the order of the specification. */
 

@@ -9,13 +9,10 @@ import type { RevertReason, SettlementCall } from '../transactions/settlementCal
 import { names as isNamed } from './checks.js'
 import {
   type ChannelConfig,
-  type ChannelTotals,
-  decodeTotals,
   encodeClaim,
   hashChannel,
   hashClaims,
   hashVoucher,
-  planTotalsRead,
   settlementAddress,
   type VoucherClaim,
 } from './contract.js'
@@ -24,6 +21,7 @@ import { type ChannelDependencies, type Prepare, readListed } from './prepared.j
 import { createRequestCall } from './requestCall.js'
 import { explainRevert } from './reverts.js'
 import { findSigner, findVoucherKey, isZero, normalizeKeySignature } from './signatures.js'
+import { type ChannelTotals, decodeTotals, planTotalsRead } from './states.js'
 
 /* A claim credits the receiver with what vouchers allow. One bad row reverts all: it is named, and never left out. */
 

@@ -17,19 +17,13 @@ import type { ContractCall, RevertReason } from '../transactions/settlementCall.
 import { readAll } from '../transactions/simulation/simulate.js'
 import { createKeepVoucher } from './care.js'
 import { describeState, findChannelProblem, findVoucherProblem, unread } from './checks.js'
-import {
-  type ChannelState,
-  collectors,
-  decodeState,
-  hashDepositNonce,
-  hashVoucher,
-  planStateRead,
-} from './contract.js'
+import { collectors, hashDepositNonce, hashVoucher } from './contract.js'
 import { createDepositCall, type DepositWallet, type Pull, toJudgedDeposit } from './depositCall.js'
 import { describeDeposit } from './depositJudge.js'
 import type { DepositProof } from './payload.js'
 import { type ChannelDependencies, type Occasion, type Prepare, readListed } from './prepared.js'
 import { findVoucherSigner, hashDepositPermit, hashReceive } from './signatures.js'
+import { type ChannelState, decodeState, planStateRead } from './states.js'
 
 /* A deposit opens or fills a channel. Its voucher pays for the first request. */
 

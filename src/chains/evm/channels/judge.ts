@@ -16,19 +16,16 @@ import type {
   Judgement,
   SettlementJudge,
 } from '../transactions/settlementCall.js'
+import { hashChannel, settlementAbi, settlementAddress, topics } from './contract.js'
+import type { ChannelDependencies } from './prepared.js'
 import {
   decodeReceiver,
   decodeState,
   decodeTotals,
-  hashChannel,
   planReceiverRead,
   planStateRead,
   planTotalsRead,
-  settlementAbi,
-  settlementAddress,
-  topics,
-} from './contract.js'
-import type { ChannelDependencies } from './prepared.js'
+} from './states.js'
 
 /* What proves a claim, a sweep or a refund: events of the settlement, else the state that only they reach. */
 

@@ -9,15 +9,12 @@ import { names as isNamed, unread } from './checks.js'
 import { type ClaimCheck, checkRows, gasOf, toRows } from './claim.js'
 import {
   type ChannelConfig,
-  type ChannelState,
   configWords,
-  decodeState,
   encodeClaim,
   encodeRefund,
   encodeTogether,
   hashRefund,
   isIdOf,
-  planStateRead,
   settlementAddress,
 } from './contract.js'
 import { describeRequest, type JudgedRequest } from './judge.js'
@@ -26,6 +23,7 @@ import { type ChannelDependencies, type Prepare, readListed } from './prepared.j
 import { createRequestCall } from './requestCall.js'
 import { explainRevert } from './reverts.js'
 import { findSigner } from './signatures.js'
+import { type ChannelState, decodeState, planStateRead } from './states.js'
 
 /* A cooperative refund claims what the payer owes and returns the rest, in one transaction. */
 

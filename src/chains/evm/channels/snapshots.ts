@@ -3,7 +3,7 @@ import { setNewest } from '../../../concurrency/boundedMap.js'
 import type { Clock } from '../../../ports/clock.js'
 import { smaller } from '../abi/words.js'
 import { type Rpc, tryCall } from '../rpc/rpc.js'
-import { type ChannelState, decodeState, planStateRead } from './contract.js'
+import { type ChannelState, decodeState, planStateRead } from './states.js'
 
 /*
  * A voucher that a key signed needs nothing of the chain but what its channel holds, and of that the payer can take nothing

@@ -3,11 +3,12 @@ import { readOccasion, toRefusal } from '../paymentMethod.js'
 import { tryCall } from '../rpc/rpc.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { names as isNamed } from './checks.js'
-import { decodeReceiver, encodeSettle, maxUint128, planReceiverRead } from './contract.js'
+import { encodeSettle, maxUint128 } from './contract.js'
 import { describeRequest, formatSweepId } from './judge.js'
 import { type ChannelDependencies, type Prepare, readListed } from './prepared.js'
 import { createRequestCall } from './requestCall.js'
 import { explainRevert } from './reverts.js'
+import { decodeReceiver, planReceiverRead } from './states.js'
 
 /* A sweep, the contract's `settle`, pays a receiver what was claimed in a token over all channels. */
 

@@ -4,10 +4,11 @@ import { readRequester, toRefusal } from '../paymentMethod.js'
 import type { RevertReason } from '../transactions/settlementCall.js'
 import { createKeepVoucher } from './care.js'
 import { describeState, findChannelProblem, findRefundProblem, findVoucherProblem, unread } from './checks.js'
-import { type ChannelState, hashVoucher } from './contract.js'
+import { hashVoucher } from './contract.js'
 import { type ChannelDependencies, readListed } from './prepared.js'
 import { findVoucherSigner, isZero } from './signatures.js'
 import type { ChannelSnapshots } from './snapshots.js'
+import type { ChannelState } from './states.js'
 
 /* Vouchers and the refunds that payers ask for are verified; what becomes of them the server decides. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ChannelState } from '../../../../src/chains/evm/channels/contract.js'
 import { noCustody } from '../../../../src/chains/evm/channels/custody.js'
+import type { ChannelState } from '../../../../src/chains/evm/channels/states.js'
 import { createChannelStreams } from '../../../../src/chains/evm/channels/streams.js'
 import { systemClock } from '../../../../src/platform/clock.js'
 import type { Payment } from '../../../../src/protocol/payment.js'
