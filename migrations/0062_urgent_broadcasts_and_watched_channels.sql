@@ -9,6 +9,3 @@ create table if not exists channel_watches (
   next_block numeric(78, 0) not null,
   changed_at timestamptz not null default now()
 );
--- What is about to be withdrawn, however many channels there are.
-create index if not exists channel_vouchers_withdrawn on channel_vouchers (network, channel_id)
-  where is_live and withdraw_requested_at > 0;

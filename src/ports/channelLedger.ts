@@ -99,11 +99,22 @@ export interface ChannelLedger {
     accountId: string,
     page: { readonly limit: number; readonly after: ChannelName | null },
   ): Promise<readonly LedgerChannel[]>
-  /** Channels to look at that are not retired, by id from `after` on. */
+  /**
+   * Channels to look at that are not retired, by id from `after` on. `onlyWithdrawn`: those whose payer was last seen to have
+   * announced a withdrawal.
+   */
   listDue(
     network: string,
-    page: { readonly limit: number; readonly after: string } & DueLimits,
+    page: { readonly limit: number; readonly after: string; readonly onlyWithdrawn?: boolean } & DueLimits,
   ): Promise<readonly LedgerChannel[]>
+  /** The first block whose announced withdrawals were not read; null: none were. */
+  findWatch(network: string): Promise<bigint | null>
+  moveWatch(network: string, nextBlock: bigint): Promise<void>
+  /** Of these, those with a voucher that are not retired and of which no withdrawal is known. */
+  listUnnoticed(
+    network: string,
+    channelIds: readonly string[],
+  ): Promise<readonly Pick<LedgerChannel, 'channelId' | 'accountId'>[]>
   /**
    * Stores what was seen, and enqueues `channel.withdrawal_requested` once for each withdrawal and `channel.near_cap` once for each
    * balance. Returns the rows as they are now.

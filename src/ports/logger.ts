@@ -27,6 +27,8 @@ export type LogEvent =
   | 'channel.round_recovered'
   | 'channel.sweep_failed'
   | 'channel.sweep_recovered'
+  | 'channel.watch_failed'
+  | 'channel.watch_recovered'
   | 'clock.behind_chain'
   | 'credit.repaired'
   | 'database.connection_lost'

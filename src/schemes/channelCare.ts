@@ -18,6 +18,12 @@ export interface ClaimedVoucher extends Pick<LedgerChannel, 'config' | 'ceiling'
   readonly total: bigint
 }
 
+/** Channels of anyone; `nextBlock` is the first that was not read. */
+export interface AnnouncedWithdrawals {
+  readonly channelIds: readonly string[]
+  readonly nextBlock: bigint
+}
+
 /** Looks after channels of one network whose claims this facilitator signs. */
 export interface ChannelCare {
   readonly rules: ChannelCareRules
@@ -25,6 +31,13 @@ export interface ChannelCare {
   readonly maxRows: number
   /** In one block, in order; null: no node answers. */
   readChannels(channelIds: readonly string[]): Promise<readonly SeenChannel[] | null>
+  /** The newest block; null: no node has one. */
+  readHead(): Promise<bigint | null>
+  /**
+   * Channels of anyone whose withdrawal was announced from a block on, as far as one query reaches; null: the nodes refuse so many
+   * blocks, and the next query asks for fewer. Throws where no node answers.
+   */
+  listAnnounced(blocks: { readonly from: bigint; readonly to: bigint }): Promise<AnnouncedWithdrawals | null>
   /** What each receiver was credited and not paid, in one block; null: no node answers. */
   readUnswept(
     receivers: readonly Pick<UnsweptReceiver, 'receiver' | 'token'>[],

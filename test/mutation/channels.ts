@@ -88,6 +88,21 @@ export const guards: readonly Guard[] = [
       'false',
     ],
   }),
+  ...guardsIn(
+    'src/usecases/channels/watchWithdrawals.ts',
+    ['test/usecases/channels/watchWithdrawals.test.ts'],
+    {
+      'what a reorg replaced is read again': ['from > overlap ? from - overlap : 0n', 'from'],
+      'withdrawals of one account come before none of another': [
+        'takeTurns(unnoticed, ({ accountId }) => accountId)',
+        'unnoticed',
+      ],
+      'what was not looked at is read again': [
+        'if (!(await lookAt(announced.channelIds))) return',
+        'await lookAt(announced.channelIds)',
+      ],
+    },
+  ),
   ...guardsIn('src/usecases/core/verify/streamedChannels.ts', streams, {
     'a voucher pays nothing beside what failed streams of its account used': [
       'ceiling > owed && ceiling >= owed + payment.requirements.amount',
@@ -115,7 +130,7 @@ export const guards: readonly Guard[] = [
   ...guardsIn('src/stores/postgres/channels/observeChannels.ts', ledger, {
     'what is claimed again after a reorg is credited once': ['undone.length > 0', 'false'],
   }),
-  ...guardsIn('src/stores/postgres/channels/channelLedger.ts', ledger, {
+  ...guardsIn('src/stores/postgres/channels/channelSweeps.ts', ledger, {
     'an account that could not pay for a payout comes behind others': ['s.passed_at nulls first, ', ''],
     'no account pays for a payout before its own part is due': [
       '(s.account_id = c.account_id or',
@@ -129,6 +144,8 @@ export const guards: readonly Guard[] = [
       "p.state <> 'failed' or",
       "p.state = 'none' or",
     ],
+  }),
+  ...guardsIn('src/stores/postgres/channels/channelLedger.ts', ledger, {
     'a channel whose voucher comes again is not retired': [
       "not v.is_live or excluded.verified_at > v.verified_at + interval '1 hour'",
       'false',

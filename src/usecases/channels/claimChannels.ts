@@ -1,37 +1,40 @@
-import { toChunks } from '../../concurrency/microBatcher.js'
 import { createWorkerPool } from '../../concurrency/workerPool.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { ChannelLedger, LedgerChannel } from '../../ports/channelLedger.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
 import type { Settlement, SettlementJournal } from '../../ports/settlementJournal.js'
-import { findClaimTotal, isSetAside } from '../../protocol/channels.js'
 import { type Reason, readReason } from '../../protocol/reasons.js'
-import type { ChannelCare } from '../../schemes/channelCare.js'
 import type { Refusal } from '../../schemes/scheme.js'
 import { fingerprintJson } from '../core/idempotency/fingerprint.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
+import {
+  type CaredNetwork,
+  type Claimable,
+  isUrgent,
+  isWithdrawn,
+  isWorth,
+  toClaimable,
+  toClaims,
+} from './claimable.js'
+import { createWatchWithdrawals } from './watchWithdrawals.js'
 
 /* Looks at bound channels, and claims what is worth its gas or about to be withdrawn. */
 
-export interface CaredNetwork {
-  readonly network: string
-  readonly care: ChannelCare
+interface Page {
+  readonly channels: readonly LedgerChannel[]
+  readonly isLast: boolean
 }
 
 interface ClaimDependencies {
-  readonly ledger: Pick<ChannelLedger, 'listDue' | 'observe' | 'bindClaim' | 'countRefusal'>
+  readonly ledger: Pick<
+    ChannelLedger,
+    'listDue' | 'observe' | 'bindClaim' | 'countRefusal' | 'findWatch' | 'moveWatch' | 'listUnnoticed'
+  >
   readonly journal: Pick<SettlementJournal, 'find'>
   readonly settleAuthorization: SettleAuthorization
   readonly clock: Clock
   readonly logger: Logger
-}
-
-/** A channel and the total that a claim raises it to. */
-interface Claimable {
-  readonly channel: LedgerChannel
-  readonly total: bigint
-  readonly gain: bigint
 }
 
 /**
@@ -39,6 +42,8 @@ interface Claimable {
  * cost it a deposit each, keep those of others from being looked at before a withdrawal.
  */
 const lookMs = 60_000
+/** What is known to be withdrawn is looked at first, each round: a claim may have been refused, or a limit be beyond reach no more. */
+const withdrawnLookMs = 20_000
 /** Of one account and round, apart from withdrawals. */
 const maxClaimables = 1_000
 // Claims of a network that are made at once share transactions.
@@ -50,8 +55,6 @@ const idleLookMs = 300_000
 const emptyLookMs = 3_600_000
 /** A voucher that is refused so often alone is set aside. */
 const maxRefusals = 3
-/** A withdrawal that is this far on its way is claimed against beyond the limits of its account. */
-const urgentPart = 1 / 4
 /** A claim that is open for longer may never be mined: after a reorg one row that lost its deposit reverts it for a day. */
 const stalledMs = 120_000
 
@@ -64,6 +67,7 @@ export const createClaimChannels = ({
   logger,
 }: ClaimDependencies): ((network: CaredNetwork, stopped: AbortSignal) => Promise<void>) => {
   const cursors = new Map<string, string>()
+  const watch = createWatchWithdrawals({ ledger, clock, logger })
   const now = () => clock.now().getTime()
   const reads = createFailureLog({
     logger,
@@ -79,21 +83,13 @@ export const createClaimChannels = ({
     now,
   })
 
-  /** Null: nothing is due, or no node answers; then the next round begins with the same channels. */
-  const look = async ({ network, care }: CaredNetwork): Promise<readonly LedgerChannel[] | null> => {
-    const at = clock.now()
-    const due = await ledger.listDue(network, {
-      limit: care.maxRows,
-      after: cursors.get(network) ?? '',
-      seenBefore: new Date(at.getTime() - idleLookMs),
-      emptySeenBefore: new Date(at.getTime() - emptyLookMs),
-    })
-    const last = due.at(-1)
-    if (last === undefined) {
-      cursors.delete(network)
-      return null
-    }
-    const seen = await care.readChannels(due.map(({ channelId }) => channelId)).catch((error: unknown) => {
+  /** What the chain knows of channels, stored; null: no node answers. */
+  const observe = async (
+    { network, care }: CaredNetwork,
+    channelIds: readonly string[],
+    at: Date,
+  ): Promise<readonly LedgerChannel[] | null> => {
+    const seen = await care.readChannels(channelIds).catch((error: unknown) => {
       reads.failed(network, { network, error })
       return null
     })
@@ -102,9 +98,36 @@ export const createClaimChannels = ({
       return null
     }
     reads.succeeded(network)
-    if (due.length < care.maxRows) cursors.delete(network)
-    else cursors.set(network, last.channelId)
     return await ledger.observe(network, seen, at)
+  }
+
+  /** The next page; null: nothing is due, or no node answers, and the next round begins with the same channels. */
+  const lookAtNext = async (cared: CaredNetwork, onlyWithdrawn: boolean): Promise<Page | null> => {
+    const { network, care } = cared
+    const at = clock.now()
+    const cursor = `${network} ${onlyWithdrawn}`
+    const due = await ledger.listDue(network, {
+      onlyWithdrawn,
+      limit: care.maxRows,
+      after: cursors.get(cursor) ?? '',
+      seenBefore: new Date(at.getTime() - idleLookMs),
+      emptySeenBefore: new Date(at.getTime() - emptyLookMs),
+    })
+    const last = due.at(-1)
+    if (last === undefined) {
+      cursors.delete(cursor)
+      return null
+    }
+    const channels = await observe(
+      cared,
+      due.map(({ channelId }) => channelId),
+      at,
+    )
+    if (channels === null) return null
+    const isLast = due.length < care.maxRows
+    if (isLast) cursors.delete(cursor)
+    else cursors.set(cursor, last.channelId)
+    return { channels, isLast }
   }
 
   /**
@@ -210,91 +233,41 @@ export const createClaimChannels = ({
   }
 
   return async (cared, stopped) => {
-    const [withdrawals, others]: [Claimable[], Claimable[]] = [[], []]
+    const [withdrawals, others] = [new Map<string, Claimable>(), new Map<string, Claimable>()]
     const counts = new Map<string, number>()
-    const endsAtMs = now() + lookMs
-    while (now() < endsAtMs && !stopped.aborted) {
-      const channels = await look(cared)
-      if (channels === null) break
+    const note = (channels: readonly LedgerChannel[]): void => {
       for (const each of channels.flatMap(toClaimable).filter((one) => isWorth(one, cared.care, now()))) {
-        const { accountId } = each.channel
+        const { accountId, channelId } = each.channel
         const count = counts.get(accountId) ?? 0
-        if (isWithdrawn(each)) withdrawals.push(each)
-        else if (count < maxClaimables) {
+        if (isWithdrawn(each)) withdrawals.set(channelId, each)
+        else if (count < maxClaimables && !others.has(channelId)) {
           counts.set(accountId, count + 1)
-          others.push(each)
+          others.set(channelId, each)
         }
       }
-      if (!cursors.has(cared.network)) break
     }
+    const lookAtAll = async (onlyWithdrawn: boolean, forMs: number): Promise<void> => {
+      const endsAtMs = now() + forMs
+      while (now() < endsAtMs && !stopped.aborted) {
+        const page = await lookAtNext(cared, onlyWithdrawn)
+        if (page !== null) note(page.channels)
+        if (page === null || page.isLast) return
+      }
+    }
+
+    await watch({
+      ...cared,
+      stopped,
+      look: async (channelIds) => {
+        const channels = await observe(cared, channelIds, clock.now())
+        if (channels !== null) note(channels)
+        return channels !== null
+      },
+    })
+    await lookAtAll(true, withdrawnLookMs)
+    await lookAtAll(false, lookMs)
     // Looks are short, claims are not: those of one page must not keep a withdrawal on a later one waiting.
-    await claimAll(cared, withdrawals, stopped)
-    await claimAll(cared, others, stopped)
+    await claimAll(cared, [...withdrawals.values()], stopped)
+    await claimAll(cared, [...others.values()], stopped)
   }
-}
-
-const toClaimable = (channel: LedgerChannel): readonly Claimable[] => {
-  const total = findClaimTotal(channel)
-  const gain = total - channel.claimed
-  // What refused the voucher may be gone, such as a node that was behind: a withdrawal is the last chance to try again.
-  const isTried = !isSetAside(channel) || channel.withdrawRequestedAt > 0
-  return gain > 0n && isTried ? [{ channel, total, gain }] : []
-}
-
-const isWithdrawn = ({ channel }: Claimable): boolean => channel.withdrawRequestedAt > 0
-
-const isUrgent = ({ withdrawRequestedAt, config }: LedgerChannel, nowMs: number): boolean =>
-  withdrawRequestedAt > 0 &&
-  nowMs >= 1_000 * (withdrawRequestedAt + urgentPart * Number(config.withdrawDelay ?? 0))
-
-const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: number): boolean => {
-  const { rules } = care
-  const cost = care.findRowCost(channel.token)
-  const ageMs = channel.unclaimedSince === null ? 0 : nowMs - channel.unclaimedSince.getTime()
-  // Less is not worth its row, also beside others that are.
-  if (channel.withdrawRequestedAt > 0 || ageMs >= rules.claimAfterMs) return gain >= (cost ?? 0n)
-  // Without a price of gas nothing says what is worth it.
-  if (cost === null) return false
-  return gain >= cost * (care.isVoidable(channel.config) ? 4n : rules.claimWorth)
-}
-
-/**
- * One for each account and receiver, the highest gain first. A payer that can void its voucher could have the claim of others
- * revert, or burn their gas: it has one of its own, behind those.
- */
-const toClaims = (
-  claimables: readonly Claimable[],
-  { maxRows, isVoidable }: Pick<ChannelCare, 'maxRows' | 'isVoidable'>,
-): readonly (readonly Claimable[])[] => {
-  const isAlone = ({ channel }: Claimable) => isVoidable(channel.config) || isSetAside(channel)
-  const groups = new Map<string, Claimable[]>()
-  for (const each of [...claimables.filter((one) => !isAlone(one)), ...claimables.filter(isAlone)]) {
-    const { accountId, receiver, channelId } = each.channel
-    const key = `${accountId} ${receiver} ${isAlone(each) ? channelId : ''}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [each])
-    else group.push(each)
-  }
-  const claims = [...groups.values()].flatMap((group) =>
-    toChunks(
-      group.sort((left, right) => (left.gain < right.gain ? 1 : -1)),
-      maxRows,
-    ),
-  )
-  return takeTurns(claims, ([first]) => first?.channel.accountId ?? '')
-}
-
-/** The first one of each account comes before the second one of any. */
-export const takeTurns = <Item>(
-  items: readonly Item[],
-  accountOf: (item: Item) => string,
-): readonly Item[] => {
-  const counts = new Map<string, number>()
-  const turns = items.map((item) => {
-    const account = accountOf(item)
-    const turn = counts.get(account) ?? 0
-    counts.set(account, turn + 1)
-    return { item, turn }
-  })
-  return turns.sort((left, right) => left.turn - right.turn).map(({ item }) => item)
 }

@@ -10,7 +10,8 @@ import type { SchemeRegistry } from '../../schemes/registry.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
 import { readPage } from '../readPage.js'
 import type { ChannelUseCases } from '../useCases.js'
-import { type CaredNetwork, createClaimChannels } from './claimChannels.js'
+import type { CaredNetwork } from './claimable.js'
+import { createClaimChannels } from './claimChannels.js'
 import { createSweepReceivers } from './sweepReceivers.js'
 
 interface ChannelsDependencies {

@@ -6,7 +6,7 @@ import type { Logger } from '../../ports/logger.js'
 import type { SettleResult } from '../../protocol/results.js'
 import { fingerprintJson } from '../core/idempotency/fingerprint.js'
 import type { SettleAuthorization } from '../core/settle/settleAuthorization.js'
-import { type CaredNetwork, takeTurns } from './claimChannels.js'
+import { type CaredNetwork, takeTurns } from './claimable.js'
 
 interface SweepDependencies {
   readonly ledger: Pick<ChannelLedger, 'listUnswept' | 'passOver' | 'endShares' | 'markSwept'>

@@ -2,13 +2,12 @@ import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { LedgerChannel, SeenChannel } from '../../../src/ports/channelLedger.js'
-import type { ChannelCare } from '../../../src/schemes/channelCare.js'
 import { createClaimChannels } from '../../../src/usecases/channels/claimChannels.js'
 import type { SettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
 import { createManualClock } from '../../support/manualClock.js'
 import { settlement } from '../../support/memoryJournal.js'
-import { plainPayment } from '../../support/plainPayment.js'
 import { pollUntil } from '../../support/pollUntil.js'
+import { channelCareStub as care } from './channelCareStub.js'
 
 const network = 'eip155:84532'
 
@@ -38,31 +37,18 @@ const withdrawn = (index: number, accountId: string): LedgerChannel => ({
 
 const pending = { success: false, errorReason: 'settlement_pending', transaction: '', network } as const
 
-const care: ChannelCare = {
-  rules: { claimWorth: 20n, claimAfterMs: 1, sweepAmount: 1n, sweepAfterMs: 1 },
-  maxRows: 10,
-  readChannels: async (channelIds) =>
-    channelIds.map((channelId) => ({
-      channelId,
-      balance: 10_000n,
-      totalClaimed: 0n,
-      withdrawal: 6_000n,
-      withdrawRequestedAt: 1,
-    })),
-  readUnswept: async () => [],
-  findRowCost: () => null,
-  listRowCosts: () => [],
-  isVoidable: () => false,
-  isRowFault: () => false,
-  writeClaim: () => plainPayment(),
-  writeSweep: () => {
-    throw new Error('Nothing is paid out')
-  },
+interface DuePage {
+  readonly after: string
+  readonly limit: number
+  readonly onlyWithdrawn?: boolean
 }
 
 const ledgerOf = (channels: readonly LedgerChannel[]) => ({
-  listDue: async (_: string, { after, limit }: { readonly after: string; readonly limit: number }) =>
-    channels.filter(({ channelId }) => channelId > after).slice(0, limit),
+  listDue: async (_: string, { after, limit, onlyWithdrawn }: DuePage) =>
+    onlyWithdrawn === true ? [] : channels.filter(({ channelId }) => channelId > after).slice(0, limit),
+  findWatch: async () => null,
+  moveWatch: async () => undefined,
+  listUnnoticed: async () => [],
   observe: async (_: string, seen: readonly SeenChannel[]) =>
     channels.filter(({ channelId }) => seen.some((each) => each.channelId === channelId)),
   bindClaim: async () => true,
@@ -107,7 +93,8 @@ it('an account with very many channels, none worth a claim, keeps no other accou
   await createClaimChannels({
     ledger: {
       ...ledgerOf(channels),
-      listDue: async (_, { after, limit }) => {
+      listDue: async (_, { after, limit, onlyWithdrawn }) => {
+        if (onlyWithdrawn === true) return []
         const start = (positions.get(after) ?? -1) + 1
         return channels.slice(start, start + limit)
       },
@@ -137,6 +124,7 @@ it('a round that looks at channels for too long claims what it has seen, and the
     ledger: {
       ...ledgerOf(channels),
       listDue: async (name, page) => {
+        if (page.onlyWithdrawn === true) return []
         listed.push(page.after)
         await clock.advance(40_000)
         return await ledgerOf(channels).listDue(name, page)

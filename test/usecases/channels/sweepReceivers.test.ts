@@ -23,6 +23,8 @@ const care: ChannelCare = {
   rules: { claimWorth: 20n, claimAfterMs: 1, sweepAmount: 1n, sweepAfterMs: 1 },
   maxRows: 10,
   readChannels: async () => [],
+  readHead: async () => null,
+  listAnnounced: async () => null,
   readUnswept: async (receivers) => receivers.map(() => 1n),
   findRowCost: () => null,
   listRowCosts: () => [],

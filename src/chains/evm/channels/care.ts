@@ -5,8 +5,10 @@ import type { Reason } from '../../../protocol/reasons.js'
 import type { ChannelCare } from '../../../schemes/channelCare.js'
 import { readAddress } from '../abi/address.js'
 import { asHex, smaller } from '../abi/words.js'
+import { createLogMemory } from '../rpc/logMemory.js'
 import { tryCall } from '../rpc/rpc.js'
-import { decodeTogether, encodeTogether, settlementAddress, type VoucherClaim } from './contract.js'
+import { queryLogs } from '../transactions/receipts/findLog.js'
+import { decodeTogether, encodeTogether, settlementAddress, topics, type VoucherClaim } from './contract.js'
 import { maxClaims, type Voucher } from './payload.js'
 import type { ChannelDependencies, SchemeDependencies } from './prepared.js'
 import { isZero } from './signatures.js'
@@ -66,6 +68,9 @@ export const findKeptClaim = async (
 /** A row of many takes about a quarter of the gas of a usual settlement, which the published minimum is worth. */
 const rowsPerSettlement = 4n
 
+/** Announced withdrawals that are taken from one query. */
+const maxAnnounced = 5_000
+
 const rowFaults: ReadonlySet<Reason> = new Set([
   'invalid_batch_settlement_evm_claim_simulation_failed',
   'invalid_batch_settlement_evm_claim_transaction_failed',
@@ -101,6 +106,9 @@ export const createChannelCare = ({
     ...statedByNone,
   })
 
+  // Of its own: what strangers announce must not shorten what other searches ask for.
+  const logMemory = createLogMemory()
+
   return {
     rules: family.channelCare,
     maxRows: maxClaims,
@@ -113,6 +121,20 @@ export const createChannelCare = ({
           return channelId === undefined ? [] : [{ channelId, ...state }]
         }) ?? null
       )
+    },
+    readHead: async () => (await rpc.getBlock('latest'))?.number ?? null,
+    listAnnounced: async ({ from, to }) => {
+      const toBlock = smaller(from + logMemory.range - 1n, to)
+      const filter = { address: settlementAddress, topics: [topics.withdrawInitiated] }
+      const logs = await queryLogs({ ...rpc, logMemory }, { ...filter, fromBlock: from, toBlock })
+      if (logs === null) return null
+      // Anyone can announce many. What one block holds is read in any case.
+      if (logs.length > maxAnnounced && toBlock > from) {
+        logMemory.onRefusal()
+        return null
+      }
+      const channelIds = logs.flatMap(({ topics: [, channelId] }) => channelId?.toLowerCase() ?? [])
+      return { channelIds: [...new Set(channelIds)], nextBlock: toBlock + 1n }
     },
     readUnswept: async (receivers) => {
       const reads = receivers.map(

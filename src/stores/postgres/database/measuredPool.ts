@@ -110,7 +110,14 @@ const tablesOf: Partial<Record<StatementGroup, readonly string[]>> = {
   lane: ['signer_lanes', 'broadcasts', 'broadcast_settlements'],
   webhook: ['webhook_deliveries', 'webhook_endpoints', 'event_counters'],
   statistics: ['request_batches', 'request_statistics', 'settlement_totals'],
-  stream: ['streams', 'stream_payments', 'channel_vouchers', 'channel_sweeps', 'channel_sweep_shares'],
+  stream: [
+    'streams',
+    'stream_payments',
+    'channel_vouchers',
+    'channel_sweeps',
+    'channel_sweep_shares',
+    'channel_watches',
+  ],
   intent: ['intents'],
   discovery: ['discovery_challenges', 'discovery_payers', 'discovery_recipients', 'discovery_resources'],
   credit: [

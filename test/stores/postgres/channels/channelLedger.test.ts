@@ -120,6 +120,33 @@ describe('what is seen on chain', () => {
     expect(await due()).toEqual([promised.channelId])
   })
 
+  it('names the channels that are about to be withdrawn, and of announcements those that are not known yet', async () => {
+    const [first, second] = [planVoucher(), planVoucher()]
+    const { network } = first
+    const foreign = planVoucher({ network: `${network}0` })
+    for (const each of [first, { ...second, network }, foreign]) await ledger.keep(each, at)
+    const announced = [first, second, foreign].map(({ channelId }) => channelId)
+    const list = async () =>
+      (await ledger.listUnnoticed(network, [...announced, '0x00'])).map(({ channelId }) => channelId).sort()
+    const listDue = async () =>
+      (await ledger.listDue(network, { ...page, onlyWithdrawn: true })).map(({ channelId }) => channelId)
+    expect(await list()).toEqual([first.channelId, second.channelId].sort())
+    expect(await listDue()).toEqual([])
+    await ledger.observe(network, [see(first, { withdrawal: 1_000n, withdrawRequestedAt: 5 })], later(1))
+    expect(await list()).toEqual([second.channelId])
+    expect(await listDue()).toEqual([first.channelId])
+  })
+
+  it('is read from where the last round of any instance has ended', async () => {
+    const { network } = planVoucher()
+    expect(await ledger.findWatch(network)).toBeNull()
+    for (const block of [7n, 2n ** 60n, 9n]) {
+      await ledger.moveWatch(network, block)
+      expect(await createChannelLedger(pool).findWatch(network)).toBe(block)
+    }
+    expect(await ledger.findWatch(`${network}0`)).toBeNull()
+  })
+
   it('credits the receiver once for each claim, until it was paid', async () => {
     const voucher = planVoucher()
     const { network } = voucher

@@ -205,6 +205,7 @@ describe('in a journal with ten times as many rows', () => {
     expect(await list(many.pool)).toHaveLength(100)
     const works: readonly ((pool: Pool) => Promise<unknown>)[] = [
       list,
+      (pool) => createChannelLedger(pool).listDue(network, { ...page, onlyWithdrawn: true }),
       (pool) => createChannelLedger(pool).measureUnclaimed([]),
       (pool) => createChannelLedger(pool).retire(at, 1_000),
     ]

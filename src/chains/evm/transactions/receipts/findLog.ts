@@ -121,7 +121,10 @@ const findWanted = async (logs: readonly Log[], only: LogSearch['only']): Promis
 }
 
 /** Null when the nodes refused it as too large; the next one spans half as many blocks. */
-const queryLogs = async (rpc: Rpc, filter: LogFilter): Promise<readonly Log[] | null> => {
+export const queryLogs = async (
+  rpc: Pick<Rpc, 'getLogs' | 'logMemory'>,
+  filter: LogFilter,
+): Promise<readonly Log[] | null> => {
   try {
     const logs = await rpc.getLogs(filter)
     rpc.logMemory.onAnswer()
