@@ -2,12 +2,8 @@ import { type Config, readConfig } from '../../config.js'
 import { version } from '../../platform/version.js'
 import { type CallerReport, callerReport } from '../../protocol/operatorOverview.js'
 import { createSealingKeyCheck } from '../../stores/postgres/accounts/sealing.js'
-import {
-  bindingTables,
-  consumedTable,
-  importBindings,
-  importConsumed,
-} from '../../stores/postgres/backup/importRows.js'
+import { bindingTables, importBindings } from '../../stores/postgres/backup/importBindings.js'
+import { consumedTable, importConsumed } from '../../stores/postgres/backup/importRows.js'
 import { checkBackup, restoreBackup } from '../../stores/postgres/backup/restoreBackup.js'
 import { writeBackup } from '../../stores/postgres/backup/writeBackup.js'
 import { migrateNamed } from '../../stores/postgres/database/connectionProblem.js'

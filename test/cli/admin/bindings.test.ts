@@ -274,6 +274,59 @@ describe('npm run admin -- bindings', () => {
     expect(await into.listHolds()).toEqual([{ hash: hold, account: 'ada', key: `key of ${hold}` }])
   })
 
+  it('brings what each account was credited of a payout, so that any of them can have it paid out', async () => {
+    const { from, into, exportAll, importAll } = open()
+    const { receiver, token } = channelOf()
+    const [first, second] = ['ada', 'bob'].map((account) => ({ ...channelOf(), account, receiver, token }))
+    if (first === undefined || second === undefined) throw new Error('There are no channels')
+    const credit = async ({ ledger }: typeof from, { channelId }: BoundChannel, totalClaimed: bigint) => {
+      const seen = { channelId, balance: 9_000n, totalClaimed, withdrawal: 0n, withdrawRequestedAt: 0 }
+      await ledger.observe(network, [seen], at)
+    }
+    const listShares = async ({ pool }: typeof from) =>
+      (await pool.query('select account_id as account, amount from channel_sweep_shares order by 1')).rows
+    for (const channel of [first, second]) {
+      await from.bind(channel, 9_000n)
+      await credit(from, channel, 2_000n)
+    }
+    // The restored database has the first channel as it was before, and has credited a part of it anew.
+    await into.bind(first, 9_000n)
+    await credit(into, first, 500n)
+    // A part of what others' channels have credited, without a channel here, is no account's.
+    await from.pool.query(
+      `insert into channel_sweep_shares (network, receiver, token, account_id, amount, since, last_credit)
+       select network, receiver, token, 'eve', 1000000, since, last_credit from channel_sweep_shares limit 1`,
+    )
+    await exportAll()
+    for (let times = 0; times < 2; times += 1) {
+      expect((await importAll()).code).toBe(0)
+      expect(await listShares(into)).toEqual([
+        { account: 'ada', amount: '2000' },
+        { account: 'bob', amount: '2000' },
+      ])
+    }
+    const list = () =>
+      into.ledger.listUnswept(network, { limit: 10, after: null, dueAmount: 1_000n, dueBefore: new Date(0) })
+    const asked: string[] = []
+    for (let times = 0; times < 2; times += 1) {
+      const [unswept] = await list()
+      if (unswept === undefined) throw new Error('Nothing is due')
+      asked.push(unswept.accountId)
+      await into.ledger.passOver(unswept, new Date())
+    }
+    expect(asked.sort()).toEqual(['ada', 'bob'])
+  })
+
+  it('takes a file of a version that had no parts of payouts', async () => {
+    const { from, into, exportAll, importAll } = open()
+    const bound = channelOf()
+    await from.bind(bound, 3_000n)
+    await from.pool.query('drop table channel_sweep_shares')
+    await exportAll()
+    expect((await importAll()).code).toBe(0)
+    expect(await into.custody.findAccounts([bound])).toEqual(['ada'])
+  })
+
   it('pays out what was credited before the restore, and imports nothing beside a service', async () => {
     const { from, into, exportAll, importAll } = open()
     const bound = channelOf()
