@@ -7,7 +7,8 @@ contract MoodyWallet {
         AcceptsAll,
         RefusesAll,
         AcceptsInSimulation, // refuses when gas is paid for, that is in every mined transaction
-        BurnsGas // accepts, after using up most of the gas that it is given
+        BurnsGas, // accepts, after using up most of the gas that it is given
+        ReturnsMuch // accepts, in an answer of 150,000 bytes
     }
 
     Mood public mood;
@@ -26,6 +27,13 @@ contract MoodyWallet {
         if (mood == Mood.BurnsGas) {
             uint256 start = gasleft();
             while (gasleft() > start / 8) {}
+        }
+        if (mood == Mood.ReturnsMuch) {
+            bytes4 accepted = this.isValidSignature.selector;
+            assembly {
+                mstore(0, accepted)
+                return(0, 150000)
+            }
         }
         return this.isValidSignature.selector;
     }

@@ -15,6 +15,7 @@ type TestTokenName = Extract<
   | 'HostilePermitToken'
   | 'LegacyToken3009'
   | 'LyingToken'
+  | 'MoodyToken'
   | 'No3009Token'
   | 'NoReturnToken'
   | 'PermitToken'

@@ -55,7 +55,7 @@ interface TransferAuthorizationToSign {
 }
 
 /** Behavior of a hostile wallet's signature check; ordered as in the contract. */
-export const moods = ['acceptsAll', 'refusesAll', 'acceptsInSimulation', 'burnsGas'] as const
+export const moods = ['acceptsAll', 'refusesAll', 'acceptsInSimulation', 'burnsGas', 'returnsMuch'] as const
 
 type Mood = (typeof moods)[number]
 

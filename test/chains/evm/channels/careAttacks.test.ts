@@ -139,7 +139,7 @@ describe('a deposit that the wallet of its payer did not sign', () => {
 })
 
 describe('a claim without a request', () => {
-  it.each(['burnsGas', 'acceptsInSimulation'] as const)(
+  it.each(['burnsGas', 'acceptsInSimulation', 'returnsMuch'] as const)(
     'takes the vouchers of others beside a wallet that %s',
     async (mood) => {
       const account = newAccount()
