@@ -46,7 +46,7 @@ export const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: 
 }
 
 /**
- * One for each account and receiver, the highest gain first. A payer that can void its voucher could have the claim of others
+ * One for each account, receiver and key that signs for it, the highest gain first. A payer that can void its voucher could have the claim of others
  * revert, or burn their gas: it has one of its own, behind those.
  */
 export const toClaims = (
@@ -56,8 +56,9 @@ export const toClaims = (
   const isAlone = ({ channel }: Claimable) => isVoidable(channel.config) || isSetAside(channel)
   const groups = new Map<string, Claimable[]>()
   for (const each of [...claimables.filter((one) => !isAlone(one)), ...claimables.filter(isAlone)]) {
-    const { accountId, receiver, channelId } = each.channel
-    const key = `${accountId} ${receiver} ${isAlone(each) ? channelId : ''}`
+    const { accountId, receiver, channelId, config } = each.channel
+    const signer = String(config.receiverAuthorizer ?? '').toLowerCase()
+    const key = `${accountId} ${receiver} ${signer} ${isAlone(each) ? channelId : ''}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [each])
     else group.push(each)
