@@ -1,88 +1,18 @@
-import { isAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
-import { callSettlement, openChannelOnChain, voucherBody } from '../chains/evm/channels/channelScene.js'
+import { describe, expect, it } from 'vitest'
+import { callSettlement } from '../chains/evm/channels/channelScene.js'
 import { findChromium } from '../support/chromium.js'
-import { planHold } from '../support/evm/holds.js'
-import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
-import { createEoa } from '../support/evm/wallets.js'
 import { pollUntil } from '../support/pollUntil.js'
-import { useTestDatabase } from '../support/postgres.js'
-import { startService, type TestService } from '../support/service.js'
-import { type ConsoleBrowser, createCalls, openConsole, signInWith, waitUntilLive } from './support.js'
+import { useEscrowConsole } from './escrowScene.js'
 
 const chromium = findChromium()
 
-const supported = z.object({
-  kinds: z.array(
-    z.looseObject({
-      scheme: z.string(),
-      extra: z.looseObject({ captureAuthorizer: z.string().optional() }).optional(),
-    }),
-  ),
-})
-
 /* What an account has in escrow for it, on a real chain. */
 describe.skipIf(chromium === null)('holds and channels in the console', () => {
-  const database = useTestDatabase()
-  const agent = createEoa()
-  let chain: LocalChain
-  let service: TestService
-  let calls: ReturnType<typeof createCalls>
-  let browser: ConsoleBrowser
-  beforeAll(async () => {
-    chain = await startLocalChain({ facilitatorCount: 1, hasAuthCapture: true, hasBatchSettlement: true })
-    service = await startService({
-      chain,
-      databaseUrl: database.url,
-      environment: {
-        EVM_HOLD_AUTHORIZER_KEY: agent.privateKey,
-        EVM_CHANNEL_AUTHORIZER_KEY: agent.privateKey,
-      },
-    })
-    calls = createCalls(service.url)
-    browser = await openConsole(chromium ?? '', service.url)
-  })
-  afterAll(async () => {
-    await browser.close()
-    await service.close()
-    await chain.stop()
-  })
-
-  const findOperator = async () => {
-    const { kinds } = supported.parse(await (await fetch(`${service.url}/supported`)).json())
-    const operator = kinds.find(({ scheme }) => scheme === 'auth-capture')?.extra?.captureAuthorizer ?? ''
-    if (!isAddress(operator)) throw new Error('/supported lists no operator')
-    return operator
-  }
-  const openHold = async (apiKey: string) => {
-    const hold = await planHold(chain, await findOperator(), { authorizer: agent, amount: 1_000_000n })
-    expect(await calls.post('/settle', hold.body, apiKey)).toMatchObject({ success: true })
-    return hold
-  }
-  const openChannel = async (apiKey: string) => {
-    const channel = await openChannelOnChain(chain, { authorizer: agent }, 2_000_000n)
-    expect(await calls.post('/verify', await voucherBody(channel, 750_000n), apiKey)).toMatchObject({
-      isValid: true,
-    })
-    return channel
-  }
-  const openPage = async (apiKey: string, path: string) => {
-    const { page } = browser
-    await page.goto(`${service.url}/console/${path}`)
-    await signInWith(page, apiKey)
-    await waitUntilLive(page)
-    return page
-  }
-  const openDetails = async (apiKey: string, noun: 'holds' | 'channels') => {
-    const page = await openPage(apiKey, noun)
-    await page.locator('.row-link').first().click()
-    await page.locator('.receipt').waitFor()
-    return page
-  }
+  const escrow = useEscrowConsole(chromium ?? '')
+  const { openHold, openChannel, openPage, openDetails } = escrow
 
   it('a hold appears, is captured in part with the rest returned, and is refunded', async () => {
-    const apiKey = await calls.register('ada@example.com')
+    const apiKey = await escrow.calls.register('ada@example.com')
     const list = await openPage(apiKey, 'holds')
     await list.getByText('No hold yet.').waitFor()
     const hold = await openHold(apiKey)
@@ -99,8 +29,8 @@ describe.skipIf(chromium === null)('holds and channels in the console', () => {
     await capture.getByLabel('Return the rest to the payer').check()
     await capture.getByRole('button', { name: 'Capture' }).click()
     await status.filter({ hasText: 'Voided' }).waitFor()
-    expect(await chain.balanceOf(hold.payTo)).toBe(400_000n)
-    expect(await chain.balanceOf(hold.payer)).toBe(600_000n)
+    expect(await escrow.chain.balanceOf(hold.payTo)).toBe(400_000n)
+    expect(await escrow.chain.balanceOf(hold.payer)).toBe(600_000n)
     const settlements = list.getByRole('table', { name: 'Settlements of the hold, oldest first' })
     for (const what of ['Hold', 'Capture', 'Void']) {
       await settlements.getByRole('link', { name: what }).waitFor()
@@ -110,11 +40,11 @@ describe.skipIf(chromium === null)('holds and channels in the console', () => {
     await list.getByRole('button', { name: 'Refund' }).click()
     await list.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
     await list.getByRole('dialog').getByRole('alert').waitFor()
-    browser.expectNoProblems()
+    escrow.browser.expectNoProblems()
   })
 
   it('shows and changes what is done before deadlines, of new holds and of one', async () => {
-    const apiKey = await calls.register('katherine@example.com')
+    const apiKey = await escrow.calls.register('katherine@example.com')
     const page = await openPage(apiKey, 'holds')
     const ofNew = page.getByLabel('New holds, before the deadline')
     await ofNew.selectOption({ label: 'Return it to the payer' })
@@ -130,22 +60,22 @@ describe.skipIf(chromium === null)('holds and channels in the console', () => {
     await isValue(ofHold, 'void')
     await ofHold.selectOption({ label: 'Capture what is left' })
     await isValue(ofHold, 'capture')
-    browser.expectNoProblems()
+    escrow.browser.expectNoProblems()
   })
 
   it('a hold is voided, once the question is answered', async () => {
-    const apiKey = await calls.register('joan@example.com')
+    const apiKey = await escrow.calls.register('joan@example.com')
     const hold = await openHold(apiKey)
     const page = await openDetails(apiKey, 'holds')
     await page.getByRole('button', { name: 'Void' }).click()
     await page.getByRole('dialog', { name: 'Void the payment' }).getByRole('button', { name: 'Void' }).click()
     await page.locator('.page-head .badge').filter({ hasText: 'Voided' }).waitFor()
-    expect(await chain.balanceOf(hold.payer)).toBe(1_000_000n)
-    browser.expectNoProblems()
+    expect(await escrow.chain.balanceOf(hold.payer)).toBe(1_000_000n)
+    escrow.browser.expectNoProblems()
   })
 
   it('asks for the same capture once, although its answer was lost and the question was asked again', async () => {
-    const apiKey = await calls.register('radia@example.com')
+    const apiKey = await escrow.calls.register('radia@example.com')
     const hold = await openHold(apiKey)
     const page = await openDetails(apiKey, 'holds')
     let lost = 0
@@ -167,11 +97,11 @@ describe.skipIf(chromium === null)('holds and channels in the console', () => {
       await dialog.getByRole('button', { name: 'Cancel' }).click()
       await ask()
       await dialog.waitFor({ state: 'detached' })
-      expect(await chain.balanceOf(hold.payTo)).toBe(400_000n)
+      expect(await escrow.chain.balanceOf(hold.payTo)).toBe(400_000n)
       // What was answered is asked for anew.
       await ask()
       await dialog.waitFor({ state: 'detached' })
-      expect(await chain.balanceOf(hold.payTo)).toBe(800_000n)
+      expect(await escrow.chain.balanceOf(hold.payTo)).toBe(800_000n)
     } finally {
       await page.unroute('**/v1/captures')
     }
@@ -179,47 +109,47 @@ describe.skipIf(chromium === null)('holds and channels in the console', () => {
 
   it('shows no hold and no channel of another account', async () => {
     const [owner, other] = [
-      await calls.register('mary@example.com'),
-      await calls.register('grace@example.com'),
+      await escrow.calls.register('mary@example.com'),
+      await escrow.calls.register('grace@example.com'),
     ]
     const [hold, channel] = [await openHold(owner), await openChannel(owner)]
-    const page = await openPage(other, `holds/${chain.network}/${hold.hash}`)
+    const page = await openPage(other, `holds/${escrow.chain.network}/${hold.hash}`)
     await page.getByText('There is no such hold.').waitFor()
-    await openPage(other, `channels/${chain.network}/${channel.id}`)
+    await openPage(other, `channels/${escrow.chain.network}/${channel.id}`)
     await page.getByText('There is no such channel.').waitFor()
-    browser.expectNoProblems()
+    escrow.browser.expectNoProblems()
   })
 
   it('a channel shows what is signed and not claimed yet, and a withdrawal of its payer', async () => {
-    const apiKey = await calls.register('barbara@example.com')
+    const apiKey = await escrow.calls.register('barbara@example.com')
     const channel = await openChannel(apiKey)
     const page = await openDetails(apiKey, 'channels')
     await page.locator('.facts').getByText('0.75').waitFor()
     await page.getByText('Vouchers are kept here').waitFor()
     await callSettlement(channel, channel.wallet.address, 'initiateWithdraw', [channel.config, 1_000n])
     await page.getByText('withdrawal requested').waitFor()
-    browser.expectNoProblems()
+    escrow.browser.expectNoProblems()
   })
 
   it('the pages are readable in both themes and both widths', async () => {
-    const apiKey = await calls.register('hedy@example.com')
+    const apiKey = await escrow.calls.register('hedy@example.com')
     await openHold(apiKey)
     await openChannel(apiKey)
     const page = await openPage(apiKey, '')
     for (const label of ['Holds', 'Channels']) {
       await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: label }).click()
       await page.locator('.row-link').first().waitFor()
-      await browser.expectReadable(label.toLowerCase())
+      await escrow.browser.expectReadable(label.toLowerCase())
       await page.locator('.row-link').first().click()
       await page.locator('.receipt').waitFor()
-      await browser.expectReadable(`${label.toLowerCase()}-details`)
+      await escrow.browser.expectReadable(`${label.toLowerCase()}-details`)
     }
     await page.goBack()
     await page.goBack()
     await page.locator('.receipt').waitFor()
     await page.getByRole('button', { name: 'Capture' }).click()
     await page.getByRole('dialog').getByLabel('Amount').fill('0.5')
-    await browser.expectReadable('capture')
-    browser.expectNoProblems()
+    await escrow.browser.expectReadable('capture')
+    escrow.browser.expectNoProblems()
   })
 })
