@@ -137,13 +137,11 @@ export const createClaimChannels = ({
   const withoutOpen = async (
     { care }: CaredNetwork,
     claimables: readonly Claimable[],
+    gains: ReadonlyMap<string | null, bigint>,
   ): Promise<readonly Claimable[]> => {
     const ids = [...new Set(claimables.flatMap(({ channel }) => channel.settlementId ?? []))]
     const last = new Map<string, Settlement | null>()
     for (const id of ids) last.set(id, await journal.find(id))
-    const gains = new Map<string | null, bigint>()
-    for (const { channel, gain } of claimables)
-      gains.set(channel.settlementId, (gains.get(channel.settlementId) ?? 0n) + gain)
     // The same rows again would be the same claim, which a round only waited for.
     const isStalled = ({ id, createdAt, amount }: Settlement): boolean =>
       now() - createdAt.getTime() >= stalledMs && gains.get(id) !== amount
@@ -217,7 +215,7 @@ export const createClaimChannels = ({
     stopped: AbortSignal,
   ): Promise<void> => {
     const endsAtMs = now() + patienceMs
-    const due = await withoutOpen(cared, claimables)
+    const gains = sumGains(claimables)
     const pool = createWorkerPool<readonly Claimable[]>({
       concurrency: claimsAtOnce,
       keyOf: (rows) => `${cared.network} ${rows[0]?.channel.accountId}`,
@@ -225,9 +223,11 @@ export const createClaimChannels = ({
       stopped,
       onFailure: (_, error) => failures.failed(cared.network, { network: cared.network, error }),
     })
-    await pool.run(toClaims(due, cared.care), async (rows) => {
-      if (now() >= endsAtMs) return
-      await claimOrDivide(cared, rows)
+    await pool.run(toClaims(claimables, cared.care), async (rows) => {
+      // What an account's claims before came to is read in its turn: others do not wait for it.
+      const free = now() < endsAtMs ? await withoutOpen(cared, rows, gains) : []
+      if (free.length === 0) return
+      await claimOrDivide(cared, free)
       failures.succeeded(cared.network)
     })
   }
@@ -270,4 +270,12 @@ export const createClaimChannels = ({
     await claimAll(cared, [...withdrawals.values()], stopped)
     await claimAll(cared, [...others.values()], stopped)
   }
+}
+
+/** Of the channels of each claim before. */
+const sumGains = (claimables: readonly Claimable[]): ReadonlyMap<string | null, bigint> => {
+  const gains = new Map<string | null, bigint>()
+  for (const { channel, gain } of claimables)
+    gains.set(channel.settlementId, (gains.get(channel.settlementId) ?? 0n) + gain)
+  return gains
 }

@@ -115,6 +115,34 @@ it('an account with very many channels, none worth a claim, keeps no other accou
   expect(begun).toEqual(['other'])
 })
 
+it('an account with very many withdrawals, each claimed before, keeps no other account from a claim against one', async () => {
+  const clock = createManualClock()
+  const channels = [
+    ...Array.from({ length: 2_000 }, (_, index) => ({
+      ...withdrawn(index, 'many'),
+      settlementId: `claim ${index}`,
+    })),
+    { ...withdrawn(99_999, 'other'), settlementId: 'claim of other' },
+  ]
+  const begun: string[] = []
+  await createClaimChannels({
+    ledger: ledgerOf(channels),
+    journal: {
+      find: async (id) => {
+        await clock.advance(100)
+        return settlement({ id, state: 'confirmed' })
+      },
+    },
+    settleAuthorization: async ({ caller }) => {
+      begun.push(caller)
+      return pending
+    },
+    clock,
+    logger: silentLogger,
+  })({ network, care: { ...care, maxRows: 3_000, isVoidable: () => true } }, new AbortController().signal)
+  expect(begun.slice(0, 2).sort()).toEqual(['many', 'other'])
+})
+
 it('a round that looks at channels for too long claims what it has seen, and the next one goes on behind them', async () => {
   const channels = Array.from({ length: 40 }, (_, index) => withdrawn(index, 'account'))
   const clock = createManualClock()
