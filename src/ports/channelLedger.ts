@@ -78,6 +78,11 @@ export interface UnclaimedTotal {
   readonly withdrawing: bigint
 }
 
+/** The first block whose announced withdrawals were not read; null: none were. */
+interface Watch {
+  readonly nextBlock: bigint | null
+}
+
 /** What a round may look at again although no voucher came since. */
 interface DueLimits {
   /** With a ceiling above what is claimed: nothing is known to be charged, or what is was not backed. */
@@ -107,8 +112,8 @@ export interface ChannelLedger {
     network: string,
     page: { readonly limit: number; readonly after: string; readonly onlyWithdrawn?: boolean } & DueLimits,
   ): Promise<readonly LedgerChannel[]>
-  /** The first block whose announced withdrawals were not read; null: none were. */
-  findWatch(network: string): Promise<bigint | null>
+  /** Null: every channel of the network is retired, and what was read of its announcements is forgotten. */
+  findWatch(network: string): Promise<Watch | null>
   moveWatch(network: string, nextBlock: bigint): Promise<void>
   /** Of these, those with a voucher that are not retired and of which no withdrawal is known. */
   listUnnoticed(

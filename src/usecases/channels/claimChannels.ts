@@ -255,8 +255,11 @@ export const createClaimChannels = ({
       }
     }
 
+    const watched = await ledger.findWatch(cared.network)
+    if (watched === null) return
     await watch({
       ...cared,
+      ...watched,
       stopped,
       look: async (channelIds) => {
         const channels = await observe(cared, channelIds, clock.now())

@@ -11,12 +11,14 @@ import { type CaredNetwork, takeTurns } from './claimable.js'
  */
 
 interface WatchDependencies {
-  readonly ledger: Pick<ChannelLedger, 'findWatch' | 'moveWatch' | 'listUnnoticed'>
+  readonly ledger: Pick<ChannelLedger, 'moveWatch' | 'listUnnoticed'>
   readonly clock: Clock
   readonly logger: Logger
 }
 
 interface Watched extends CaredNetwork {
+  /** As `ChannelLedger.findWatch` gives it. */
+  readonly nextBlock: bigint | null
   /** False: what the chain knows of these channels is not stored, and they are to be named again. */
   readonly look: (channelIds: readonly string[]) => Promise<boolean>
   readonly stopped: AbortSignal
@@ -43,7 +45,7 @@ export const createWatchWithdrawals = ({
     now,
   })
 
-  return async ({ network, care, look, stopped }) => {
+  return async ({ network, care, nextBlock: known, look, stopped }) => {
     const endsAtMs = now() + watchMs
     const isOver = () => now() >= endsAtMs || stopped.aborted
 
@@ -77,11 +79,17 @@ export const createWatchWithdrawals = ({
     try {
       const head = await care.readHead()
       if (head === null) return
-      const known = await ledger.findWatch(network)
       // A node that is behind, or one that was far ahead, must not decide where the next round begins.
       const from = known === null || known > head ? head + 1n : known
       const oldest = from > overlap ? from - overlap : 0n
       if (known === null || known > head) await ledger.moveWatch(network, from)
+      // One query is enough, unless much was announced or the last round is long ago.
+      const whole = await care.listAnnounced({ from: oldest, to: head })
+      if (whole !== null && whole.nextBlock > head) {
+        if (await lookAt(whole.channelIds)) await ledger.moveWatch(network, head + 1n)
+        failures.succeeded(network)
+        return
+      }
       await read(
         { from, to: head },
         { queries: maxQueries, onRead: (nextBlock) => ledger.moveWatch(network, nextBlock) },

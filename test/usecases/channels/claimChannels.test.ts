@@ -46,7 +46,7 @@ interface DuePage {
 const ledgerOf = (channels: readonly LedgerChannel[]) => ({
   listDue: async (_: string, { after, limit, onlyWithdrawn }: DuePage) =>
     onlyWithdrawn === true ? [] : channels.filter(({ channelId }) => channelId > after).slice(0, limit),
-  findWatch: async () => null,
+  findWatch: async () => ({ nextBlock: null }),
   moveWatch: async () => undefined,
   listUnnoticed: async () => [],
   observe: async (_: string, seen: readonly SeenChannel[]) =>

@@ -40,7 +40,6 @@ const setup = ({
     clock,
     logger,
     ledger: {
-      findWatch: async () => state.cursor,
       moveWatch: async (_, nextBlock) => {
         state.cursor = nextBlock
       },
@@ -54,6 +53,7 @@ const setup = ({
   const round = () =>
     watch({
       network,
+      nextBlock: state.cursor,
       stopped: new AbortController().signal,
       care: {
         ...channelCareStub,
@@ -129,19 +129,26 @@ describe('announced withdrawals', () => {
     expect(state).toMatchObject({ looked: ['own'], cursor: 1_001n })
   })
 
-  it('of a page that could not be looked at are read again', async () => {
-    let isDown = true
-    const { state, round } = setup({
-      announced: new Map([[950n, ['own']]]),
-      accounts: { own: 'account' },
-      look: async () => !isDown,
-    })
-    await round()
-    expect(state.cursor).toBe(950n)
-    isDown = false
-    await round()
-    expect(state).toMatchObject({ looked: ['own'], cursor: 1_001n })
-  })
+  it.each([
+    { range: 10n, cursor: 950n },
+    { range: 1_000n, cursor: 900n },
+  ])(
+    'of a page that could not be looked at are read again, $range blocks a query',
+    async ({ range, cursor }) => {
+      let isDown = true
+      const { state, round } = setup({
+        range,
+        announced: new Map([[950n, ['own']]]),
+        accounts: { own: 'account' },
+        look: async () => !isDown,
+      })
+      await round()
+      expect(state.cursor).toBe(cursor)
+      isDown = false
+      await round()
+      expect(state).toMatchObject({ looked: ['own'], cursor: 1_001n })
+    },
+  )
 
   it('of very many strangers delay none of an account: they are not looked at', async () => {
     const announced = new Map(
@@ -160,7 +167,7 @@ describe('announced withdrawals', () => {
     const { state, round } = setup({ announced, accounts: { own: 'account' }, range: 1n, head: 905n, clock })
     await round()
     expect(state).toMatchObject({ looked: ['own'], cursor: 906n })
-    expect(state.queries.filter((from) => from < 900n)).toHaveLength(8)
+    expect(state.queries.filter((from) => from < 900n)).toHaveLength(1 + 8)
   })
 
   it('of one account with very many do not come before the one of another in the same blocks', async () => {

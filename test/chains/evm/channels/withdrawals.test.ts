@@ -82,4 +82,18 @@ describe('an announced withdrawal', () => {
     await run('claimChannels', service)
     expect(await claimedOf(channel)).toBe(1_000n)
   })
+
+  it('is looked for by one query a round, and only on networks that have a channel to look at', async () => {
+    const proxy = await scene.openProxy()
+    const service = await openService({ rpcUrls: [proxy.url] })
+    proxy.clearCalls()
+    await run('claimChannels', service)
+    expect(proxy.count('eth_getLogs')).toBe(0)
+    await pay(await open(), 1_000n, newAccount(), service)
+    for (let round = 1; round <= 3; round += 1) {
+      await run('claimChannels', service)
+      expect(proxy.count('eth_getLogs')).toBe(round)
+      await scene.chain.control.mine()
+    }
+  })
 })

@@ -137,14 +137,22 @@ describe('what is seen on chain', () => {
     expect(await listDue()).toEqual([first.channelId])
   })
 
-  it('is read from where the last round of any instance has ended', async () => {
-    const { network } = planVoucher()
+  it('is read from where the last round of any instance has ended, and anew once channels come again', async () => {
+    const voucher = planVoucher()
+    const { network } = voucher
+    const other = createChannelLedger(pool)
     expect(await ledger.findWatch(network)).toBeNull()
-    for (const block of [7n, 2n ** 60n, 9n]) {
-      await ledger.moveWatch(network, block)
-      expect(await createChannelLedger(pool).findWatch(network)).toBe(block)
+    await ledger.keep(voucher, at)
+    expect(await ledger.findWatch(network)).toEqual({ nextBlock: null })
+    for (const nextBlock of [7n, 2n ** 60n, 9n]) {
+      await ledger.moveWatch(network, nextBlock)
+      expect(await other.findWatch(network)).toEqual({ nextBlock })
     }
     expect(await ledger.findWatch(`${network}0`)).toBeNull()
+    await pool.query('update channel_vouchers set is_live = false where network = $1', [network])
+    expect(await ledger.findWatch(network)).toBeNull()
+    await pool.query('update channel_vouchers set is_live = true where network = $1', [network])
+    expect(await ledger.findWatch(network)).toEqual({ nextBlock: null })
   })
 
   it('credits the receiver once for each claim, until it was paid', async () => {
