@@ -87,6 +87,7 @@ export const describeLaneNumbering = (name: string, open: () => Promise<LanesHar
           nonce,
           recordedAt: expect.any(Date),
           replaced: [],
+          urgentShares: [],
         })),
       )
       expect((await lanes.listFrom(lane, 0, 2)).map(({ nonce }) => nonce)).toEqual([5, 6])

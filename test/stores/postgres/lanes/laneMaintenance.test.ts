@@ -161,6 +161,22 @@ describe('a replacement', () => {
     expect((await oldest(holder)).replaced.toSorted()).toEqual(['first/0', 'second/0'])
   })
 
+  it('is as urgent for the same accounts', async () => {
+    const holder = await appear()
+    await openLanes(holder)
+    await holder.lanes.lease(network, signers)
+    const urgentShares = [
+      { account: 'ada', share: 0.25 },
+      { account: 'bob', share: 0.5 },
+    ]
+    await holder.lanes.record(lane, [], sign('first'), urgentShares)
+    for (const name of ['second', 'third']) {
+      expect(await oldest(holder)).toMatchObject({ urgentShares })
+      await holder.lanes.replace(lane, await oldest(holder), sign(name))
+    }
+    expect(await oldest(holder)).toMatchObject({ transaction: 'third/0', urgentShares })
+  })
+
   it('does not change closed settlements', async () => {
     const holder = await appear()
     await openLanes(holder)
