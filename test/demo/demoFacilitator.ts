@@ -11,6 +11,9 @@ interface DemoFacilitatorOptions {
   readonly onClose: (close: () => Promise<unknown>) => void
 }
 
+/** A slow machine may need minutes to create the database. */
+const startLimitMs = 600_000
+
 /** The service as operators start it, with an embedded database that is removed at the end. */
 export const startDemoFacilitator = async ({
   port,
@@ -29,6 +32,7 @@ export const startDemoFacilitator = async ({
       ...environment,
     },
     onLogLine,
+    { startLimitMs },
   )
   onClose(facilitator.stop)
   return facilitator

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
-import { pollUntil, waitLimitMs } from './pollUntil.js'
+import { pollWithin, waitLimitMs } from './pollUntil.js'
 import { findProgram, type Program } from './program.js'
 import { spawnChild } from './spawnChild.js'
 
@@ -23,7 +23,12 @@ interface FacilitatorOptions {
   readonly preload?: URL
   /** Default: the service of these sources. */
   readonly program?: Program
+  /** How long a service that runs may take until it is ready; default: the limit of one wait. */
+  readonly startLimitMs?: number
 }
+
+/** What the error of a service that did not start shows of its output. */
+const shownLines = 30
 
 const listening = z.object({ port: z.number() })
 const main = new URL('../../src/main.ts', import.meta.url)
@@ -35,7 +40,7 @@ const main = new URL('../../src/main.ts', import.meta.url)
 export const startFacilitator = async (
   environment: Readonly<Record<string, string>>,
   onLogLine: (line: string) => void,
-  { preload, program = findProgram(main) }: FacilitatorOptions = {},
+  { preload, program = findProgram(main), startLimitMs = waitLimitMs }: FacilitatorOptions = {},
 ): Promise<FacilitatorProcess> => {
   let port = Number(environment.PORT ?? 0)
   const { flags, file } = program
@@ -44,29 +49,40 @@ export const startFacilitator = async (
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : ['ipc' as const])],
   })
-  const errorLines: string[] = []
+  const lastLines: string[] = []
+  const keepLine = (line: string) => {
+    if (lastLines.push(line) > shownLines) lastLines.shift()
+  }
   if (child.stdout !== null) {
     createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line.includes('"msg":"start.failed"')) errorLines.push(line)
+      keepLine(line)
       if (line.includes('"msg":"service.listening"')) port = listening.parse(JSON.parse(line)).port
       onLogLine(line)
     })
   }
   if (child.stderr !== null) {
-    createInterface({ input: child.stderr }).on('line', (line) => errorLines.push(line))
+    createInterface({ input: child.stderr }).on('line', keepLine)
   }
+  // Not 'exit', before which the last output may not have arrived.
+  let isClosed = false
+  child.once('close', () => {
+    isClosed = true
+  })
   const ended = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null))
   const stop = async () => {
     child.kill('SIGTERM')
     await ended
   }
   const isStarted = async (): Promise<boolean> => {
-    if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`The facilitator did not start:\n${errorLines.join('\n')}`)
+    if (isClosed) throw new Error(`The facilitator did not start:\n${lastLines.join('\n')}`)
     return port !== 0 && (await isReady(port))
   }
   try {
-    await pollUntil(isStarted, 'the facilitator to be ready', () => errorLines)
+    await pollWithin(startLimitMs, {
+      ask: isStarted,
+      what: 'the facilitator to be ready',
+      show: () => lastLines,
+    })
   } catch (error) {
     child.kill('SIGKILL')
     throw error
