@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { openTemplate, startPostgres, useExistingPostgres } from './postgresServer.js'
+import { startRecording } from './recordedStatements.js'
 
 /**
  * One Postgres and one migrated template per run. `TEST_DATABASE_URL` selects an existing server; its user must have
@@ -11,5 +12,6 @@ export default async function globalSetup(project: TestProject): Promise<() => P
   const url = process.env.TEST_DATABASE_URL
   const { provided, close } = await openTemplate(url ? useExistingPostgres(url) : await startPostgres())
   project.provide('postgres', provided)
+  startRecording(provided)
   return close
 }

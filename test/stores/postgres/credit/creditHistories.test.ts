@@ -147,7 +147,7 @@ describe('credit facts under arbitrary histories', () => {
 
   it('equal a count of the journal after many statements at once, none of which deadlocks', async () => {
     await emptyTables(pool, 'consumed_authorizations', 'settlements')
-    const statements = countRuns(80)
+    const statements = 80
     const names = Array.from({ length: 12 }, (_each, index) => `w${index}`)
     const keys = names.map((name) => `eip155:${name}`)
     const payments = fc.sample(
