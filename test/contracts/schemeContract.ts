@@ -14,6 +14,7 @@ import type { Reason } from '../../src/protocol/reasons.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import type { Authorized, Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
 import { verifyTraced } from '../support/explained.js'
+import { countRuns } from '../support/longRun.js'
 import { missedDeadline } from '../support/missedDeadline.js'
 import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 
@@ -218,12 +219,13 @@ export const describeSchemeContract = (
       it('accepts any content in the fields that it ignores, and their absence', async () => {
         const { body } = await planValid()
         const payload = proofOf(body)
+        const ignored = listPaths(payload).filter(isIgnored)
         const refused: unknown[] = []
-        for (const path of listPaths(payload).filter(isIgnored)) {
-          for (const change of [remove, ...junkValues.map((junk) => () => junk)]) {
-            const verdict = await verify(read(withProof(body, changeAt(payload, path, change))))
-            if (!verdict.isValid) refused.push({ path, reason: verdict.reason })
-          }
+        // In all of them at once: if that is accepted, none of them is read.
+        for (const change of [remove, ...junkValues.map((junk) => () => junk)]) {
+          const proof = ignored.reduce((changed, path) => changeAt(changed, path, change), payload)
+          const verdict = await verify(read(withProof(body, proof)))
+          if (!verdict.isValid) refused.push({ value: change(), reason: verdict.reason })
         }
         expect(refused).toEqual([])
       })
@@ -239,7 +241,7 @@ export const describeSchemeContract = (
             expect(typeof (await verify(read(withProof(body, proof)))).isValid).toBe('boolean')
             scheme.identify(read(withProof(body, proof)))
           }),
-          { numRuns: 100 },
+          { numRuns: countRuns(30, 100) },
         )
       })
 
