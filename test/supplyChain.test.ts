@@ -172,7 +172,8 @@ describe('the Dockerfile', () => {
       'npm prune --omit=dev --ignore-scripts',
       '.ci/prune-modules',
     ])
-    expect(image.split('\n').filter(isStep)).toEqual(steps)
+    const proven = image.split('\n').map((line) => line.trim())
+    expect(proven.filter(isStep)).toEqual(steps)
     for (const name of ['prune-modules', 'prune-unreached.mjs']) {
       expect(dockerfile).toMatch(new RegExp(`^COPY .*\\.ci/${name}.* \\./\\.ci/$`, 'm'))
       expect(readText('.dockerignore').split('\n')).toContain(`!.ci/${name}`)
