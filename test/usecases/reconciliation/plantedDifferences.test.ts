@@ -396,7 +396,7 @@ describe('a reconciliation', () => {
   })
 
   it.each([
-    ['a stream settled another amount', 'stream_differs', 'update streams set final_amount = 1_001'],
+    ['a stream settled another amount', 'stream_differs', 'update streams set final_amount = 1001'],
     ['a stream names no settlement', 'stream_differs', 'update streams set settlement_id = null'],
     ['a stream was settled that failed', 'stream_differs', `update streams set state = 'failed'`],
     [
@@ -490,7 +490,7 @@ describe('a reconciliation', () => {
   })
 
   it('counts all differences of a kind, and says that it does not list all', async () => {
-    await pool.query('insert into open_settlements select gen_random_uuid() from generate_series(1, 1_500)')
+    await pool.query('insert into open_settlements select gen_random_uuid() from generate_series(1, 1500)')
     const page = await open().reconcile()
     expect(page).toMatchObject({
       isBalanced: false,
@@ -505,7 +505,7 @@ describe('a reconciliation', () => {
     await pool.query(
       `insert into streams select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(),
          'authorization_id', gen_random_uuid(), 'settlement_id', null))).*
-       from streams s, generate_series(1, 1_100)`,
+       from streams s, generate_series(1, 1100)`,
     )
     const { counts, differences, isTruncated } = await open().reconcile()
     expect([counts, differences.length, isTruncated]).toEqual([
