@@ -6,6 +6,7 @@ import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { openBrowser, viewportHeight } from '../support/chromium.js'
+import { isLongRun } from '../support/longRun.js'
 import { pollUntil, waitLimitMs } from '../support/pollUntil.js'
 
 export interface ConsoleBrowser {
@@ -18,7 +19,7 @@ export interface ConsoleBrowser {
    * The same in both themes and both widths, with a picture of each look. The page changes its look instead of being loaded
    * for each, which takes several times as much processor time.
    */
-  expectReadable(name: string, looks?: readonly Look[]): Promise<void>
+  expectReadable(name: string): Promise<void>
   /** In the folder `SCREENSHOTS`, if it is set. */
   photograph(name: string): Promise<void>
   close(): Promise<void>
@@ -29,15 +30,15 @@ interface Look {
   readonly width: number
 }
 
-export const everyLook: readonly Look[] = [
+const everyLook: readonly Look[] = [
   { colorScheme: 'light', width: 1_280 },
   { colorScheme: 'dark', width: 360 },
   { colorScheme: 'dark', width: 1_280 },
   { colorScheme: 'light', width: 360 },
 ]
 
-/** In every combination if pictures are taken. */
-const usualLooks = process.env.SCREENSHOTS === undefined ? everyLook.slice(0, 2) : everyLook
+/** In every combination in long runs, and if pictures are taken. */
+const looks = isLongRun || process.env.SCREENSHOTS !== undefined ? everyLook : everyLook.slice(0, 2)
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -100,7 +101,7 @@ export const openConsole = async (
       expect(foreign).toEqual([])
     },
     expectAccessible: () => expectAccessible(page.url()),
-    expectReadable: async (name, looks = usualLooks) => {
+    expectReadable: async (name) => {
       try {
         for (const look of looks) {
           await show(look)
