@@ -176,13 +176,11 @@ const readTotals = async (
 
 /** Payers with code that sign vouchers themselves. */
 const findWallets = async (
-  rpc: Pick<Rpc, 'getCode'>,
+  rpc: Pick<Rpc, 'findWithCode'>,
   configs: readonly ChannelConfig[],
 ): Promise<ReadonlySet<Hex>> => {
   const asked = configs.filter(({ payerAuthorizer }) => isZero(payerAuthorizer)).map(({ payer }) => payer)
-  const payers = [...new Set(asked)]
-  const codes = await Promise.all(payers.map((payer) => rpc.getCode(payer)))
-  return new Set(payers.filter((_, index) => codes[index] !== '0x'))
+  return await rpc.findWithCode([...new Set(asked)])
 }
 
 const isListed = (tokens: readonly { readonly address: string }[], token: Hex): boolean =>

@@ -68,6 +68,7 @@ export const createSandboxRpc = ({ network, channels, logger }: SandboxChain): R
   return {
     ...createRpc(network, [], logger),
     getCode: async () => '0x',
+    findWithCode: async () => new Set(),
     call: async ({ to, data }) => ({
       succeeds: true,
       value:

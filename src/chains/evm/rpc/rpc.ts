@@ -7,6 +7,7 @@ import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import { type ChainIdentity, type Proof, systemTime } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
+import { createFindWithCode } from './accountCode.js'
 import { createBroadcast, type SendAnswer } from './broadcast.js'
 import { createLogMemory, type LogMemory } from './logMemory.js'
 import {
@@ -67,6 +68,8 @@ export interface Rpc {
   estimateGas(request: CallRequest): Promise<CallAnswer<bigint>>
   getChainId(endpoint?: Endpoint): Promise<number>
   getCode(address: Hex): Promise<Hex>
+  /** Which of the accounts have code, in one request where an endpoint allows it; none of it is run. */
+  findWithCode(accounts: readonly Hex[]): Promise<ReadonlySet<Hex>>
   getBalance(address: Hex): Promise<bigint>
   /** Transactions of an account, up to a block; `pending`: with those that a node still holds. */
   getTransactionCount(address: Hex, at: 'latest' | 'pending' | bigint): Promise<number>
@@ -160,6 +163,8 @@ export const createReads = (network: string, ask: Ask): Reads => {
     }
   }
 
+  const getCode: Rpc['getCode'] = (address) => ask('eth_getCode', [address, 'latest'], hexShape)
+
   return {
     call: (request) => attempt('eth_call', [toWire(request), toBlockTag(request.at ?? 'latest')], hexShape),
     estimateGas: (request) => {
@@ -171,7 +176,8 @@ export const createReads = (network: string, ask: Ask): Reads => {
       endpoint === undefined
         ? ask('eth_chainId', [], numberShape)
         : endpoint.request('eth_chainId', [], numberShape),
-    getCode: (address) => ask('eth_getCode', [address, 'latest'], hexShape),
+    getCode,
+    findWithCode: createFindWithCode(ask, getCode),
     getBalance: (address) => ask('eth_getBalance', [address, 'latest'], quantityShape),
     getTransactionCount: (address, at) =>
       ask('eth_getTransactionCount', [address, toBlockTag(at)], numberShape),

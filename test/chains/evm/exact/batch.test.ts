@@ -163,6 +163,23 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       expect(countTransactions(own === undefined ? outcomes : [...outcomes, own])).toBe(2)
     })
 
+    it('whose payer has code is found by a node that takes no call without a recipient', async () => {
+      const proxy = await scene.openProxy()
+      proxy.setFault('eth_call', {
+        kind: 'errorFor',
+        findError: ([call]) => (Object(call).to === undefined ? 'missing value for required field to' : null),
+      })
+      const bad = await scene.plan()
+      const { own, outcomes } = await settleWithFailing(
+        bad,
+        () => scene.chain.control.setCode(bad.payer, endlessLoop),
+        { url: proxy.url },
+      )
+      expect(own).toEqual({ state: 'failed', reason: 'invalid_exact_evm_payload_signature' })
+      expect(countTransactions(outcomes)).toBe(1)
+      expect(proxy.count('eth_getCode')).toBeGreaterThanOrEqual(10)
+    })
+
     it('that another account executes after the simulation is confirmed with that transaction', async () => {
       const sending = await open()
       const plans = await planMany(4)
@@ -340,7 +357,7 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       expect(countDistinct(proxy)).toBeLessThanOrEqual(6)
     })
 
-    it('of a batch of fifty is at most sixty, of which fifty read code in batches', async () => {
+    it('of a batch of fifty is at most eleven, of which one reads the code of all payers', async () => {
       const proxy = await scene.openProxy()
       const sending = await open({ url: proxy.url })
       await sending.settleTogether(await planMany(2))
@@ -349,10 +366,8 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       const outcomes = await sending.settleTogether(plans)
       expect(statesOf(outcomes)).toEqual(plans.map(() => 'confirmed'))
       expect(countTransactions(outcomes)).toBe(1)
-      expect(proxy.count('eth_getCode')).toBe(50)
-      const codeReads = proxy.calls.filter(({ method }) => method === 'eth_getCode')
-      expect(codeReads.every(({ isBatched }) => isBatched)).toBe(true)
-      expect(countDistinct(proxy)).toBeLessThanOrEqual(60)
+      expect(proxy.count('eth_getCode')).toBe(0)
+      expect(countDistinct(proxy)).toBeLessThanOrEqual(11)
     })
   })
 })

@@ -1,3 +1,5 @@
+import type { Hex } from 'viem'
+import { asHex } from '../../abi/words.js'
 import { type Rpc, tryCall } from '../../rpc/rpc.js'
 import { highestGasPrice } from '../fees/fees.js'
 import type { ContractCall, SettlementCall } from '../settlementCall.js'
@@ -72,16 +74,9 @@ const halve = <Item>(items: readonly Item[]): readonly (readonly Item[])[] => {
 }
 
 const findPayersWithCode = async (
-  rpc: Rpc,
+  rpc: Pick<Rpc, 'findWithCode'>,
   items: readonly { readonly call: SettlementCall }[],
-): Promise<ReadonlySet<string>> => {
-  const payers = new Map(
-    items.filter(({ call }) => call.parts === undefined).map((item) => [payerOf(item), item.call.payer]),
-  )
-  const found = await Promise.all(
-    [...payers].map(async ([key, payer]) => ((await rpc.getCode(payer)) === '0x' ? [] : [key])),
-  )
-  return new Set(found.flat())
-}
+): Promise<ReadonlySet<Hex>> =>
+  await rpc.findWithCode([...new Set(items.filter(({ call }) => call.parts === undefined).map(payerOf))])
 
-const payerOf = ({ call }: { readonly call: SettlementCall }): string => call.payer.toLowerCase()
+const payerOf = ({ call }: { readonly call: SettlementCall }): Hex => asHex(call.payer.toLowerCase())
