@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import { isFields } from '../../../protocol/fields.js'
 import { startOfMonth } from '../../../protocol/tiers.js'
 import { databaseUnavailable } from './databaseErrors.js'
+import { isUnplanned, type PlannedStatement, plannedSettings } from './plannedStatement.js'
 
 // Short: until then a connection to a silent server occupies the pool.
 const rollback = { text: 'rollback', query_timeout: 2_000 }
@@ -57,23 +58,46 @@ export async function inTransaction<T>(
 
 /**
  * A transaction in one round trip: statements without parameters, which are given the SQL condition that the caller still
- * waits. Returns the rows of the last one.
+ * waits, and for how many milliseconds. Returns the rows of the last one. What is `planned` must be runnable: it is prepared on
+ * connections that do not have it.
  */
 export async function inOneMessage(
   pool: Pool,
-  list: (isAwaited: string) => readonly string[],
-  options: Omit<TransactionOptions, 'opening'> = {},
+  list: (isAwaited: string, leftMs: number) => readonly string[],
+  { planned = [], ...options }: Omit<TransactionOptions, 'opening'> & { readonly planned?: Planned } = {},
 ): Promise<readonly unknown[]> {
-  return await onConnection(pool, options, async (client, settings, leftMs) => {
-    // `now()` is when the server received the message.
-    const isAwaited = Number.isFinite(leftMs)
-      ? `(clock_timestamp() < now() + interval '${leftMs} milliseconds')`
-      : 'true'
-    // The server runs nothing of a message after a statement that fails: what is committed here has succeeded.
-    const statements = ['begin', ...settings, ...list(isAwaited), 'commit']
-    const answer: unknown = await client.query(statements.join('; '))
-    return readRows(listResults(answer).at(-2))
-  })
+  const send = async (isPrepared: (client: PoolClient) => boolean): Promise<readonly unknown[]> =>
+    await onConnection(pool, options, async (client, settings, leftMs) => {
+      // `now()` is when the server received the message.
+      const isAwaited = Number.isFinite(leftMs)
+        ? `(clock_timestamp() < now() + interval '${leftMs} milliseconds')`
+        : 'true'
+      const prepared = isPrepared(client) ? [] : planned.map(({ prepare }) => prepare)
+      const planning = planned.length === 0 ? [] : [...prepared, ...plannedSettings]
+      // The server runs nothing of a message after a statement that fails: what is committed here has succeeded.
+      const statements = ['begin', ...settings, ...planning, ...list(isAwaited, leftMs), 'commit']
+      const answer: unknown = await client.query(statements.join('; '))
+      onPrepared(client, planned)
+      return readRows(listResults(answer).at(-2))
+    })
+  try {
+    return await send((client) => planned.every((each) => preparedOn.get(client)?.has(each)))
+  } catch (error) {
+    if (planned.length === 0 || !isUnplanned(error)) throw error
+    return await send(() => false)
+  }
+}
+
+type Planned = readonly PlannedStatement[]
+
+/** What was prepared on the connections of the driver. */
+const preparedOn = new WeakMap<PoolClient, Set<PlannedStatement>>()
+
+const onPrepared = (client: PoolClient, planned: Planned): void => {
+  if (planned.length === 0) return
+  const known = preparedOn.get(client) ?? new Set()
+  for (const each of planned) known.add(each)
+  preparedOn.set(client, known)
 }
 
 /** `settings` are statements for the begin of a transaction; `leftMs` is how long the caller still waits. */

@@ -4,6 +4,7 @@ import { createSlots } from '../../../concurrency/slots.js'
 import type { Funds, FundsHold, HoldObstacle, HoldResult, Holds } from '../../../ports/holds.js'
 import { coalesce, createKeyQueue } from '../database/coalesce.js'
 import { databaseUnavailable, isLockTimeout } from '../database/databaseErrors.js'
+import { planStatement } from '../database/plannedStatement.js'
 import { hasNul, inOneMessage } from '../database/statements.js'
 import { takesAuthorization } from '../journal/settlementRow.js'
 import {
@@ -49,12 +50,20 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
         const distinct = asked.filter((each) => first.get(each.hold.authorizationId) === each)
         const results = await inOneMessage(
           pool,
-          (isAwaited) => [
-            tryLocks(distinct),
-            deleteEnded(distinct, isLocked),
-            place(distinct, isAwaited, isLocked),
-          ],
-          { endsAt: Math.min(...asked.map(({ endsAt }) => endsAt)), isDurableLater, lockTimeoutMs },
+          (_isAwaited, leftMs) => {
+            const asks = columnsOf(distinct)
+            return [
+              `/* hold */ ${planned.tryLocks.run(keysOf(distinct))}`,
+              planned.deleteEnded.run(asks.slice(0, payerColumns)),
+              planned.place.run([...asks, String(leftMs)]),
+            ]
+          },
+          {
+            endsAt: Math.min(...asked.map(({ endsAt }) => endsAt)),
+            isDurableLater,
+            lockTimeoutMs,
+            planned: Object.values(planned),
+          },
         ).then(
           (rows) => readResults(distinct, rows),
           (error: unknown) => {
@@ -80,16 +89,18 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
 
   const decideAlone = async (
     asked: Asked,
-    decision: (asked: readonly Asked[], isAwaited: string) => string,
-  ): Promise<readonly unknown[]> =>
+    decision: (columns: Columns, isAwaited: string) => string,
+  ): Promise<readonly unknown[]> => {
+    const columns = columnsOf([asked])
     // One that waited here for too long begins no transaction.
-    await alone.run(new AbortController().signal, () =>
+    return await alone.run(new AbortController().signal, () =>
       inOneMessage(
         pool,
-        (isAwaited) => [waitForLocks(asked.hold), deleteEnded([asked]), decision([asked], isAwaited)],
+        (isAwaited) => [waitForLocks(asked.hold), deleteEnded(columns), decision(columns, isAwaited)],
         { endsAt: asked.endsAt, isDurableLater: isOfClaim(asked.hold) },
       ),
     )
+  }
 
   return {
     place: (hold, funds) =>
@@ -137,51 +148,62 @@ const waitForLocks = (hold: FundsHold): string =>
   `/* hold */ select pg_advisory_xact_lock(hashtextextended(${escapeLiteral(keyOf(hold))}, 12)),
     pg_advisory_xact_lock(hashtextextended(${escapeLiteral(hold.authorizationId)}, 13))`
 
+/** An array for each column of what is asked, as literals or parameters. */
+type Columns = readonly string[]
+
 /** Takes the same locks, and waits for none: the positions of those that are taken are a setting of the transaction. */
-const tryLocks = (asked: readonly Asked[]): string => `/* hold */
+const tryLocks = ([keys, ids]: Columns): string => `
   select set_config('quittance.locked', coalesce(string_agg(position::text, ','), ''), true)
-  from unnest(${toLiteral(asked.map(({ hold }) => keyOf(hold)))},
-    ${toLiteral(asked.map(({ hold }) => hold.authorizationId))}) with ordinality as l (payer, authorization_id, position)
+  from unnest(${keys}, ${ids}) with ordinality as l (payer, authorization_id, position)
   where pg_try_advisory_xact_lock(hashtextextended(payer, 12))
     and pg_try_advisory_xact_lock(hashtextextended(authorization_id, 13))`
 
 const isLocked = "position = any(string_to_array(current_setting('quittance.locked'), ',')::bigint[])"
 
-const toLiteral = (texts: readonly (string | null)[], type = 'text'): string =>
-  `array[${texts.map((text) => (text === null ? 'null' : escapeLiteral(text))).join(', ')}]::${type}[]`
+const toLiteral = (texts: readonly (string | null)[], type = 'text[]'): string =>
+  `array[${texts.map((text) => (text === null ? 'null' : escapeLiteral(text))).join(', ')}]::${type}`
 
-const namesAsked = 'network, asset, payer, authorization_id, spender, account, purpose, pay_to'
+const keysOf = (asked: readonly Asked[]): Columns => [
+  toLiteral(asked.map(({ hold }) => keyOf(hold))),
+  toLiteral(asked.map(({ hold }) => hold.authorizationId)),
+]
 
-/** Rows of what is asked, whose values are in the statement. */
-const listAsked = (asked: readonly Asked[], condition: string): string => {
-  const names = asked.map(({ hold }) => namesOf(hold))
-  const column = (read: (each: Asked) => string | null, type?: string) => toLiteral(asked.map(read), type)
-  const columns = [
-    ...[0, 1, 2, 3, 4, 5, 6, 7].map((index) => toLiteral(names.map((each) => each[index] ?? ''))),
-    column(({ hold }) => hold.amount.toString(), 'numeric'),
-    column(({ hold }) => String(hold.expiresAt.getTime()), 'float8'),
-    column(({ hold }) => String(hold.isPromised === true), 'boolean'),
-    column(({ hold }) => hold.promisee?.part ?? null),
-    column(({ hold }) => hold.promisee?.customer ?? null),
-    column(({ funds }) => funds.balance?.toString() ?? null, 'numeric'),
-    column(({ funds }) => funds.allowance?.toString() ?? null, 'numeric'),
-  ]
-  return `
+/** Name, type and value of each column. The first ones are those of `ofPayer`. */
+const askedColumns: readonly (readonly [string, string, (asked: Asked) => string | null])[] = [
+  ['network', 'text[]', ({ hold }) => hold.network],
+  ['asset', 'text[]', ({ hold }) => hold.asset],
+  ['payer', 'text[]', ({ hold }) => hold.payer],
+  ['authorization_id', 'text[]', ({ hold }) => hold.authorizationId],
+  ['spender', 'text[]', ({ hold }) => hold.spender],
+  ['account', 'text[]', ({ hold }) => hold.account],
+  ['purpose', 'text[]', ({ hold }) => hold.purpose],
+  ['pay_to', 'text[]', ({ hold }) => hold.payTo],
+  ['amount', 'numeric[]', ({ hold }) => hold.amount.toString()],
+  ['expires_ms', 'float8[]', ({ hold }) => String(hold.expiresAt.getTime())],
+  ['is_promised', 'boolean[]', ({ hold }) => String(hold.isPromised === true)],
+  ['part', 'text[]', ({ hold }) => hold.promisee?.part ?? null],
+  ['customer', 'text[]', ({ hold }) => hold.promisee?.customer ?? null],
+  ['balance', 'numeric[]', ({ funds }) => funds.balance?.toString() ?? null],
+  ['allowance', 'numeric[]', ({ funds }) => funds.allowance?.toString() ?? null],
+]
+const payerColumns = 3
+
+const columnsOf = (asked: readonly Asked[]): Columns =>
+  askedColumns.map(([, type, read]) => toLiteral(asked.map(read), type))
+
+/** Rows of what is asked. */
+const listAsked = (columns: Columns, condition: string): string => `
     select * from unnest(${columns.join(', ')}) with ordinality
-      as a (${namesAsked}, amount, expires_ms, is_promised, part, customer, balance, allowance, position)
+      as a (${askedColumns.map(([name]) => name).join(', ')}, position)
     where ${condition}`
-}
 
 const ofPayer = '(r.network, r.asset, r.payer) = (a.network, a.asset, a.payer)'
 
 /** No more rows are read afterwards than can be live. */
-const deleteEnded = (asked: readonly Asked[], condition = 'true'): string => {
-  const payers = asked.map(({ hold: { network, asset, payer } }) => [network, asset, payer])
-  const column = (index: number) => toLiteral(payers.map((each) => each[index] ?? ''))
-  return `delete from reservations r
-    using unnest(${column(0)}, ${column(1)}, ${column(2)}) with ordinality as a (network, asset, payer, position)
-    where ${condition} and ${ofPayer} and ${hasEnded('r')}`
-}
+const deleteEnded = (columns: Columns, condition = 'true'): string => `
+  delete from reservations r
+  using unnest(${columns.slice(0, payerColumns).join(', ')}) with ordinality as a (network, asset, payer, position)
+  where ${condition} and ${ofPayer} and ${hasEnded('r')}`
 
 const isSame = 'r.authorization_id = a.authorization_id'
 const facts = columnFacts('s')
@@ -196,8 +218,8 @@ const ofCaller = { account: 'a.account', purpose: 'a.purpose', asset: 'a.asset',
  *
  * What was committed before the locks were granted is read: each statement has a snapshot of its own.
  */
-const decide = (asked: readonly Asked[], condition = 'true'): string => `
-  asked as (${listAsked(asked, condition)}), found as (
+const decide = (columns: Columns, condition = 'true'): string => `
+  asked as (${listAsked(columns, condition)}), found as (
     select a.*, l.*, k.is_unclaimed, coalesce(l.by_hold, case when k.is_taken then 'settlement' end) as taken_by
     from asked a, lateral (
       select min(${takenBy('r', ofCaller, facts)}) filter (where ${isSame}) as by_hold,
@@ -227,8 +249,8 @@ const decide = (asked: readonly Asked[], condition = 'true'): string => `
 
 const decidedColumns = 'd.position, d.obstacle, d.taken_by, d.by_payer, d.by_spender, d.is_unclaimed'
 
-const preview = (asked: readonly Asked[]): string =>
-  `with ${decide(asked)} select ${decidedColumns}, false as is_written from decided d`
+const preview = (columns: Columns): string =>
+  `with ${decide(columns)} select ${decidedColumns}, false as is_written from decided d`
 
 const decided = z.object({
   position: z.coerce.number(),
@@ -279,8 +301,8 @@ const verifiedUntil = `case when ${isOwn} and r.holder = 'verify' then r.expires
 const settling = `array(select s from unnest(r.settling) s where ${isOwn} and s > now() - interval '1 minute')`
 
 /** Writes what fits; what is not locked is left out. */
-const place = (asked: readonly Asked[], isAwaited: string, condition = 'true'): string => `
-  with ${decide(asked, condition)}, written as (
+const place = (columns: Columns, isAwaited: string, condition = 'true'): string => `
+  with ${decide(columns, condition)}, written as (
     insert into reservations as r (network, asset, payer, authorization_id, spender, account, holder, pay_to, amount,
       expires_at, promised_at, promisee, promised_customer, reserved_at, verified_amount, verified_until, settling)
     select a.network, a.asset, a.payer, a.authorization_id, a.spender, a.account, a.purpose, a.pay_to, a.amount,
@@ -306,6 +328,28 @@ const place = (asked: readonly Asked[], isAwaited: string, condition = 'true'): 
       settling[cardinality(settling)]::text as settling_at, reserved_at::text
   )
   select ${decidedColumns}, w.authorization_id is not null as is_written, w.* from decided d left join written w using (authorization_id)`
+
+const parameters = (count: number): Columns => Array.from({ length: count }, (_, index) => `$${index + 1}`)
+
+/**
+ * The statements for holds of many: planning them takes several times as long as running them, where few are asked at once. The
+ * last parameter of `place` is how many milliseconds the caller still waits.
+ */
+const planned = {
+  tryLocks: planStatement(['text[]', 'text[]'], tryLocks(parameters(2))),
+  deleteEnded: planStatement(
+    askedColumns.slice(0, payerColumns).map(([, type]) => type),
+    deleteEnded(parameters(payerColumns), isLocked),
+  ),
+  place: planStatement(
+    [...askedColumns.map(([, type]) => type), 'float8'],
+    place(
+      parameters(askedColumns.length),
+      `clock_timestamp() < now() + $${askedColumns.length + 1} * interval '1 millisecond'`,
+      isLocked,
+    ),
+  ),
+} as const
 
 const written = z.object({
   authorization_id: z.string(),

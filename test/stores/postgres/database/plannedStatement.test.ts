@@ -1,0 +1,120 @@
+import { beforeEach, expect, test } from 'vitest'
+import { planStatement } from '../../../../src/stores/postgres/database/plannedStatement.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { inOneMessage } from '../../../../src/stores/postgres/database/statements.js'
+import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
+import { emptyTables } from '../../../support/emptyTables.js'
+import { useTestDatabase } from '../../../support/postgres.js'
+import { watchQueries } from '../../../support/watchQueries.js'
+
+const database = useTestDatabase()
+beforeEach(() => emptyTables(database.pool, 'reservations', 'settlements'))
+
+const withOneConnection = async (
+  work: (pool: ReturnType<typeof openPool>) => Promise<void>,
+): Promise<void> => {
+  const pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+  try {
+    await work(pool)
+  } finally {
+    await pool.end()
+  }
+}
+
+const sum = planStatement(
+  ['int[]', 'text'],
+  `select sum(n) || $2 as answer
+     from unnest($1) n`,
+)
+const run = (pool: ReturnType<typeof openPool>, planned = [sum]) =>
+  inOneMessage(pool, () => [sum.run(['array[1, 2]', "'; it''s'"])], { planned })
+
+const isPreparing = (message: unknown): boolean => String(message).includes('prepare planned_')
+
+test('is planned once on each connection', async () => {
+  await withOneConnection(async (pool) => {
+    const sent = await watchQueries(pool)
+    for (const _time of [1, 2, 3]) expect(await run(pool)).toEqual([{ answer: "3; it's" }])
+    expect(sent.map(isPreparing)).toEqual([true, false, false])
+    const { rows } = await pool.query('select name, generic_plans, custom_plans from pg_prepared_statements')
+    expect(rows).toMatchObject([{ generic_plans: '3', custom_plans: '0' }])
+  })
+})
+
+test('is planned again where a pooler gives another connection of the server, and the work is done once', async () => {
+  await withOneConnection(async (pool) => {
+    await run(pool)
+    await pool.query('deallocate all')
+    const sent = await watchQueries(pool)
+    expect(await run(pool)).toEqual([{ answer: "3; it's" }])
+    expect(sent.map(isPreparing)).toEqual([false, false, true])
+    expect(sent[1]).toMatchObject({ text: 'rollback' })
+    expect(await run(pool)).toEqual([{ answer: "3; it's" }])
+    expect(sent).toHaveLength(4)
+  })
+})
+
+test('is not prepared again where a pooler gives a connection on which another process has prepared it', async () => {
+  await withOneConnection(async (pool) => {
+    await run(pool)
+    // As another process, which does not know of it.
+    const [prepared] = (await pool.query('select name from pg_prepared_statements')).rows
+    await inOneMessage(pool, () => [
+      planStatement(['int[]', 'text'], 'select sum(n) || $2 as answer from unnest($1) n').prepare,
+      'select 1',
+    ])
+    expect((await pool.query('select name from pg_prepared_statements')).rows).toEqual([prepared])
+  })
+})
+
+test('fails as any other statement', async () => {
+  await withOneConnection(async (pool) => {
+    const sent = await watchQueries(pool)
+    await expect(
+      inOneMessage(pool, () => [sum.run(["array['x']::int[]", "''"])], { planned: [sum] }),
+    ).rejects.toThrow('invalid input syntax')
+    expect(sent).toHaveLength(2)
+    await expect(inOneMessage(pool, () => ['execute planned_unknown (1)'])).rejects.toThrow('does not exist')
+    expect(sent).toHaveLength(4)
+    expect(await run(pool)).toEqual([{ answer: "3; it's" }])
+  })
+})
+
+test('has a name of its text and types', () => {
+  const other = planStatement(['int[]', 'text'], 'select sum(n) || $2 from unnest($1) n')
+  const otherTypes = planStatement(['bigint[]', 'text'], 'select sum(n) || $2 from unnest($1) n')
+  expect(new Set([sum, other, otherTypes].map(({ run: call }) => call([]))).size).toBe(3)
+})
+
+test('reads no table as a whole for a hold, where it was planned while the tables were empty', async () => {
+  await withOneConnection(async (pool) => {
+    const holds = createHolds(pool)
+    const hold = (name: string) =>
+      holds.place(
+        {
+          authorizationId: name,
+          network: 'eip155:84532',
+          asset: '0xasset',
+          payer: `payer ${name}`,
+          spender: '0xrouter',
+          payTo: '0xpayee',
+          account: 'ada',
+          purpose: 'verify',
+          amount: 100n,
+          expiresAt: new Date(Date.now() + 3_600_000),
+        },
+        { balance: 100n, allowance: null },
+      )
+    const sent = await watchQueries(pool)
+    expect(await hold('first')).toMatchObject({ state: 'held' })
+    expect(await hold('second')).toMatchObject({ state: 'held' })
+    const [first, second] = sent.map(String)
+    expect([isPreparing(first), isPreparing(second)]).toEqual([true, false])
+    const explained = second?.replaceAll(/; (\/\* hold \*\/ )?execute /g, '; explain execute ') ?? ''
+    const results: unknown = await pool.query(explained)
+    const plan = JSON.stringify(results)
+    expect(plan).toContain('reservations')
+    expect(plan).toContain('Index')
+    expect(plan).not.toContain('Seq Scan')
+  })
+})
