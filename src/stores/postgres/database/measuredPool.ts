@@ -8,7 +8,7 @@ import {
   statementGroups,
 } from '../../../protocol/databaseWork.js'
 import { nameFailure } from './databaseErrors.js'
-import { describeStatement, readStatementText } from './tracedPool.js'
+import { describeStatement, isMessage, readStatementText } from './tracedPool.js'
 
 export interface Measurement {
   readonly name: PoolName
@@ -81,8 +81,7 @@ const maxGroups = 1_000
 
 // A comment before the statement names it, also in the views and logs of Postgres; otherwise its first table does.
 export const findGroup = (text: string): StatementGroup => {
-  // Such a text has values in it, and does not recur.
-  if (text.startsWith('begin; ')) return nameGroup(text)
+  if (isMessage(text)) return nameGroup(text)
   const known = groups.get(text)
   if (known !== undefined) return known
   const group = nameGroup(text)
@@ -91,7 +90,7 @@ export const findGroup = (text: string): StatementGroup => {
 }
 
 const nameGroup = (text: string): StatementGroup => {
-  const [, named = ''] = /^(?:begin; .*?|\s*)\/\* (\w+) \*\//.exec(text) ?? []
+  const [, named = ''] = /^(?:begin; .*?|set local .*?|\s*)\/\* (\w+) \*\//.exec(text) ?? []
   if (isGroup(named)) return named
   const { name, table } = describeStatement(text)
   if (transactional.has(name)) return 'transaction'

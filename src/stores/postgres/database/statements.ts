@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import { isFields } from '../../../protocol/fields.js'
 import { startOfMonth } from '../../../protocol/tiers.js'
 import { databaseUnavailable } from './databaseErrors.js'
-import { isUnplanned, type PlannedStatement, plannedSettings } from './plannedStatement.js'
+import { isUnplanned, type PlannedStatement, plannedSettings, toLiteral } from './plannedStatement.js'
 
 // Short: until then a connection to a silent server occupies the pool.
 const rollback = { text: 'rollback', query_timeout: 2_000 }
@@ -86,6 +86,42 @@ export async function inOneMessage(
     if (planned.length === 0 || !isUnplanned(error)) throw error
     return await send(() => false)
   }
+}
+
+/**
+ * One statement, as `pool.query` runs it, but planned once on each connection. A value that no message can carry is sent as a
+ * parameter, which fails alone.
+ */
+export async function queryPlanned(
+  pool: Pool,
+  planned: PlannedStatement,
+  values: readonly unknown[],
+): Promise<readonly unknown[]> {
+  const literals = values.map(toLiteral)
+  if (literals.some(hasNul)) return (await pool.query(planned.text, [...values])).rows
+  const send = async (mayBePrepared: boolean): Promise<readonly unknown[]> => {
+    const client = await pool.connect()
+    let failure: unknown
+    try {
+      const isPrepared = mayBePrepared && preparedOn.get(client)?.has(planned) === true
+      const prepared = isPrepared ? [] : [planned.prepare]
+      // The statements of a message without `begin` are a transaction as well, which needs no rollback.
+      const message = [...plannedSettings, ...prepared, planned.run(literals)].join('; ')
+      const answer: unknown = await client.query(message)
+      onPrepared(client, [planned])
+      return readRows(listResults(answer).at(-1))
+    } catch (error) {
+      failure = error
+      throw error
+    } finally {
+      // As the driver does it: what failed may have lost its connection.
+      client.release(failure !== undefined && !isUnplanned(failure))
+    }
+  }
+  return await send(true).catch((error: unknown) => {
+    if (!isUnplanned(error)) throw error
+    return send(false)
+  })
 }
 
 type Planned = readonly PlannedStatement[]

@@ -45,6 +45,9 @@ interface Operation {
   readonly table: string
 }
 
+/** Whether it is a message of several statements, whose text has values in it and does not recur. */
+export const isMessage = (text: string): boolean => /^(?:begin|set local [^;]+); /.test(text)
+
 const described = new Map<string, Operation>()
 const maxDescribed = 1_000
 
@@ -52,8 +55,9 @@ const leadingComment = /^\s*\/\* \w+ \*\//
 // After `from`, a name before a parenthesis is a function.
 const firstTable = /\b(?:into|update)\s+([a-z_]+)|\b(?:from|join)\s+([a-z_]+)\b(?!\s*\()/i
 
-/** The first word, and the first table that is named. */
+/** The first word, and the first table that is named; of a message neither, as payers choose words in it. */
 export const describeStatement = (text: string): Operation => {
+  if (isMessage(text)) return { name: 'BEGIN', table: '' }
   const known = described.get(text)
   if (known !== undefined) return known
   const statement = text.replace(leadingComment, '')

@@ -53,7 +53,7 @@ export const createPlaceHolds = (pool: Pool): Pick<Holds, 'place' | 'findObstacl
           (_isAwaited, leftMs) => {
             const asks = columnsOf(distinct)
             return [
-              `/* hold */ ${planned.tryLocks.run(keysOf(distinct))}`,
+              planned.tryLocks.run(keysOf(distinct)),
               planned.deleteEnded.run(asks.slice(0, payerColumns)),
               planned.place.run([...asks, String(leftMs)]),
             ]
@@ -152,7 +152,7 @@ const waitForLocks = (hold: FundsHold): string =>
 type Columns = readonly string[]
 
 /** Takes the same locks, and waits for none: the positions of those that are taken are a setting of the transaction. */
-const tryLocks = ([keys, ids]: Columns): string => `
+const tryLocks = ([keys, ids]: Columns): string => `/* hold */
   select set_config('quittance.locked', coalesce(string_agg(position::text, ','), ''), true)
   from unnest(${keys}, ${ids}) with ordinality as l (payer, authorization_id, position)
   where pg_try_advisory_xact_lock(hashtextextended(payer, 12))
@@ -329,23 +329,21 @@ const place = (columns: Columns, isAwaited: string, condition = 'true'): string 
   )
   select ${decidedColumns}, w.authorization_id is not null as is_written, w.* from decided d left join written w using (authorization_id)`
 
-const parameters = (count: number): Columns => Array.from({ length: count }, (_, index) => `$${index + 1}`)
+const columnTypes = askedColumns.map(([, type]) => type)
+
+const parameters = (types: readonly string[]): Columns => types.map((type, index) => `$${index + 1}::${type}`)
 
 /**
  * The statements for holds of many: planning them takes several times as long as running them, where few are asked at once. The
  * last parameter of `place` is how many milliseconds the caller still waits.
  */
 const planned = {
-  tryLocks: planStatement(['text[]', 'text[]'], tryLocks(parameters(2))),
-  deleteEnded: planStatement(
-    askedColumns.slice(0, payerColumns).map(([, type]) => type),
-    deleteEnded(parameters(payerColumns), isLocked),
-  ),
+  tryLocks: planStatement(tryLocks(parameters(['text[]', 'text[]']))),
+  deleteEnded: planStatement(deleteEnded(parameters(columnTypes.slice(0, payerColumns)), isLocked)),
   place: planStatement(
-    [...askedColumns.map(([, type]) => type), 'float8'],
     place(
-      parameters(askedColumns.length),
-      `clock_timestamp() < now() + $${askedColumns.length + 1} * interval '1 millisecond'`,
+      parameters(columnTypes),
+      `clock_timestamp() < now() + $${columnTypes.length + 1}::float8 * interval '1 millisecond'`,
       isLocked,
     ),
   ),

@@ -5,7 +5,8 @@ import type { ClaimedHold, Settlement, SettlementClaim } from '../../../ports/se
 import type { RunBatch } from '../database/coalesce.js'
 import { isLockTimeout } from '../database/databaseErrors.js'
 import type { Instance } from '../database/instance.js'
-import { inTransaction, toMonth, withoutNul } from '../database/statements.js'
+import { type PlannedStatement, planStatement } from '../database/plannedStatement.js'
+import { inTransaction, queryPlanned, toMonth, withoutNul } from '../database/statements.js'
 import { hasEnded, takenBy } from '../holds/holdRules.js'
 import { readSettlement, settlementColumns, takesAuthorization } from './settlementRow.js'
 
@@ -42,7 +43,7 @@ export const claimSettlements =
   (pool: Pool, instance: Instance): RunBatch<ClaimRequest, ClaimResult> =>
   async (claims, endsAt) => {
     try {
-      return await claimTogether(pool, instance, claims)
+      return await claimTogether(instance, claims, (planned, values) => queryPlanned(pool, planned, values))
     } catch (error) {
       if (!isLockTimeout(error)) throw error
       return await inTransaction(pool, (client) => claimFree(client, instance, claims), { endsAt })
@@ -61,33 +62,33 @@ const claimFree = async (
   const held = claims.filter(({ hold }) => hold !== null).map(({ claim }) => claim.authorizationId)
   const { rows } = await client.query(tryLocks, [[...new Set(held)]])
   const locked = new Set(rows.map((value) => lockedRow.parse(value).id))
+  const runFree: Run = async ({ text }, values) => (await client.query(text, [...values])).rows
   const free = claims.filter(({ claim, hold }) => hold === null || locked.has(claim.authorizationId))
-  const results = free.length === 0 ? [] : await claimTogether(client, instance, free)
+  const results = free.length === 0 ? [] : await claimTogether(instance, free, runFree)
   const byClaim = new Map(free.map((each, index) => [each, results[index]]))
   return claims.map((each) => byClaim.get(each) ?? { state: 'held' })
 }
 
+type Run = (statement: PlannedStatement, values: readonly unknown[]) => Promise<readonly unknown[]>
+
 const claimTogether = async (
-  client: Pool | PoolClient,
   instance: Instance,
   claims: readonly ClaimRequest[],
+  run: Run,
 ): Promise<readonly ClaimResult[]> => {
   const first = new Map(claims.toReversed().map((each) => [each.claim.authorizationId, each]))
   const distinct = claims.filter((each) => first.get(each.claim.authorizationId) === each)
-  const { rows } = await client.query(
-    distinct.some(({ quota }) => quota !== null) ? claimWithQuota : claimWithoutQuota,
-    [
-      ...columnsOf(distinct),
-      instance.id,
-      distinct.map(readCustomer),
-      distinct.map(({ claim }) => claim.proofFingerprint ?? null),
-      distinct.map(({ claim }) => claim.wallets?.payer ?? null),
-      distinct.map(({ claim }) => claim.wallets?.payee ?? null),
-      distinct.map(({ claim }) => claim.dollarDecimals ?? null),
-      distinct.map(({ hold }) => hold?.purpose ?? 'settle'),
-      distinct.filter(({ hold }) => hold !== null).map(({ claim }) => claim.authorizationId),
-    ],
-  )
+  const rows = await run(distinct.some(({ quota }) => quota !== null) ? claimWithQuota : claimWithoutQuota, [
+    ...columnsOf(distinct),
+    instance.id,
+    distinct.map(readCustomer),
+    distinct.map(({ claim }) => claim.proofFingerprint ?? null),
+    distinct.map(({ claim }) => claim.wallets?.payer ?? null),
+    distinct.map(({ claim }) => claim.wallets?.payee ?? null),
+    distinct.map(({ claim }) => claim.dollarDecimals ?? null),
+    distinct.map(({ hold }) => hold?.purpose ?? 'settle'),
+    distinct.filter(({ hold }) => hold !== null).map(({ claim }) => claim.authorizationId),
+  ])
   const answers = new Map(rows.map(readResult))
   return claims.map((each) => {
     const leader = first.get(each.claim.authorizationId)
@@ -190,14 +191,14 @@ const opened = (source: string): string => `opened as (
 )`
 
 /** Returns a result per claim. */
-const claimWithoutQuota = `/* claim */
+const claimWithoutQuota = planStatement(`/* claim */
   with ${claims}, ${opened(`claims a where ${isFree}`)}
   select a.id as claim_id, o.id is not null as is_opened, false as is_uncounted, a.id in (select id from held) as is_held,
     null as is_granted, null as has_quota_left, o.*
-  from claims a left join opened o on o.id = a.id`
+  from claims a left join opened o on o.id = a.id`)
 
 /** Returns a result per claim. Locks authorizations, then quota rows, then settlements, as closing does (no deadlocks). */
-const claimWithQuota = `/* claim */
+const claimWithQuota = planStatement(`/* claim */
   with ${claims}, quotas as (
     select q.account_id, q.month, q.used from quota_uses q
     where (q.account_id, q.month) in (select quota_holder, quota_month from claims where quota_month is not null)
@@ -222,4 +223,4 @@ const claimWithQuota = `/* claim */
     a.id in (select id from held) as is_held, p.is_granted, q.used + coalesce(c.count, 0) < a.quota_limit as has_quota_left, o.*
   from claims a left join quotas q on q.account_id = a.quota_holder and q.month = a.quota_month
     left join counts c on c.quota_holder = a.quota_holder and c.quota_month = a.quota_month
-    left join slots p on p.id = a.id left join opened o on o.id = a.id`
+    left join slots p on p.id = a.id left join opened o on o.id = a.id`)

@@ -1,6 +1,8 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { ConfirmedBlock, ConfirmedBlocks } from '../../../ports/settlementJournal.js'
+import { planStatement } from '../database/plannedStatement.js'
+import { queryPlanned } from '../database/statements.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
 
@@ -57,14 +59,14 @@ const listBlocks = `
  * removes what the one before replaced: so each is updated in place, logs its change alone, and writes no index. All at once
  * would write most to other pages, and each to every index.
  */
-const markOnEachPage = `
+const markOnEachPage = planStatement(`
   with unmarked as (
     select s.id, row_number() over (partition by (s.ctid::text::point)[0] order by s.ctid) as place
     from settlements s where ${inBlock} and ${isStillInBlock}
   ), marked as (
     update settlements s set is_final = true from unmarked u where s.id = u.id and u.place = 1 and ${isStillInBlock}
   )
-  select count(*)::integer as left from unmarked where place > 1`
+  select count(*)::integer as left from unmarked where place > 1`)
 
 const leftRow = z.tuple([z.object({ left: z.number() })])
 
@@ -82,7 +84,7 @@ export const createConfirmedBlocks = (pool: Pool): ConfirmedBlocks => ({
 
   markFinal: async (block) => {
     for (let left = 1; left > 0; ) {
-      const { rows } = await pool.query(markOnEachPage, valuesOf(block))
+      const rows = await queryPlanned(pool, markOnEachPage, valuesOf(block))
       left = leftRow.parse(rows)[0].left
     }
   },

@@ -1,12 +1,20 @@
 import type { Pool } from 'pg'
+import { z } from 'zod'
 import { AppError } from '../../../errors.js'
 import type { Closing, Recorder, Settlement, SettlementJournal } from '../../../ports/settlementJournal.js'
 import { secondsUntilNextMonth } from '../../../protocol/tiers.js'
 import { coalesce, type RunBatch } from '../database/coalesce.js'
 import { databaseUnavailable, mapDatabaseErrors } from '../database/databaseErrors.js'
 import { type Instance, isOwned } from '../database/instance.js'
+import { planStatement } from '../database/plannedStatement.js'
 import { maxCallMs } from '../database/pool.js'
-import { createBackgroundRetries, hasNul, timeOrderedUuid, uuidForm } from '../database/statements.js'
+import {
+  createBackgroundRetries,
+  hasNul,
+  queryPlanned,
+  timeOrderedUuid,
+  uuidForm,
+} from '../database/statements.js'
 import { ensureQuotaRow, lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotas.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 import { claimSettlements, isRenewable } from './claimSettlements.js'
@@ -221,13 +229,17 @@ const close = ({
   ) ${after}, events as (${insertSettlementEvents('closed', "'settlement.' || s.state")})
   select id from closed`
 
-const closeWithoutRefund = close({ quotaLock: '', isLocked: 'true', after: '' })
+const closeWithoutRefund = planStatement(close({ quotaLock: '', isLocked: 'true', after: '' }))
 
-const closeWithRefund = close({
-  quotaLock: `${lockQuotas("select id from closing where state = 'failed'")},`,
-  isLocked: quotasAreLocked,
-  after: `, ${refundQuota}`,
-})
+const closeWithRefund = planStatement(
+  close({
+    quotaLock: `${lockQuotas("select id from closing where state = 'failed'")},`,
+    isLocked: quotasAreLocked,
+    after: `, ${refundQuota}`,
+  }),
+)
+
+const closedRow = z.object({ id: z.string() })
 
 /** Closes open rows; true for each that this call closed. */
 export const closeSettlements =
@@ -237,7 +249,7 @@ export const closeSettlements =
     const first = new Map(requests.toReversed().map((each) => [each.id, each]))
     const closings = [...first.values()]
     const mayFail = closings.some(({ closing }) => closing.state === 'failed')
-    const { rows } = await pool.query<{ id: string }>(mayFail ? closeWithRefund : closeWithoutRefund, [
+    const rows = await queryPlanned(pool, mayFail ? closeWithRefund : closeWithoutRefund, [
       closings.map(({ id }) => id),
       closings.map(({ closing }) => closing.state),
       closings.map(({ closing }) => closing.transaction || null),
@@ -249,7 +261,7 @@ export const closeSettlements =
       closings.map(({ closing }) => confirmedOf(closing)?.gasUsed?.toString() ?? null),
       closings.map(({ newest }) => newest ?? null),
     ])
-    const closed = new Set(rows.map(({ id }) => id))
+    const closed = new Set(rows.map((row) => closedRow.parse(row).id))
     return requests.map((each) => first.get(each.id) === each && closed.has(each.id))
   }
 

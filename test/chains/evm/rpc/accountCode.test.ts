@@ -51,7 +51,14 @@ describe('which accounts have code', () => {
     const keys = createAddresses(40)
     const precompile = `0x${'00'.repeat(19)}01` as const
     const withCode = [safe.address, delegated.address, multicall3Address] as const
-    const asked: readonly Hex[] = [safe.address, ...keys, delegated.address, precompile, former.address, multicall3Address]
+    const asked: readonly Hex[] = [
+      safe.address,
+      ...keys,
+      delegated.address,
+      precompile,
+      former.address,
+      multicall3Address,
+    ]
     expect(await rpc.findWithCode(asked)).toEqual(new Set(withCode))
     expect([proxy.count('eth_call'), proxy.count('eth_getCode')]).toEqual([1, 0])
     for (const account of asked) {

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
+import { findGroup } from '../../../../src/stores/postgres/database/measuredPool.js'
 import { planStatement } from '../../../../src/stores/postgres/database/plannedStatement.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
-import { inOneMessage } from '../../../../src/stores/postgres/database/statements.js'
+import { inOneMessage, queryPlanned } from '../../../../src/stores/postgres/database/statements.js'
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -22,9 +23,8 @@ const withOneConnection = async (
 }
 
 const sum = planStatement(
-  ['int[]', 'text'],
-  `select sum(n) || $2 as answer
-     from unnest($1) n`,
+  `select sum(n) || $2::text as answer
+     from unnest($1::int[]) n`,
 )
 const run = (pool: ReturnType<typeof openPool>, planned = [sum]) =>
   inOneMessage(pool, () => [sum.run(['array[1, 2]', "'; it''s'"])], { planned })
@@ -59,10 +59,7 @@ test('is not prepared again where a pooler gives a connection on which another p
     await run(pool)
     // As another process, which does not know of it.
     const [prepared] = (await pool.query('select name from pg_prepared_statements')).rows
-    await inOneMessage(pool, () => [
-      planStatement(['int[]', 'text'], 'select sum(n) || $2 as answer from unnest($1) n').prepare,
-      'select 1',
-    ])
+    await inOneMessage(pool, () => [planStatement(sum.text).prepare, 'select 1'])
     expect((await pool.query('select name from pg_prepared_statements')).rows).toEqual([prepared])
   })
 })
@@ -80,10 +77,57 @@ test('fails as any other statement', async () => {
   })
 })
 
-test('has a name of its text and types', () => {
-  const other = planStatement(['int[]', 'text'], 'select sum(n) || $2 from unnest($1) n')
-  const otherTypes = planStatement(['bigint[]', 'text'], 'select sum(n) || $2 from unnest($1) n')
-  expect(new Set([sum, other, otherTypes].map(({ run: call }) => call([]))).size).toBe(3)
+test('has a name of its text', () => {
+  const [other, same] = [planStatement(sum.text.replace('sum', 'max')), planStatement(sum.text)]
+  expect(other.run([])).not.toBe(sum.run([]))
+  expect(same.run([])).toBe(sum.run([]))
+})
+
+test.each([
+  ['nothing', null],
+  ['texts with quotes, backslashes and braces', `'"\\'' {},null $1; --`],
+  ['texts of several lines', 'a\n\tb'],
+  ['texts that only look like null', 'null'],
+  ['empty texts', ''],
+  ['characters of all planes', 'é€𝄞'],
+])('takes %s as a value, and in an array, as the driver does', async (_what, text) => {
+  const values = [text, [text, 'other', text], [1, null, 3], 12n, true, new Date(1_700_000_000_123)]
+  const planned = planStatement(
+    '/* other */ select $1::text as a, $2::text[] as b, $3::int[] as c, $4::numeric as d, $5::boolean as e, $6::timestamptz as f',
+  )
+  const { rows } = await database.pool.query(planned.text, values)
+  expect(rows).toMatchObject([{ a: text, b: [text, 'other', text], c: [1, null, 3], d: '12', e: true }])
+  expect(await queryPlanned(database.pool, planned, values)).toEqual(rows)
+})
+
+test('of one statement is planned again where a pooler gives another connection, which is kept', async () => {
+  await withOneConnection(async (pool) => {
+    const planned = planStatement('select pg_backend_pid() as pid where $1::text is not null')
+    const first = await queryPlanned(pool, planned, ['a'])
+    await pool.query('deallocate all')
+    const sent = await watchQueries(pool)
+    expect(await queryPlanned(pool, planned, ['a'])).toEqual(first)
+    expect(await queryPlanned(pool, planned, ['a'])).toEqual(first)
+    expect(sent.map(isPreparing)).toEqual([false, true, false])
+  })
+})
+
+test('takes a NUL to the server as a parameter, where it fails as before', async () => {
+  const planned = planStatement('select $1::text[] as a')
+  const values = [['fine', 'a\0b']]
+  const error = await database.pool.query(planned.text, values).catch((reason: unknown) => reason)
+  await expect(queryPlanned(database.pool, planned, values)).rejects.toMatchObject({ code: '22021' })
+  expect(error).toMatchObject({ code: '22021' })
+})
+
+test('is named in the first line of its message, also where it is prepared', async () => {
+  await withOneConnection(async (pool) => {
+    const sent = await watchQueries(pool)
+    const planned = planStatement("/* claim */\n  select 1 as one\n  where 'a' <> $1::text")
+    for (const _time of [1, 2]) expect(await queryPlanned(pool, planned, ['b'])).toEqual([{ one: 1 }])
+    expect(sent.map(isPreparing)).toEqual([true, false])
+    expect(sent.map((message) => findGroup(String(message)))).toEqual(['claim', 'claim'])
+  })
 })
 
 test('reads no table as a whole for a hold, where it was planned while the tables were empty', async () => {

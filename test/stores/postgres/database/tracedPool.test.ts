@@ -8,6 +8,8 @@ it.each([
   ['with due as (select id from webhook_deliveries) select 1 from due', 'WITH', 'webhook_deliveries'],
   ['set local statement_timeout = 1500', 'SET', ''],
   ['begin', 'BEGIN', ''],
+  ["begin; execute planned_1 ('from secret'); commit", 'BEGIN', ''],
+  ["set local enable_seqscan = off; execute planned_1 ('from secret')", 'BEGIN', ''],
   ['select extract(epoch from now())', 'SELECT', ''],
   ['', 'UNKNOWN', ''],
 ])('a span of %j is named by its operation and its first table', (text, name, table) => {
