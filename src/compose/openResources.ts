@@ -117,7 +117,7 @@ export const openResources = async (config: Config, environment: Environment) =>
   if (config.sandbox !== 'off') {
     logger.warn({ sandbox: config.sandbox, hint: 'no payment of this instance is real' }, 'sandbox.enabled')
   }
-  const registration = openRegistration(config.accounts, logger)
+  const registration = await openRegistration(config.accounts, logger)
   const findConfigured = await openConfiguredRecipients(config, registry, logger).catch(
     async (error: unknown) => {
       await chains.close()

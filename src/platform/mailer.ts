@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import type { Mailer } from '../ports/accountStore.js'
 import type { Logger } from '../ports/logger.js'
 import type { Secret } from './secret.js'
@@ -14,7 +13,9 @@ const deadlineMs = 15_000
 const maxInFlight = 1_000
 
 /** Sends over pooled SMTP connections. `send` does not wait; failures are only logged. */
-export const createMailer = ({ url, from }: MailerSettings, logger: Logger): Mailer => {
+export const createMailer = async ({ url, from }: MailerSettings, logger: Logger): Promise<Mailer> => {
+  // Its code is loaded only where mail is configured.
+  const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     url: url.reveal(),
     pool: true,
@@ -62,12 +63,12 @@ type OpenRegistration =
   | { readonly mode: 'verified'; readonly mailer: Mailer }
 
 /** Logs which callers get full API keys; creates the mailer if mail is configured. */
-export const openRegistration = (
+export const openRegistration = async (
   { registration: mode, apiKeyRequired, mail }: RegistrationSettings,
   logger: Logger,
-): OpenRegistration => {
+): Promise<OpenRegistration> => {
   const fields = { registration: mode, apiKeyRequired }
-  const mailer = mail === null ? null : createMailer(mail, logger)
+  const mailer = mail === null ? null : await createMailer(mail, logger)
   switch (mode) {
     case 'once':
       logger.info(

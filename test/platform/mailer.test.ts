@@ -20,7 +20,7 @@ describe('mails', () => {
   afterEach(() => server.close())
 
   it('reach the server with sender and recipient', async () => {
-    const mailer = open()
+    const mailer = await open()
     mailer.send(mail)
     await mailer.close()
     const [received] = server.mails
@@ -46,7 +46,7 @@ describe('mails', () => {
     { what: 'is unreachable', url: () => 'smtp://127.0.0.1:1', prepare: () => {} },
   ])('that cannot be sent are logged without their content: the server $what', async ({ url, prepare }) => {
     prepare()
-    const mailer = open(url())
+    const mailer = await open(url())
     mailer.send(mail)
     await mailer.close()
     expect(server.mails).toEqual([])

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { scrubText } from '../../platform/scrub.js'
 import type { Secret } from '../../platform/secret.js'
 import type { Clock } from '../../ports/clock.js'
@@ -43,6 +43,8 @@ export const openRedis = async (
   }: RedisClientOptions,
 ): Promise<Redis> => {
   checkUrl(url)
+  // Its code is loaded only where Redis is configured.
+  const { Redis } = await import('ioredis')
   const redis = new Redis(url, {
     ...deadlines,
     commandTimeout: commandTimeoutMs,
@@ -122,6 +124,7 @@ export const pingRedis = async (url: Secret): Promise<void> => {
   checkUrl(address)
   // They are longer than those of a request: a command that also checks nodes and databases waits here, and no payment.
   const patience = { connectTimeout: 10_000, commandTimeout: 10_000, socketTimeout: 10_000 }
+  const { Redis } = await import('ioredis')
   const redis = new Redis(address, {
     ...deadlines,
     ...patience,

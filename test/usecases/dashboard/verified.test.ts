@@ -23,7 +23,7 @@ describe('the dashboard with REGISTRATION=verified', () => {
     await emptyTables(database.pool, 'accounts', 'api_keys')
     server = await startSmtpServer()
     logger = createMemoryLogger()
-    mailer = createMailer({ url: new Secret(server.url), from: 'keys@quittance.example' }, logger)
+    mailer = await createMailer({ url: new Secret(server.url), from: 'keys@quittance.example' }, logger)
     dashboard = openDashboard(database, { registration: { mode: 'verified', mailer }, logger, used: 42 })
   })
   afterEach(async () => {
