@@ -15,6 +15,7 @@ import { createLogger } from './platform/logger.js'
 import { scrubText } from './platform/scrub.js'
 import { DeploymentError } from './platform/startError.js'
 import { version } from './platform/version.js'
+import { holdYoungGeneration, releaseYoungGeneration } from './platform/youngGeneration.js'
 import type { Logger } from './ports/logger.js'
 import { connectToSupervisor } from './workers/link.js'
 import { supervisedVariable } from './workers/messages.js'
@@ -94,6 +95,7 @@ const serve = async (): Promise<void> => {
   const screen = process.stdout.isTTY ? createScreen(process.stdout, hasColours) : null
   // When a terminal goes away, SIGHUP ends the service, and no error about a lost line is worth another line.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  holdYoungGeneration()
   const openLog = (level: Config['logLevel']) =>
     createLogger({ level, ...(screen === null ? {} : { destination: screen }) })
   try {
@@ -130,6 +132,7 @@ const serve = async (): Promise<void> => {
       end: () => ending.close(),
     })
     await app.ready()
+    releaseYoungGeneration()
     const { host, port } = config.server
     const url = await app.listen({ host, port, backlog: connectionBacklog }).catch(async (error: unknown) => {
       await close()
@@ -199,6 +202,7 @@ const supervise = async (config: Config, logger: Logger): Promise<void> => {
   const supervisor = await superviseWorkers({ config, program, logger, clock: systemClock })
   // The worker has said why it did not start.
   if (!supervisor.isStarted) process.exit(1)
+  releaseYoungGeneration()
   const grace = graceOf(config, config.server.shutdownDelayMs + supervisorMarginMs)
   const ending = closeWithGrace(grace, async ({ err, signal }) => {
     if (err !== undefined) logger.error({ error: err }, 'process.failed')

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Config } from '../config.js'
 import { foldCounters, mergeMetrics } from '../platform/mergeMetrics.js'
+import { holdingPreload } from '../platform/youngGeneration.js'
 import type { Clock } from '../ports/clock.js'
 import type { Logger } from '../ports/logger.js'
 import { createMemoryRateLimiter } from '../stores/cache/rateLimiter.js'
@@ -70,7 +71,12 @@ export const superviseWorkers = async ({
   let isClosing = false
   let pauseMs = firstPauseMs
 
-  cluster.setupPrimary({ exec: program, args: [], serialization: 'advanced' })
+  cluster.setupPrimary({
+    exec: program,
+    execArgv: [...process.execArgv, '--import', holdingPreload],
+    args: [],
+    serialization: 'advanced',
+  })
 
   /** Null: no process could be made. */
   const fork = (): Worker | null => {
