@@ -13,7 +13,7 @@ import { createStatistics } from '../src/stores/postgres/statistics/statistics.j
 import { createWebhookOutbox } from '../src/stores/postgres/webhooks/webhookOutbox.js'
 import { claimOf } from '../test/support/claimOf.js'
 import { addInstance } from '../test/support/instances.js'
-import { insertJournalRows } from '../test/support/journalRows.js'
+import { fillJournal, requireDisk } from './fillJournal.js'
 import { measureSettlementCost } from './measureSettlementCost.js'
 import type { Scale } from './options.js'
 import { startDatabase } from './startDatabase.js'
@@ -24,23 +24,15 @@ const sizes: readonly number[] = [10_000, 100_000, 1_000_000]
 const quickSizes: readonly number[] = [2_000, 20_000, 200_000]
 const rounds = 400
 const warmUps = 100
-const rowsAtOnce = 50_000
-const paymentsPerBlock = 10
 const costRounds = 5_000
-
-/** One million payments a day: the last minutes of them are not final, and one in two belongs to an account. */
-const columns = {
-  caller: `case when n % 2 = 0 then 'account ' || n % 1000 else 'anonymous' end`,
-  network: `case n % 10 when 0 then 'solana:devnet' when 1 then 'eip155:8453' else 'eip155:84532' end`,
-  transaction: `'0x' || md5(n::text) || md5(n::text)`,
-  is_final: 'n > 2000',
-  created_at: `now() - n * interval '0.0864 seconds'`,
-} as const
 
 type Statement = readonly [name: string, run: (at: number) => Promise<unknown>]
 
 /** Times every hot statement at several sizes of the journal: none may become slower. */
 export const measureGrowth = async (scale: Scale): Promise<readonly Verdict[]> => {
+  const more = Number(process.env.BENCH_GROWTH_ROWS ?? 0)
+  const counts = [...(scale < 1 ? quickSizes : sizes), ...(more > 0 ? [more] : [])]
+  await requireDisk(Math.max(...counts))
   const database = await startDatabase()
   const pool = openPool({
     url: database.url,
@@ -52,8 +44,6 @@ export const measureGrowth = async (scale: Scale): Promise<readonly Verdict[]> =
   try {
     await migrate(pool, new URL('../migrations/', import.meta.url))
     const statements = await listStatements(pool)
-    const more = Number(process.env.BENCH_GROWTH_ROWS ?? 0)
-    const counts = [...(scale < 1 ? quickSizes : sizes), ...(more > 0 ? [more] : [])]
     const table = printTable(
       'Growth',
       `First decile of ${Math.ceil(rounds * scale)} in ms, one connection, by settlements in the journal.`,
@@ -65,7 +55,7 @@ export const measureGrowth = async (scale: Scale): Promise<readonly Verdict[]> =
     const measured = new Map<string, number[]>()
     let rows = 0
     for (const count of counts) {
-      await fill(pool, rows, count)
+      await fillJournal(pool, rows, count)
       rows = count
       for (const [name, run] of statements) {
         const decile = await timeDecile(run, Math.ceil(rounds * scale))
@@ -100,36 +90,6 @@ const timeDecile = async (run: (at: number) => Promise<unknown>, count: number):
   }
   return times.toSorted((left, right) => left - right)[Math.floor(times.length / 10)] ?? Number.NaN
 }
-
-/** Also an endpoint and a delivered message for every hundredth settlement. */
-const fill = async (pool: Pool, from: number, to: number): Promise<void> => {
-  for (let rows = from; rows < to; rows += rowsAtOnce) {
-    await insertJournalRows(pool, { count: Math.min(rowsAtOnce, to - rows), columns: shifted(rows) })
-  }
-  const endpoints = `generate_series(${from / 100 + 1}, ${to / 100}) n`
-  await pool.query(
-    `insert into webhook_endpoints (account_id, url, sealed_secret)
-     select 'account ' || n, 'https://a.example/', '\\x00' from ${endpoints} on conflict do nothing`,
-  )
-  await pool.query(
-    `insert into webhook_deliveries (account_id, type, data, state, due_at)
-     select 'account ' || n, 'settlement.confirmed', '{}', 'delivered', null from ${endpoints}`,
-  )
-  for (const table of ['settlements', 'webhook_deliveries', 'webhook_endpoints', 'unfinal_settlements']) {
-    await pool.query(`vacuum analyze ${table}`)
-  }
-  await pool.query('checkpoint')
-}
-
-/** Later rows are older, as if the service had run for longer. */
-const shifted = (rows: number): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries({
-      ...columns,
-      block_number: `2000000000 - n / ${paymentsPerBlock}`,
-      block_hash: `'0x' || lpad((n / ${paymentsPerBlock})::text, 64, '0')`,
-    }).map(([name, value]) => [name, value.replaceAll(/\bn\b/g, `(n + ${rows})`)]),
-  )
 
 const listStatements = async (pool: Pool): Promise<readonly Statement[]> => {
   const instance = await addInstance(pool)
