@@ -24,6 +24,7 @@ const measurements: Readonly<Record<Part, () => Promise<Measure>>> = {
     return (scale) => measureSettle('1 s blocks', scale)
   },
   instances: async () => (await import('./measureInstances.js')).measureInstances,
+  workers: async () => (await import('./measureWorkers.js')).measureWorkers,
   upto: async () => (await import('./measureUpto.js')).measureUpto,
   vouchers: async () => (await import('./measureVouchers.js')).measureVouchers,
   schemes: async () => (await import('./measureSchemes.js')).measureSchemes,

@@ -7,6 +7,7 @@ export const parts = [
   'settle',
   'settle-blocks',
   'instances',
+  'workers',
   'upto',
   'vouchers',
   'schemes',
