@@ -89,3 +89,11 @@ const describeLength = ({ failures, startedAt }: Incident, at: number) => ({
   failures,
   forSeconds: Math.round((at - startedAt) / 1_000),
 })
+
+/** The logger with these fields in every line, such as the job that writes it; a field of the line replaces one of them. */
+export const nameLines = (logger: Logger, named: Readonly<Record<string, unknown>>): Logger => ({
+  debug: (fields, event) => logger.debug({ ...named, ...fields }, event),
+  info: (fields, event) => logger.info({ ...named, ...fields }, event),
+  warn: (fields, event) => logger.warn({ ...named, ...fields }, event),
+  error: (fields, event) => logger.error({ ...named, ...fields }, event),
+})

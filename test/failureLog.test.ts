@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFailureLog } from '../src/failureLog.js'
+import { createFailureLog, nameLines } from '../src/failureLog.js'
 import type { LogEvent } from '../src/ports/logger.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
 
@@ -118,4 +118,19 @@ describe('a failure that repeats', () => {
     const lines = replay([...keys, [1, 'fails', 'key0'], [1, 'fails', 'key1000']])
     expect(lines).toHaveLength(1_002)
   })
+})
+
+it('lines of a named logger have its fields, and those of the line instead of them', () => {
+  const logger = createMemoryLogger()
+  const named = nameLines(logger, { job: 'detectReorgs', network: 'eip155:1' })
+  named.warn({ settlementId: 's' }, 'settlement.reorged')
+  named.error({ network: 'eip155:10' }, 'job.failed')
+  expect(logger.lines).toEqual([
+    {
+      level: 'warn',
+      message: 'settlement.reorged',
+      fields: { job: 'detectReorgs', network: 'eip155:1', settlementId: 's' },
+    },
+    { level: 'error', message: 'job.failed', fields: { job: 'detectReorgs', network: 'eip155:10' } },
+  ])
 })

@@ -1,5 +1,6 @@
 import { createWorkerPool } from '../../concurrency/workerPool.js'
 import { AppError } from '../../errors.js'
+import { nameLines } from '../../failureLog.js'
 import type { AccountStore } from '../../ports/accountStore.js'
 import type { Clock } from '../../ports/clock.js'
 import type { HeldPayment, HeldPayments, OpenHolds, UnfinishedCapture } from '../../ports/heldPayments.js'
@@ -81,7 +82,12 @@ export const createCaptures = (dependencies: CapturesDependencies): Captures => 
         everyMs: 15_000,
         isShared: true,
         needs: 'holds',
-        run: createWatchHolds({ ...dependencies, observe, moveHold }),
+        run: createWatchHolds({
+          ...dependencies,
+          observe,
+          moveHold,
+          logger: nameLines(dependencies.logger, { job: 'watchHolds' }),
+        }),
       },
       actOnDeadlines: { everyMs: deadlineRoundEveryMs, isShared: true, needs: 'holds', run: deadlines.run },
       purgeHoldMoves: { everyMs: 3_600_000, isShared: true, run: store.purgeMoves },
@@ -124,8 +130,8 @@ const createWatchHolds =
       keyOf: ({ network }) => network,
       maxFailuresPerKey: maxFailures,
       stopped,
-      onFailure: ({ network, hash }, error) => {
-        logger.warn({ network, paymentInfoHash: hash, error }, 'hold.unread')
+      onFailure: ({ network, hash, accountId: account }, error) => {
+        logger.warn({ account, network, paymentInfoHash: hash, error }, 'hold.unread')
       },
     })
     /** The request again, under its key. A failure counts for no other hold. */
@@ -142,7 +148,7 @@ const createWatchHolds =
           asked: { type: 'capture', amount, fee, feeReceiver, voidsRemainder },
         })
       } catch (error) {
-        logger.error({ network, paymentInfoHash: hash, error }, 'hold.void_failed')
+        logger.error({ account: accountId, network, paymentInfoHash: hash, error }, 'hold.void_failed')
       }
     }
     await pool.run(await store.listDue(clock.now(), batchSize), async (held) => {

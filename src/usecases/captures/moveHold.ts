@@ -118,7 +118,7 @@ export const createMoveHold = ({
       const result = await settle(attempt, stored, signed)
       return describe(result, move) ?? describeUnsent(result)
     } catch (error) {
-      logger.error({ network: held.network, paymentInfoHash: held.hash, error }, 'hold.void_failed')
+      logger.error({ ...nameHeld(held), error }, 'hold.void_failed')
       return {
         status: 'failed',
         transaction: '',
@@ -133,7 +133,7 @@ export const createMoveHold = ({
       // Another request may have seen a new status meanwhile.
       return { payment: viewDetails(await observe(await getOwn(request))) }
     } catch (error) {
-      logger.warn({ network: held.network, paymentInfoHash: held.hash, error }, 'hold.unread')
+      logger.warn({ ...nameHeld(held), error }, 'hold.unread')
       return {}
     }
   }
@@ -241,4 +241,10 @@ const errorOf = ({ errorReason, errorMessage, operationalCode }: SettleResult) =
   ...(errorReason === undefined ? {} : { errorReason }),
   ...(errorMessage === undefined ? {} : { errorMessage }),
   ...(operationalCode === undefined ? {} : { operationalCode }),
+})
+
+const nameHeld = ({ accountId, network, hash }: Pick<HeldPayment, 'accountId' | 'network' | 'hash'>) => ({
+  account: accountId,
+  network,
+  paymentInfoHash: hash,
 })

@@ -1,5 +1,6 @@
 import type { PaymentExtension } from '../../extensions/extension.js'
 import { paymentIdentifierExtension } from '../../extensions/paymentIdentifier.js'
+import { nameLines } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Holds } from '../../ports/holds.js'
 import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
@@ -130,9 +131,17 @@ export const createCore = (dependencies: CoreDependencies): Core => {
   const extensions = createPaymentExtensions([paymentIdentifierExtension, ...dependencies.extensions], logger)
   const findTerms = createFindTerms(dependencies)
   const offers = createOffers(dependencies)
-  const resolverDependencies = { registry, journal, counter, clock, logger, deadlineMs: resolveDeadlineMs }
-  const reconcileSettlements = createReconcileSettlements({ ...resolverDependencies, limits: spendingLimits })
-  const reorgDependencies = { ...resolverDependencies, blocks: dependencies.confirmedBlocks }
+  const resolverDependencies = { registry, journal, counter, clock, deadlineMs: resolveDeadlineMs }
+  const reconcileSettlements = createReconcileSettlements({
+    ...resolverDependencies,
+    limits: spendingLimits,
+    logger: nameLines(logger, { job: 'reconcileSettlements' }),
+  })
+  const reorgDependencies = {
+    ...resolverDependencies,
+    blocks: dependencies.confirmedBlocks,
+    logger: nameLines(logger, { job: 'detectReorgs' }),
+  }
   const quotaGate = createQuotaGate(dependencies)
   return {
     settleAuthorization,

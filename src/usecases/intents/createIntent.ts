@@ -97,14 +97,14 @@ export const createCreateOncePerKey = ({
       const written = await store.find(id)
       const now = clock.now()
       if (written !== null && now.getTime() - written.createdAt.getTime() < keyKeptMs) {
-        await saveKeyState(idempotency.answer(idempotent, { intentId: id }))
+        await saveKeyState(idempotent.caller, idempotency.answer(idempotent, { intentId: id }))
         return { answer: viewWithRoutes(written, now), isReplayed: true }
       }
       const answer = await createIntent({ id: written === null ? id : randomUUID(), ...request })
-      await saveKeyState(idempotency.answer(idempotent, { intentId: answer.intent.id }))
+      await saveKeyState(idempotent.caller, idempotency.answer(idempotent, { intentId: answer.intent.id }))
       return { answer, isReplayed: false }
     } catch (error) {
-      await saveKeyState(idempotency.forget(idempotent))
+      await saveKeyState(idempotent.caller, idempotency.forget(idempotent))
       throw error
     }
   }

@@ -242,8 +242,12 @@ const endAll =
       keyOf: () => 'intents',
       maxFailuresPerKey: maxFailures,
       stopped,
-      onFailure: ({ id }, error) => {
-        logger.warn({ intentId: id, error }, 'intent.end_failed')
+      onFailure: ({ id, caller: account, payment }, error) => {
+        const settlementId = payment?.settlementId
+        logger.warn(
+          { intentId: id, account, ...(settlementId === undefined ? {} : { settlementId }), error },
+          'intent.end_failed',
+        )
       },
     })
     for (let batch = 0; batch < maxBatches && !stopped.aborted; batch++) {

@@ -1,4 +1,4 @@
-import { createFailureLog } from '../../failureLog.js'
+import { createFailureLog, nameLines } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { IdempotencyStore } from '../../ports/idempotencyStore.js'
 import type { IntentStore } from '../../ports/intentStore.js'
@@ -132,13 +132,17 @@ export const createIntents = (dependencies: IntentsDependencies): Intents => {
         everyMs: 2_000,
         isShared: true,
         needs: 'intents',
-        run: createFinishIntents({ store, finishIntent, logger }),
+        run: createFinishIntents({
+          store,
+          finishIntent,
+          logger: nameLines(logger, { job: 'finishIntents' }),
+        }),
       },
       expireIntents: {
         everyMs: 5_000,
         isShared: true,
         needs: 'intents',
-        run: createExpireIntents({ store, clock, logger }),
+        run: createExpireIntents({ store, clock, logger: nameLines(logger, { job: 'expireIntents' }) }),
       },
       purgeIntents: {
         everyMs: 3_600_000,

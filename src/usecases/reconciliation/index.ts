@@ -1,3 +1,4 @@
+import { nameLines } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
@@ -59,7 +60,7 @@ export const createReconciliation = (dependencies: ReconciliationDependencies): 
           store: nightlyStore,
           reconcilePage: reconcilePageOf(nightlyStore),
           clock,
-          logger,
+          logger: nameLines(logger, { job: 'reconcileNightly' }),
         }),
       },
       // By every instance: whichever is scraped has the figures.

@@ -45,8 +45,8 @@ export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsD
     if (assessment === null || (assessment.risk === stream.risk && !assessment.isEnding)) return
     const decided = await store.change(stream.id, decideHere({ kind: 'assess', ...assessment }, clock.now()))
     if (assessment.isEnding && decided.state === 'changed') {
-      const { id: streamId, network, risk } = decided.stream
-      logger.warn({ streamId, network, ...(risk === null ? {} : { risk }) }, 'stream.ended_at_risk')
+      const { id: streamId, caller: account, network, risk } = decided.stream
+      logger.warn({ streamId, account, network, ...(risk === null ? {} : { risk }) }, 'stream.ended_at_risk')
     }
   }
 

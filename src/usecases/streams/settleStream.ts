@@ -126,7 +126,12 @@ export const createSettleStream = ({
         isReached: result.success && result.settlementId === undefined && result.transaction === '',
       }
     } catch (error) {
-      failures.failed(stream.network, { streamId: stream.id, network: stream.network, error })
+      failures.failed(stream.network, {
+        streamId: stream.id,
+        account: stream.caller,
+        network: stream.network,
+        error,
+      })
       return { refusal: null, claimedId, isReached: false }
     }
   }
@@ -263,8 +268,9 @@ const isExpiry: ReadonlySet<Reason> = new Set([
 ])
 
 /** Log fields; never the payload. */
-const describeStream = ({ id, network, payer, finalAmount, settlementId, reason }: Stream) => ({
+const describeStream = ({ id, caller, network, payer, finalAmount, settlementId, reason }: Stream) => ({
   streamId: id,
+  account: caller,
   network,
   payer,
   finalAmount: finalAmount?.toString() ?? null,

@@ -1,3 +1,4 @@
+import { nameLines } from '../../failureLog.js'
 import type { Job } from '../../ports/job.js'
 import type { WebhookUseCases } from '../useCases.js'
 import {
@@ -47,7 +48,10 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
         everyMs: 500,
         isShared: true,
         needs: 'webhooks',
-        run: createDeliverWebhooks(shared),
+        run: createDeliverWebhooks({
+          ...shared,
+          logger: nameLines(shared.logger, { job: 'deliverWebhooks' }),
+        }),
       },
       purgeWebhookDeliveries: { everyMs: 3_600_000, isShared: true, run: dependencies.outbox.purge },
     },

@@ -68,11 +68,11 @@ const asPreviousFailure = (name: string, reason: Reason | null): AppError => {
 /** Failures are logged only: what was done under the key is recorded, and a key that was not ended is taken over. */
 export const createSaveKeyState =
   (logger: Logger) =>
-  async (work: Promise<void>): Promise<void> => {
+  async (scope: string, work: Promise<void>): Promise<void> => {
     try {
       await withShortDeadline(work)
     } catch (error) {
-      logger.error({ error }, 'idempotency.write_failed')
+      logger.error({ scope, error }, 'idempotency.write_failed')
     }
   }
 
@@ -96,21 +96,23 @@ export const createSettleOncePerKey = (idempotency: IdempotencyStore, logger: Lo
     try {
       result = await settle()
     } catch (error) {
-      await saveKeyState(idempotency.forget(idempotent))
+      await saveKeyState(idempotent.caller, idempotency.forget(idempotent))
       throw error
     }
-    if (result.success) await saveKeyState(idempotency.answer(idempotent, result))
-    else if (result.status === 'pending') await saveKeyState(idempotency.release(idempotent))
+    if (result.success) await saveKeyState(idempotent.caller, idempotency.answer(idempotent, result))
+    else if (result.status === 'pending')
+      await saveKeyState(idempotent.caller, idempotency.release(idempotent))
     // The other request's settlement may still be open: the next retry reports its outcome.
-    else if (result.errorReason === 'duplicate_settlement') await saveKeyState(idempotency.forget(idempotent))
+    else if (result.errorReason === 'duplicate_settlement')
+      await saveKeyState(idempotent.caller, idempotency.forget(idempotent))
     else {
       const reason = readReason(result.errorReason ?? null)
       const isDecided = result.settlementId !== undefined || staysBound.refused
       const isFinal = isDecided && result.retryable === false
       if (isFinal && reason !== null && staysBound.failed)
-        await saveKeyState(idempotency.fail(idempotent, reason))
-      else if (staysBound.refused) await saveKeyState(idempotency.release(idempotent))
-      else await saveKeyState(idempotency.forget(idempotent))
+        await saveKeyState(idempotent.caller, idempotency.fail(idempotent, reason))
+      else if (staysBound.refused) await saveKeyState(idempotent.caller, idempotency.release(idempotent))
+      else await saveKeyState(idempotent.caller, idempotency.forget(idempotent))
     }
     return result
   }
@@ -175,8 +177,8 @@ export const createSettleBound = (idempotency: IdempotencyStore, logger: Logger)
     }
     const end = async (holds: boolean): Promise<void> => {
       // A key that this process still owns is bound as well: the answer does not wait.
-      if (holds) void saveKeyState(idempotency.release(binding))
-      else await saveKeyState(idempotency.forget(binding))
+      if (holds) void saveKeyState(binding.caller, idempotency.release(binding))
+      else await saveKeyState(binding.caller, idempotency.forget(binding))
     }
 
     let result: SettleResult
@@ -189,7 +191,7 @@ export const createSettleBound = (idempotency: IdempotencyStore, logger: Logger)
     // A success without a settlement cost its caller nothing.
     const isPaying = result.settlementId !== undefined && (result.success || result.status === 'pending')
     if (isBegun) await end(isPaying || (isSent && result.status !== 'failed'))
-    else if (isPaying) await saveKeyState(bindSent(binding))
+    else if (isPaying) await saveKeyState(binding.caller, bindSent(binding))
     else await rejectMismatch(binding)
     return result
   }

@@ -217,7 +217,7 @@ export const createSettleAuthorization = ({
         // A claim over quota, a duplicate or a failed simulation costs no gas.
         if (!isSent) refund?.()
         releaseSlot()
-        if (unclaimed !== null) await releaseHold(unclaimed)
+        if (unclaimed !== null) await releaseHold(unclaimed, context)
       }
     }
     throw new AppError('SERVICE_UNAVAILABLE', 'Other requests are settling this authorization; retry', {
@@ -238,12 +238,17 @@ export const createSettleAuthorization = ({
     (await journal.isConsumed(authorizationId)) && (await journal.findOpen(authorizationId)) === null
 
   /** Also what is held after the attempt has ended. A hold that stays ends by itself. */
-  const releaseHold = async (holding: Promise<Held | Refusal>): Promise<void> => {
+  const releaseHold = async (
+    holding: Promise<Held | Refusal>,
+    { caller: account, requestId, payment }: SettlementContext,
+  ): Promise<void> => {
     const released = holding.then((held) => (held.isValid ? held.releaseUnclaimed?.() : undefined))
     try {
       await withShortDeadline(released)
     } catch (error) {
-      logger.warn({ error }, 'hold.release_failed')
+      const { network } = payment.requirements
+      const named = { account, network, ...(requestId === undefined ? {} : { requestId }) }
+      logger.warn({ ...named, error }, 'hold.release_failed')
     }
   }
 
@@ -323,7 +328,7 @@ export const createSettleAuthorization = ({
         isContinued: scheme.continues?.(attempt.payment) === true,
         wait: startWait(waitMs),
       })
-      return withWarning(await addState(scheme, attempt.payment, result), warning)
+      return withWarning(await addState(scheme, attempt, result), warning)
     } catch (error) {
       throw asSettleFailure(error)
     } finally {

@@ -191,7 +191,11 @@ export const asSettleFailure = (error: unknown): AppError => {
 /** Adds what a success left on chain. Without it the success stands. */
 export const createAddState =
   (logger: Pick<Logger, 'error'>) =>
-  async (scheme: Scheme, payment: Payment, result: SettleResult): Promise<SettleResult> => {
+  async (
+    scheme: Scheme,
+    { payment, caller: account, requestId }: Pick<SettleAttempt, 'payment' | 'caller' | 'requestId'>,
+    result: SettleResult,
+  ): Promise<SettleResult> => {
     if (!result.success || scheme.settledState === null) return result
     try {
       return {
@@ -199,7 +203,9 @@ export const createAddState =
         ...(await withShortDeadline(scheme.settledState.describe(payment, result.transaction))),
       }
     } catch (error) {
-      logger.error({ settlementId: result.settlementId, error }, 'settlement.state_unread')
+      const { settlementId } = result
+      const named = { settlementId, account, ...(requestId === undefined ? {} : { requestId }) }
+      logger.error({ ...named, error }, 'settlement.state_unread')
       return result
     }
   }
