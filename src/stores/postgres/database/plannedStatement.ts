@@ -8,7 +8,7 @@ import { DatabaseError, escapeLiteral } from 'pg'
 export interface PlannedStatement {
   /** With its parameters. */
   readonly text: string
-  /** Prepares it on a connection that does not have it. */
+  /** Prepares it anew, also on a connection that has it. */
   readonly prepare: string
   /** Runs it with literals, one for each parameter. */
   run(literals: readonly string[]): string
@@ -21,8 +21,8 @@ export const planStatement = (text: string): PlannedStatement => {
   const name = `planned_${createHash('sha256').update(statement).digest('hex').slice(0, 24)}`
   return {
     text,
-    // A pooler may have given the connection to another process that prepared it.
-    prepare: `${comment}do $planned$ begin if not exists (select from pg_prepared_statements where name = '${name}') then execute $text$prepare ${name} as ${statement}$text$; end if; end $planned$`,
+    // The connection may have an older plan, and by a pooler also that of another process.
+    prepare: `${comment}do $planned$ begin if exists (select from pg_prepared_statements where name = '${name}') then deallocate ${name}; end if; execute $text$prepare ${name} as ${statement}$text$; end $planned$`,
     run: (literals) => `${comment}execute ${name} (${literals.join(', ')})`,
   }
 }
@@ -39,14 +39,50 @@ const toElement = (value: unknown): string =>
 const toText = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value))
 
 /**
- * Settings of a transaction that runs planned statements. A plan is kept while tables grow, until they are analyzed: it must not
- * rest on their being small.
+ * Settings of a transaction that runs planned statements. A plan is kept while tables grow, until they are analyzed or it is
+ * prepared anew: no scan of a whole table may rest on its being small.
  */
 export const plannedSettings: readonly string[] = [
   'set local plan_cache_mode = force_generic_plan',
   'set local enable_seqscan = off',
 ]
 
-/** The connection does not have the statement: a pooler in transaction mode has given another one. */
+/**
+ * The connection does not have the statement, as a pooler in transaction mode has given another one (26000), or a migration has
+ * changed the type of what it returns (0A000). Nothing of its message is done.
+ */
 export const isUnplanned = (error: unknown): boolean =>
-  error instanceof DatabaseError && error.code === '26000'
+  error instanceof DatabaseError && (error.code === '26000' || error.code === '0A000')
+
+// The cheapest plan for a table that is small or has no statistics can be to hash all its rows.
+const firstRuns = 16
+const mostRuns = 1_024
+
+/** What was prepared on connections. A plan is run twice as often as the one before, as tables grow by what is run. */
+export interface PreparedStatements<Connection extends object> {
+  /** False: they are to be prepared before they run. */
+  has(connection: Connection, planned: readonly PlannedStatement[]): boolean
+  onRun(connection: Connection, planned: readonly PlannedStatement[], wasPrepared: boolean): void
+}
+
+export const createPreparedStatements = <Connection extends object>(): PreparedStatements<Connection> => {
+  const runsOn = new WeakMap<Connection, Map<PlannedStatement, { readonly most: number; left: number }>>()
+  return {
+    has: (connection, planned) => {
+      const runs = runsOn.get(connection)
+      return planned.every((each) => (runs?.get(each)?.left ?? 0) > 0)
+    },
+    onRun: (connection, planned, wasPrepared) => {
+      const runs = runsOn.get(connection) ?? new Map()
+      runsOn.set(connection, runs)
+      for (const each of planned) {
+        const last = runs.get(each)
+        if (wasPrepared && last !== undefined) last.left -= 1
+        else {
+          const most = last === undefined ? firstRuns : Math.min(2 * last.most, mostRuns)
+          runs.set(each, { most, left: most - 1 })
+        }
+      }
+    },
+  }
+}

@@ -3,7 +3,13 @@ import type { Pool, PoolClient } from 'pg'
 import { isFields } from '../../../protocol/fields.js'
 import { startOfMonth } from '../../../protocol/tiers.js'
 import { databaseUnavailable } from './databaseErrors.js'
-import { isUnplanned, type PlannedStatement, plannedSettings, toLiteral } from './plannedStatement.js'
+import {
+  createPreparedStatements,
+  isUnplanned,
+  type PlannedStatement,
+  plannedSettings,
+  toLiteral,
+} from './plannedStatement.js'
 
 // Short: until then a connection to a silent server occupies the pool.
 const rollback = { text: 'rollback', query_timeout: 2_000 }
@@ -64,27 +70,33 @@ export async function inTransaction<T>(
 export async function inOneMessage(
   pool: Pool,
   list: (isAwaited: string, leftMs: number) => readonly string[],
-  { planned = [], ...options }: Omit<TransactionOptions, 'opening'> & { readonly planned?: Planned } = {},
+  {
+    planned = [],
+    ...options
+  }: Omit<TransactionOptions, 'opening'> & {
+    readonly planned?: readonly PlannedStatement[]
+  } = {},
 ): Promise<readonly unknown[]> {
-  const send = async (isPrepared: (client: PoolClient) => boolean): Promise<readonly unknown[]> =>
+  const send = async (mayBePrepared: boolean): Promise<readonly unknown[]> =>
     await onConnection(pool, options, async (client, settings, leftMs) => {
       // `now()` is when the server received the message.
       const isAwaited = Number.isFinite(leftMs)
         ? `(clock_timestamp() < now() + interval '${leftMs} milliseconds')`
         : 'true'
-      const prepared = isPrepared(client) ? [] : planned.map(({ prepare }) => prepare)
+      const isPrepared = mayBePrepared && preparedOn.has(client, planned)
+      const prepared = isPrepared ? [] : planned.map(({ prepare }) => prepare)
       const planning = planned.length === 0 ? [] : [...prepared, ...plannedSettings]
       // The server runs nothing of a message after a statement that fails: what is committed here has succeeded.
       const statements = ['begin', ...settings, ...planning, ...list(isAwaited, leftMs), 'commit']
       const answer: unknown = await client.query(statements.join('; '))
-      onPrepared(client, planned)
+      preparedOn.onRun(client, planned, isPrepared)
       return readRows(listResults(answer).at(-2))
     })
   try {
-    return await send((client) => planned.every((each) => preparedOn.get(client)?.has(each)))
+    return await send(true)
   } catch (error) {
     if (planned.length === 0 || !isUnplanned(error)) throw error
-    return await send(() => false)
+    return await send(false)
   }
 }
 
@@ -103,12 +115,12 @@ export async function queryPlanned(
     const client = await pool.connect()
     let failure: unknown
     try {
-      const isPrepared = mayBePrepared && preparedOn.get(client)?.has(planned) === true
+      const isPrepared = mayBePrepared && preparedOn.has(client, [planned])
       const prepared = isPrepared ? [] : [planned.prepare]
       // The statements of a message without `begin` are a transaction as well, which needs no rollback.
       const message = [...plannedSettings, ...prepared, planned.run(literals)].join('; ')
       const answer: unknown = await client.query(message)
-      onPrepared(client, [planned])
+      preparedOn.onRun(client, [planned], isPrepared)
       return readRows(listResults(answer).at(-1))
     } catch (error) {
       failure = error
@@ -124,17 +136,7 @@ export async function queryPlanned(
   })
 }
 
-type Planned = readonly PlannedStatement[]
-
-/** What was prepared on the connections of the driver. */
-const preparedOn = new WeakMap<PoolClient, Set<PlannedStatement>>()
-
-const onPrepared = (client: PoolClient, planned: Planned): void => {
-  if (planned.length === 0) return
-  const known = preparedOn.get(client) ?? new Set()
-  for (const each of planned) known.add(each)
-  preparedOn.set(client, known)
-}
+const preparedOn = createPreparedStatements<PoolClient>()
 
 /** `settings` are statements for the begin of a transaction; `leftMs` is how long the caller still waits. */
 const onConnection = async <T>(

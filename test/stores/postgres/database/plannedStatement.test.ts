@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { findGroup } from '../../../../src/stores/postgres/database/measuredPool.js'
-import { planStatement } from '../../../../src/stores/postgres/database/plannedStatement.js'
+import { plannedSettings, planStatement } from '../../../../src/stores/postgres/database/plannedStatement.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { inOneMessage, queryPlanned } from '../../../../src/stores/postgres/database/statements.js'
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
@@ -54,13 +54,14 @@ test('is planned again where a pooler gives another connection of the server, an
   })
 })
 
-test('is not prepared again where a pooler gives a connection on which another process has prepared it', async () => {
+test('is prepared also where a pooler gives a connection on which another process has prepared it', async () => {
   await withOneConnection(async (pool) => {
     await run(pool)
     // As another process, which does not know of it.
-    const [prepared] = (await pool.query('select name from pg_prepared_statements')).rows
+    await pool.query(planStatement(sum.text).prepare)
     await inOneMessage(pool, () => [planStatement(sum.text).prepare, 'select 1'])
-    expect((await pool.query('select name from pg_prepared_statements')).rows).toEqual([prepared])
+    expect((await pool.query('select name from pg_prepared_statements')).rows).toHaveLength(1)
+    expect(await run(pool)).toEqual([{ answer: "3; it's" }])
   })
 })
 
@@ -127,6 +128,58 @@ test('is named in the first line of its message, also where it is prepared', asy
     for (const _time of [1, 2]) expect(await queryPlanned(pool, planned, ['b'])).toEqual([{ one: 1 }])
     expect(sent.map(isPreparing)).toEqual([true, false])
     expect(sent.map((message) => findGroup(String(message)))).toEqual(['claim', 'claim'])
+  })
+})
+
+test('is planned anew as tables grow that no statistics exist of, ever more seldom', async () => {
+  await withOneConnection(async (pool) => {
+    await pool.query('create table grown (name text primary key, state text not null)')
+    const planned =
+      planStatement(`select a.name, exists (select from grown g where g.name = a.name) as is_found
+      from unnest($1::text[]) as a (name)`)
+    const sent = await watchQueries(pool)
+    const runs = (count: number) =>
+      Array.from({ length: count }).reduce<Promise<unknown>>(
+        async (before) => await before.then(() => queryPlanned(pool, planned, [['1', 'none']])),
+        Promise.resolve(),
+      )
+    const explain = async () =>
+      JSON.stringify(
+        await pool.query(
+          ['begin', ...plannedSettings, `explain ${planned.run([`'{1}'`])}`, 'commit'].join('; '),
+        ),
+      )
+    await runs(1)
+    expect(await explain()).not.toContain('Index Cond')
+    await pool.query(`insert into grown select n::text, 'confirmed' from generate_series(1, 20000) n`)
+    await runs(16)
+    expect(await explain()).toContain('Index Cond')
+    await runs(2_000)
+    expect(sent.filter(isPreparing).length).toBeLessThan(10)
+  })
+})
+
+test('is planned anew where a migration changed what it returns, also in a transaction', async () => {
+  await withOneConnection(async (pool) => {
+    await pool.query('create table widened (name text)')
+    const planned = planStatement(`select w.* from widened w where $1::text is not null`)
+    const inMessage = () => inOneMessage(pool, () => [planned.run(["''"])], { planned: [planned] })
+    await pool.query(`insert into widened values ('a')`)
+    expect(await queryPlanned(pool, planned, [''])).toEqual([{ name: 'a' }])
+    await pool.query('alter table widened add column size integer')
+    expect(await inMessage()).toEqual([{ name: 'a', size: null }])
+    await pool.query('alter table widened drop column size')
+    expect(await queryPlanned(pool, planned, [''])).toEqual([{ name: 'a' }])
+    expect(await inMessage()).toEqual([{ name: 'a' }])
+  })
+})
+
+test('leaves no setting behind on its connection', async () => {
+  await withOneConnection(async (pool) => {
+    await queryPlanned(pool, sum, [[1, 2], ''])
+    await run(pool)
+    const settings = `select current_setting('enable_seqscan') as scans, current_setting('plan_cache_mode') as mode`
+    expect((await pool.query(settings)).rows).toEqual([{ scans: 'on', mode: 'auto' }])
   })
 })
 
