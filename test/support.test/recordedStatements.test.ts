@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { planStatement } from '../../src/stores/postgres/database/plannedStatement.js'
 import { listPreparable, omitLiterals } from '../support/recordedStatements.js'
 
 describe('the statements of a script that can be prepared', () => {
@@ -16,4 +17,10 @@ describe('the statements of a script that can be prepared', () => {
 
 it('have one form for all values, and another one for other names, parameters and operators', () => {
   expect(omitLiterals(`select 'a''b', 12 from t2 where "1" = $1`)).toBe(`select ?, ? from t2 where "1" = $1`)
+})
+
+it('are found in a block that prepares them, as planned ones are', () => {
+  const { prepare, run } = planStatement("/* hold */ select $1::text || ';' as one")
+  const message = ['begin', prepare, run(["'b'"]), 'select 2', 'commit'].join('; ')
+  expect(listPreparable(message)).toEqual(["select $1::text || ';' as one", 'select 2'])
 })

@@ -53,14 +53,19 @@ const lexeme =
 export const omitLiterals = (text: string): string =>
   text.replace(lexeme, (part) => (part.startsWith("'") || /^\d/.test(part) ? '?' : part))
 
+// As `planStatement` prepares one, in a block whose text is a literal.
+const planned = /\$text\$prepare \w+ as ([\s\S]*?)\$text\$/g
+
 /** Its statements that can be prepared: neither DDL nor what controls transactions. */
 export const listPreparable = (text: string): readonly string[] => {
+  const inBlocks = [...text.matchAll(planned)].flatMap(([, statement = '']) => listPreparable(statement))
   const statements = ['']
   for (const [part] of text.matchAll(lexeme)) {
     if (part === ';') statements.push('')
     else if (!part.startsWith('--') && !part.startsWith('/*')) statements.push(`${statements.pop()}${part}`)
   }
-  return statements
-    .map((statement) => statement.trim())
-    .filter((statement) => /^\(*\s*(?:select|insert|update|delete|merge|values|with)\b/i.test(statement))
+  const own = statements.map((statement) => statement.trim())
+  return [...inBlocks, ...own].filter((statement) =>
+    /^\(*\s*(?:select|insert|update|delete|merge|values|with)\b/i.test(statement),
+  )
 }
