@@ -20,7 +20,7 @@ const program = '0x3860006000396001600053600160205b80513b15158253601401906001019
 // More would take more gas than some nodes allow a call.
 const maxAccounts = 500
 
-// For so long an endpoint that refuses the program is asked for each code instead.
+// For so long the endpoints are asked for each code instead where one refuses the program, or does not answer it.
 const refusedMs = 60_000
 
 /** As `findWithCode` of `Rpc`. */
@@ -40,6 +40,8 @@ export const createFindWithCode = (
       })
     } catch (error) {
       if (error instanceof RpcError) return null
+      // A gateway that refuses it without an answer of a node would fail each question.
+      refusedAtMs = now()
       throw error
     }
   }

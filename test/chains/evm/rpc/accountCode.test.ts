@@ -169,4 +169,12 @@ describe('an endpoint', () => {
     expect(await rejectionOf(rpc.findWithCode(accounts))).toMatchObject({ operationalCode: 'SVC-2004' })
     expect([endpoint.count('eth_call'), endpoint.count('eth_getCode')]).toEqual([1, 0])
   })
+
+  it('that refuses the program without an answer of a node answers for each code when it is asked again', async () => {
+    const { endpoint, rpc } = await open()
+    endpoint.answer({ eth_call: () => new Error('HTTP 403') })
+    expect(await rejectionOf(rpc.findWithCode(accounts))).toMatchObject({ operationalCode: 'SVC-2004' })
+    expect(await rpc.findWithCode(accounts)).toEqual(new Set(accounts.slice(0, 1)))
+    expect([endpoint.count('eth_call'), endpoint.count('eth_getCode')]).toEqual([1, 3])
+  })
 })
