@@ -15,7 +15,7 @@ export interface PlannedStatement {
 }
 
 export const planStatement = (text: string): PlannedStatement => {
-  // It names the group of a statement, and must come first in a message.
+  // It names the group of a statement, also of one that only prepares it.
   const [comment = ''] = /^\s*\/\* \w+ \*\/\s/.exec(text) ?? []
   const statement = text.slice(comment.length)
   const name = `planned_${createHash('sha256').update(statement).digest('hex').slice(0, 24)}`

@@ -59,7 +59,7 @@ const listBlocks = `
  * removes what the one before replaced: so each is updated in place, logs its change alone, and writes no index. All at once
  * would write most to other pages, and each to every index.
  */
-const markOnEachPage = planStatement(`
+const markOnEachPage = planStatement(`/* settlement */
   with unmarked as (
     select s.id, row_number() over (partition by (s.ctid::text::point)[0] order by s.ctid) as place
     from settlements s where ${inBlock} and ${isStillInBlock}

@@ -4,6 +4,7 @@ import { plannedSettings, planStatement } from '../../../../src/stores/postgres/
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { inOneMessage, queryPlanned } from '../../../../src/stores/postgres/database/statements.js'
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
+import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { watchQueries } from '../../../support/watchQueries.js'
@@ -128,6 +129,15 @@ test('is named in the first line of its message, also where it is prepared', asy
     for (const _time of [1, 2]) expect(await queryPlanned(pool, planned, ['b'])).toEqual([{ one: 1 }])
     expect(sent.map(isPreparing)).toEqual([true, false])
     expect(sent.map((message) => findGroup(String(message)))).toEqual(['claim', 'claim'])
+  })
+})
+
+test('is measured as work on settlements where it marks those of a final block', async () => {
+  await withOneConnection(async (pool) => {
+    const sent = await watchQueries(pool)
+    const block = { number: 7n, hash: '0x7' }
+    await createConfirmedBlocks(pool).markFinal({ scheme: 'exact', network: 'eip155:84532', block })
+    expect(sent.map((message) => findGroup(String(message)))).toEqual(['settlement'])
   })
 })
 
