@@ -59,7 +59,7 @@ const firstRuns = 16
 const mostRuns = 1_024
 
 /** What was prepared on connections. A plan is run twice as often as the one before, as tables grow by what is run. */
-export interface PreparedStatements<Connection extends object> {
+interface PreparedStatements<Connection extends object> {
   /** False: they are to be prepared before they run. */
   has(connection: Connection, planned: readonly PlannedStatement[]): boolean
   onRun(connection: Connection, planned: readonly PlannedStatement[], wasPrepared: boolean): void
