@@ -27,6 +27,12 @@ interface Watched extends CaredNetwork {
 /** Of one network and round; the next one goes on from there. */
 const watchMs = 20_000
 const maxQueries = 100
+/**
+ * After each failure in a row the watch rests for this much longer: a query that its endpoint refuses or limits takes the endpoint
+ * out of use for payments too. As long as a look at each channel takes at most.
+ */
+const restMs = 15_000
+const longestRestMs = 300_000
 /** Blocks this close to the last one that was read are read again: a reorg replaces them, and a node that is behind lacks them. */
 const overlap = 64n
 /** Of these blocks; they come last, so that many announcements there do not delay what is new. */
@@ -45,7 +51,23 @@ export const createWatchWithdrawals = ({
     now,
   })
 
+  const resting = new Map<string, { readonly failures: number; readonly untilMs: number }>()
+
+  const onSuccess = (network: string): void => {
+    resting.delete(network)
+    failures.succeeded(network)
+  }
+
+  const onFailure = (network: string, error: unknown): void => {
+    const count = (resting.get(network)?.failures ?? 0) + 1
+    // The next round may come at once after the first one.
+    const untilMs = now() + Math.min((count - 1) * restMs, longestRestMs)
+    resting.set(network, { failures: count, untilMs })
+    failures.failed(network, { network, error })
+  }
+
   return async ({ network, care, nextBlock: known, look, stopped }) => {
+    if (now() < (resting.get(network)?.untilMs ?? 0)) return
     const endsAtMs = now() + watchMs
     const isOver = () => now() >= endsAtMs || stopped.aborted
 
@@ -87,7 +109,7 @@ export const createWatchWithdrawals = ({
       const whole = await care.listAnnounced({ from: oldest, to: head })
       if (whole !== null && whole.nextBlock > head) {
         if (await lookAt(whole.channelIds)) await ledger.moveWatch(network, head + 1n)
-        failures.succeeded(network)
+        onSuccess(network)
         return
       }
       await read(
@@ -98,10 +120,10 @@ export const createWatchWithdrawals = ({
         { from: oldest, to: from - 1n },
         { queries: maxOverlapQueries, onRead: async () => undefined },
       )
-      failures.succeeded(network)
+      onSuccess(network)
     } catch (error) {
       // The channels are looked at one by one all the same.
-      failures.failed(network, { network, error })
+      onFailure(network, error)
     }
   }
 }

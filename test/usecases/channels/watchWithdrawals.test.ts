@@ -192,10 +192,11 @@ describe('announced withdrawals', () => {
   })
 
   it('end no round where no node answers, which is logged once', async () => {
-    const logger = createMemoryLogger()
+    const [logger, clock] = [createMemoryLogger(), createManualClock()]
     let isDown = true
     const { state, round } = setup({
       logger,
+      clock,
       refuses: () => {
         if (isDown) throw new Error('no node')
         return false
@@ -204,8 +205,35 @@ describe('announced withdrawals', () => {
     for (let count = 0; count < 3; count += 1) await round()
     expect(state.cursor).toBe(900n)
     isDown = false
+    await clock.advance(300_000)
     await round()
     expect(state.cursor).toBe(1_001n)
     expect(logger.messages()).toEqual(['channel.watch_failed', 'channel.watch_recovered'])
+  })
+
+  it('are asked for ever more seldom where no node answers: payments use the same endpoints', async () => {
+    const clock = createManualClock()
+    let isDown = true
+    const { state, round } = setup({
+      clock,
+      range: 1_000n,
+      refuses: () => {
+        if (isDown) throw new Error('no node')
+        return false
+      },
+    })
+    // An hour of rounds.
+    for (let count = 0; count < 240; count += 1) {
+      await round()
+      await clock.advance(15_000)
+    }
+    expect(state.queries.length).toBeLessThan(25)
+    isDown = false
+    await clock.advance(300_000)
+    for (let count = 0; count < 3; count += 1) await round()
+    expect(state.cursor).toBe(1_001n)
+    const answered = state.queries.length
+    await round()
+    expect(state.queries).toHaveLength(answered + 1)
   })
 })

@@ -83,6 +83,20 @@ describe('an announced withdrawal', () => {
     expect(await claimedOf(channel)).toBe(1_000n)
   })
 
+  it('is not looked for in each round where a gateway refuses queries of logs, which fails the endpoint', async () => {
+    const proxy = await scene.openProxy()
+    const service = await openService({ rpcUrls: [proxy.url] })
+    const [account, channel] = [newAccount(), await open()]
+    await pay(channel, 1_000n, account, service)
+    proxy.setFault('eth_getLogs', { kind: 'status', status: 403 })
+    for (let round = 1; round <= 6; round += 1) await run('claimChannels', service)
+    expect(proxy.count('eth_getLogs')).toBeLessThan(4)
+    await pay(channel, 2_000n, account, service)
+    await withdraw(channel)
+    await run('claimChannels', service)
+    expect(await claimedOf(channel)).toBe(1_000n)
+  })
+
   it('is looked for by one query a round, and only on networks that have a channel to look at', async () => {
     const proxy = await scene.openProxy()
     const service = await openService({ rpcUrls: [proxy.url] })
