@@ -79,6 +79,8 @@ export const createChannelSnapshots = (
       snapshots.delete(channelId)
       return state
     }
+    // A ceiling beyond all that the channel holds was refused: it would let those below rise without a bound.
+    if (maxClaimable > state.balance) return state
     // Where two vouchers were verified at the same time, the lower one bounds the rise.
     const known = snapshots.get(channelId)
     const ceiling = known?.readAtMs === readAtMs ? smaller(known.ceiling, maxClaimable) : maxClaimable

@@ -116,6 +116,14 @@ describe('a look at a channel', () => {
     await expectReads(channel, 1_001n + rise + (rise * 7n) / 10n, 0)
   })
 
+  it('ends there also where a voucher came first that the channel does not back', async () => {
+    const channel = await openChannel()
+    expect(await verify(channel, 1_000_000n)).toMatchObject({ isValid: false })
+    await expectReads(channel, 1_000n, 1)
+    expect(await verify(channel, 1_000_000n)).toMatchObject({ isValid: false })
+    await expectReads(channel, 1_001n + rise, 1)
+  })
+
   it('is renewed before the ceiling has risen so far, without a voucher that waits for it', async () => {
     const channel = await openChannel()
     await expectReads(channel, 1_000n, 1)
