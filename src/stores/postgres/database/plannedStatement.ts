@@ -58,30 +58,33 @@ export const isUnplanned = (error: unknown): boolean =>
 const firstRuns = 16
 const mostRuns = 1_024
 
+/** `left` of the `most` times that a plan is run. */
+interface Runs {
+  readonly most: number
+  readonly left: number
+}
+
 /** What was prepared on connections. A plan is run twice as often as the one before, as tables grow by what is run. */
 interface PreparedStatements<Connection extends object> {
   /** False: they are to be prepared before they run. */
   has(connection: Connection, planned: readonly PlannedStatement[]): boolean
-  onRun(connection: Connection, planned: readonly PlannedStatement[], wasPrepared: boolean): void
+  onRun(connection: Connection, planned: readonly PlannedStatement[]): void
 }
 
 export const createPreparedStatements = <Connection extends object>(): PreparedStatements<Connection> => {
-  const runsOn = new WeakMap<Connection, Map<PlannedStatement, { readonly most: number; left: number }>>()
+  const runsOn = new WeakMap<Connection, Map<PlannedStatement, Runs>>()
   return {
     has: (connection, planned) => {
       const runs = runsOn.get(connection)
       return planned.every((each) => (runs?.get(each)?.left ?? 0) > 0)
     },
-    onRun: (connection, planned, wasPrepared) => {
-      const runs = runsOn.get(connection) ?? new Map()
+    onRun: (connection, planned) => {
+      const runs = runsOn.get(connection) ?? new Map<PlannedStatement, Runs>()
       runsOn.set(connection, runs)
       for (const each of planned) {
-        const last = runs.get(each)
-        if (wasPrepared && last !== undefined) last.left -= 1
-        else {
-          const most = last === undefined ? firstRuns : Math.min(2 * last.most, mostRuns)
-          runs.set(each, { most, left: most - 1 })
-        }
+        const { most, left } = runs.get(each) ?? { most: firstRuns / 2, left: 0 }
+        if (left > 0) runs.set(each, { most, left: left - 1 })
+        else runs.set(each, { most: Math.min(2 * most, mostRuns), left: Math.min(2 * most, mostRuns) - 1 })
       }
     },
   }

@@ -89,7 +89,7 @@ export async function inOneMessage(
       // The server runs nothing of a message after a statement that fails: what is committed here has succeeded.
       const statements = ['begin', ...settings, ...planning, ...list(isAwaited, leftMs), 'commit']
       const answer: unknown = await client.query(statements.join('; '))
-      preparedOn.onRun(client, planned, isPrepared)
+      preparedOn.onRun(client, planned)
       return readRows(listResults(answer).at(-2))
     })
   try {
@@ -120,7 +120,7 @@ export async function queryPlanned(
       // The statements of a message without `begin` are a transaction as well, which needs no rollback.
       const message = [...plannedSettings, ...prepared, planned.run(literals)].join('; ')
       const answer: unknown = await client.query(message)
-      preparedOn.onRun(client, [planned], isPrepared)
+      preparedOn.onRun(client, [planned])
       return readRows(listResults(answer).at(-1))
     } catch (error) {
       failure = error
