@@ -16,4 +16,5 @@ describe('fast and integration tests', async () => {
 
 describe('the log', async () => {
   await import('./platform/sentences.js')
+  await import('./platform/logLines.js')
 })

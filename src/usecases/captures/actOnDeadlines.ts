@@ -134,8 +134,8 @@ export const createActOnDeadlines = ({
     return describeFailure(held, { errorReason, errorMessage })
   }
 
-  const report = ({ network, hash, accountId, atDeadline }: HeldPayment, problem: object): void =>
-    failures.failed(network, { network, paymentInfoHash: hash, accountId, atDeadline, ...problem })
+  const report = ({ network, hash, accountId: account, atDeadline }: HeldPayment, problem: object): void =>
+    failures.failed(network, { network, paymentInfoHash: hash, account, atDeadline, ...problem })
 
   const tryToAct = async (leased: HeldPayment): Promise<ActionOutcome> => {
     try {

@@ -52,7 +52,12 @@ export const createCaptures = (dependencies: CapturesDependencies): Captures => 
     return held
   }
   const moveHold = createMoveHold({ ...dependencies, getOwn, observe })
-  const deadlines = createActOnDeadlines({ ...dependencies, observe, moveHold })
+  const deadlines = createActOnDeadlines({
+    ...dependencies,
+    observe,
+    moveHold,
+    logger: nameLines(dependencies.logger, { job: 'actOnDeadlines' }),
+  })
   return {
     useCases: {
       moveHold,

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.js'
-import { createFailureLog } from '../../failureLog.js'
+import { createFailureLog, nameLines } from '../../failureLog.js'
 import type { ChannelLedger, UnclaimedTotal } from '../../ports/channelLedger.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
@@ -48,6 +48,8 @@ export const createChannels = (dependencies: ChannelsDependencies): Channels => 
     now: () => clock.now().getTime(),
   })
 
+  const ofJob = (job: string) => ({ ...dependencies, logger: nameLines(logger, { job }) })
+
   /** A network that fails keeps no other from its round; the job fails where all of them do. */
   const forEachNetwork =
     (name: string, work: (network: CaredNetwork, stopped: AbortSignal) => Promise<void>): Job['run'] =>
@@ -68,12 +70,12 @@ export const createChannels = (dependencies: ChannelsDependencies): Channels => 
       claimChannels: {
         everyMs: 15_000,
         isShared: true,
-        run: forEachNetwork('claimChannels', createClaimChannels(dependencies)),
+        run: forEachNetwork('claimChannels', createClaimChannels(ofJob('claimChannels'))),
       },
       sweepReceivers: {
         everyMs: 60_000,
         isShared: true,
-        run: forEachNetwork('sweepReceivers', createSweepReceivers(dependencies)),
+        run: forEachNetwork('sweepReceivers', createSweepReceivers(ofJob('sweepReceivers'))),
       },
       retireChannels: {
         everyMs: 3_600_000,

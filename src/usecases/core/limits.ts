@@ -212,7 +212,7 @@ export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateDependencies
       failures.succeeded('quotas')
       return used
     } catch (error) {
-      failures.failed('quotas', { accountId, error })
+      failures.failed('quotas', { account: accountId, error })
       return 0
     }
   }

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
-import type { StreamStore, StreamToSettle } from '../../ports/streamStore.js'
+import type { Stream, StreamStore, StreamToSettle } from '../../ports/streamStore.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 import { decideHere } from './control.js'
 import { findMeans } from './means.js'
@@ -45,15 +45,18 @@ export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsD
     if (assessment === null || (assessment.risk === stream.risk && !assessment.isEnding)) return
     const decided = await store.change(stream.id, decideHere({ kind: 'assess', ...assessment }, clock.now()))
     if (assessment.isEnding && decided.state === 'changed') {
-      const { id: streamId, caller: account, network, risk } = decided.stream
-      logger.warn({ streamId, account, network, ...(risk === null ? {} : { risk }) }, 'stream.ended_at_risk')
+      const { risk } = decided.stream
+      logger.warn(
+        { ...nameStream(decided.stream), ...(risk === null ? {} : { risk }) },
+        'stream.ended_at_risk',
+      )
     }
   }
 
   /** A payer's wallet that exceeds its share or does not answer says nothing of the network: others are looked at. */
-  const skipWallet = ({ stream: { id: streamId, network } }: StreamToSettle, error: unknown): void => {
+  const skipWallet = ({ stream }: StreamToSettle, error: unknown): void => {
     if (!(error instanceof AppError)) throw error
-    failures.failed(network, { streamId, network, error })
+    failures.failed(stream.network, { ...nameStream(stream), error })
   }
 
   return async (stopped: AbortSignal): Promise<void> => {
@@ -67,7 +70,7 @@ export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsD
           keyOf: () => network,
           maxFailuresPerKey: maxFailuresPerNetwork,
           stopped,
-          onFailure: ({ stream }, error) => failures.failed(network, { streamId: stream.id, network, error }),
+          onFailure: ({ stream }, error) => failures.failed(network, { ...nameStream(stream), error }),
         }).run(
           taken.filter(({ stream }) => stream.network === network),
           (each) => check(each, stopped).catch((error: unknown) => skipWallet(each, error)),
@@ -76,3 +79,13 @@ export const createCheckFunds = ({ store, registry, clock, logger }: CheckFundsD
     )
   }
 }
+
+const nameStream = ({
+  id: streamId,
+  caller: account,
+  network,
+}: Pick<Stream, 'id' | 'caller' | 'network'>) => ({
+  streamId,
+  account,
+  network,
+})

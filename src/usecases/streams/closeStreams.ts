@@ -70,12 +70,12 @@ export const createCloseStreams = ({
   }
 
   const settle = async ({ stream, payment }: StreamToSettle): Promise<void> => {
-    const { id, network } = stream
+    const { id, caller: account, network } = stream
     try {
       await settleStream(stream, payment)
       failures.succeeded(network)
     } catch (error) {
-      failures.failed(network, { streamId: id, network, error })
+      failures.failed(network, { streamId: id, account, network, error })
     }
   }
 

@@ -12,15 +12,15 @@ import type { Authorized, Refusal } from '../../schemes/scheme.js'
 import type { HoldAuthorization } from '../core/verify/holdFunds.js'
 
 /** Gives the payer's funds back. Never throws: a hold that stays ends by itself. */
-export type ReleaseHold = (stream: Pick<Stream, 'id' | 'authorizationId'>) => Promise<void>
+export type ReleaseHold = (stream: Pick<Stream, 'id' | 'caller' | 'authorizationId'>) => Promise<void>
 
 export const createReleaseHold =
   (holds: Pick<Holds, 'release'>, logger: Logger): ReleaseHold =>
-  async ({ id, authorizationId }) => {
+  async ({ id, caller: account, authorizationId }) => {
     try {
       await holds.release({ authorizationId, purpose: streamNameOf(id) })
     } catch (error) {
-      logger.warn({ streamId: id, error }, 'stream.release_failed')
+      logger.warn({ streamId: id, account, error }, 'stream.release_failed')
     }
   }
 
@@ -73,7 +73,8 @@ export const createHold =
       isNew,
     })
     // Also what is held after the deadline.
-    const release = () => (authorizationId === null ? undefined : releaseHold({ id, authorizationId }))
+    const release = () =>
+      authorizationId === null ? undefined : releaseHold({ id, caller, authorizationId })
     try {
       return await getAccepted(withSignal(held, deadline))
     } catch (error) {

@@ -1,3 +1,4 @@
+import { nameLines } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Holds } from '../../ports/holds.js'
 import type { Job } from '../../ports/job.js'
@@ -49,7 +50,9 @@ export const createStreams = (dependencies: StreamsDependencies): Streams => {
   const releaseHold = createReleaseHold(dependencies.holds, dependencies.logger)
   const shared = { ...dependencies, ...core, store, releaseHold }
   const settleStream = createSettleStream(shared)
-  const closeStreams = createCloseStreams({ ...shared, settleStream })
+  const ofJob = (job: string) => ({ ...shared, logger: nameLines(shared.logger, { job }) })
+  const closing = ofJob('closeStreams')
+  const closeStreams = createCloseStreams({ ...closing, settleStream: createSettleStream(closing) })
   return {
     useCases: {
       openStream: createOpenStream({ ...shared, deadlineMs: dependencies.verifyDeadlineMs }),
@@ -60,7 +63,12 @@ export const createStreams = (dependencies: StreamsDependencies): Streams => {
     },
     jobs: {
       closeStreams: { everyMs: 2_000, isShared: true, needs: 'streams', run: closeStreams.run },
-      checkStreamFunds: { everyMs: 5_000, isShared: true, needs: 'streams', run: createCheckFunds(shared) },
+      checkStreamFunds: {
+        everyMs: 5_000,
+        isShared: true,
+        needs: 'streams',
+        run: createCheckFunds(ofJob('checkStreamFunds')),
+      },
       measureOpenStreams: {
         everyMs: 15_000,
         needs: 'streams',

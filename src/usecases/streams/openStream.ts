@@ -240,7 +240,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
         throw error
       }
     } catch (error) {
-      await releaseHold({ id, authorizationId: taken.authorizationId })
+      await releaseHold({ id, caller, authorizationId: taken.authorizationId })
       throw error
     }
   }
