@@ -7,8 +7,8 @@ import type {
   SettlementClaim,
   SettlementJournal,
 } from '../../../../src/ports/settlementJournal.js'
+import { maxLiveHolds } from '../../../../src/stores/postgres/holds/holdStatements.js'
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
-import { maxLiveHolds } from '../../../../src/stores/postgres/holds/placeHolds.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { createStreamStore } from '../../../../src/stores/postgres/streams/streamStore.js'
 import { decideHere } from '../../../../src/usecases/streams/control.js'
