@@ -106,7 +106,7 @@ const raiseSweeps = `
  * has none. What was credited since the restore is in both: the higher part counts, which decides only who pays for the payout.
  */
 const addShares = `
-  insert into ${sharesTable} as s
+  insert into ${sharesTable} as s (network, receiver, token, account_id, amount, since, last_credit, passed_at, paid_by, paid_amount, paid_since)
   select l.network, l.receiver, l.token, l.account_id, l.amount, l.since, c.credits, l.passed_at, l.paid_by, l.paid_amount, l.paid_since
   from ${listedIn(sharesTable)} l join channel_sweeps c using (network, receiver, token)
   where exists (select from channel_vouchers v
