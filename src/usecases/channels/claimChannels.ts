@@ -42,7 +42,7 @@ interface ClaimDependencies {
  * cost it a deposit each, keep those of others from being looked at before a withdrawal.
  */
 const lookMs = 60_000
-/** What is known to be withdrawn is looked at first, each round: a claim may have been refused, or a limit be beyond reach no more. */
+/** What is known to be withdrawn is looked at first, each round: an earlier claim may have been refused, or not fitted a limit. */
 const withdrawnLookMs = 20_000
 /** Of one account and round, apart from withdrawals. */
 const maxClaimables = 1_000

@@ -46,8 +46,8 @@ export const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: 
 }
 
 /**
- * One for each account, receiver and key that signs for it, the highest gain first. A payer that can void its voucher could have the claim of others
- * revert, or burn their gas: it has one of its own, behind those.
+ * One for each account, receiver and key that signs for it, the highest gain first. A payer that can void its voucher could have
+ * the claim of others revert, or burn their gas: it has one of its own, behind those.
  */
 export const toClaims = (
   claimables: readonly Claimable[],

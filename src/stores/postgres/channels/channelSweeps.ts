@@ -10,7 +10,7 @@ const withUnpaid = `left join settlements p on p.id = s.paid_by and p.state = 'f
 const amountOwed = `s.amount + case when p.id is null then 0 else s.paid_amount end`
 const owedSince = `least(s.since, case when p.id is not null then s.paid_since end)`
 
-// Versions before this one see a part of nothing that is never due.
+// The row stays, with a part of nothing that is never due, which an earlier version reads as that.
 const endShares = `
   with ended as (
     select s.account_id, ${amountOwed} as amount, ${owedSince} as since
@@ -22,7 +22,7 @@ const endShares = `
     paid_since = e.since
   from ended e where s.network = $1 and s.receiver = $2 and s.token = $3 and s.account_id = e.account_id and e.amount > 0`
 
-// A claim that a reorg took back together with its sweep is made again, which no round need see: so long after the failure.
+// A claim that a reorg took back together with its sweep is made again without a round that sees it: so long after the failure.
 const markSwept = `
   with swept as (
     update channel_sweeps c set unswept_since = null

@@ -80,7 +80,7 @@ describe('which accounts have code', () => {
     const { rpc } = await openProxied()
     const [hostile, ...keys] = createAddresses(3)
     if (hostile === undefined) throw new Error('There is no account')
-    // An endless loop, and a revert for whoever calls it.
+    // Code that never ends, and code that reverts each call.
     await scene.chain.control.setCode(hostile, '0x5b600056')
     expect(await rpc.findWithCode([...keys, hostile])).toEqual(new Set([hostile]))
     await scene.chain.control.setCode(hostile, '0x60006000fd')
