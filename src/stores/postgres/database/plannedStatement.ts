@@ -82,9 +82,9 @@ export const createPreparedStatements = <Connection extends object>(): PreparedS
       const runs = runsOn.get(connection) ?? new Map<PlannedStatement, Runs>()
       runsOn.set(connection, runs)
       for (const each of planned) {
-        const { most, left } = runs.get(each) ?? { most: firstRuns / 2, left: 0 }
-        if (left > 0) runs.set(each, { most, left: left - 1 })
-        else runs.set(each, { most: Math.min(2 * most, mostRuns), left: Math.min(2 * most, mostRuns) - 1 })
+        const last = runs.get(each) ?? { most: firstRuns / 2, left: 0 }
+        const most = last.left > 0 ? last.most : Math.min(2 * last.most, mostRuns)
+        runs.set(each, { most, left: (last.left > 0 ? last.left : most) - 1 })
       }
     },
   }

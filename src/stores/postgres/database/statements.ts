@@ -83,21 +83,14 @@ export async function inOneMessage(
       const isAwaited = Number.isFinite(leftMs)
         ? `(clock_timestamp() < now() + interval '${leftMs} milliseconds')`
         : 'true'
-      const isPrepared = mayBePrepared && preparedOn.has(client, planned)
-      const prepared = isPrepared ? [] : planned.map(({ prepare }) => prepare)
-      const planning = planned.length === 0 ? [] : [...prepared, ...plannedSettings]
+      const planning = planned.length === 0 ? [] : listPlanning(client, planned, mayBePrepared)
       // The server runs nothing of a message after a statement that fails: what is committed here has succeeded.
       const statements = ['begin', ...settings, ...planning, ...list(isAwaited, leftMs), 'commit']
       const answer: unknown = await client.query(statements.join('; '))
       preparedOn.onRun(client, planned)
       return readRows(listResults(answer).at(-2))
     })
-  try {
-    return await send(true)
-  } catch (error) {
-    if (planned.length === 0 || !isUnplanned(error)) throw error
-    return await send(false)
-  }
+  return await (planned.length === 0 ? send(true) : sendPlanned(send))
 }
 
 /**
@@ -115,10 +108,8 @@ export async function queryPlanned(
     const client = await pool.connect()
     let failure: unknown
     try {
-      const isPrepared = mayBePrepared && preparedOn.has(client, [planned])
-      const prepared = isPrepared ? [] : [planned.prepare]
       // The statements of a message without `begin` are a transaction as well, which needs no rollback.
-      const message = [...plannedSettings, ...prepared, planned.run(literals)].join('; ')
+      const message = [...listPlanning(client, [planned], mayBePrepared), planned.run(literals)].join('; ')
       const answer: unknown = await client.query(message)
       preparedOn.onRun(client, [planned])
       return readRows(listResults(answer).at(-1))
@@ -130,13 +121,30 @@ export async function queryPlanned(
       client.release(failure !== undefined && !isUnplanned(failure))
     }
   }
-  return await send(true).catch((error: unknown) => {
-    if (!isUnplanned(error)) throw error
-    return send(false)
-  })
+  return await sendPlanned(send)
 }
 
 const preparedOn = createPreparedStatements<PoolClient>()
+
+/** What comes before planned statements in a message. */
+const listPlanning = (
+  client: PoolClient,
+  planned: readonly PlannedStatement[],
+  mayBePrepared: boolean,
+): readonly string[] => {
+  const isPrepared = mayBePrepared && preparedOn.has(client, planned)
+  return [...plannedSettings, ...(isPrepared ? [] : planned.map(({ prepare }) => prepare))]
+}
+
+/** Sends once more what found its statements not prepared. */
+const sendPlanned = async <T>(send: (mayBePrepared: boolean) => Promise<T>): Promise<T> => {
+  try {
+    return await send(true)
+  } catch (error) {
+    if (!isUnplanned(error)) throw error
+    return await send(false)
+  }
+}
 
 /** `settings` are statements for the begin of a transaction; `leftMs` is how long the caller still waits. */
 const onConnection = async <T>(
