@@ -9,7 +9,7 @@ import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { sandboxUpto } from '../support/sandbox/streams.js'
 import { startService, type TestService } from '../support/service.js'
-import { type ConsoleBrowser, createCalls, openConsole, signInWith, waitUntilLive } from './support.js'
+import { type ConsoleBrowser, createCalls, openConsole, openLivePage } from './support.js'
 
 const chromium = findChromium()
 const payee = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
@@ -57,13 +57,8 @@ describe.skipIf(chromium === null)('streams, intents, discovery and credit in th
       return JSON.stringify(found).includes(url)
     }, `${url} in the catalogue`)
   }
-  const openPage = async (apiKey: string, path: string) => {
-    const { page } = browser
-    await page.goto(`${service.url}/console/${path}`)
-    await signInWith(page, apiKey)
-    await waitUntilLive(page)
-    return page
-  }
+  const openPage = (apiKey: string, path: string) =>
+    openLivePage(browser.page, { url: `${service.url}/console/${path}`, apiKey })
 
   it('a stream appears as it is opened, and is paused, resumed and closed', async () => {
     const apiKey = await calls.register('ada@example.com')

@@ -7,7 +7,7 @@ import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { type ConsoleBrowser, createCalls, openConsole, signInWith, waitUntilLive } from './support.js'
+import { type ConsoleBrowser, createCalls, openConsole, openLivePage } from './support.js'
 
 const supported = z.object({
   kinds: z.array(
@@ -63,13 +63,8 @@ export const useEscrowConsole = (chromium: string) => {
     verified.parse(await calls.post('/verify', await voucherBody(channel, 750_000n), apiKey))
     return channel
   }
-  const openPage = async (apiKey: string, path: string) => {
-    const { page } = browser
-    await page.goto(`${service.url}/console/${path}`)
-    await signInWith(page, apiKey)
-    await waitUntilLive(page)
-    return page
-  }
+  const openPage = (apiKey: string, path: string) =>
+    openLivePage(browser.page, { url: `${service.url}/console/${path}`, apiKey })
   const openDetails = async (apiKey: string, noun: 'holds' | 'channels') => {
     const page = await openPage(apiKey, noun)
     await page.locator('.row-link').first().click()

@@ -129,6 +129,17 @@ export const signInWith = async (page: Page, apiKey: string): Promise<void> => {
 
 export const waitUntilLive = (page: Page): Promise<void> => page.getByText('Live', { exact: true }).waitFor()
 
+/** Signs in on a page that shows what changes, and waits until it does. */
+export const openLivePage = async (
+  page: Page,
+  { url, apiKey }: { readonly url: string; readonly apiKey: string },
+): Promise<Page> => {
+  await page.goto(url)
+  await signInWith(page, apiKey)
+  await waitUntilLive(page)
+  return page
+}
+
 export const waitForCount = async (found: Locator, count: number): Promise<void> => {
   await pollUntil(
     async () => (await found.count()) === count,
