@@ -115,7 +115,7 @@ export interface ChannelLedger {
   /** Null: every channel of the network is retired, and what was read of its announcements is forgotten. */
   findWatch(network: string): Promise<Watch | null>
   moveWatch(network: string, nextBlock: bigint): Promise<void>
-  /** Of these, those with a voucher that are not retired and of which no withdrawal is known. */
+  /** Returns those of the channels that have a voucher, are not retired, and of which no withdrawal is known. */
   listUnnoticed(
     network: string,
     channelIds: readonly string[],

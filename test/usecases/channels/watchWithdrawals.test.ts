@@ -211,7 +211,7 @@ describe('announced withdrawals', () => {
     expect(logger.messages()).toEqual(['channel.watch_failed', 'channel.watch_recovered'])
   })
 
-  it('are asked for ever more seldom where no node answers: payments use the same endpoints', async () => {
+  it('are asked for after longer and longer rests where no node answers: payments use the same endpoints', async () => {
     const clock = createManualClock()
     let isDown = true
     const { state, round } = setup({

@@ -433,7 +433,7 @@ describe('a refused payment', () => {
     { isUrgent: true, urgentFor: 'account-1' },
     { isUrgent: false, urgentFor: null },
   ])(
-    '$isUrgent: that cannot wait is urgent for its account, whoever asks for it',
+    '$isUrgent: that cannot wait is urgent for its account, also where another asks for it',
     async ({ isUrgent, urgentFor }) => {
       const seen: unknown[] = []
       const { attempt } = setup({

@@ -106,7 +106,7 @@ export const createChannelCare = ({
     ...statedByNone,
   })
 
-  // Of its own: what strangers announce must not shorten what other searches ask for.
+  // It is the watch's own: what strangers announce must not shorten what other searches ask for.
   const logMemory = createLogMemory()
 
   return {
