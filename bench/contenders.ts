@@ -98,3 +98,22 @@ export const startReference = async ({ rpcUrl, key }: ContenderOptions): Promise
     environment: {},
   })
 }
+
+/** The least that one process can do for a payment, in a separate process to measure its CPU time. */
+export const startLimit = async (chainId: number): Promise<Contender> => {
+  const port = await reservePort()
+  return await launch({
+    name: 'limit',
+    port,
+    args: [
+      '--max-semi-space-size=32',
+      '--import',
+      'tsx',
+      join(root, 'bench/limit.ts'),
+      String(chainId),
+      String(port),
+    ],
+    readyPath: '/health',
+    environment: {},
+  })
+}

@@ -1,12 +1,13 @@
 import { randomAddress } from '../test/support/evm/authorization.js'
 import type { LocalChain } from '../test/support/evm/localChain.js'
+import { compareLoads, printLoadTable } from './compareLoads.js'
 import type { Contender } from './launch.js'
 import { type Measurement, measureLoad } from './measureLoad.js'
 import type { Scale } from './options.js'
 import { printMemory } from './printMemory.js'
 import { createPayers, signPayments } from './signPayments.js'
 import { withStage } from './stage.js'
-import { describeConnections, facilitatorColumn, figure, printTable, times, toColumns } from './table.js'
+import { describeConnections } from './table.js'
 import { atLeast, atMost, noFailures, type Verdict } from './verdict.js'
 
 const connectionCounts = [1, 16, 64] as const
@@ -17,43 +18,19 @@ const maxPayments = 16_000
 
 export const measureVerify = async (scale: Scale): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = []
-  await withStage({}, async ({ chain, ours, reference }) => {
+  await withStage({}, async ({ chain, ours, reference, limit }) => {
     // Warm-up: otherwise the first row includes JIT compilation.
-    for (const contender of [ours, reference]) await measure(chain, contender, { connections: 16, scale })
-    const table = printTable(
-      'Verify',
-      'Valid payments, each sent once, one payer per payment. CPU is that of the facilitator process.',
-      [
-        ...toColumns('connections'),
-        facilitatorColumn,
-        ...toColumns('req/s', 'p50 ms', 'p99 ms', 'CPU ms/req', 'sent', 'failures'),
-      ],
-    )
+    for (const contender of [ours, reference, limit])
+      await measure(chain, contender, { connections: 16, scale })
+    const table = printLoadTable('Verify', 'Valid payments, each sent once, one payer per payment.')
+    const contenders = { ours, others: [reference, limit] }
     for (const connections of connectionCounts) {
-      const us = await measure(chain, ours, { connections, scale })
-      const them = await measure(chain, reference, { connections, scale })
-      for (const [{ name }, result] of [[ours, us] as const, [reference, them] as const]) {
-        table.row(
-          String(connections),
-          name,
-          figure(result.perSecond),
-          figure(result.p50Ms),
-          figure(result.p99Ms),
-          figure(result.cpuMsPerRequest),
-          String(result.sent),
-          String(result.failures),
-        )
-      }
-      table.row(
-        String(connections),
-        'ratio',
-        times(us.perSecond, them.perSecond),
-        times(us.p50Ms, them.p50Ms),
-        times(us.p99Ms, them.p99Ms),
-        times(us.cpuMsPerRequest, them.cpuMsPerRequest),
+      const { us, them } = await compareLoads(table, connections, contenders, (contender) =>
+        measure(chain, contender, { connections, scale }),
       )
       verdicts.push(noFailures(`verify at ${describeConnections(connections)}`, us))
-      if (connections === 64) verdicts.push(...judge(us, them))
+      const [toReference] = them
+      if (connections === 64 && toReference !== undefined) verdicts.push(...judge(us, toReference))
     }
     printMemory([ours, reference])
   })

@@ -5,13 +5,13 @@ import {
   voucherBody,
 } from '../test/chains/evm/channels/channelScene.js'
 import type { LocalChain } from '../test/support/evm/localChain.js'
+import { compareLoads, printLoadTable } from './compareLoads.js'
 import { createPayer } from './createPayer.js'
 import type { Contender } from './launch.js'
 import { type Measurement, measureLoad } from './measureLoad.js'
 import type { Scale } from './options.js'
 import { printMemory } from './printMemory.js'
 import { withStage } from './stage.js'
-import { facilitatorColumn, figure, printTable, times, toColumns } from './table.js'
 import { atLeast, atMost, noFailures, type Verdict } from './verdict.js'
 
 const connectionCounts = [1, 64] as const
@@ -26,7 +26,7 @@ const maxVouchers = 32_000
 /** New vouchers of channels that are open: what a request costs whose payment was deposited before. */
 export const measureVouchers = async (scale: Scale): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = []
-  await withStage({ hasBatchSettlement: true }, async ({ chain, ours, reference }) => {
+  await withStage({ hasBatchSettlement: true }, async ({ chain, ours, reference, limit }) => {
     const vouchers = await openChannels(chain)
     const run = async (contender: Contender, connections: number): Promise<Measurement> => {
       const load = (bodies: readonly string[], limitMs: number): Promise<Measurement> =>
@@ -40,33 +40,15 @@ export const measureVouchers = async (scale: Scale): Promise<readonly Verdict[]>
       return await load(bodies, 2 * rowMs)
     }
     // Warm-up: otherwise the first row includes JIT compilation.
-    for (const contender of [ours, reference]) await run(contender, 16)
-    const table = printTable(
+    for (const contender of [ours, reference, limit]) await run(contender, 16)
+    const table = printLoadTable(
       'Vouchers',
-      `/verify of new vouchers of ${channelCount} channels, each sent once. CPU is that of the facilitator process.`,
-      [
-        ...toColumns('connections'),
-        facilitatorColumn,
-        ...toColumns('req/s', 'p50 ms', 'p99 ms', 'CPU ms/req', 'sent', 'failures'),
-      ],
+      `/verify of new vouchers of ${channelCount} channels, each sent once.`,
     )
+    const contenders = { ours, others: [reference, limit] }
     for (const connections of connectionCounts) {
-      const [us, them] = [await run(ours, connections), await run(reference, connections)]
-      for (const [{ name }, result] of [[ours, us] as const, [reference, them] as const]) {
-        table.row(
-          ...[
-            String(connections),
-            name,
-            figure(result.perSecond),
-            figure(result.p50Ms),
-            figure(result.p99Ms),
-          ],
-          ...[figure(result.cpuMsPerRequest), String(result.sent), String(result.failures)],
-        )
-      }
-      table.row(
-        ...[String(connections), 'ratio', times(us.perSecond, them.perSecond), times(us.p50Ms, them.p50Ms)],
-        ...[times(us.p99Ms, them.p99Ms), times(us.cpuMsPerRequest, them.cpuMsPerRequest)],
+      const { us } = await compareLoads(table, connections, contenders, (contender) =>
+        run(contender, connections),
       )
       verdicts.push(noFailures(`vouchers at ${connections} connections`, us))
       if (connections !== 64) continue

@@ -1,7 +1,7 @@
 import { type LocalChain, startLocalChain } from '../test/support/evm/localChain.js'
 import { deployUptoRouter } from '../test/support/evm/uptoRouter.js'
 import { startTcpProxy } from '../test/support/tcpProxy.js'
-import { startOurs, startReference } from './contenders.js'
+import { startLimit, startOurs, startReference } from './contenders.js'
 import type { Contender } from './launch.js'
 import { startDatabase } from './startDatabase.js'
 
@@ -9,6 +9,8 @@ export interface Stage {
   readonly chain: LocalChain
   readonly ours: Contender
   readonly reference: Contender
+  /** The least that one process can do for a payment of a key. */
+  readonly limit: Contender
   /** quittance on a Postgres server; null unless requested. */
   readonly oursOnPostgres: Contender | null
 }
@@ -67,10 +69,11 @@ export const withStage = async (
     const rpcUrl = rpcDelayMs === 0 ? chain.url : (await keep(delay(chain.url, rpcDelayMs))).url
     const ours = await keep(startOurs({ rpcUrl, key: first }))
     const reference = await keep(startReference({ rpcUrl, key: second }))
+    const limit = await keep(startLimit(chain.chainId))
     const database = hasPostgres ? await keep(startDatabase()) : null
     const oursOnPostgres =
       database === null ? null : await keep(startOurs({ rpcUrl, key: third }, database.url))
-    await work({ chain, ours, reference, oursOnPostgres })
+    await work({ chain, ours, reference, limit, oursOnPostgres })
   })
 }
 
