@@ -18,7 +18,7 @@ export interface ClaimedVoucher extends Pick<LedgerChannel, 'config' | 'ceiling'
   readonly total: bigint
 }
 
-/** Channels of anyone; `nextBlock` is the first that was not read. */
+/** Channels of anyone; `nextBlock` is the first block that was not read. */
 export interface AnnouncedWithdrawals {
   readonly channelIds: readonly string[]
   readonly nextBlock: bigint
@@ -31,13 +31,18 @@ export interface ChannelCare {
   readonly maxRows: number
   /** In one block, in order; null: no node answers. */
   readChannels(channelIds: readonly string[]): Promise<readonly SeenChannel[] | null>
-  /** The newest block; null: no node has one. */
-  readHead(): Promise<bigint | null>
+  /** The newest block, and about how many the chain made in the seconds before it, within limits; null: no node has one. */
+  readHead(seconds: number): Promise<{ readonly number: bigint; readonly recent: bigint } | null>
   /**
-   * Channels of anyone whose withdrawal was announced from a block on, as far as one query reaches; null: the nodes refuse so many
-   * blocks, and the next query asks for fewer. Throws where no node answers.
+   * Channels of anyone whose withdrawal was announced from a block on, as far as one query reaches and the node that answers it has
+   * the blocks. Nodes are asked in order from number `turn` on. Null: they refuse so many blocks, and the next query asks for
+   * fewer. Throws where no node answers.
    */
-  listAnnounced(blocks: { readonly from: bigint; readonly to: bigint }): Promise<AnnouncedWithdrawals | null>
+  listAnnounced(query: {
+    readonly from: bigint
+    readonly to: bigint
+    readonly turn: number
+  }): Promise<AnnouncedWithdrawals | null>
   /** What each receiver was credited and not paid, in one block; null: no node answers. */
   readUnswept(
     receivers: readonly Pick<UnsweptReceiver, 'receiver' | 'token'>[],

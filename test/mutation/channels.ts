@@ -92,13 +92,13 @@ export const guards: readonly Guard[] = [
     'src/usecases/channels/watchWithdrawals.ts',
     ['test/usecases/channels/watchWithdrawals.test.ts'],
     {
-      'what a reorg replaced is read again': ['from > overlap ? from - overlap : 0n', 'from'],
+      'what a reorg replaced is read again': ['from > head.recent ? from - head.recent : 0n', 'from'],
       'withdrawals of one account come before none of another': [
         'takeTurns(unnoticed, ({ accountId }) => accountId)',
         'unnoticed',
       ],
       'what was not looked at is read again': [
-        'if (!(await lookAt(announced.channelIds))) return',
+        'if (announced.nextBlock <= next || !(await lookAt(announced.channelIds))) break',
         'await lookAt(announced.channelIds)',
       ],
     },

@@ -28,15 +28,18 @@ interface Watched extends CaredNetwork {
 const watchMs = 20_000
 const maxQueries = 100
 /**
- * After each failure in a row the watch rests for this much longer: a query that its endpoint refuses or limits takes the endpoint
- * out of use for payments too. As long as a look at each channel takes at most.
+ * After each failure in a row the watch rests for this much longer: payments use the same endpoints, and their limits. As long as a
+ * look at each channel takes at most.
  */
 const restMs = 15_000
 const longestRestMs = 300_000
-/** Blocks this close to the last one that was read are read again: a reorg replaces them, and a node that is behind lacks them. */
-const overlap = 64n
-/** Of these blocks; they come last, so that many announcements there do not delay what is new. */
-const maxOverlapQueries = 8
+/**
+ * Blocks that were read are read again for so long, in turn by each endpoint: a reorg replaces them, and the node that answered may
+ * have lacked them. The shortest delay of a withdrawal is 900 s.
+ */
+const overlapSeconds = 300
+/** Of these blocks, or as many as new blocks took: then each is read once more before it leaves them. */
+const overlapQueries = 8
 
 export const createWatchWithdrawals = ({
   ledger,
@@ -51,6 +54,8 @@ export const createWatchWithdrawals = ({
     now,
   })
 
+  /** Rounds of each network so far: endpoints take turns. */
+  const turns = new Map<string, number>()
   const resting = new Map<string, { readonly failures: number; readonly untilMs: number }>()
 
   const onSuccess = (network: string): void => {
@@ -81,45 +86,55 @@ export const createWatchWithdrawals = ({
       return true
     }
 
+    /** How many queries it took. */
     const read = async (
-      { from, to }: { readonly from: bigint; readonly to: bigint },
+      { from, to, turn }: { readonly from: bigint; readonly to: bigint; readonly turn: number },
       {
         queries,
         onRead,
       }: { readonly queries: number; readonly onRead: (nextBlock: bigint) => Promise<void> },
-    ): Promise<void> => {
+    ): Promise<number> => {
       let next = from
-      for (let query = 0; query < queries && next <= to && !isOver(); query++) {
-        const announced = await care.listAnnounced({ from: next, to })
+      let query = 0
+      for (; query < queries && next <= to && !isOver(); query++) {
+        const announced = await care.listAnnounced({ from: next, to, turn })
         if (announced === null) continue
-        if (!(await lookAt(announced.channelIds))) return
+        // No node has the next block yet.
+        if (announced.nextBlock <= next || !(await lookAt(announced.channelIds))) break
         next = announced.nextBlock
         await onRead(next)
       }
+      return query
     }
 
     try {
-      const head = await care.readHead()
+      const head = await care.readHead(overlapSeconds)
       if (head === null) return
+      const to = head.number
       // A node that is behind, or one that was far ahead, must not decide where the next round begins.
-      const from = known === null || known > head ? head + 1n : known
-      const oldest = from > overlap ? from - overlap : 0n
-      if (known === null || known > head) await ledger.moveWatch(network, from)
-      // One query is enough, unless much was announced or the last round is long ago.
-      const whole = await care.listAnnounced({ from: oldest, to: head })
-      if (whole !== null && whole.nextBlock > head) {
-        if (await lookAt(whole.channelIds)) await ledger.moveWatch(network, head + 1n)
-        onSuccess(network)
-        return
+      const from = known === null || known > to ? to + 1n : known
+      const oldest = from > head.recent ? from - head.recent : 0n
+      if (known === null || known > to) await ledger.moveWatch(network, from)
+      const turn = (turns.get(network) ?? -1) + 1
+      turns.set(network, turn)
+      const onRead = (nextBlock: bigint) => ledger.moveWatch(network, nextBlock)
+
+      // One query is enough, unless much was announced or the last round is long ago. What it reaches is not asked for again.
+      const first = await care.listAnnounced({ from: oldest, to, turn })
+      const reached = first?.nextBlock ?? oldest
+      if (first !== null && reached >= from) {
+        if (!(await lookAt(first.channelIds))) return onSuccess(network)
+        if (reached > from) await onRead(reached)
       }
-      await read(
-        { from, to: head },
-        { queries: maxQueries, onRead: (nextBlock) => ledger.moveWatch(network, nextBlock) },
+      const queries = await read(
+        { from: larger(from, reached), to, turn: 0 },
+        { queries: maxQueries, onRead },
       )
-      await read(
-        { from: oldest, to: from - 1n },
-        { queries: maxOverlapQueries, onRead: async () => undefined },
-      )
+      // Blocks that were read before come last, so that many announcements there do not delay what is new.
+      if (reached < from && (first === null || (await lookAt(first.channelIds)))) {
+        const limits = { queries: Math.max(overlapQueries, queries), onRead: async () => undefined }
+        await read({ from: reached, to: from - 1n, turn: 1 }, limits)
+      }
       onSuccess(network)
     } catch (error) {
       // The channels are looked at one by one all the same.
@@ -127,3 +142,5 @@ export const createWatchWithdrawals = ({
     }
   }
 }
+
+const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)

@@ -18,6 +18,8 @@ interface Plan {
   readonly cursor?: bigint | null
   /** Blocks of one query. */
   readonly range?: bigint
+  /** Blocks that the chain made lately. */
+  readonly recent?: bigint
   readonly clock?: Clock
   readonly logger?: typeof silentLogger
   readonly refuses?: (query: number) => boolean
@@ -30,12 +32,21 @@ const setup = ({
   head = 1_000n,
   cursor = 900n,
   range = 10n,
+  recent = 64n,
   clock = systemClock,
   logger = silentLogger,
   refuses = () => false,
   look,
 }: Plan) => {
-  const state = { cursor, head, queries: [] as bigint[], looked: [] as string[] }
+  const state = {
+    cursor,
+    head,
+    queries: [] as bigint[],
+    turns: [] as number[],
+    looked: [] as string[],
+    /** The last block that the node has that answers. */
+    has: Number.POSITIVE_INFINITY,
+  }
   const watch = createWatchWithdrawals({
     clock,
     logger,
@@ -58,11 +69,14 @@ const setup = ({
       care: {
         ...channelCareStub,
         maxRows: 10,
-        readHead: async () => state.head,
-        listAnnounced: async ({ from, to }) => {
+        readHead: async () => ({ number: state.head, recent }),
+        listAnnounced: async ({ from, to, turn }) => {
           state.queries.push(from)
+          state.turns.push(turn)
           if (refuses(state.queries.length)) return null
-          const last = from + range - 1n < to ? from + range - 1n : to
+          const reach = from + range - 1n < to ? from + range - 1n : to
+          const last = reach <= state.has ? reach : BigInt(state.has)
+          if (last < from) return { channelIds: [], nextBlock: from }
           const blocks = [...announced].filter(([block]) => block >= from && block <= last)
           return { channelIds: blocks.flatMap(([, ids]) => ids), nextBlock: last + 1n }
         },
@@ -86,7 +100,86 @@ describe('announced withdrawals', () => {
     })
     await round()
     expect(state).toMatchObject({ looked: ['own'], cursor: 1_001n })
-    expect(Math.max(...state.queries.slice(-7).map(Number))).toBeLessThan(900)
+    const isOld = state.queries.map((from) => from < 900n)
+    // The first query asks for all.
+    expect(isOld).toEqual([true, ...Array(11).fill(false), ...Array(6).fill(true)])
+  })
+
+  it('are asked for once a round, also where the first query reaches a part of the blocks only', async () => {
+    const { state, round } = setup({
+      range: 100n,
+      announced: new Map([
+        [890n, ['old']],
+        [920n, ['own']],
+        [990n, ['late']],
+      ]),
+      accounts: { old: 'account', own: 'account', late: 'account' },
+    })
+    await round()
+    expect(state).toMatchObject({ queries: [836n, 936n], looked: ['old', 'own', 'late'], cursor: 1_001n })
+  })
+
+  it('that a node lacked are read again for five minutes, however many blocks these are', async () => {
+    const announced = new Map<bigint, readonly string[]>()
+    const plan = { announced, accounts: { own: 'account' }, recent: 1_200n, cursor: 10_000n, head: 9_999n }
+    const { state, round } = setup({ ...plan, range: 2_000n })
+    const played = async (rounds: number) => {
+      for (let count = 0; count < rounds; count += 1) {
+        // Four blocks a second.
+        state.head += 60n
+        await round()
+      }
+    }
+    await played(19)
+    announced.set(10_001n, ['own'])
+    await played(1)
+    expect(state).toMatchObject({ looked: ['own'], queries: { length: 20 } })
+  })
+
+  it('are each read a second time before that ends, also where one query spans few blocks', async () => {
+    const announced = new Map<bigint, readonly string[]>()
+    const hidden = names(300, 'own ')
+    const { state, round } = setup({
+      announced,
+      accounts: Object.fromEntries(hidden.map((name) => [name, 'account'])),
+      recent: 1_200n,
+      cursor: 10_000n,
+      head: 9_999n,
+      range: 10n,
+    })
+    for (let count = 0; count < 30; count += 1) {
+      // Between one and three minutes of blocks: rounds that claim much take longer.
+      state.head += count % 2 === 0 ? 240n : 60n
+      await round()
+      // What the round was not shown is there afterwards.
+      for (let block = state.head - 9n; block <= state.head; block += 1n) {
+        const name = hidden[announced.size]
+        if (name !== undefined) announced.set(block, [name])
+      }
+    }
+    const due = [...announced].filter(([block]) => block < state.head - 1_200n).flatMap(([, ids]) => ids)
+    expect(due.length).toBeGreaterThan(100)
+    expect(due.filter((name) => !state.looked.includes(name))).toEqual([])
+  })
+
+  it('are not passed over where the node that answers lacks their block', async () => {
+    const { state, round } = setup({
+      range: 1_000n,
+      announced: new Map([[990n, ['own']]]),
+      accounts: { own: 'account' },
+    })
+    state.has = 950
+    await round()
+    expect(state).toMatchObject({ looked: [], cursor: 951n, queries: [836n, 951n] })
+    state.has = Number.POSITIVE_INFINITY
+    await round()
+    expect(state).toMatchObject({ looked: ['own'], cursor: 1_001n })
+  })
+
+  it('are asked for at another node in each round, since one may hide them', async () => {
+    const { state, round } = setup({ range: 1_000n })
+    for (let count = 0; count < 3; count += 1) await round()
+    expect(state.turns).toEqual([0, 1, 2])
   })
 
   it('of blocks that a reorg replaced after they were read are found', async () => {

@@ -5,10 +5,9 @@ import type { Reason } from '../../../protocol/reasons.js'
 import type { ChannelCare } from '../../../schemes/channelCare.js'
 import { readAddress } from '../abi/address.js'
 import { asHex, smaller } from '../abi/words.js'
-import { createLogMemory } from '../rpc/logMemory.js'
 import { tryCall } from '../rpc/rpc.js'
-import { queryLogs } from '../transactions/receipts/findLog.js'
-import { decodeTogether, encodeTogether, settlementAddress, topics, type VoucherClaim } from './contract.js'
+import { createAnnouncements } from './announcements.js'
+import { decodeTogether, encodeTogether, settlementAddress, type VoucherClaim } from './contract.js'
 import { maxClaims, type Voucher } from './payload.js'
 import type { ChannelDependencies, SchemeDependencies } from './prepared.js'
 import { isZero } from './signatures.js'
@@ -68,9 +67,6 @@ export const findKeptClaim = async (
 /** A row of many takes about a quarter of the gas of a usual settlement, which the published minimum is worth. */
 const rowsPerSettlement = 4n
 
-/** Announced withdrawals that are taken from one query. */
-const maxAnnounced = 5_000
-
 const rowFaults: ReadonlySet<Reason> = new Set([
   'invalid_batch_settlement_evm_claim_simulation_failed',
   'invalid_batch_settlement_evm_claim_transaction_failed',
@@ -106,9 +102,6 @@ export const createChannelCare = ({
     ...statedByNone,
   })
 
-  // It is the watch's own: what strangers announce must not shorten what other searches ask for.
-  const logMemory = createLogMemory()
-
   return {
     rules: family.channelCare,
     maxRows: maxClaims,
@@ -122,20 +115,7 @@ export const createChannelCare = ({
         }) ?? null
       )
     },
-    readHead: async () => (await rpc.getBlock('latest'))?.number ?? null,
-    listAnnounced: async ({ from, to }) => {
-      const toBlock = smaller(from + logMemory.range - 1n, to)
-      const filter = { address: settlementAddress, topics: [topics.withdrawInitiated] }
-      const logs = await queryLogs({ ...rpc, logMemory }, { ...filter, fromBlock: from, toBlock })
-      if (logs === null) return null
-      // Anyone can announce many. What one block holds is read in any case.
-      if (logs.length > maxAnnounced && toBlock > from) {
-        logMemory.onRefusal()
-        return null
-      }
-      const channelIds = logs.flatMap(({ topics: [, channelId] }) => channelId?.toLowerCase() ?? [])
-      return { channelIds: [...new Set(channelIds)], nextBlock: toBlock + 1n }
-    },
+    ...createAnnouncements(network.network, rpc),
     readUnswept: async (receivers) => {
       const reads = receivers.map(
         ({ receiver, token }) => planReceiverRead(asHex(receiver), asHex(token)).data,
