@@ -78,6 +78,17 @@ export interface UnclaimedTotal {
   readonly withdrawing: bigint
 }
 
+/** What the vouchers of one network, token and key that signs their claims add up to, as `UnclaimedTotal` counts what is worth it. */
+export interface SignerTotal {
+  readonly network: string
+  readonly token: string
+  /** In lower case. */
+  readonly receiverAuthorizer: string
+  readonly channels: number
+  readonly amount: bigint
+  readonly withdrawing: bigint
+}
+
 /** The first block whose announced withdrawals were not read; null: none were. */
 interface Watch {
   readonly nextBlock: bigint | null
@@ -170,4 +181,6 @@ export interface ChannelLedger {
   retire(at: Date, limit: number): Promise<number>
   /** By network and token; without its cost every amount is worth its row. */
   measureUnclaimed(costs: readonly RowCost[]): Promise<readonly UnclaimedTotal[]>
+  /** Of every network that vouchers are kept of, by the key that signs their claims as well. */
+  measureSigners(costs: readonly RowCost[]): Promise<readonly SignerTotal[]>
 }

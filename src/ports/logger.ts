@@ -21,6 +21,7 @@ export type LogEvent =
   | 'chains.none_configured'
   | 'channel.claim_failed'
   | 'channel.claim_recovered'
+  | 'channel.key_missing'
   | 'channel.read_failed'
   | 'channel.read_recovered'
   | 'channel.round_failed'

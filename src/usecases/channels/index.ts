@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js'
 import { createFailureLog, nameLines } from '../../failureLog.js'
-import type { ChannelLedger, UnclaimedTotal } from '../../ports/channelLedger.js'
+import type { ChannelLedger, RowCost, UnclaimedTotal } from '../../ports/channelLedger.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Job } from '../../ports/job.js'
 import type { Logger } from '../../ports/logger.js'
@@ -33,10 +33,17 @@ interface Channels {
 
 // A statement locks no more rows at a time: their vouchers wait for it.
 const retiredAtOnce = 500
+/** A missing key is not found by itself. */
+const signersEveryMs = 3_600_000
+const unsignedHints = {
+  keyMissing:
+    'this process claims none of them: add the key of receiverAuthorizer to EVM_CHANNEL_AUTHORIZER_KEY of every instance, behind the current one; if it is lost, receivers claim by the contract themselves',
+  networkMissing: 'this process claims none of them: configure the network again',
+} as const
 
 /** Takes care of channels whose vouchers this facilitator keeps, claims and has paid out. */
 export const createChannels = (dependencies: ChannelsDependencies): Channels => {
-  const { ledger, registry, gauges, clock, logger } = dependencies
+  const { ledger, registry, clock, logger } = dependencies
   const networks: readonly CaredNetwork[] = registry
     .list()
     .flatMap(({ kind: { network }, channelCare: care }) => (care === undefined ? [] : [{ network, care }]))
@@ -87,15 +94,56 @@ export const createChannels = (dependencies: ChannelsDependencies): Channels => 
       },
       measureChannels: {
         everyMs: 60_000,
-        run: async () => {
-          if (networks.length === 0) return
-          const costs = networks.flatMap(({ network, care }) =>
-            care.listRowCosts().map((each) => ({ network, ...each })),
-          )
-          gauges.setUnclaimedChannels(await ledger.measureUnclaimed(costs))
-        },
+        run: createMeasureChannels(networks, {
+          ...dependencies,
+          logger: nameLines(logger, { job: 'measureChannels' }),
+        }),
       },
     },
+  }
+}
+
+/** Every process measures: one that lacks a key says so itself. */
+const createMeasureChannels = (
+  networks: readonly CaredNetwork[],
+  { ledger, registry, gauges, clock, logger }: ChannelsDependencies,
+): (() => Promise<void>) => {
+  let signersReadAtMs = Number.NEGATIVE_INFINITY
+  let isKeyMissing = false
+  const isConfigured = (network: string): boolean =>
+    registry.list().some(({ kind }) => kind.network === network && kind.scheme === 'batch-settlement')
+
+  const warnOfMissingKeys = async (costs: readonly RowCost[]): Promise<void> => {
+    const totals = await ledger.measureSigners(costs)
+    const unsigned = totals.filter(
+      ({ network, receiverAuthorizer }) =>
+        !networks.some((cared) => cared.network === network && cared.care.canSign(receiverAuthorizer)),
+    )
+    for (const { token, amount, withdrawing, ...named } of unsigned) {
+      logger.warn(
+        {
+          ...named,
+          asset: token,
+          amount: `${amount}`,
+          withdrawing: `${withdrawing}`,
+          hint: isConfigured(named.network) ? unsignedHints.keyMissing : unsignedHints.networkMissing,
+        },
+        'channel.key_missing',
+      )
+    }
+    isKeyMissing = unsigned.length > 0
+  }
+
+  return async () => {
+    const costs = networks.flatMap(({ network, care }) =>
+      care.listRowCosts().map((each) => ({ network, ...each })),
+    )
+    const nowMs = clock.now().getTime()
+    if (nowMs - signersReadAtMs >= signersEveryMs) {
+      await warnOfMissingKeys(costs)
+      signersReadAtMs = nowMs
+    }
+    if (networks.length > 0 || isKeyMissing) gauges.setUnclaimedChannels(await ledger.measureUnclaimed(costs))
   }
 }
 

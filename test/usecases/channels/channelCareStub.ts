@@ -5,6 +5,7 @@ import { plainPayment } from '../../support/plainPayment.js'
 export const channelCareStub: ChannelCare = {
   rules: { claimWorth: 20n, claimAfterMs: 1, sweepAmount: 1n, sweepAfterMs: 1 },
   maxRows: 10,
+  canSign: () => true,
   readChannels: async (channelIds) =>
     channelIds.map((channelId) => ({
       channelId,

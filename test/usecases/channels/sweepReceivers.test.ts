@@ -23,6 +23,7 @@ const care: ChannelCare = {
   rules: { claimWorth: 20n, claimAfterMs: 1, sweepAmount: 1n, sweepAfterMs: 1 },
   maxRows: 10,
   readChannels: async () => [],
+  canSign: () => true,
   readHead: async () => null,
   listAnnounced: async () => null,
   readUnswept: async (receivers) => receivers.map(() => 1n),

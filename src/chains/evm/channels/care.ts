@@ -81,7 +81,8 @@ export const createChannelCare = ({
   network,
   opened,
   rpc,
-}: Pick<SchemeDependencies, 'family' | 'network' | 'opened' | 'rpc'>): ChannelCare => {
+  custody,
+}: Pick<SchemeDependencies, 'family' | 'network' | 'opened' | 'rpc' | 'custody'>): ChannelCare => {
   const write = (
     { receiver: payTo, token: asset }: { readonly receiver: string; readonly token: string },
     proof: Payment['proof'],
@@ -105,6 +106,10 @@ export const createChannelCare = ({
   return {
     rules: family.channelCare,
     maxRows: maxClaims,
+    canSign: (receiverAuthorizer) => {
+      const address = readAddress(receiverAuthorizer)
+      return address !== null && custody.isDelegated({ receiverAuthorizer: address })
+    },
     readChannels: async (channelIds) => {
       const ids = channelIds.map(asHex)
       const states = decodeStates(await tryCall(rpc, planStateRead(...ids)), ids.length)

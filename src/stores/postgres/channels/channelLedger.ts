@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { ChannelLedger, VerifiedVoucher } from '../../../ports/channelLedger.js'
+import type { ChannelLedger, RowCost, VerifiedVoucher } from '../../../ports/channelLedger.js'
 import { isSetAside } from '../../../protocol/channels.js'
 import { coalesce } from '../database/coalesce.js'
 import { inTransaction } from '../database/statements.js'
@@ -120,6 +120,23 @@ const total = z.object({
   withdrawing: amount,
 })
 
+const signerTotal = total
+  .omit({ oldestSeconds: true })
+  .extend({ receiverAuthorizer: z.string(), channels: z.number() })
+
+/** Rows that owe what is backed; the parameters are the columns of their costs. */
+const unclaimed = `(
+  select u.*, u.unclaimed >= coalesce(c.cost, 0) and (u.unclaimable is null or u.ceiling > u.unclaimable) as is_worth
+  from (select *, least(charged, balance) - claimed as unclaimed from channel_vouchers
+    where is_live and charged > claimed and balance > claimed) u
+  left join unnest($1::text[], $2::text[], $3::numeric[]) as c (network, token, cost) using (network, token))`
+
+const toColumns = (costs: readonly RowCost[]): string[][] => [
+  costs.map(({ network }) => network),
+  costs.map(({ token }) => token),
+  costs.map(({ cost }) => cost.toString()),
+]
+
 export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedger => {
   const keepBatched = coalesce(keepAll(pool))
   return {
@@ -202,18 +219,21 @@ export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedg
         `select v.network, v.token, sum(v.unclaimed)::text as amount,
            coalesce(extract(epoch from now() - min(v.unclaimed_since) filter (where v.is_worth)), 0)::float8 as "oldestSeconds",
            coalesce(sum(v.unclaimed) filter (where v.is_worth and v.withdraw_requested_at > 0), 0)::text as withdrawing
-         from (select u.*, u.unclaimed >= coalesce(c.cost, 0) and (u.unclaimable is null or u.ceiling > u.unclaimable) as is_worth
-           from (select *, least(charged, balance) - claimed as unclaimed from channel_vouchers
-             where is_live and charged > claimed and balance > claimed) u
-           left join unnest($1::text[], $2::text[], $3::numeric[]) as c (network, token, cost) using (network, token)) v
-         group by v.network, v.token`,
-        [
-          costs.map(({ network }) => network),
-          costs.map(({ token }) => token),
-          costs.map(({ cost }) => cost.toString()),
-        ],
+         from ${unclaimed} v group by v.network, v.token`,
+        toColumns(costs),
       )
       return rows.map((value) => total.parse(value))
+    },
+
+    measureSigners: async (costs) => {
+      const { rows } = await views.query(
+        `select v.network, v.token, coalesce(lower(v.config ->> 'receiverAuthorizer'), '') as "receiverAuthorizer", count(*)::int as channels,
+           sum(v.unclaimed)::text as amount,
+           coalesce(sum(v.unclaimed) filter (where v.withdraw_requested_at > 0), 0)::text as withdrawing
+         from ${unclaimed} v where v.is_worth group by 1, 2, 3 order by 1, 2, 3`,
+        toColumns(costs),
+      )
+      return rows.map((value) => signerTotal.parse(value))
     },
   }
 }

@@ -2,9 +2,10 @@ import { getAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { createEoa } from '../../../support/evm/wallets.js'
+import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { countSent } from '../strangers.js'
-import { claimedOf, newAccount, useCare } from './careScene.js'
+import { claimedOf, newAccount, useCare, withdraw } from './careScene.js'
 import type { Channel } from './channelScene.js'
 
 /* A new key of the receiver authorizer while vouchers of channels that name the old one are kept. */
@@ -13,6 +14,7 @@ const care = useCare()
 const { scene, authorizer, openService, open, pay, run } = care
 
 const next = createEoa()
+const hourMs = 3_600_000
 const withKeys = (...keys: readonly { readonly privateKey: string }[]) => ({
   environment: { EVM_CHANNEL_AUTHORIZER_KEY: keys.map(({ privateKey }) => privateKey).join() },
 })
@@ -86,5 +88,60 @@ describe('a process that has the new key alone', () => {
     const both = await openService({ signers, ...withKeys(next, authorizer) })
     await run('claimChannels', both)
     expect(await claimedOf(channel)).toBe(49_000n)
+  })
+})
+
+describe('a process that looks for the keys that kept vouchers name', () => {
+  it.each([
+    ['a new key alone', withKeys(next)],
+    ['no key', { environment: { EVM_CHANNEL_AUTHORIZER_KEY: '' } }],
+  ])(
+    'says at the start and once an hour that it claims none of these vouchers where it has %s',
+    async (_what, options) => {
+      const account = newAccount()
+      const [owing, withdrawn, paid] = [await open(), await open(), await open()]
+      await pay(owing, 5_000n, account)
+      await pay(withdrawn, 3_000n, account)
+      // Nothing is charged.
+      await pay(paid, 1_000n, account)
+      await withdraw(withdrawn)
+      const proxy = await scene.openProxy()
+      const seeing = await openService({ rpcUrls: [proxy.url] })
+      // What each channel holds is stored before a claim fails.
+      proxy.setFault('eth_estimateGas', { kind: 'refuse' })
+      await run('claimChannels', seeing)
+      const logger = createMemoryLogger()
+      const service = await openService({ ...options, logger })
+      const listWarnings = () => logger.lines.filter(({ message }) => message === 'channel.key_missing')
+      for (let round = 0; round < 3; round += 1) await run('measureChannels', service)
+      expect(listWarnings()).toEqual([
+        {
+          level: 'warn',
+          message: 'channel.key_missing',
+          fields: {
+            job: 'measureChannels',
+            network: scene.chain.network,
+            receiverAuthorizer: authorizer.address.toLowerCase(),
+            asset: owing.config.token,
+            channels: 2,
+            amount: '6000',
+            withdrawing: '2000',
+            hint: expect.stringContaining('EVM_CHANNEL_AUTHORIZER_KEY'),
+          },
+        },
+      ])
+      care.clock.shift(hourMs)
+      await run('measureChannels', service)
+      expect(listWarnings()).toHaveLength(2)
+    },
+  )
+
+  it('says nothing where it has the key behind another', async () => {
+    const [account, channel, logger] = [newAccount(), await open(), createMemoryLogger()]
+    await pay(channel, 5_000n, account)
+    const both = await openService({ ...withKeys(next, authorizer), logger })
+    await run('claimChannels', both)
+    await run('measureChannels', both)
+    expect(logger.messages()).not.toContain('channel.key_missing')
   })
 })

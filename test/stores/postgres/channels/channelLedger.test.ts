@@ -16,7 +16,7 @@ const planVoucher = (changes: Partial<VerifiedVoucher> = {}): VerifiedVoucher =>
   network: `eip155:${randomUUID()}`,
   channelId: randomId(),
   accountId: randomUUID(),
-  config: { payer: '0xaa', withdrawDelay: 900 },
+  config: { payer: '0xaa', withdrawDelay: 900, receiverAuthorizer: '0xDD' },
   receiver: '0xbb',
   token: '0xcc',
   ceiling: 3_000n,
@@ -405,6 +405,21 @@ describe('what is seen on chain', () => {
     expect(total?.oldestSeconds).toBeGreaterThanOrEqual(600)
     expect(total?.oldestSeconds).toBeLessThan(8_000)
     expect(await measure(5_001n)).toMatchObject([{ amount: 15_000n, oldestSeconds: 0, withdrawing: 0n }])
+    const measureSigners = async (cost: bigint) =>
+      (await ledger.measureSigners([{ network, token: '0xcc', cost }])).filter(
+        (each) => each.network === network,
+      )
+    expect(await measureSigners(2_001n)).toEqual([
+      {
+        network,
+        token: '0xcc',
+        receiverAuthorizer: '0xdd',
+        channels: 1,
+        amount: 5_000n,
+        withdrawing: 5_000n,
+      },
+    ])
+    expect(await measureSigners(5_001n)).toEqual([])
   })
 
   it('retires what owes nothing that is backed, a day after its last voucher, until the next one', async () => {

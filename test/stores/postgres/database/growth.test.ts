@@ -207,6 +207,7 @@ describe('in a journal with ten times as many rows', () => {
       list,
       (pool) => createChannelLedger(pool).listDue(network, { ...page, onlyWithdrawn: true }),
       (pool) => createChannelLedger(pool).measureUnclaimed([]),
+      (pool) => createChannelLedger(pool).measureSigners([]),
       (pool) => createChannelLedger(pool).retire(at, 1_000),
     ]
     for (const work of works) {
