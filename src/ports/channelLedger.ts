@@ -142,6 +142,11 @@ export interface ChannelLedger {
     channels: readonly Pick<LedgerChannel, 'channelId' | 'settlementId'>[],
     settlementId: string,
   ): Promise<boolean>
+  /**
+   * Has replacements of a claim's transactions paid by what its account may draw for urgent work. What others of a shared
+   * transaction were to pay counts as well, since it is replaced as a whole or not at all.
+   */
+  hurryClaim(claim: { readonly settlementId: string; readonly accountId: string }): Promise<void>
   /** Counts a voucher that was refused alone; at `limit` it is set aside, with one `channel.unclaimable`. */
   countRefusal(
     channel: Pick<LedgerChannel, 'network' | 'channelId' | 'ceiling'>,

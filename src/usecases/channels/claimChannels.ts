@@ -29,7 +29,14 @@ interface Page {
 interface ClaimDependencies {
   readonly ledger: Pick<
     ChannelLedger,
-    'listDue' | 'observe' | 'bindClaim' | 'countRefusal' | 'findWatch' | 'moveWatch' | 'listUnnoticed'
+    | 'listDue'
+    | 'observe'
+    | 'bindClaim'
+    | 'hurryClaim'
+    | 'countRefusal'
+    | 'findWatch'
+    | 'moveWatch'
+    | 'listUnnoticed'
   >
   readonly journal: Pick<SettlementJournal, 'find'>
   readonly settleAuthorization: SettleAuthorization
@@ -146,17 +153,21 @@ export const createClaimChannels = ({
     const isStalled = ({ id, createdAt, amount }: Settlement): boolean =>
       now() - createdAt.getTime() >= stalledMs && gains.get(id) !== amount
     const free: Claimable[] = []
+    const hurried = new Map<string, string>()
     for (const each of claimables) {
       const { channel } = each
       const newest = last.get(channel.settlementId ?? '') ?? null
       const { state, reason = null, transaction = null } = newest ?? {}
       const isOpen = newest?.state === 'claimed' || newest?.state === 'pending'
+      if (isOpen && isUrgent(channel, now())) hurried.set(newest.id, channel.accountId)
       if (isOpen && !(isUrgent(channel, now()) && isStalled(newest))) continue
       const isSent = state === 'failed' && transaction !== null
       const isReverted = isSent && reason !== null && care.isRowFault(reason)
       if (!isReverted || !care.isVoidable(channel.config)) free.push(each)
       else await ledger.countRefusal(channel, { reason, limit: 1 })
     }
+    // It was sent before it was urgent, or by a version that did not say so: what others have spent must not keep it unmined.
+    for (const [settlementId, accountId] of hurried) await ledger.hurryClaim({ settlementId, accountId })
     return free
   }
 

@@ -52,6 +52,7 @@ const ledgerOf = (channels: readonly LedgerChannel[]) => ({
   observe: async (_: string, seen: readonly SeenChannel[]) =>
     channels.filter(({ channelId }) => seen.some((each) => each.channelId === channelId)),
   bindClaim: async () => true,
+  hurryClaim: async () => undefined,
   countRefusal: async () => undefined,
 })
 

@@ -106,6 +106,18 @@ const retire = `
       and (d.charged <= d.claimed or d.verified_at < $1::timestamptz - interval '30 days')
     limit $2 for update skip locked))`
 
+const hurry = `
+  with sent as (
+    select b.network, b.transaction, b.urgent_shares from broadcasts b join broadcast_settlements s using (network, transaction)
+    where s.settlement_id = $1 and b.signer is not null order by b.transaction for update of b
+  ), unpaid as (
+    select network, transaction, 1 - coalesce(
+      (select sum((value ->> 'share')::float8) from jsonb_array_elements(urgent_shares)), 0) as share from sent
+  )
+  update broadcasts b
+  set urgent_shares = coalesce(b.urgent_shares, '[]') || jsonb_build_object('account', $2::text, 'share', u.share)
+  from unpaid u where b.network = u.network and b.transaction = u.transaction and u.share > 0`
+
 const refuse = `
   update channel_vouchers v set refusals = v.refusals + 1,
     unclaimable = case when v.refusals + 1 >= $4 then v.ceiling else v.unclaimable end
@@ -201,6 +213,10 @@ export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedg
         )
         return true
       }),
+
+    hurryClaim: async ({ settlementId, accountId }) => {
+      await pool.query(hurry, [settlementId, accountId])
+    },
 
     countRefusal: ({ network, channelId, ceiling }, { reason, limit }) =>
       inTransaction(pool, async (client) => {

@@ -256,6 +256,31 @@ describe('a claim without a request', () => {
     expect(await claimedOf(channel)).toBe(8_000n)
   })
 
+  it('that was sent before a withdrawal is replaced from what is kept for urgent work, once that is near its end', async () => {
+    const accounts = [newAccount(), newAccount()] as const
+    const proxy = await scene.openProxy()
+    const service = await openService({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const channels = [await open(), await open()] as const
+    for (const index of [0, 1] as const) await pay(channels[index], 5_000n, accounts[index], service)
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    await run('claimChannels', service)
+    const readShares = async () => {
+      const { rows } = await scene.database.pool().query(
+        `select distinct b.urgent_shares from broadcasts b join broadcast_settlements using (network, transaction)
+           join settlements s on s.id = settlement_id where s.caller = any($1)`,
+        [accounts],
+      )
+      return rows.map(({ urgent_shares }) => urgent_shares)
+    }
+    await withdraw(channels[0])
+    await run('claimChannels', service)
+    expect(await readShares()).toEqual([null])
+    care.clock.shift(226_000)
+    for (let round = 0; round < 2; round += 1) await run('claimChannels', service)
+    expect(await readShares()).toEqual([[{ account: accounts[0], share: 1 }]])
+    expect(await listSettlements(accounts[0])).toMatchObject([{ state: 'pending' }])
+  })
+
   it('goes on for other channels beside one that cannot be claimed, which is set aside with one event', async () => {
     const account = newAccount()
     const payTo = createEoa().address
