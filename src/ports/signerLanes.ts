@@ -12,7 +12,7 @@ export interface LaneTransaction extends SignedTransaction {
   readonly recordedAt: Date
   /** Earlier transactions with the same nonce; at most one of all is mined. */
   readonly replaced: readonly string[]
-  /** Whose budget of what is urgent pays for a replacement; none: that of maintenance. */
+  /** Whose budget of what is urgent pays for a replacement first; none: that of maintenance does. */
   readonly urgentShares: readonly UrgentShare[]
 }
 

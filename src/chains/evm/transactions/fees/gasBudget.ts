@@ -1,4 +1,5 @@
 import type { RateLimiter } from '../../../../ports/rateLimiter.js'
+import type { UrgentShare } from '../../../../ports/signerLanes.js'
 import { createHourlyBudget, type HourlyBudget } from '../../../common/hourlyBudget.js'
 import type { PromisedCost } from '../../../common/promisedCost.js'
 import { larger } from '../../abi/words.js'
@@ -35,6 +36,38 @@ export const createGasBudget = (
     urgentLimit,
     ...(promised === undefined ? {} : { promised }),
   })
+
+/**
+ * Draws what a replacement costs in addition: for its urgent shares from the accounts that it is urgent for, the rest from what all
+ * may spend. Where that is spent, one of the accounts that the transaction is urgent for draws all of it: they wait for the whole
+ * transaction, or for its nonce. Throws SVC-3002 where none of them can.
+ */
+export const spendForReplacement = async (
+  budget: Pick<GasBudget, 'spend' | 'spendUrgent'>,
+  cost: number,
+  {
+    shares,
+    isUrgentFor,
+  }: { readonly shares: readonly UrgentShare[]; readonly isUrgentFor: readonly UrgentShare[] },
+): Promise<void> => {
+  const draws: (() => void)[] = []
+  try {
+    let rest = cost
+    for (const { account, share } of shares) {
+      const part = Math.min(rest, Math.ceil(cost * share))
+      rest -= part
+      if (part > 0) draws.push(await budget.spendUrgent(part, { account, caller: null }))
+    }
+    if (rest > 0) draws.push(await budget.spend(rest, null))
+  } catch (error) {
+    for (const refund of draws) refund()
+    for (const account of new Set(isUrgentFor.map((each) => each.account))) {
+      const drawn = await budget.spendUrgent(cost, { account, caller: null }).catch(() => null)
+      if (drawn !== null) return
+    }
+    throw error
+  }
+}
 
 /** Limit and price of a transaction. */
 export interface OfferedGas {

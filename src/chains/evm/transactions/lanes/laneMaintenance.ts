@@ -10,7 +10,7 @@ import { asHex } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { EvmNetworkSettings } from '../../settings.js'
 import { bumpFees, type FeeOracle, type Fees, highestGasPrice } from '../fees/fees.js'
-import { type GasBudget, toGwei } from '../fees/gasBudget.js'
+import { type GasBudget, spendForReplacement, toGwei } from '../fees/gasBudget.js'
 import type { ReceiptWatcher } from '../receipts/receiptWatcher.js'
 import type { NoncePool } from './noncePool.js'
 import { maxUnconfirmedJump, readTransactionCount } from './sendInLane.js'
@@ -111,30 +111,12 @@ export const createLaneMaintenance = (
     repairs.set(signer, (repairs.get(signer) ?? 0) + 1)
   }
 
-  const spendForReplacement = async (
-    cost: number,
-    { urgentShares }: Pick<LaneTransaction, 'urgentShares'>,
-  ): Promise<void> => {
-    const draws: (() => void)[] = []
-    try {
-      let rest = cost
-      for (const { account, share } of urgentShares) {
-        const part = Math.min(rest, Math.ceil(cost * share))
-        rest -= part
-        if (part > 0) draws.push(await budget.spendUrgent(part, { account, caller: null }))
-      }
-      if (rest > 0) draws.push(await budget.spend(rest, null))
-    } catch (error) {
-      for (const refund of draws) refund()
-      throw error
-    }
-  }
-
   /** Sends the same call at a higher price with the same nonce: at most one of the two is mined. */
   const replace = async (
     account: PrivateKeyAccount,
     lane: Lane,
     stuck: LaneTransaction,
+    behind: readonly LaneTransaction[],
   ): Promise<boolean> => {
     const { to, data, gas, ...old } = parseTransaction(asHex(stuck.bytes))
     const [offered, current] = [readFees(old), await fees.read()]
@@ -144,7 +126,8 @@ export const createLaneMaintenance = (
     // At most one of the two is mined: only the difference may be spent in addition.
     const more = highestGasPrice(higher) - highestGasPrice(offered)
     try {
-      await spendForReplacement(toGwei(gas * more), stuck)
+      const isUrgentFor = [stuck, ...behind].flatMap(({ urgentShares }) => urgentShares)
+      await spendForReplacement(budget, toGwei(gas * more), { shares: stuck.urgentShares, isUrgentFor })
     } catch (error) {
       logger.warn({ ...lane, transaction: stuck.transaction, error }, 'transaction.replacement_too_expensive')
       return false
@@ -198,9 +181,11 @@ export const createLaneMaintenance = (
       return
     }
     const canReplace = await hasChainMoved(account.address)
-    for (const transaction of waiting) {
+    for (const [index, transaction] of waiting.entries()) {
       if (stopped.signal.aborted) return
-      if (canReplace && isOverdue(transaction) && (await replace(account, lane, transaction))) continue
+      const behind = waiting.slice(index + 1)
+      if (canReplace && isOverdue(transaction) && (await replace(account, lane, transaction, behind)))
+        continue
       await rpc.send(asHex(transaction.bytes))
     }
   }

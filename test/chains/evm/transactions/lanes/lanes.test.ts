@@ -296,6 +296,29 @@ describe('a stuck transaction', () => {
     await Promise.all(settling)
   })
 
+  it.each([
+    { what: 'is replaced', terms: { urgentFor: 'account' }, recorded: [0, 0, 1, 1] },
+    { what: 'is not replaced for others', terms: { isPromised: true }, recorded: [0, 1] },
+  ])(
+    'before the nonce of what is urgent $what while what all may spend is spent',
+    async ({ terms, recorded }) => {
+      const stop = new AbortController()
+      const environment = { [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: '1' }
+      const first = { isPromised: true, waitUntil: stop.signal }
+      const { sending, settling, clock, mineExpensive } = await getStuck(1, { environment }, first)
+      clock.shift(20_000)
+      const behind = await settleApart(sending, 1, { ...terms, waitUntil: stop.signal })
+      await sending.maintenance.check()
+      await sending.maintenance.check()
+      clock.shift(11_000)
+      await mineExpensive()
+      await sending.maintenance.check()
+      expect((await listRecorded(sending)).map(({ nonce }) => nonce)).toEqual(recorded)
+      stop.abort()
+      await Promise.all([...settling, ...behind])
+    },
+  )
+
   it('has its replacement recorded before it is sent: nodes receive only recorded transactions', async () => {
     const proxy = await scene.openProxy()
     const { sending, settling, clock, mineExpensive } = await getStuck(1, { url: proxy.url })
