@@ -29,6 +29,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       'test/chains/evm/channels/care.test.ts SETTLE_WAIT_SECONDS: 2',
       'test/chains/evm/channels/sharedClaims.test.ts SETTLE_WAIT_SECONDS: 3',
       'test/chains/evm/channels/rotation.test.ts SETTLE_WAIT_SECONDS: 3',
+      'test/chains/evm/channels/withdrawals.test.ts SETTLE_WAIT_SECONDS: 3',
       'test/chains/evm/availability.test.ts SETTLE_WAIT_SECONDS: 1',
       'test/chains/evm/exact/recovery.test.ts SETTLE_WAIT_SECONDS: 1',
       'test/chains/evm/exact/reorgs.test.ts SETTLE_WAIT_SECONDS: 1',

@@ -234,7 +234,7 @@ export const createClaimChannels = ({
       stopped,
       onFailure: (_, error) => failures.failed(cared.network, { network: cared.network, error }),
     })
-    await pool.run(toClaims(claimables, cared.care), async (rows) => {
+    await pool.run(toClaims(claimables, cared.care, now()), async (rows) => {
       // What an account's claims before came to is read in its turn: others do not wait for it.
       const free = now() < endsAtMs ? await withoutOpen(cared, rows, gains) : []
       if (free.length === 0) return

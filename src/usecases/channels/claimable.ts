@@ -34,6 +34,17 @@ export const isUrgent = ({ withdrawRequestedAt, config }: LedgerChannel, nowMs: 
   withdrawRequestedAt > 0 &&
   nowMs >= 1_000 * (withdrawRequestedAt + urgentPart * Number(config.withdrawDelay ?? 0))
 
+/** A claim that is sent now is mined within this, as a rule. */
+const minedWithinMs = 120_000
+
+/** Whether its payer could execute its withdrawal before the claim is mined, which would then exceed the balance. */
+const isOvertakable = ({ channel, total }: Claimable, nowMs: number): boolean => {
+  const { withdrawRequestedAt, withdrawal, balance, config } = channel
+  const executableAt = withdrawRequestedAt + Number(config.withdrawDelay ?? 0)
+  const isSoon = withdrawRequestedAt > 0 && nowMs + minedWithinMs >= 1_000 * executableAt
+  return isSoon && total + withdrawal > (balance ?? 0n)
+}
+
 export const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: number): boolean => {
   const { rules } = care
   const cost = care.findRowCost(channel.token)
@@ -46,14 +57,16 @@ export const isWorth = ({ channel, gain }: Claimable, care: ChannelCare, nowMs: 
 }
 
 /**
- * One for each account, receiver and key that signs for it, the highest gain first. A payer that can void its voucher could have
- * the claim of others revert, or burn their gas: it has one of its own, behind those.
+ * One for each account, receiver and key that signs for it, the highest gain first. A payer that can void its voucher, or execute
+ * its withdrawal first, could have the claim of others revert, or burn their gas: it has one of its own, behind those.
  */
 export const toClaims = (
   claimables: readonly Claimable[],
   { maxRows, isVoidable }: Pick<ChannelCare, 'maxRows' | 'isVoidable'>,
+  nowMs: number,
 ): readonly (readonly Claimable[])[] => {
-  const isAlone = ({ channel }: Claimable) => isVoidable(channel.config) || isSetAside(channel)
+  const isAlone = (claimable: Claimable) =>
+    isVoidable(claimable.channel.config) || isSetAside(claimable.channel) || isOvertakable(claimable, nowMs)
   const groups = new Map<string, Claimable[]>()
   for (const each of [...claimables.filter((one) => !isAlone(one)), ...claimables.filter(isAlone)]) {
     const { accountId, receiver, channelId, config } = each.channel

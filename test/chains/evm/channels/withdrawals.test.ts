@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { createEoa } from '../../../support/evm/wallets.js'
+import { eventually } from '../scene.js'
 import { claimedOf, newAccount, useCare, withdraw } from './careScene.js'
-import { openChannelOnChain } from './channelScene.js'
+import { callSettlement, openChannelOnChain } from './channelScene.js'
 
 /* Withdrawals that payers announce, found in the log of the chain however many channels there are. */
 
@@ -109,5 +111,35 @@ describe('an announced withdrawal', () => {
       expect(proxy.count('eth_getLogs')).toBe(round)
       await scene.chain.control.mine()
     }
+  })
+})
+
+// The last one: the chain's time has moved on afterwards.
+describe('a withdrawal that its payer can execute at any time', () => {
+  it('has no claim of another channel revert beside its own', async () => {
+    const account = newAccount()
+    const proxy = await scene.openProxy()
+    const payTo = createEoa().address
+    const [late, other] = [await open({ payTo }, 10_000n), await open({ payTo })]
+    await pay(late, 9_000n, account)
+    await pay(other, 4_000n, account)
+    const { config } = late
+    await withdraw(late, 10_000n)
+    // No instance has run meanwhile.
+    await scene.chain.control.increaseTime(config.withdrawDelay + 1)
+    await scene.chain.control.mine()
+    care.clock.shift((config.withdrawDelay + 1) * 1_000)
+    await withdraw(other)
+    // That a transaction has failed is proven blocks later, and its rows are not claimed again before.
+    const depth = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20', SETTLE_WAIT_SECONDS: '3' }
+    await care.replaceService({ rpcUrls: [proxy.url], environment: depth })
+    const release = proxy.hold('eth_sendRawTransaction')
+    const round = run('claimChannels')
+    await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
+    await callSettlement(late, config.payer, 'finalizeWithdraw', [config])
+    release()
+    await round
+    await eventually(async () => ((await claimedOf(other)) === 3_000n ? true : null))
+    expect(await claimedOf(late)).toBe(0n)
   })
 })
