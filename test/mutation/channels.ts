@@ -103,6 +103,29 @@ export const guards: readonly Guard[] = [
       ],
     },
   ),
+  ...guardsIn(`${folder}/announcements.ts`, [`${testFolder}/announcements.test.ts`], {
+    'no answer counts for blocks that its node had not': ['smaller(to, head)', 'to'],
+    'what one node leaves out is asked of another': ['turn % witnesses.length', '0'],
+  }),
+  ...guardsIn('src/usecases/channels/claimable.ts', [`${testFolder}/withdrawals.test.ts`], {
+    'no withdrawal that can be executed first has the claim of others revert': [
+      ' || isOvertakable(claimable, nowMs)',
+      '',
+    ],
+  }),
+  ...guardsIn('src/usecases/channels/claimChannels.ts', [`${testFolder}/care.test.ts`], {
+    'what others spend keeps no open claim from being replaced before a withdrawal': [
+      'hurried.set(newest.id, channel.accountId)',
+      'undefined',
+    ],
+  }),
+  ...guardsIn(
+    'src/chains/evm/transactions/fees/gasBudget.ts',
+    ['test/chains/evm/transactions/lanes/lanes.test.ts'],
+    {
+      'what others spend keeps no nonce before an urgent one stuck': ['if (drawn !== null) return', ''],
+    },
+  ),
   ...guardsIn('src/usecases/core/verify/streamedChannels.ts', streams, {
     'a voucher pays nothing beside what failed streams of its account used': [
       'ceiling > owed && ceiling >= owed + payment.requirements.amount',
