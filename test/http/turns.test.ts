@@ -83,6 +83,24 @@ describe('callers that send requests at once', () => {
     expect(begun).toBe(3)
   })
 
+  it.each([
+    ['one of a caller beside another', 1, 900],
+    ['several of a caller that has been alone for a second', 8, 1_100],
+  ])('begin in a turn, where each takes half a millisecond: %s', async (_, most, quietMs) => {
+    const { begin, take, pass, spend } = open()
+    take(stranger('other'))
+    let begun = 0
+    const send = () =>
+      begin(stranger('alone'), () => {
+        begun += 1
+        spend(0.5)
+      })
+    for (let sent = 0; sent < 20; sent += 1) send()
+    spend(quietMs)
+    await pass(1)
+    expect(begun).toBe(most)
+  })
+
   it('begin in the order in which each sent them', async () => {
     const { begin, take, pass } = open()
     const begun: number[] = []

@@ -23,6 +23,8 @@ type Start = () => void
 
 /** A turn between two readings of the sockets lasts about so long, or for one request. */
 const turnMs = 0.25
+/** While no other caller sends anything, longer turns save readings of the sockets, which take processor time. */
+const turnAloneMs = 4
 /** While connections arrive, turns are rare. */
 const turnAfterConnectionsMs = 1
 /** Bounds how many requests begin in one turn: more work follows once nodes and database have answered. */
@@ -104,7 +106,8 @@ export const createTurns = (now: () => number = () => performance.now()): Turns 
     setImmediate(() => {
       const isAmongConnections = hasAccepted || acceptedBetween > 0
       if (mustAcceptFirst()) return
-      turnEndsAtMs = now() + (isAmongConnections ? turnAfterConnectionsMs : turnMs)
+      const durationMs = contention.isContended() ? turnMs : turnAloneMs
+      turnEndsAtMs = now() + (isAmongConnections ? turnAfterConnectionsMs : durationMs)
       beginNext()
     })
     for (let more = 1; more < startsPerTurn; more += 1) {
