@@ -1,12 +1,12 @@
-// Imports every compiled file of the service, also what it loads only when a chain family is enabled: a module that pruning
+// Imports every script of the service, also what it loads only when a chain family is enabled: a module that pruning
 // removed by mistake fails here. `main.js` would start the service.
 import { readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const folder = resolve('dist')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-  (name) => name.endsWith('.js') && name !== 'main.js',
+  (name) => name.endsWith('.js') && basename(name) !== 'main.js',
 )
 const failures = []
 for (const name of files) {

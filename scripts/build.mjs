@@ -1,17 +1,20 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { buildWeb } from './buildWeb.mjs'
+import { bundle } from './bundle.mjs'
 import { fingerprintSources, isBuilt, root, stampName } from './fingerprint.mjs'
 import { removeAbandoned, replaceFolder } from './replaceFolder.mjs'
 
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+// In dist: the names of the scripts of its own build.
+const scriptsName = '.scripts.json'
 
 /**
- * Compiles src to dist. The new folder replaces the old one as a whole: a failed or interrupted build leaves the old one,
+ * Checks the types of src, and bundles it to dist. The new folder replaces the old one as a whole: a failed or interrupted build leaves the old one,
  * and what reads dist meanwhile never sees half of it.
  */
 export const build = async () => {
@@ -24,9 +27,9 @@ export const build = async () => {
   const suffix = `${process.pid}-${randomBytes(3).toString('hex')}`
   const [next, old] = [join(root, `dist.new-${suffix}`), join(root, `dist.old-${suffix}`)]
   try {
-    await compile(next)
-    // The command `quittance` of the image is a link to it.
-    chmodSync(join(next, 'main.js'), 0o755)
+    await checkTypes()
+    mkdirSync(next)
+    keepEarlierScripts(next, await bundle(next))
     writeFileSync(join(next, stampName), fingerprint)
     replaceFolder({ target: join(root, 'dist'), next, old, isBuilt })
   } finally {
@@ -35,9 +38,23 @@ export const build = async () => {
   }
 }
 
-const compile = (folder) =>
+/**
+ * A service that runs from the old dist imports more of its scripts later, and their names differ in each build: those of the
+ * build before stay.
+ */
+const keepEarlierScripts = (next, scripts) => {
+  const earlier = join(root, 'dist', scriptsName)
+  const names = existsSync(earlier) ? JSON.parse(readFileSync(earlier, 'utf8')) : []
+  for (const name of names) {
+    const [from, to] = [join(root, 'dist', name), join(next, name)]
+    if (existsSync(from) && !existsSync(to)) cpSync(from, to)
+  }
+  writeFileSync(join(next, scriptsName), JSON.stringify(scripts))
+}
+
+const checkTypes = () =>
   new Promise((resolve, reject) => {
-    const args = [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', folder]
+    const args = [compiler, '-p', join(root, 'tsconfig.build.json')]
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] })
     const stop = (signal) => {
       child.kill(signal)
@@ -54,8 +71,8 @@ const compile = (folder) =>
 
 const usage = `Usage: npm run build
 
-Compiles src to dist, for npm start, npm run admin, deploy and listen, and the console from web/src to web/dist; they do it
-themselves when the sources changed.`
+Checks the types of src and bundles it with its packages to dist, for npm start, npm run admin, deploy and listen, and the
+console from web/src to web/dist; they do it themselves when the sources changed.`
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   if (argv.slice(2).some((word) => word === '--help' || word === '-h')) {

@@ -15,7 +15,10 @@ export const fingerprintSources = () => {
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join('src', name))
     .sort()
-  for (const path of ['tsconfig.json', 'tsconfig.build.json', ...sources]) {
+  // The lock file decides which packages are part of dist.
+  const recipe = ['scripts/bundle.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
+  for (const path of [...recipe, ...sources]) {
+    if (!existsSync(join(root, path))) continue
     const content = readFileSync(join(root, path))
     hash.update(`${path}\0${content.length}\0`).update(content)
   }

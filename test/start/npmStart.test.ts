@@ -1,4 +1,4 @@
-import { cp, rm, utimes, writeFile } from 'node:fs/promises'
+import { cp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestDatabase } from '../support/postgres.js'
@@ -104,6 +104,34 @@ describe('the build before a start', () => {
     expect(failed.errors).toMatch(/src\/main\.ts.*TS2322[\s\S]*The sources do not compile/)
     await writeFile(main(), "process.stdout.write('first\\n')\n")
     expect(await run()).toMatchObject({ code: 0, output: 'first\n', errors: '' })
+  })
+
+  it('keeps the scripts of the build before, which a running service may import later', async () => {
+    await copyStarted()
+    await writeFile(main(), "void import('./late.js')\n")
+    const buildWith = async (word: string): Promise<readonly string[]> => {
+      await writeFile(join(folder, 'src', 'late.ts'), `process.stdout.write('${word}\\n')\n`)
+      expect(await run()).toMatchObject({ code: 0, output: `${word}\n` })
+      const names = await readdir(join(folder, 'dist', 'program'))
+      return names.filter((name) => /^late-\w+\.js$/.test(name))
+    }
+    const [first, ...others] = await buildWith('one')
+    expect(others).toEqual([])
+    const two = await buildWith('two')
+    expect(two).toHaveLength(2)
+    expect(two).toContain(first)
+    const three = await buildWith('three')
+    expect(three).toHaveLength(2)
+    expect(three).not.toContain(first)
+  })
+
+  it('names the sources in stack traces where maps are enabled', async () => {
+    await copyStarted()
+    await writeFile(main(), "const text: string = 'none'\n\nthrow new RangeError(text)\n")
+    const command = [process.execPath, '--enable-source-maps', 'scripts/start.mjs']
+    const { code, errors } = await startProcess(command, { cwd: folder }).ended
+    expect(code).toBe(1)
+    expect(errors).toMatch(/RangeError: none\n +at .*src\/main\.ts:3:7/)
   })
 
   it('needs no sources and no compiler where there is a build, as in the image', async () => {

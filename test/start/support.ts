@@ -96,7 +96,7 @@ export const makeSmallProject = async (folder: string): Promise<string> => {
   await cp(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true })
   for (const name of ['tsconfig.build.json', 'package.json']) await cp(join(root, name), join(folder, name))
   const { compilerOptions } = project.parse(JSON.parse(await readFile(join(root, 'tsconfig.json'), 'utf8')))
-  const options = { compilerOptions: { ...compilerOptions, lib: ['ES5'], types: [] } }
+  const options = { compilerOptions: { ...compilerOptions, lib: ['ES2015'], types: [] } }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(options))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   await mkdir(join(folder, 'src'))

@@ -32,8 +32,9 @@ export const licenseOf = ({ license }: LockedPackage): string => license ?? 'not
 const introduction = `Quittance
 Licensed under the Apache License, Version 2.0; see LICENSE.
 
-The service runs with the packages below, unchanged and as published on npm. Each carries its license and its copyright
-notice, in a file of its own, its README or its package.json; they are in node_modules of an installation or an image.
+The service runs with the packages below, as published on npm. Its build bundles the code of most of them: their licenses
+and copyright notices are in dist/licenses.txt of an installation or an image. The others carry them in a file of their own,
+their README or their package.json, in node_modules.
 \`npm run notice\` writes this file.
 `
 
