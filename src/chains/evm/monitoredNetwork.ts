@@ -39,19 +39,23 @@ export const createMonitoredNetwork = (
     areLanesOpen = true
   }
 
-  const readTime = async () => {
-    const heads = await Promise.all(
-      rpc.listWitnesses().map((endpoint) => rpc.getBlock('latest', endpoint).catch(() => null)),
+  /** The probe has just read the newest block of each endpoint. */
+  const observeTime = () =>
+    clock.observe(
+      rpc
+        .listHealth()
+        .flatMap(({ isUp, headTimestamp }) =>
+          isUp && headTimestamp !== null ? [BigInt(headTimestamp)] : [],
+        ),
     )
-    clock.observe(heads.flatMap((head) => (head === null ? [] : [head.timestamp])))
-  }
 
   return {
     network,
     findProblem: async () => {
       if (!(await rpc.probe())) throw new Error('No endpoint responds')
       if (!areLanesOpen) await openLanes()
-      const [reading] = await Promise.all([fees.refresh(), offer.read(), readTime()])
+      observeTime()
+      const [reading] = await Promise.all([fees.refresh(), offer.read()])
       await balances.measure(reading)
       if (reading.fees === null) {
         return maxFeePerGas === null
