@@ -26,7 +26,7 @@ const roundMs = 5_000
 const idleAfterMs = 60_000
 const idleRoundMs = 15_000
 // Below a minute: for so long the time of a newest block is remembered, and some families accept a newest block.
-const maxIdleRoundMs = 30_000
+const maxIdleRoundMs = 45_000
 
 /** How long the findings of the last check are recent enough. */
 const choosePauseMs = (usedAt: number, instances: number): number =>
@@ -34,7 +34,7 @@ const choosePauseMs = (usedAt: number, instances: number): number =>
 
 /**
  * The caller awaits the first `check`; further rounds run until `close`: every 5 s while the network is used or has a problem,
- * otherwise every 15 s, or 30 s where several instances check it.
+ * otherwise every 15 s, or 30 s where two instances check it, or 45 s where more do.
  */
 export const createNetworkMonitor = (
   monitored: MonitoredNetwork,

@@ -128,8 +128,11 @@ describe('the checks of a network', () => {
     expect(await watch(120)).toEqual([...every(5, 0, 55), 70, 85, 100, 115])
   })
 
-  it('are made every 30 s where several instances make them', async () => {
-    expect(await watch(180, { instances: 10 })).toEqual([...every(5, 0, 55), 85, 115, 145, 175])
+  it.each([
+    [2, 30, [85, 115, 145, 175]],
+    [10, 45, [100, 145]],
+  ])('of %i instances are made every %i s', async (instances, _seconds, later) => {
+    expect(await watch(180, { instances })).toEqual([...every(5, 0, 55), ...later])
   })
 
   it('are made every 5 s again within 5 s of a payment', async () => {
