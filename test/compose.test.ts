@@ -34,7 +34,7 @@ describe('a composed service', () => {
       recordKeyUses: 30_000,
       purgeAuditLog: 3_600_000,
       reconcileNightly: 60_000,
-      measureReconciliation: 60_000,
+      measureReconciliation: 300_000,
       purgeSignInNonces: 600_000,
       flushRequestStatistics: 1_000,
       closeStreams: 2_000,

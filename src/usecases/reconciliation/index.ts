@@ -63,8 +63,8 @@ export const createReconciliation = (dependencies: ReconciliationDependencies): 
           logger: nameLines(logger, { job: 'reconcileNightly' }),
         }),
       },
-      // By every instance: whichever is scraped has the figures.
-      measureReconciliation: { everyMs: 60_000, run: createMeasureReconciliation({ store, gauges }) },
+      // By every instance: whichever is scraped has the figures, which change once a day.
+      measureReconciliation: { everyMs: 300_000, run: createMeasureReconciliation({ store, gauges }) },
     },
   }
 }
