@@ -6,6 +6,7 @@ import { createAccountCache, unknownKeyMs } from '../../src/stores/cache/account
 import {
   type AccountChanges,
   listenForAccountChanges,
+  sleepUntilQuiet,
 } from '../../src/stores/postgres/accounts/accountChanges.js'
 import { createAccountStore } from '../../src/stores/postgres/accounts/accountStore.js'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
@@ -235,6 +236,25 @@ describe('an instance that is idle', () => {
     await busy.accounts.revoke(account.id)
     // No notification arrives, and none that it is sent by itself either.
     await pollUntil(async () => (await idle.accounts.findByKey(key.fingerprint)) === null, 'the change')
+  })
+})
+
+describe('a pulse of an idle instance', () => {
+  afterEach(() => vi.useRealTimers())
+
+  it('is due when no notification of any instance has arrived for 30 s', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+    let heardAt = 0
+    const due = vi.fn()
+    void sleepUntilQuiet(() => heardAt, 30_000, new AbortController().signal).then(due)
+    for (let count = 0; count < 5; count++) {
+      await vi.advanceTimersByTimeAsync(25_000)
+      heardAt += 25_000
+    }
+    await vi.advanceTimersByTimeAsync(29_000)
+    expect(due).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(due).toHaveBeenCalledTimes(1)
   })
 })
 

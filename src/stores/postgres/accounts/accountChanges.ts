@@ -22,9 +22,22 @@ const reconnectMs = 500
 // Notifications arrive in commit order: receiving our own proves that all earlier ones have arrived.
 // Bounds how long a silently dropped connection goes unnoticed.
 const maxFreshMs = 2_000
-// All instances receive every pulse: one that is not asked sends few. These few keep firewalls from forgetting the connection.
 const defaultIdleAfterMs = 10_000
+// Firewalls forget a connection without traffic. All instances receive every pulse, so that an idle one sends its own only
+// where none has arrived for so long, or up to half as long again, by chance: then one of them sends for all.
 const idlePulseMs = 30_000
+
+/** Resolves when nothing was heard for `quietMs`, or on abort; `findHeardAt`: in terms of `performance.now()`. */
+export const sleepUntilQuiet = async (
+  findHeardAt: () => number,
+  quietMs: number,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (;;) {
+    const leftMs = findHeardAt() + quietMs - performance.now()
+    if (leftMs <= 0 || !(await sleep(leftMs, signal))) return
+  }
+}
 
 /** Uses two dedicated connections and reconnects without limit. It is idle when it was not asked for `idleAfterMs`. */
 export const listenForAccountChanges = (
@@ -44,6 +57,8 @@ export const listenForAccountChanges = (
   let isListening = true
   let askedAt = Number.NEGATIVE_INFINITY
   let idling = new AbortController()
+  /** When the last notification of any instance arrived. */
+  let heardAt = Number.NEGATIVE_INFINITY
 
   const isIdle = (): boolean => performance.now() - askedAt > idleAfterMs
 
@@ -53,7 +68,8 @@ export const listenForAccountChanges = (
     const wake = () => idling.abort()
     stopped.signal.addEventListener('abort', wake, { once: true })
     try {
-      await Promise.race([sleep(idlePulseMs, idling.signal), lost])
+      const quietMs = idlePulseMs * (1 + Math.random() / 2)
+      await Promise.race([sleepUntilQuiet(() => heardAt, quietMs, idling.signal), lost])
     } finally {
       stopped.signal.removeEventListener('abort', wake)
       wake()
@@ -70,6 +86,7 @@ export const listenForAccountChanges = (
     })
     lost.catch(() => undefined)
     client.on('notification', ({ payload = '' }) => {
+      heardAt = performance.now()
       if (payload !== pulse.id) {
         for (const listener of listeners) listener(payload)
         return
