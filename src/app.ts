@@ -99,6 +99,8 @@ interface AppDependencies {
   readonly limits?: RateLimitsDependencies | null
   /** Null or absent: requests are not traced. */
   readonly tracer?: Tracer | null
+  /** As in `Stores`; default: nothing rests. */
+  readonly wake?: () => Promise<void> | null
 }
 
 namePlugins([
@@ -140,6 +142,7 @@ export const buildApp = ({
   readMetrics = () => metrics.registry.metrics(),
   limits = null,
   tracer = null,
+  wake = () => null,
 }: AppDependencies): FastifyInstance => {
   const { tiers = specificationTiers } = settings
   const acceptedKeys = createAcceptedKeys()
@@ -212,6 +215,12 @@ export const buildApp = ({
   app.register(refuseNul)
   app.register(readShares, { connections: settings.readConnections ?? defaultReadConnections })
   app.register(openapi)
+  // Not for reads, which health checks and scrapes repeat, and which own nothing; nor for what was refused before.
+  app.addHook('preHandler', (request, _reply, next) => {
+    const woken = request.method === 'GET' || request.method === 'HEAD' ? null : wake()
+    if (woken === null) next()
+    else void woken.then(() => next())
+  })
 
   app.register(paymentRoutes, {
     useCases: useCases.core,

@@ -29,6 +29,7 @@ export interface Core extends Pick<Nouns, 'useCases' | 'jobs' | 'reconcileSettle
   readonly limiter: RateLimiter
   /** Null: nothing is traced. */
   readonly tracer: Tracer | null
+  wake(): Promise<void> | null
   listNetworks(): readonly NetworkHealth[]
   /** Returns a function that stops the jobs and waits for them. */
   startJobs(): () => Promise<void>
@@ -61,7 +62,7 @@ export const compose = async (
 
 export const composeApp = async (
   config: Config,
-  core: Pick<Core, 'metrics' | 'useCases' | 'limiter' | 'tracer'>,
+  core: Pick<Core, 'metrics' | 'useCases' | 'limiter' | 'tracer' | 'wake'>,
   logger: Logger,
   link: WorkerLink | null = null,
 ) =>
@@ -81,6 +82,7 @@ export const composeApp = async (
     metrics: core.metrics,
     ...(link === null ? {} : { readMetrics: link.readMetrics }),
     tracer: core.tracer,
+    wake: core.wake,
     useCases: core.useCases,
     limits:
       config.requestLimits === null
@@ -115,6 +117,7 @@ export const composeCore = async (config: Config, environment: Environment): Pro
     metrics,
     limiter: stores.limiter,
     tracer,
+    wake: stores.wake,
     listNetworks: chains.health,
     reconcileSettlements: nouns.reconcileSettlements,
     detectReorgs: nouns.detectReorgs,

@@ -70,6 +70,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       ...openJournal(database),
       lanes: mapDatabaseErrors(createSignerLanes(pool, instance)),
       countInstances: instance.countAlive,
+      wake: instance.heartbeat.wake,
       webhooks: mapDatabaseErrors({ ...createWebhookOutbox(pool), list: createWebhookOutbox(reads).list }),
       feed: mapDatabaseErrors(createEventFeed(pool, newestReads)),
       holds: mapDatabaseErrors(createHolds(pool)),

@@ -84,6 +84,8 @@ export interface Stores {
   readonly lanes: SignerLanes
   /** Processes with a recent heartbeat, this one included. */
   countInstances(): number
+  /** Before a request that may pay or change anything, as an instance without requests rests. Null: there is nothing to wait for. */
+  wake(): Promise<void> | null
   readonly idempotency: IdempotencyStore
   readonly webhooks: WebhookOutbox
   readonly feed: EventFeed

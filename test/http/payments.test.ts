@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { SettlementView } from '../../src/protocol/results.js'
 import type { CoreUseCases } from '../../src/usecases/core/useCases.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { testApp } from './support/app.js'
 import { paymentBody } from './support/payment.js'
 
@@ -19,6 +20,37 @@ const settlement: SettlementView = {
   transaction: `0x${'ab'.repeat(32)}`,
   createdAt: '2026-01-01T00:00:00.000Z',
 }
+
+describe('an instance that rests', () => {
+  it('wakes before a payment is judged, and not for health checks and other reads', async () => {
+    const events: string[] = []
+    let wakeUp = () => {}
+    const woken = new Promise<void>((resolve) => {
+      wakeUp = resolve
+    })
+    const app = testApp({
+      wake: () => {
+        events.push('wakes')
+        return woken
+      },
+      core: {
+        verifyPayment: async () => {
+          events.push('judges')
+          return { isValid: true, payer }
+        },
+      },
+    })
+    for (const url of ['/health', '/ready', '/supported']) await app.inject({ method: 'GET', url })
+    expect(events).toEqual([])
+    const answered = app.inject({ method: 'POST', url: '/verify', payload: paymentBody() })
+    await pollUntil(async () => events.length > 0, 'the instance to wake')
+    await app.inject({ method: 'GET', url: '/health' })
+    expect(events).toEqual(['wakes'])
+    wakeUp()
+    expect((await answered).statusCode).toBe(200)
+    expect(events).toEqual(['wakes', 'judges'])
+  })
+})
 
 describe('POST /verify', () => {
   const verify = async (verifyPayment: CoreUseCases['verifyPayment']) =>

@@ -133,7 +133,7 @@ export const createPauses = ({ store, registry, accounts, gauge, logger }: Pause
     listKnown: () => known,
     refresh,
     refreshStale: async () => {
-      if (performance.now() - knownSince > maxAgeMs) await refresh()
+      if (performance.now() - knownSince > maxAgeMs && !store.isResting()) await refresh()
     },
     listPauses: async () => {
       await refresh()

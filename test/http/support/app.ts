@@ -418,6 +418,7 @@ export interface TestAppOptions {
   readonly logger?: Logger
   readonly metrics?: Metrics
   readonly limits?: RateLimitsDependencies
+  readonly wake?: () => Promise<void> | null
 }
 
 export const testMetrics = (): Metrics =>
@@ -452,6 +453,7 @@ export const testApp = (parts: TestAppOptions = {}): FastifyInstance => {
       sandbox: sandboxUseCases(parts.sandbox),
       discovery: discoveryUseCases(parts.discovery),
     },
+    ...(parts.wake === undefined ? {} : { wake: parts.wake }),
     settings: {
       trustProxy,
       maxPaymentBodyBytes,

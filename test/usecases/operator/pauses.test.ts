@@ -19,6 +19,7 @@ const setup = (changes: Partial<PauseStore> = {}) => {
   const store: PauseStore = {
     list: async () => [...stored],
     watch: () => undefined,
+    isResting: () => false,
     set: async ({ target, reason, by }) => {
       const pause = { target, reason, by, since }
       stored.push(pause)

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'pg'
+import { withSignal } from '../../../concurrency/deadline.js'
 import { createFailureLog } from '../../../failureLog.js'
 import type { JobLeases } from '../../../ports/job.js'
 import type { Logger } from '../../../ports/logger.js'
-import { type Beat, heartbeatText, readBeat } from './heartbeat.js'
+import { type Beat, findRestMs, heartbeatMs, heartbeatText, isTurn, readBeat } from './heartbeat.js'
 
 /** A process that shares the database. Its claims hold while its heartbeat is recent. */
 export interface Instance {
@@ -16,8 +17,15 @@ export interface Instance {
 
 /** What each heartbeat reads beside its own row, so that idle instances ask one question for all that they have to know. */
 export interface Heartbeat {
-  /** Null while none has succeeded for as long as two take. */
+  /** Null while none has succeeded for as long as two take, at the pace of this instance. */
   readLast(): Beat | null
+  /** Whether it beats less often, because it holds nothing and has had no request for a minute. */
+  isResting(): boolean
+  /**
+   * Before a request is served (by default), or a lease is taken: whatever the instance owns from then on is taken over ten
+   * seconds after its last heartbeat. Null where it does not rest; never rejects.
+   */
+  wake(forMs?: number): Promise<void> | null
   onBeat(listener: (beat: Beat) => void): void
   /** Heartbeats of the next ten seconds renew the lease of the job for `leaseMs`, if it is ours and about to expire. */
   keepLease(job: string, leaseMs: number): void
@@ -31,10 +39,12 @@ export interface AnnouncedInstance extends Instance {
   admit(): Promise<void>
 }
 
-// A pause of an operator is known to all instances after this. Others take over after ten seconds without one, as in `isAlive`.
-const heartbeatMs = 2_000
-// A lease lasts longer, and so does the heartbeat of its holder.
-const maxBeatAgeMs = 2 * heartbeatMs
+// Longer than a request takes that leaves no open settlement.
+const restAfterMs = 60_000
+// After it took a lease, the next heartbeats read what it holds.
+export const leaseAwakeMs = 10_000
+// A request waits no longer for the heartbeat that ends a rest.
+const maxWakeMs = 1_000
 // Longer than a job needs to ask again, in long rounds too: one that hangs does not, and loses its lease.
 const keptMs = 10_000
 // A heartbeat without a response must not delay the next ones.
@@ -74,6 +84,12 @@ export const announceInstance = async (
   const kept = new Map<string, { readonly leaseMs: number; readonly until: number }>()
   const listeners: ((beat: Beat) => void)[] = []
   let last: Beat | null = null
+  /** How far the last heartbeat was dated ahead; 0: the instance does not rest. */
+  let aheadMs = 0
+  /** Whether one that was sent may be the last one in the database. */
+  let mayBeAhead = false
+  let awakeUntil = performance.now() + restAfterMs
+  let waking: Promise<void> | null = null
   let isAdmitted = false
   const failures = createFailureLog({
     logger,
@@ -81,27 +97,53 @@ export const announceInstance = async (
     event: 'instance.heartbeat_failed',
     recovered: 'instance.heartbeat_recovered',
   })
+  /** Until the next heartbeat; null where the instance works. */
+  const chooseRestMs = (): number | null =>
+    last === null || performance.now() < awakeUntil ? null : findRestMs(last)
+  const isDue = (): boolean => {
+    const restMs = Math.min(chooseRestMs() ?? 0, heartbeatMs + aheadMs)
+    const now = performance.now()
+    return last === null || restMs <= heartbeatMs || now - last.sentAt >= restMs || isTurn(last, now)
+  }
   const beat = async () => {
     const sentAt = performance.now()
+    const ahead = Math.max(0, (chooseRestMs() ?? 0) - heartbeatMs)
     for (const [job, { until }] of kept) if (until < sentAt) kept.delete(job)
     const leases = [[...kept.keys()], [...kept.values()].map(({ leaseMs }) => leaseMs)]
-    const values = [id, isSandbox, isAdmitted, newestMigration, ...leases]
+    const values = [id, isSandbox, isAdmitted, newestMigration, ...leases, ahead]
+    mayBeAhead ||= ahead > 0
     const { rows } = await pulse.query(heartbeat, values)
     const read = readBeat(rows, sentAt)
     last = read
+    aheadMs = ahead
+    if (ahead === 0) mayBeAhead = false
     failures.succeeded('heartbeat')
     for (const listener of listeners) listener(read)
   }
   await pool.query("delete from instances where $1 or seen_at < now() - interval '1 day'", [isOnly])
   await beat()
+  const onFailure = (error: unknown) => failures.failed('heartbeat', { error })
   const timer = setInterval(() => {
-    beat().catch((error: unknown) => failures.failed('heartbeat', { error }))
+    if (isDue()) beat().catch(onFailure)
   }, heartbeatMs)
   timer.unref()
   return {
     id,
     heartbeat: {
-      readLast: () => (last !== null && performance.now() - last.sentAt < maxBeatAgeMs ? last : null),
+      // A lease lasts longer, and so does the heartbeat of its holder.
+      readLast: () =>
+        last !== null && performance.now() - last.sentAt < aheadMs + 2 * heartbeatMs ? last : null,
+      isResting: () => aheadMs > 0,
+      wake: (forMs = restAfterMs) => {
+        awakeUntil = Math.max(awakeUntil, performance.now() + forMs)
+        if (!mayBeAhead) return null
+        waking ??= withSignal(beat(), AbortSignal.timeout(maxWakeMs))
+          .catch(onFailure)
+          .finally(() => {
+            waking = null
+          })
+        return waking
+      },
       onBeat: (listener) => void listeners.push(listener),
       keepLease: (job, leaseMs) => kept.set(job, { leaseMs, until: performance.now() + keptMs }),
     },
@@ -156,7 +198,9 @@ export const createJobLeases = (pool: Pool, instance: Instance, memoryMs = 0): J
     take: async (job, leaseMs) => {
       instance.heartbeat?.keepLease(job, leaseMs)
       if (isRemembered(job)) return true
-      const holder = instance.heartbeat?.readLast()?.jobs.get(job)
+      const findHolder = () => instance.heartbeat?.readLast()?.jobs.get(job)
+      if (findHolder() === undefined) await instance.heartbeat?.wake(leaseAwakeMs)
+      const holder = findHolder()
       return holder === undefined ? await take(job, leaseMs) : holder === 'ours'
     },
   }

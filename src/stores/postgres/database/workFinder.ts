@@ -35,8 +35,14 @@ interface Found {
   readonly works: Promise<z.infer<typeof works>>
 }
 
+// A resting instance does no shared job: its rounds only measure, and another instance measures the same.
+const maxRestingAgeMs = 60_000
+
 /** One statement asks for all jobs, and what heartbeats read is not asked. */
-export const createWorkFinder = (pool: Pool, heartbeat: Pick<Heartbeat, 'readLast'>): WorkFinder => {
+export const createWorkFinder = (
+  pool: Pool,
+  heartbeat: Pick<Heartbeat, 'readLast' | 'isResting'>,
+): WorkFinder => {
   let last: Found | null = null
 
   const ask = (): Found => {
@@ -53,7 +59,8 @@ export const createWorkFinder = (pool: Pool, heartbeat: Pick<Heartbeat, 'readLas
 
   return {
     mayHave: async (work, maxAgeMs) => {
-      const isRecent = (at: number): boolean => performance.now() - at < maxAgeMs
+      const limitMs = heartbeat.isResting() ? Math.max(maxAgeMs, maxRestingAgeMs) : maxAgeMs
+      const isRecent = (at: number): boolean => performance.now() - at < limitMs
       const beat = heartbeat.readLast()
       if (work === 'openSettlements' && beat !== null && isRecent(beat.sentAt)) return beat.hasOpenSettlements
       const found = last !== null && isRecent(last.askedAt) ? last : ask()

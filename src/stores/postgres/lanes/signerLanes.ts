@@ -9,7 +9,7 @@ import type {
   UrgentShare,
 } from '../../../ports/signerLanes.js'
 import { nameLane } from '../database/heartbeat.js'
-import { type Instance, isAlive } from '../database/instance.js'
+import { type Instance, isAlive, leaseAwakeMs } from '../database/instance.js'
 import { inTransaction } from '../database/statements.js'
 import { storeBroadcast } from '../journal/storeBroadcast.js'
 import {
@@ -136,6 +136,7 @@ export const createSignerLanes = (pool: Pool, instance: Instance): SignerLanes =
     lease: async (network, signers) => {
       const unchanged = findUnchanged({ network, signers })
       if (unchanged !== null) return unchanged
+      await instance.heartbeat?.wake(leaseAwakeMs)
       const others = instance.heartbeat?.readLast()?.others
       const leased = await inTransaction(pool, (client) => leaseLanes(client, instance, { network, signers }))
       if (others === undefined) leases.delete(network)

@@ -69,7 +69,7 @@ const listJobs = `
 const instance = z.object({ id: z.string(), seenSecondsAgo: z.number(), isAlive: z.boolean() })
 
 const listInstances = `
-  select id, extract(epoch from now() - seen_at)::float8 as "seenSecondsAgo",
+  select id, greatest(0, extract(epoch from now() - seen_at))::float8 as "seenSecondsAgo",
     seen_at > now() - interval '10 seconds' as "isAlive"
   from instances order by seen_at desc limit 50`
 

@@ -72,7 +72,12 @@ const viewOf = ({ reason, by, since }: Pause) => ({ reason, by, since: since.toI
 
 const counted = z.tuple([z.object({ count: z.number() })])
 
-export const createPauseStore = (pool: Pool, heartbeat?: Pick<Heartbeat, 'onBeat'>): PauseStore => ({
+export const createPauseStore = (
+  pool: Pool,
+  heartbeat?: Pick<Heartbeat, 'onBeat' | 'isResting'>,
+): PauseStore => ({
+  isResting: () => heartbeat?.isResting() === true,
+
   watch: (listener) =>
     heartbeat?.onBeat(({ pauses, sentAt }) => {
       // What a newer version wrote is no failure of the heartbeat; `list` reports it.

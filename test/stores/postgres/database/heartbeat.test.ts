@@ -1,7 +1,8 @@
-import type { Pool } from 'pg'
+import { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import type { Pause } from '../../../../src/ports/operatorPauses.js'
+import { type Beat, heartbeatText, isTurn } from '../../../../src/stores/postgres/database/heartbeat.js'
 import {
   type AnnouncedInstance,
   announceInstance,
@@ -218,6 +219,7 @@ describe('pauses', () => {
     const listener = vi.fn()
     one.heartbeat.onBeat(() => listener('before'))
     createPauseStore(pool, {
+      isResting: one.heartbeat.isResting,
       onBeat: (listen) => one.heartbeat.onBeat((each) => listen({ ...each, pauses: [{ kind: 'planet' }] })),
     }).watch(() => listener('watched'))
     await beat(one)
@@ -237,5 +239,132 @@ describe('open settlements', () => {
     await createSettlementJournal(pool, one).claim(claimOf({ network: 'eip155:84532' }))
     await beat(one)
     expect(await work.mayHave('openSettlements', 5_000)).toBe(true)
+  })
+})
+
+describe('an instance without requests', () => {
+  const job = 'reconcile'
+
+  /**
+   * Adds nine instances whose heartbeats stay recent. Of all ten, it is the turn of the announced one, so that its next turn is
+   * the last one. The database's clock does not follow the clock of the test: every heartbeat begins at this turn again.
+   */
+  const addOthers = async () => {
+    await pool.query(
+      `insert into instances (id)
+       select ((case when n <= floor(extract(epoch from now()) / 2)::bigint % 8 then '0' else 'f' end)
+         || lpad(n::text, 7, '0') || '-0000-4000-8000-000000000000')::uuid
+       from generate_series(1, 9) as n`,
+    )
+    await pool.query("update instances set seen_at = now() + interval '5 minutes'")
+  }
+  const countBeats = () => {
+    const query = vi.spyOn(Pool.prototype, 'query')
+    const isHeartbeat = (statement: unknown): boolean =>
+      typeof statement === 'object' && statement !== null && Object.values(statement).includes(heartbeatText)
+    const list = () => query.mock.results.filter((_, index) => isHeartbeat(query.mock.calls[index]?.[0]))
+    return {
+      count: () => list().length,
+      pass: async (seconds: number) => {
+        for (let passed = 0; passed < seconds; passed += 2) {
+          vi.advanceTimersByTime(2_000)
+          await Promise.allSettled(list().map(({ value }) => value))
+        }
+      },
+    }
+  }
+  const readAheadSeconds = async ({ id }: Instance) =>
+    (
+      await pool.query<{ ahead: number }>(
+        'select extract(epoch from seen_at - now())::float8 as ahead from instances where id = $1',
+        [id],
+      )
+    ).rows[0]?.ahead ?? Number.NaN
+
+  /** After a minute without requests, and one that follows. */
+  const rest = async () => {
+    const one = await announce()
+    await addOthers()
+    const beats = countBeats()
+    await beats.pass(60)
+    const before = beats.count()
+    await beats.pass(64)
+    return { one, beats, perMinute: beats.count() - before }
+  }
+
+  it('sends few heartbeats beside nine others after a minute, and counts as alive between them', async () => {
+    const { one, perMinute } = await rest()
+    expect(perMinute).toBeGreaterThanOrEqual(4)
+    expect(perMinute).toBeLessThanOrEqual(16)
+    expect(await readAheadSeconds(one)).toBeGreaterThan(10)
+    expect(one.heartbeat.readLast()).not.toBeNull()
+  })
+
+  it('sends one before a request, and every 2 s after it, and reads what was paused meanwhile', async () => {
+    const { one, beats } = await rest()
+    const store = createPauseStore(pool, one.heartbeat)
+    const read = vi.fn()
+    store.watch(read)
+    expect(store.isResting()).toBe(true)
+    const target = { kind: 'network', network: 'eip155:8453' } as const
+    await createPauseStore(otherPool).set(
+      { target, reason: 'Why', by: null },
+      { address: null, maxPauses: 9 },
+    )
+    await one.heartbeat.wake()
+    expect(read).toHaveBeenLastCalledWith([expect.objectContaining({ target })], expect.any(Number))
+    expect(await readAheadSeconds(one)).toBeLessThanOrEqual(0)
+    expect(store.isResting()).toBe(false)
+    expect(one.heartbeat.wake()).toBeNull()
+    const before = beats.count()
+    await beats.pass(20)
+    expect(beats.count() - before).toBe(10)
+  })
+
+  it('does not rest while it holds the lease of a job, or a settlement is open', async () => {
+    const one = await announce()
+    await createJobLeases(pool, one).take(job, 3_600_000)
+    await addOthers()
+    const beats = countBeats()
+    await beats.pass(80)
+    expect(beats.count()).toBe(40)
+    await pool.query('delete from job_leases')
+    await createSettlementJournal(pool, one).claim(claimOf({ network: 'eip155:84532' }))
+    await beats.pass(20)
+    expect(beats.count()).toBe(50)
+    expect(await readAheadSeconds(one)).toBeLessThanOrEqual(0)
+  })
+
+  it('takes over what an instance held that has died, and then sends one every 2 s', async () => {
+    const { one, beats } = await rest()
+    const holder = await addInstance(pool)
+    await createJobLeases(pool, holder).take(job, 3_600_000)
+    const ours = createJobLeases(pool, one)
+    await beats.pass(16)
+    expect(await ours.take(job, 60_000)).toBe(false)
+    await kill(holder)
+    await beats.pass(16)
+    expect(await ours.take(job, 60_000)).toBe(true)
+    expect(await readAheadSeconds(one)).toBeLessThanOrEqual(0)
+    const before = beats.count()
+    await beats.pass(20)
+    expect(beats.count() - before).toBe(10)
+  })
+
+  it.each([3, 6, 10, 30])('is one of %i that take turns, of which one reads every 4 s', (instances) => {
+    const of = (before: number): Beat => ({
+      sentAt: 0,
+      databaseMs: 123_456,
+      others: instances - 1,
+      before,
+      jobs: new Map(),
+      lanes: new Map(),
+      pauses: [],
+      hasOpenSettlements: false,
+    })
+    // The first one holds all leases, and the others watch it.
+    const resting = Array.from({ length: instances - 1 }, (_, index) => of(index + 1))
+    const read = Array.from({ length: 60 }, (_, slot) => resting.some((beat) => isTurn(beat, slot * 2_000)))
+    expect(read.some((isRead, slot) => slot > 0 && !isRead && read[slot - 1] === false)).toBe(false)
   })
 })

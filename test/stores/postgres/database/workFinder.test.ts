@@ -46,7 +46,7 @@ describe('work', () => {
   })
 
   const listFound = async (): Promise<readonly Work[]> => {
-    const finder = createWorkFinder(pool, { readLast: () => null })
+    const finder = createWorkFinder(pool, { readLast: () => null, isResting: () => false })
     const found = await Promise.all(works.map((work) => finder.mayHave(work, 60_000)))
     return works.filter((_, index) => found[index])
   }
@@ -89,7 +89,7 @@ describe('work', () => {
   it('is asked for once by all jobs, and anew by a job for which the answer is too old', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const query = vi.spyOn(pool, 'query')
-    const finder = createWorkFinder(pool, { readLast: () => null })
+    const finder = createWorkFinder(pool, { readLast: () => null, isResting: () => false })
     await Promise.all(works.map((work) => finder.mayHave(work, 500)))
     vi.advanceTimersByTime(499)
     await finder.mayHave('streams', 500)
@@ -103,7 +103,7 @@ describe('work', () => {
 
   it('is asked for again after a failure', async () => {
     vi.spyOn(pool, 'query').mockRejectedValueOnce(new Error('the server is gone') as never)
-    const finder = createWorkFinder(pool, { readLast: () => null })
+    const finder = createWorkFinder(pool, { readLast: () => null, isResting: () => false })
     await expect(finder.mayHave('streams', 60_000)).rejects.toThrow('gone')
     expect(await finder.mayHave('streams', 60_000)).toBe(false)
   })
