@@ -170,12 +170,23 @@ const isHeldByOther = `exists (select 1 from job_leases l where l.job = $1 and l
 /** For so long what was taken is not asked again, while no heartbeat has told yet. */
 export const leaseMemoryMs = 3_000
 
+// An instance that holds no lease leaves a free one for so long to those that hold some: all others can rest.
+const leftFreeMs = 4_000
+
 /**
  * The job of an instance without a heartbeat is free at once. What the last heartbeat read is not asked again, nor what was
  * taken less than `memoryMs` ago.
  */
 export const createJobLeases = (pool: Pool, instance: Instance, memoryMs = 0): JobLeases => {
   const takenAt = new Map<string, number>()
+  const freeSince = new Map<string, number>()
+  const isLeft = (job: string): boolean => {
+    const holders = [...(instance.heartbeat?.readLast()?.jobs.values() ?? [])]
+    if (holders.includes('ours') || !holders.includes('theirs')) return false
+    const since = freeSince.get(job) ?? performance.now()
+    freeSince.set(job, since)
+    return performance.now() - since < leftFreeMs
+  }
   const isRemembered = (job: string): boolean => {
     const at = takenAt.get(job)
     return at !== undefined && performance.now() - at < memoryMs
@@ -201,7 +212,9 @@ export const createJobLeases = (pool: Pool, instance: Instance, memoryMs = 0): J
       const findHolder = () => instance.heartbeat?.readLast()?.jobs.get(job)
       if (findHolder() === undefined) await instance.heartbeat?.wake(leaseAwakeMs)
       const holder = findHolder()
-      return holder === undefined ? await take(job, leaseMs) : holder === 'ours'
+      if (holder === undefined) return isLeft(job) ? false : await take(job, leaseMs)
+      freeSince.delete(job)
+      return holder === 'ours'
     },
   }
 }

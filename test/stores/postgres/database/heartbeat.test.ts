@@ -110,6 +110,21 @@ describe('the lease of a job', () => {
     expect(count()).toBeGreaterThan(0)
   })
 
+  it('that is free is left for 4 s to an instance that holds others', async () => {
+    const [one, other] = [await announce(), await announce(otherPool)]
+    const [ours, theirs] = [createJobLeases(pool, one), createJobLeases(otherPool, other)]
+    await ours.take('reconcile', 3_600_000)
+    await beat(one)
+    await beat(other)
+    expect(await theirs.take('purge', leaseMs)).toBe(false)
+    vi.advanceTimersByTime(3_900)
+    await beat(other)
+    expect(await theirs.take('purge', leaseMs)).toBe(false)
+    vi.advanceTimersByTime(100)
+    expect(await theirs.take('purge', leaseMs)).toBe(true)
+    expect(await ours.take('webhooks', leaseMs)).toBe(true)
+  })
+
   it('that was released is free at the next heartbeat', async () => {
     const other = await announce(otherPool)
     const gone = await addInstance(pool)
