@@ -14,6 +14,7 @@ import { addInstance } from '../test/support/instances.js'
 import { createToyScheme } from '../test/support/toyScheme.js'
 import type { Scale } from './options.js'
 import { startDatabase } from './startDatabase.js'
+import { median } from './summarizeLoad.js'
 import { figure, printTable, toColumns } from './table.js'
 import { atMost, type Verdict } from './verdict.js'
 
@@ -270,6 +271,3 @@ const measureReads = async (
   )
   return verdicts
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN

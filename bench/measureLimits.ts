@@ -8,6 +8,7 @@ import type { Scale } from './options.js'
 import { readCpuMs } from './readUsage.js'
 import { registerAccounts } from './registerAccounts.js'
 import { startDatabase } from './startDatabase.js'
+import { median } from './summarizeLoad.js'
 import { figure, printTable, toColumns } from './table.js'
 import { atMost, type Verdict } from './verdict.js'
 
@@ -188,9 +189,6 @@ const countDraws = async (observer: Redis): Promise<number> => {
   const calls = [...(await observer.info('commandstats')).matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)]
   return calls.reduce((sum, [, count]) => sum + Number(count), 0)
 }
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN
 
 const toRequests = ({ line, body }: Route, apiKeys: readonly string[]): readonly Buffer[] => {
   const headers = apiKeys.length === 0 ? [[]] : apiKeys.map((key) => [`x-api-key: ${key}`])

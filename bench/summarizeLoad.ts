@@ -28,3 +28,7 @@ export const summarizeLoad = (
     p99Ms: at(0.99),
   }
 }
+
+/** Of an even number, the greater of the two in the middle; NaN of none. */
+export const median = (values: readonly number[]): number =>
+  [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN
