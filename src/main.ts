@@ -199,7 +199,8 @@ const supervisorMarginMs = 10_000
 const supervise = async (config: Config, logger: Logger): Promise<void> => {
   const { superviseWorkers } = await import('./workers/supervise.js')
   const program = fileURLToPath(import.meta.url)
-  const supervisor = await superviseWorkers({ config, program, logger, clock: systemClock })
+  const { env: environment } = process
+  const supervisor = await superviseWorkers({ config, program, environment, logger, clock: systemClock })
   // The worker has said why it did not start.
   if (!supervisor.isStarted) process.exit(1)
   releaseYoungGeneration()

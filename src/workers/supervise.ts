@@ -13,6 +13,8 @@ interface SupervisorOptions {
   readonly config: Config
   /** The file that each worker runs. */
   readonly program: string
+  /** Variables of this process. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -39,6 +41,9 @@ const killMarginMs = 20_000
 const metricsDeadlineMs = 2_000
 // A merge takes longer the more workers there are, and this process hands over every connection.
 const sharedMetricsMs = 1_000
+// For glibc, which otherwise raises the threshold to the largest block that was freed, such as the source of a script, and
+// then keeps what later ones of that size leave: 10 MB of a start. A setting of the operator goes first.
+const memorySettings = { MALLOC_MMAP_THRESHOLD_: '131072' }
 // Beside its pools a process has connections for its heartbeat, for notifications and for audits; and commands have some.
 const connectionsBesidePools = 8
 const reservedConnections = 10
@@ -51,6 +56,7 @@ const reservedConnections = 10
 export const superviseWorkers = async ({
   config,
   program,
+  environment,
   logger,
   clock,
 }: SupervisorOptions): Promise<Supervisor> => {
@@ -81,7 +87,7 @@ export const superviseWorkers = async ({
   /** Null: no process could be made. */
   const fork = (): Worker | null => {
     try {
-      return cluster.fork({ [supervisedVariable]: 'true' })
+      return cluster.fork({ ...memorySettings, ...environment, [supervisedVariable]: 'true' })
     } catch (error) {
       logger.error({ error }, 'worker.ended')
       return null

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -136,6 +136,13 @@ describe('two workers on the embedded database', () => {
     }
     expect(statuses).toEqual([...Array(limit).fill(statuses[0]), ...Array(2 * workers).fill(429)])
     expect(statuses[0]).toBeLessThan(300)
+  })
+
+  it('have glibc give freed blocks of 128 KiB back to the system', async () => {
+    for (const pid of listListening().slice(-workers)) {
+      const variables = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
+      expect(variables).toContain('MALLOC_MMAP_THRESHOLD_=131072')
+    }
   })
 
   it('keep other processes from their data folder', async () => {
