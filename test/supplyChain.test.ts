@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
+import { collectLicenses } from '../scripts/bundle.mjs'
 import { knownNetworks as evmNetworks } from '../src/chains/evm/networks.js'
 import { evmVariables } from '../src/chains/evm/settings.js'
 import { solanaVariables } from '../src/chains/solana/settings.js'
@@ -77,6 +78,23 @@ describe('the lock file of the published clients', () => {
       .object({ dependencies: z.record(z.string(), z.string()) })
       .parse(JSON.parse(readText(`${folder}/package.json`)))
     expect(Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
+  })
+})
+
+describe('dist/licenses.txt', () => {
+  it('has the license of each package of the bundle once, also where no file states it', () => {
+    const text = collectLicenses([
+      'src/main.ts',
+      'node_modules/zod/v4/index.js',
+      'node_modules/zod/v4/core/index.js',
+      'node_modules/@fastify/cors/index.js',
+      'node_modules/@stacks/transactions/index.js',
+    ])
+    const [, ...others] = text.split(/^zod \d+\.\d+\.\d+$/m)
+    expect(others).toHaveLength(1)
+    expect(others[0]).toContain('Permission is hereby granted')
+    expect(text).toMatch(/^@fastify\/cors \d[^\n]*\n\nMIT License/m)
+    expect(text).toMatch(/^@stacks\/transactions \d[^\n]*\n\nLicense: MIT\nAuthor: Hiro/m)
   })
 })
 
