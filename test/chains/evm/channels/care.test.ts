@@ -279,6 +279,17 @@ describe('a claim without a request', () => {
     for (let round = 0; round < 2; round += 1) await run('claimChannels', service)
     expect(await readShares()).toEqual([[{ account: accounts[0], share: 1 }]])
     expect(await listSettlements(accounts[0])).toMatchObject([{ state: 'pending' }])
+    // Where the first one has spent its part, the second one pays for the transaction that both wait for.
+    await withdraw(channels[1])
+    await run('claimChannels', service)
+    care.clock.shift(226_000)
+    for (let round = 0; round < 2; round += 1) await run('claimChannels', service)
+    expect(await readShares()).toEqual([
+      [
+        { account: accounts[0], share: 1 },
+        { account: accounts[1], share: 0 },
+      ],
+    ])
   })
 
   it('goes on for other channels beside one that cannot be claimed, which is set aside with one event', async () => {
