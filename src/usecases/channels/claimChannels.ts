@@ -191,7 +191,8 @@ export const createClaimChannels = ({
       )
       return isBound ? null : { isValid: false, payer, reason: 'duplicate_settlement' }
     }
-    const result = await settleAuthorization({
+    const isHurried = rows.some(({ channel }) => isUrgent(channel, now()))
+    const { success, status, settlementId, errorReason } = await settleAuthorization({
       payment,
       caller: accountId,
       quota: null,
@@ -200,10 +201,14 @@ export const createClaimChannels = ({
       fingerprint,
       consumer: `channels ${fingerprint}`,
       isBodyBound: true,
-      isUrgent: rows.some(({ channel }) => isUrgent(channel, now())),
+      isUrgent: isHurried,
       onClaimed: bind,
     })
-    return result.success ? null : readReason(result.errorReason ?? null)
+    // A request or a stream may have sent it before, and was joined.
+    if (isHurried && status === 'pending' && settlementId !== undefined) {
+      await ledger.hurryClaim({ settlementId, accountId })
+    }
+    return success ? null : readReason(errorReason ?? null)
   }
 
   /** A row that nothing can claim keeps no other back: the halves of a refused claim are tried alone. */

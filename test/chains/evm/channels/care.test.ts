@@ -292,6 +292,26 @@ describe('a claim without a request', () => {
     ])
   })
 
+  it('that a request has sent before is replaced from what is kept for urgent work as well', async () => {
+    const account = newAccount()
+    const proxy = await scene.openProxy()
+    const service = await openService({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const channel = await open()
+    await pay(channel, 5_000n, account, service)
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    const claim = await claimBody(channel, [await rowOf(channel, 5_000n, 4_000n)])
+    expect(await service.settle(claim, account)).toMatchObject({ status: 'pending' })
+    await withdraw(channel)
+    care.clock.shift(226_000)
+    for (let round = 0; round < 2; round += 1) await run('claimChannels', service)
+    const { rows } = await scene.database.pool().query(
+      `select distinct b.urgent_shares from broadcasts b join broadcast_settlements using (network, transaction)
+         join settlements s on s.id = settlement_id where s.caller = $1`,
+      [account],
+    )
+    expect(rows).toEqual([{ urgent_shares: [{ account, share: 1 }] }])
+  })
+
   it('goes on for other channels beside one that cannot be claimed, which is set aside with one event', async () => {
     const account = newAccount()
     const payTo = createEoa().address
