@@ -183,6 +183,8 @@ export interface HeldPayments {
   ): Promise<readonly HeldPayment[]>
   /** Whether an action of the deadline that was recorded in the last so many milliseconds was mined and moved nothing. */
   hasReverted(id: string, withinMs: number): Promise<boolean>
+  /** As `ChannelLedger.hurryClaim`, for a capture or a void. */
+  hurryMove(move: { readonly settlementId: string; readonly accountId: string }): Promise<void>
   /**
    * Called once the settlement of the action is recorded, and before it is sent. False: its account changed its mind, and it
    * must not be sent. True: its account cannot, as long as the settlement is open.

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { ActionOutcome, HeldPayment, HeldPayments } from '../../ports/heldPayments.js'
 import type { Logger } from '../../ports/logger.js'
 import { getTier, type Tiers } from '../../protocol/tiers.js'
-import { type ObservedHold, type ObserveHold, viewHeldPayment } from './observeHold.js'
+import { isOpen, type ObservedHold, type ObserveHold, viewHeldPayment } from './observeHold.js'
 import type { CaptureUseCases, MoveRequest } from './useCases.js'
 
 /* Captures or voids what is held shortly before its capture deadline, where its account asks for that. */
@@ -13,7 +13,7 @@ import type { CaptureUseCases, MoveRequest } from './useCases.js'
 interface ActOnDeadlinesDependencies {
   readonly store: Pick<
     HeldPayments,
-    'listDeadlineNetworks' | 'leaseDeadlines' | 'hasReverted' | 'beginAction' | 'endAction'
+    'listDeadlineNetworks' | 'leaseDeadlines' | 'hasReverted' | 'hurryMove' | 'beginAction' | 'endAction'
   >
   readonly accounts: Pick<AccountStore, 'find'>
   readonly tiers: Tiers
@@ -137,11 +137,22 @@ export const createActOnDeadlines = ({
   const report = ({ network, hash, accountId: account, atDeadline }: HeldPayment, problem: object): void =>
     failures.failed(network, { network, paymentInfoHash: hash, account, atDeadline, ...problem })
 
+  /** It was sent before it was late: what others have spent must not keep it unmined until the payer can take back what is held. */
+  const hurry = async ({ held, settlements }: ObservedHold): Promise<void> => {
+    const open = settlements.filter(
+      (each) => (each.type === 'capture' || each.type === 'void') && isOpen(each),
+    )
+    if (open.length === 0 || !(await isUrgent(held))) return
+    for (const { id } of open) await store.hurryMove({ settlementId: id, accountId: held.accountId })
+  }
+
   const tryToAct = async (leased: HeldPayment): Promise<ActionOutcome> => {
     try {
       const observed = await observe(leased)
       // What a request of the account, or an earlier round, leaves is acted on afterwards.
-      return isUnderWay(observed) || observed.held.status !== 'held' ? 'none' : await act(observed.held)
+      if (isUnderWay(observed)) await hurry(observed)
+      else if (observed.held.status === 'held') return await act(observed.held)
+      return 'none'
     } catch (error) {
       // The account has another choice now, or another process acts: the next round sees which.
       if (error instanceof AppError && error.code === 'REQUEST_IN_PROGRESS') return 'none'
@@ -223,5 +234,4 @@ const describeFailure = (held: HeldPayment, { errorReason, errorMessage }: Failu
 
 /** Also a capture that still has to return the rest. */
 const isUnderWay = ({ settlements, unfinished }: ObservedHold): boolean =>
-  unfinished !== null ||
-  settlements.some(({ type, state }) => type !== 'hold' && (state === 'pending' || state === 'claimed'))
+  unfinished !== null || settlements.some((each) => each.type !== 'hold' && isOpen(each))

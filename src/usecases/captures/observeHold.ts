@@ -122,7 +122,7 @@ const isBehind = ({ capturable, captured }: HeldBalances, settlements: readonly 
   (sumConfirmed(settlements, 'capture') > captured ||
     settlements.some(({ type, state }) => type === 'void' && state === 'confirmed'))
 
-const isOpen = ({ state }: HoldSettlement): boolean => state === 'pending' || state === 'claimed'
+export const isOpen = ({ state }: HoldSettlement): boolean => state === 'pending' || state === 'claimed'
 
 const decideStatus = (
   { amount, captureDeadline, status }: HeldPayment,

@@ -38,6 +38,7 @@ const holdOf = (
 const store = {
   listDeadlineNetworks: async () => [network],
   hasReverted: async () => false,
+  hurryMove: async () => undefined,
   beginAction: async () => true,
   endAction: async () => undefined,
 }

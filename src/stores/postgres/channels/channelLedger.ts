@@ -4,6 +4,7 @@ import type { ChannelLedger, RowCost, VerifiedVoucher } from '../../../ports/cha
 import { isSetAside } from '../../../protocol/channels.js'
 import { coalesce } from '../database/coalesce.js'
 import { inTransaction } from '../database/statements.js'
+import { hurrySettlement } from '../journal/hurrySettlement.js'
 import { createChannelSweeps } from './channelSweeps.js'
 import { createChannelWatch } from './channelWatch.js'
 import {
@@ -106,20 +107,6 @@ const retire = `
       and (d.charged <= d.claimed or d.verified_at < $1::timestamptz - interval '30 days')
     limit $2 for update skip locked))`
 
-// An account without a share left is named all the same: where the others have spent their parts, it pays for all of it.
-const hurry = `
-  with sent as (
-    select b.network, b.transaction, b.urgent_shares from broadcasts b join broadcast_settlements s using (network, transaction)
-    where s.settlement_id = $1 and b.signer is not null order by b.transaction for update of b
-  ), unpaid as (
-    select network, transaction, greatest(0, 1 - coalesce(
-      (select sum((value ->> 'share')::float8) from jsonb_array_elements(urgent_shares)), 0)) as share from sent
-  )
-  update broadcasts b
-  set urgent_shares = coalesce(b.urgent_shares, '[]') || jsonb_build_object('account', $2::text, 'share', u.share)
-  from unpaid u where b.network = u.network and b.transaction = u.transaction
-    and (u.share > 0 or not b.urgent_shares @> jsonb_build_array(jsonb_build_object('account', $2::text)))`
-
 const refuse = `
   update channel_vouchers v set refusals = v.refusals + 1,
     unclaimable = case when v.refusals + 1 >= $4 then v.ceiling else v.unclaimable end
@@ -216,9 +203,7 @@ export const createChannelLedger = (pool: Pool, views: Pool = pool): ChannelLedg
         return true
       }),
 
-    hurryClaim: async ({ settlementId, accountId }) => {
-      await pool.query(hurry, [settlementId, accountId])
-    },
+    hurryClaim: (claim) => hurrySettlement(pool, claim),
 
     countRefusal: ({ network, channelId, ceiling }, { reason, limit }) =>
       inTransaction(pool, async (client) => {

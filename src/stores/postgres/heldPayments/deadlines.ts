@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { HeldPayments } from '../../../ports/heldPayments.js'
 import { atDeadline, heldStatus } from '../../../protocol/heldPayments.js'
 import { inTransaction } from '../database/statements.js'
+import { hurrySettlement } from '../journal/hurrySettlement.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { columns, readHeld } from './heldRow.js'
 
@@ -14,6 +15,7 @@ type Deadlines = Pick<
   | 'listDeadlineNetworks'
   | 'leaseDeadlines'
   | 'hasReverted'
+  | 'hurryMove'
   | 'beginAction'
   | 'endAction'
 >
@@ -132,6 +134,8 @@ export const createDeadlines = (pool: Pool): Deadlines => ({
   },
 
   hasReverted: async (id, withinMs) => (await pool.query(findReverted, [id, withinMs])).rowCount === 1,
+
+  hurryMove: (move) => hurrySettlement(pool, move),
 
   beginAction: async (id, action) => {
     const { rowCount } = await pool.query(

@@ -89,6 +89,32 @@ describe('an account that changes its mind while the job acts', () => {
   })
 })
 
+describe('a capture that is not mined as the deadline comes near', () => {
+  it('is replaced from what is kept for urgent work', async () => {
+    const proxy = await scene.openProxy()
+    const merchant = await open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const hold = await merchant.open()
+    await merchant.setAtDeadline(hold, 'capture')
+    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    expect(await merchant.capture(hold, 10_000n)).toMatchObject({ status: 'pending' })
+    const readShares = async () => {
+      const { rows } = await scene.database.pool().query(
+        `select b.urgent_shares from broadcasts b join broadcast_settlements using (network, transaction)
+           join settlements s on s.id = settlement_id where s.caller = $1 and s.state = 'pending'`,
+        [merchant.account],
+      )
+      return rows.map(({ urgent_shares }) => urgent_shares)
+    }
+    merchant.clock.shift(dueMs)
+    await merchant.act()
+    expect(await readShares()).toEqual([null])
+    merchant.clock.shift(900_000)
+    await merchant.act()
+    await pollUntil(async () => (await readShares())[0] !== null, 'the capture to be marked', readShares)
+    expect(await readShares()).toEqual([[{ account: merchant.account, share: 1 }]])
+  })
+})
+
 describe('a hold whose lowest fee has no recipient', () => {
   it.each(['1.1', '1.0'] as const)('is captured all the same, under version %s', async (version) => {
     const merchant = await open()
