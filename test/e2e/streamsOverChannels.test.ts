@@ -36,6 +36,7 @@ const createKeyedWallet = () => {
 type Headers = Readonly<Record<string, string>>
 
 const database = useTestDatabase()
+const poor = useTestDatabase()
 /** Signs for receivers that delegate it. */
 const custodian = createKeyedWallet()
 let chain: LocalChain
@@ -53,8 +54,8 @@ const ask = async (path: string, body?: unknown, headers: Headers = {}, at = ser
   return { status: response.status, json }
 }
 
-const register = async (email: string): Promise<Headers> => {
-  const { json } = await ask('/register', { email, projectName: 'meter' })
+const register = async (email: string, at = service): Promise<Headers> => {
+  const { json } = await ask('/register', { email, projectName: 'meter' }, {}, at)
   return { authorization: `Bearer ${z.object({ apiKey: z.string() }).parse(json).apiKey}` }
 }
 
@@ -611,6 +612,23 @@ describe('a stream over a channel whose care is delegated', () => {
     await pollUntil(async () => (await read(stream.id)).stream.status === 'closed', 'the stream to be closed')
     expect(await countClaims(stream.id)).toBe(1)
     expect(await readChannel(chain, channel.config)).toMatchObject({ totalClaimed: 3_000n })
+  })
+
+  it('is left to the care of its channel while no gas is left for its claim, also until a withdrawal', async () => {
+    const environment = {
+      EVM_CHANNEL_AUTHORIZER_KEY: custodian.privateKey,
+      [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${chain.chainId}`]: '1',
+    }
+    const at = await startService({ chain, databaseUrl: poor.url, environment })
+    const owner = await register('poor@example.com', at)
+    const channel = await delegated()
+    const opened = await ask('/v1/stream/open', await openBody(channel, 5_000n), owner, at)
+    const streamId = streamOpened.parse(opened.json).stream.id
+    await update({ streamId, amount: '3000' }, owner, at)
+    expect(await close({ streamId }, owner, at)).toMatchObject({ json: { stream: { status: 'closing' } } })
+    const { json } = await ask(`/v1/channels/${chain.network}/${channel.id}`, undefined, owner, at)
+    await at.close()
+    expect(json).toMatchObject({ charged: '3000', ceiling: '5000' })
   })
 
   it('is refused to an account that the channel is not bound to', async () => {

@@ -228,10 +228,8 @@ export const createSettleStream = ({
     const terms = means.toSettle(stream, stored)
     if (terms === null) return nothingSent(stream)
     const command = judge(stream, await examine(stream, terms))
-    // Before the stream can end unpaid.
-    if (command.kind === 'fail' || (command.kind === 'retry' && command.reason !== null)) {
-      await means.keepOwed(stream)
-    }
+    // Before the stream can end unpaid. Also what is only delayed: the payer may withdraw, which the care of channels looks for.
+    if (command.kind === 'fail' || command.kind === 'retry') await means.keepOwed(stream)
     return command
   }
 
