@@ -23,6 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       'test/chains/evm/authCapture/settle.test.ts SETTLE_WAIT_SECONDS: 4',
       'test/chains/evm/authCapture/settle.test.ts SETTLE_WAIT_SECONDS: 10',
       'test/chains/evm/authCapture/deadlineActions.test.ts SETTLE_WAIT_SECONDS: 4',
+      'test/chains/evm/authCapture/deadlineAttacks.test.ts SETTLE_WAIT_SECONDS: 4',
       'test/chains/evm/channels/settle.test.ts SETTLE_WAIT_SECONDS: 4',
       'test/chains/evm/channels/instances.test.ts SETTLE_WAIT_SECONDS: 2',
       'test/chains/evm/channels/custody.test.ts SETTLE_WAIT_SECONDS: 2',

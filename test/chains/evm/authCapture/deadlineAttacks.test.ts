@@ -92,7 +92,7 @@ describe('an account that changes its mind while the job acts', () => {
 describe('a capture that is not mined as the deadline comes near', () => {
   it('is replaced from what is kept for urgent work', async () => {
     const proxy = await scene.openProxy()
-    const merchant = await open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const merchant = await open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '4' } })
     const hold = await merchant.open()
     await merchant.setAtDeadline(hold, 'capture')
     proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
