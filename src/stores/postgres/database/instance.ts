@@ -23,7 +23,8 @@ export interface Heartbeat {
   isResting(): boolean
   /**
    * Before a request is served (by default), or a lease is taken: whatever the instance owns from then on is taken over ten
-   * seconds after its last heartbeat. Null where it does not rest; never rejects.
+   * seconds after its last heartbeat. Null where it does not rest, or where the heartbeat that ends its rest failed: further
+   * ones follow every two seconds, and nothing waits for them. Never rejects.
    */
   wake(forMs?: number): Promise<void> | null
   onBeat(listener: (beat: Beat) => void): void
@@ -105,6 +106,8 @@ export const announceInstance = async (
     const now = performance.now()
     return last === null || restMs <= heartbeatMs || now - last.sentAt >= restMs || isTurn(last, now)
   }
+  // Not after a heartbeat that should have ended the rest: where it fails, what it reads is read without it.
+  const isResting = (): boolean => aheadMs > 0 && performance.now() >= awakeUntil
   const beat = async () => {
     const sentAt = performance.now()
     const ahead = Math.max(0, (chooseRestMs() ?? 0) - heartbeatMs)
@@ -132,11 +135,14 @@ export const announceInstance = async (
     heartbeat: {
       // A lease lasts longer, and so does the heartbeat of its holder.
       readLast: () =>
-        last !== null && performance.now() - last.sentAt < aheadMs + 2 * heartbeatMs ? last : null,
-      isResting: () => aheadMs > 0,
+        last !== null && performance.now() - last.sentAt < (isResting() ? aheadMs : 0) + 2 * heartbeatMs
+          ? last
+          : null,
+      isResting,
       wake: (forMs = restAfterMs) => {
+        const isAsleep = performance.now() >= awakeUntil
         awakeUntil = Math.max(awakeUntil, performance.now() + forMs)
-        if (!mayBeAhead) return null
+        if (!mayBeAhead || (waking === null && !isAsleep)) return null
         waking ??= withSignal(beat(), AbortSignal.timeout(maxWakeMs))
           .catch(onFailure)
           .finally(() => {

@@ -336,6 +336,25 @@ describe('an instance without requests', () => {
     expect(beats.count() - before).toBe(10)
   })
 
+  it('lets one request wait for a database that does not answer, and none after it', async () => {
+    const { one } = await rest()
+    const error = new Error('The database is away')
+    const query = vi.spyOn(Pool.prototype, 'query').mockImplementation(() => Promise.reject(error))
+    const store = createPauseStore(pool, one.heartbeat)
+    await one.heartbeat.wake()
+    expect(one.heartbeat.wake()).toBeNull()
+    // Pauses are read without heartbeats meanwhile.
+    expect(store.isResting()).toBe(false)
+    const before = query.mock.calls.length
+    vi.advanceTimersByTime(4_000)
+    expect(query.mock.calls.length - before).toBe(2)
+    expect(one.heartbeat.wake()).toBeNull()
+    expect(one.heartbeat.readLast()).toBeNull()
+    query.mockRestore()
+    await beat(one)
+    expect(await readAheadSeconds(one)).toBeLessThanOrEqual(0)
+  })
+
   it('does not rest while it holds the lease of a job, or a settlement is open', async () => {
     const one = await announce()
     await createJobLeases(pool, one).take(job, 3_600_000)
