@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -10,8 +10,10 @@ import { fingerprintSources, isBuilt, root, stampName } from './fingerprint.mjs'
 import { removeAbandoned, replaceFolder } from './replaceFolder.mjs'
 
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-// In dist: the names of the scripts of its own build.
+// In dist: the names of the scripts of its own build, and of those whose scripts it has kept.
 const scriptsName = '.scripts.json'
+// A service is seldom built more often before it is restarted, although `npm run admin` also builds after each change.
+const keptBuilds = 3
 
 /**
  * Checks the types of src, and bundles it to dist. The new folder replaces the old one as a whole: a failed or interrupted build leaves the old one,
@@ -39,17 +41,38 @@ export const build = async () => {
 }
 
 /**
- * A service that runs from the old dist imports more of its scripts later, and their names differ in each build: those of the
- * build before stay.
+ * A service that runs from an old dist imports more of its scripts later, such as at its first sign-in, and their names differ
+ * in each build: those of the last builds of other sources stay.
  */
 const keepEarlierScripts = (next, scripts) => {
-  const earlier = join(root, 'dist', scriptsName)
-  const names = existsSync(earlier) ? JSON.parse(readFileSync(earlier, 'utf8')) : []
-  for (const name of names) {
-    const [from, to] = [join(root, 'dist', name), join(next, name)]
-    if (existsSync(from) && !existsSync(to)) cpSync(from, to)
+  const dist = join(root, 'dist')
+  const isSame = (names) => names.length === scripts.length && names.every((name) => scripts.includes(name))
+  const earlier = listEarlierScripts(dist)
+    .filter((names) => !isSame(names))
+    .slice(0, keptBuilds)
+  for (const name of new Set(earlier.flat())) {
+    if (!existsSync(join(next, name))) copyIfThere(join(dist, name), join(next, name))
   }
-  writeFileSync(join(next, scriptsName), JSON.stringify(scripts))
+  writeFileSync(join(next, scriptsName), JSON.stringify([scripts, ...earlier]))
+}
+
+/** The names of the scripts of each build, the newest first; without a list, as of an earlier release: of all scripts there are. */
+const listEarlierScripts = (dist) => {
+  try {
+    return JSON.parse(readFileSync(join(dist, scriptsName), 'utf8')).filter(Array.isArray)
+  } catch {
+    if (!existsSync(dist)) return []
+    return [readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))]
+  }
+}
+
+const copyIfThere = (from, to) => {
+  try {
+    cpSync(from, to)
+  } catch (error) {
+    // Another build that ends at the same time has renamed the folder.
+    if (error.code !== 'ENOENT') throw error
+  }
 }
 
 const checkTypes = () =>

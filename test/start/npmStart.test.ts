@@ -1,4 +1,4 @@
-import { cp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestDatabase } from '../support/postgres.js'
@@ -106,23 +106,47 @@ describe('the build before a start', () => {
     expect(await run()).toMatchObject({ code: 0, output: 'first\n', errors: '' })
   })
 
-  it('keeps the scripts of the build before, which a running service may import later', async () => {
+  it('keeps the scripts of the three builds before, which a running service may import later', async () => {
     await copyStarted()
     await writeFile(main(), "void import('./late.js')\n")
+    const listScripts = async (): Promise<readonly string[]> => {
+      const names = await readdir(join(folder, 'dist', 'program'))
+      return names.filter((name) => /^late-\w+\.js$/.test(name)).sort()
+    }
     const buildWith = async (word: string): Promise<readonly string[]> => {
       await writeFile(join(folder, 'src', 'late.ts'), `process.stdout.write('${word}\\n')\n`)
       expect(await run()).toMatchObject({ code: 0, output: `${word}\n` })
-      const names = await readdir(join(folder, 'dist', 'program'))
-      return names.filter((name) => /^late-\w+\.js$/.test(name))
+      return await listScripts()
     }
     const [first, ...others] = await buildWith('one')
     expect(others).toEqual([])
-    const two = await buildWith('two')
-    expect(two).toHaveLength(2)
-    expect(two).toContain(first)
-    const three = await buildWith('three')
-    expect(three).toHaveLength(2)
-    expect(three).not.toContain(first)
+    await buildWith('two')
+    await buildWith('three')
+    const four = await buildWith('four')
+    expect(four).toHaveLength(4)
+    expect(four).toContain(first)
+    // As `npm run build` does it, of the same sources.
+    const build = "await (await import('./scripts/build.mjs')).build()"
+    const rebuild = () =>
+      startProcess([process.execPath, '--input-type=module', '-e', build], { cwd: folder }).ended
+    expect((await Promise.all([rebuild(), rebuild()])).map(({ code }) => code)).toEqual([0, 0])
+    expect(await listScripts()).toEqual(four)
+    const five = await buildWith('five')
+    expect(five).toHaveLength(4)
+    expect(five).not.toContain(first)
+  })
+
+  it.each([
+    ['of an earlier release, which lists no scripts', async () => rm(join(folder, 'dist', '.scripts.json'))],
+    ['that is damaged', async () => writeFile(join(folder, 'dist', '.scripts.json'), '[["program/ma')],
+  ])('keeps the scripts of one %s', async (_, change) => {
+    await copyStarted()
+    await change()
+    await mkdir(join(folder, 'dist', 'chains'))
+    await writeFile(join(folder, 'dist', 'chains', 'late.js'), '')
+    await writeFile(main(), "process.stdout.write('second\\n')\n")
+    expect(await run()).toMatchObject({ code: 0, output: 'second\n' })
+    expect(await readdir(join(folder, 'dist', 'chains'))).toEqual(['late.js'])
   })
 
   it('names the sources in stack traces where maps are enabled', async () => {
