@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { settlementView } from '../../../src/protocol/results.js'
 import { useScene } from '../../support/useScene.js'
 import {
@@ -33,8 +34,13 @@ const open = async (environment = {}) => {
   return { ...service, stop, secret }
 }
 
-const readEvents = (secret: string) =>
-  receiver.received.map(({ body, headers }): unknown => new Webhook(secret).verify(body, headers))
+const settlementEvent = z.object({ type: z.string(), data: settlementView })
+
+/** What arrived about one settlement: an event of the test before, whose service was stopped meanwhile, is sent once more. */
+const readEvents = (secret: string, settlementId: string | undefined) =>
+  receiver.received
+    .map(({ body, headers }) => settlementEvent.parse(new Webhook(secret).verify(body, headers)))
+    .filter(({ data }) => data.id === settlementId)
 
 describe('a settlement whose caller has a webhook', () => {
   it('is sent in its public form', async () => {
@@ -43,9 +49,10 @@ describe('a settlement whose caller has a webhook', () => {
     const result = await settle(body, 'shop')
     expect(result).toMatchObject({ success: true })
 
-    await eventually(() => (receiver.received.length > 0 ? true : null))
-    const details = await core.useCases.core.getSettlement(result.settlementId ?? '')
-    expect(readEvents(secret)).toMatchObject([
+    const { settlementId = '' } = result
+    await eventually(() => (readEvents(secret, settlementId).length > 0 ? true : null))
+    const details = await core.useCases.core.getSettlement(settlementId)
+    expect(readEvents(secret, settlementId)).toMatchObject([
       { type: 'settlement.confirmed', data: settlementView.parse(details) },
     ])
     await stop()
@@ -55,12 +62,13 @@ describe('a settlement whose caller has a webhook', () => {
     const { settle, secret, stop } = await open({ SETTLE_WAIT_SECONDS: '1' })
     const { body } = await scene.plan()
     await scene.chain.control.setAutomine(false)
-    expect(await settle(body, 'shop')).toMatchObject({ status: 'pending' })
-    await eventually(() => (receiver.received.length > 0 ? true : null))
+    const { settlementId, status } = await settle(body, 'shop')
+    expect(status).toBe('pending')
+    await eventually(() => (readEvents(secret, settlementId).length > 0 ? true : null))
     await scene.chain.control.setAutomine(true)
     await scene.chain.control.mine()
-    await eventually(() => (receiver.received.length > 1 ? true : null))
-    expect(readEvents(secret)).toMatchObject([
+    await eventually(() => (readEvents(secret, settlementId).length > 1 ? true : null))
+    expect(readEvents(secret, settlementId)).toMatchObject([
       { type: 'settlement.pending', data: { status: 'pending' } },
       { type: 'settlement.confirmed', data: { status: 'confirmed' } },
     ])

@@ -140,11 +140,12 @@ describe('A41: a failure that a reorganisation undoes', () => {
     await service.reconcile()
     expect(await viewOf(service, settlementId)).toMatchObject({ status: 'pending' })
     await control.mine()
-    await service.reconcile()
-    expect(await viewOf(service, settlementId)).toMatchObject({
-      status: 'failed',
-      errorReason: 'authorization_expired_unsettled',
+    const failed = await eventually(async () => {
+      await service.reconcile()
+      const view = await viewOf(service, settlementId)
+      return view.status === 'pending' ? null : view
     })
+    expect(failed).toMatchObject({ status: 'failed', errorReason: 'authorization_expired_unsettled' })
   })
 })
 
