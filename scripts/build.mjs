@@ -16,8 +16,8 @@ const scriptsName = '.scripts.json'
 const keptBuilds = 3
 
 /**
- * Checks the types of src, and bundles it to dist. The new folder replaces the old one as a whole: a failed or interrupted build leaves the old one,
- * and what reads dist meanwhile never sees half of it.
+ * Checks the types of src, and bundles it to dist. The new folder replaces the old one as a whole: a failed or interrupted build
+ * leaves the old one, and what reads dist meanwhile never sees half of it.
  */
 export const build = async () => {
   if (!existsSync(compiler)) {
@@ -56,7 +56,7 @@ const keepEarlierScripts = (next, scripts) => {
   writeFileSync(join(next, scriptsName), JSON.stringify([scripts, ...earlier]))
 }
 
-/** The names of the scripts of each build, the newest first; without a list, as of an earlier release: of all scripts there are. */
+/** The names of the scripts of each build, the newest first. An earlier release left no list: then all scripts are of one build. */
 const listEarlierScripts = (dist) => {
   try {
     return JSON.parse(readFileSync(join(dist, scriptsName), 'utf8')).filter(Array.isArray)

@@ -9,7 +9,7 @@ const external = ['pino', '@fastify/swagger-ui']
 
 const entry = (hashbang) => `${hashbang}\nimport './${program}/main.js'\n`
 
-// What packages of CommonJS expect. Names that no module of src has.
+// Packages of CommonJS expect `require`; no module of src has these names.
 const banner = `import { createRequire as createRequireOfBundle } from 'node:module'
 const require = createRequireOfBundle(import.meta.url)`
 
@@ -37,7 +37,7 @@ export const bundle = async (folder) => {
     banner: { js: banner },
     minifySyntax: true,
     minifyWhitespace: true,
-    // So that the line of a stack trace says something without a map.
+    // The line of a stack trace says something without a map.
     lineLimit: 160,
     sourcemap: true,
     sourcesContent: false,
@@ -57,7 +57,7 @@ export const bundle = async (folder) => {
 
 const emptyMap = Buffer.from(JSON.stringify({ version: 3, sources: [''], mappings: 'A' })).toString('base64')
 
-/** Of packages: an empty map, by which esbuild leaves them out of its own. */
+/** Gives packages an empty map, so that esbuild leaves them out of its own. */
 const withoutMap = {
   name: 'without-map',
   setup: ({ onLoad }) => {
