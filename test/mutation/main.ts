@@ -30,7 +30,8 @@ const copied = [
   'docs',
 ]
 const copiedFiles = ['package.json', 'package-lock.json', 'tsconfig.json', 'vitest.config.ts', 'README.md']
-const testDeadlineMs = 180_000
+const leastDeadlineMs = 180_000
+const deadlineOfFileMs = 60_000
 
 const parts = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(guardsByPart)
 const unknown = parts.filter((part) => guardsByPart[part] === undefined)
@@ -46,7 +47,7 @@ const passes = async (tests: readonly string[]): Promise<boolean> =>
     const child = spawnChild([process.execPath, vitest, 'run', '--bail=1', ...tests], {
       cwd: folder,
       stdio: 'ignore',
-      timeout: testDeadlineMs,
+      timeout: Math.max(leastDeadlineMs, deadlineOfFileMs * tests.length),
     })
     child.once('exit', (code) => resolve(code === 0))
   })
