@@ -113,10 +113,10 @@ export const guards: readonly Guard[] = [
       '',
     ],
   }),
-  ...guardsIn('src/usecases/channels/claimChannels.ts', [`${testFolder}/care.test.ts`], {
+  ...guardsIn('src/stores/postgres/journal/hurrySettlement.ts', [`${testFolder}/care.test.ts`], {
     'what others spend keeps no open claim from being replaced before a withdrawal': [
-      'hurried.set(newest.id, channel.accountId)',
-      'undefined',
+      " || jsonb_build_object('account', $2::text, 'share', u.share)",
+      '',
     ],
   }),
   ...guardsIn(
