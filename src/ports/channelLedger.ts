@@ -78,7 +78,7 @@ export interface UnclaimedTotal {
   readonly withdrawing: bigint
 }
 
-/** What the vouchers of one network, token and key that signs their claims add up to, as `UnclaimedTotal` counts what is worth it. */
+/** Vouchers of one network, token and key that signs their claims add up to this. `UnclaimedTotal` says which are worth it. */
 export interface SignerTotal {
   readonly network: string
   readonly token: string
@@ -186,6 +186,6 @@ export interface ChannelLedger {
   retire(at: Date, limit: number): Promise<number>
   /** By network and token; without its cost every amount is worth its row. */
   measureUnclaimed(costs: readonly RowCost[]): Promise<readonly UnclaimedTotal[]>
-  /** Of every network that vouchers are kept of, by the key that signs their claims as well. */
+  /** Counts every network that vouchers are kept of, by the key that signs their claims as well. */
   measureSigners(costs: readonly RowCost[]): Promise<readonly SignerTotal[]>
 }

@@ -40,7 +40,7 @@ export interface PauseStore {
   list(): Promise<readonly Pause[]>
   /** Calls the listener with all of them whenever they were read for all instances; `sentAt`: `performance.now()` before that. */
   watch(listener: (pauses: readonly Pause[], sentAt: number) => void): void
-  /** Whether they are read before the next request instead of every two seconds. */
+  /** Says whether they are read before the next request instead of every two seconds. */
   isResting(): boolean
   /** A pause that exists keeps its `since`. */
   set(

@@ -12,7 +12,7 @@ export interface LaneTransaction extends SignedTransaction {
   readonly recordedAt: Date
   /** Earlier transactions with the same nonce; at most one of all is mined. */
   readonly replaced: readonly string[]
-  /** Whose budget of what is urgent pays for a replacement first; none: that of maintenance does. */
+  /** These accounts pay first for a replacement, from what is kept for urgent work. Without any, maintenance pays. */
   readonly urgentShares: readonly UrgentShare[]
 }
 

@@ -29,7 +29,7 @@ export interface ChannelCare {
   readonly rules: ChannelCareRules
   /** Rows of one claim, and channels of one read, at most. */
   readonly maxRows: number
-  /** Whether this process has the key of the address, and so signs claims of channels that name it. */
+  /** Says whether this process has the key of the address, and so signs claims of channels that name it. */
   canSign(receiverAuthorizer: string): boolean
   /** In one block, in order; null: no node answers. */
   readChannels(channelIds: readonly string[]): Promise<readonly SeenChannel[] | null>

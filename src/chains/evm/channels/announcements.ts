@@ -45,7 +45,7 @@ export const createAnnouncements = (
     measuredAtMs = performance.now()
   }
 
-  /** What one endpoint has of the blocks; null: it refuses so many. */
+  /** Asks one endpoint for what it has of the blocks. Null means that it refuses so many. */
   const askOne = async (
     endpoint: Endpoint,
     { from, to }: { readonly from: bigint; readonly to: bigint },

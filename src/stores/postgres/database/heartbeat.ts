@@ -29,7 +29,7 @@ export const nameLane = (network: string, signer: string): string => `${network}
 
 /** How often an instance beats that has something to do, in milliseconds. */
 export const heartbeatMs = 2_000
-// Of instances that rest, one looks whether the others live within as many heartbeats of one that works.
+// Within so many heartbeats of a working instance, each resting one looks once whether the others live.
 const maxTurns = 8
 
 const countTurns = ({ others }: Beat): number => Math.min(Math.max(1, others), maxTurns)
@@ -45,7 +45,7 @@ export const findRestMs = (beat: Beat): number | null => {
   return isHolder || beat.hasOpenSettlements ? null : heartbeatMs * countTurns(beat)
 }
 
-/** Whether it is the turn of a resting instance, by the clock of the database, which all have in common. */
+/** Says whether it is the turn of a resting instance, by the clock of the database, which all have in common. */
 export const isTurn = (beat: Beat, nowMs: number): boolean => {
   const turns = countTurns(beat)
   return Math.floor((beat.databaseMs + nowMs - beat.sentAt) / heartbeatMs) % turns === beat.before % turns
