@@ -10,6 +10,7 @@ import type { Scale } from './options.js'
 import { readCpuMs } from './readUsage.js'
 import { createPayers, signPayments } from './signPayments.js'
 import { withParts } from './stage.js'
+import { median } from './summarizeLoad.js'
 import { facilitatorColumn, figure, printTable, times, toColumns } from './table.js'
 import { noFailures, type Verdict } from './verdict.js'
 
@@ -97,9 +98,6 @@ const measure = async (chain: LocalChain, contender: Contender, { path, connecti
   await new Promise((resolve) => setTimeout(resolve, 6_000))
   return { ...result, cpuMsPerRequest: (readCpuMs(contender.pid) - cpuBefore) / count }
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN
 
 /** Accepts every export and counts its bytes. */
 const startCollector = async () => {

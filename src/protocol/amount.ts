@@ -61,3 +61,5 @@ export const readDollars = (price: string | number, decimals: number): bigint | 
   if (/[1-9]/.test(excess)) return null
   return BigInt(`${whole}${fraction.slice(0, decimals).padEnd(decimals, '0')}`)
 }
+
+export const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)

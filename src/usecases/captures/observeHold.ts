@@ -9,6 +9,7 @@ import type {
   HoldSettlement,
   UnfinishedCapture,
 } from '../../ports/heldPayments.js'
+import { larger } from '../../protocol/amount.js'
 import type { HeldPaymentDetails, HeldPaymentView, HeldStatus } from '../../protocol/heldPayments.js'
 import type { HoldAgency } from '../../schemes/holdAgency.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
@@ -96,8 +97,6 @@ const sumConfirmed = (settlements: readonly HoldSettlement[], wanted: HoldSettle
   settlements
     .filter(({ type, state }) => type === wanted && state === 'confirmed')
     .reduce((sum, { amount }) => sum + amount, 0n)
-
-const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)
 
 /**
  * What is neither held nor refundable was refunded, as long as something is held. After that a void or the payer may have taken

@@ -3,6 +3,7 @@ import { createFailureLog } from '../../failureLog.js'
 import type { ChannelLedger } from '../../ports/channelLedger.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Logger } from '../../ports/logger.js'
+import { larger } from '../../protocol/amount.js'
 import { type CaredNetwork, takeTurns } from './claimable.js'
 
 /*
@@ -142,5 +143,3 @@ export const createWatchWithdrawals = ({
     }
   }
 }
-
-const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)
