@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ByReason, listByReason } from '../../support/byReason.js'
+import { pollUntil } from '../../support/pollUntil.js'
 import { contractOf, decode } from '../../support/tezos/base58.js'
 import {
   batchOf,
@@ -40,6 +41,13 @@ const payBatches = (batches: readonly unknown[], token = usdt) =>
 const toBytes = (address: string) => ({ bytes: `0000${Buffer.from(decode('tz1', address)).toString('hex')}` })
 
 const sources = ['octez', 'tzkt'] as const
+
+/** A look-up reads a limited number of blocks, and the next one goes on: many were made where the test before took long. */
+const waitUntilMissing = (source: (typeof sources)[number], transaction: string) =>
+  pollUntil(
+    async () => (await scene.findState(source, transaction)) === 'missing',
+    'the search to end without the transaction',
+  )
 const accepted = { isValid: true, amount: 10_000n }
 
 describe.each(sources)('a transfer on Tezos, read from %s', (source) => {
@@ -211,7 +219,7 @@ describe.each(sources)('a transfer on Tezos, read from %s', (source) => {
       const transaction = await submitCall(scene.chain, scene.payer, usdt, ({ transfer }) =>
         transfer?.(batches),
       )
-      expect(await scene.findState(source, transaction)).toBe('missing')
+      await waitUntilMissing(source, transaction)
       for (let onTop = 0; onTop < 2; onTop++) {
         scene.chain.mine()
         expect(await scene.findState(source, transaction)).toBe('pending')
@@ -233,7 +241,7 @@ describe.each(sources)('a transfer on Tezos, read from %s', (source) => {
       expect(await scene.findState(source, dropped)).toBe('pending')
       scene.chain.ledger.reorganize(2, 'dropped')
       scene.chain.mine(4)
-      expect(await scene.findState(source, dropped)).toBe('missing')
+      await waitUntilMissing(source, dropped)
       const moved = await submit()
       scene.chain.mine()
       expect(await scene.findState(source, moved)).toBe('pending')
