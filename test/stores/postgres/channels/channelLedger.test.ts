@@ -251,7 +251,8 @@ describe('what is seen on chain', () => {
       const { rows } = await pool.query(
         `insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to, amount,
            authorized_amount, state, transaction, closed_at, block_number, block_hash)
-         values (gen_random_uuid(), $1, 'rival', 'f', 'batch-settlement', $2, 'a', 'p', 'p', 1, 1, 'confirmed', '0x2', now(), 1, '0x1')
+         values (gen_random_uuid(), $1, 'rival', 'f', 'batch-settlement', $2, 'a', 'p', 'p', 1, 1, 'confirmed', '0x2', now() - interval '2 hours', 1,
+           '0x1')
          returning id`,
         [randomUUID(), network],
       )
@@ -270,7 +271,7 @@ describe('what is seen on chain', () => {
     await ledger.markSwept(listed)
     expect(await list()).toHaveLength(1)
     await pool.query(
-      `update settlements set state = 'failed', block_number = null, block_hash = null where id = $1`,
+      `update settlements set state = 'failed', closed_at = now(), block_number = null, block_hash = null where id = $1`,
       [sweep],
     )
     expect((await listAsked(3)).toSorted()).toEqual(['large', 'old', 'rival'])
