@@ -19,13 +19,19 @@ interface CrossCheckDependencies extends JudgeDependencies {
   readonly crossCheckAmount: bigint
 }
 
-/** Every configured endpoint is asked: one that does not respond counts as unreachable. */
+/**
+ * Every configured endpoint is asked about a large payment: one that does not respond counts as unreachable. With
+ * `isThorough`, and before a payment fails as never seen, so is every one about a payment of any size.
+ */
 export const resolveCrossChecked = async (
   dependencies: CrossCheckDependencies,
   query: ResolveQuery,
+  { isThorough }: { readonly isThorough: boolean },
 ): Promise<Resolution> => {
   const { witnesses, crossCheckAmount } = dependencies
-  const resolution = await resolvePayment(dependencies, query)
+  const first = await resolvePayment(dependencies, query)
+  const isUnseen = first.isWorthSending && (isThorough || first.outcome.state === 'failed')
+  const resolution = (isUnseen ? await findSuccess(witnesses, query) : null) ?? first
   const { state } = resolution.outcome
   const isLarge = query.amount >= crossCheckAmount && canCrossCheck(witnesses)
   if (!isLarge || state === 'pending') return resolution
@@ -33,6 +39,18 @@ export const resolveCrossChecked = async (
   const outcome = state === 'failed' ? 'failure' : 'success'
   if (passesCrossCheck({ ballots, endpoints: witnesses, outcome })) return resolution
   return { outcome: { state: 'pending', transaction: query.transaction }, isWorthSending: false }
+}
+
+/** A node may know the newest block and yet miss the transactions of an account, so its silence about one proves little. */
+const findSuccess = async (
+  witnesses: readonly Witness[],
+  query: ResolveQuery,
+): Promise<Resolution | null> => {
+  if (witnesses.length < 2) return null
+  const resolutions = await Promise.all(
+    witnesses.map((witness) => resolvePayment(witness, query).catch(() => null)),
+  )
+  return resolutions.find((resolution) => resolution?.outcome.state === 'confirmed') ?? null
 }
 
 const voteOn = async (expected: Outcome['state'], witness: Witness, query: ResolveQuery): Promise<Vote> => {
@@ -170,7 +188,7 @@ interface SentPayment {
   readonly resend: (() => void) | null
 }
 
-// Nodes drop messages that are not included soon; after this time it is resent.
+// Nodes drop messages that are not included soon; after this time it is resent, and every endpoint is asked.
 const resendAfterMs = 4_000
 
 /** Polls until the outcome is proven or the signal aborts; then `pending`. */
@@ -181,11 +199,13 @@ export const waitForOutcome = async (
 ): Promise<Outcome> => {
   let sentAtMs = performance.now()
   while (!waitUntil.aborted) {
-    const resolving = resolveCrossChecked(dependencies, { ...question, now: dependencies.clock.now() })
+    const isOverdue = performance.now() - sentAtMs >= resendAfterMs
+    const query = { ...question, now: dependencies.clock.now() }
+    const resolving = resolveCrossChecked(dependencies, query, { isThorough: isOverdue })
     // After an error the next round decides, and finally the reconciler.
     const resolution = await withSignal(resolving, waitUntil).catch(() => null)
     if (resolution !== null && resolution.outcome.state !== 'pending') return resolution.outcome
-    if (resolution?.isWorthSending === true && performance.now() - sentAtMs >= resendAfterMs) {
+    if (resolution?.isWorthSending === true && isOverdue) {
       sentAtMs = performance.now()
       resend?.()
     }

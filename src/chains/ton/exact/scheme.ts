@@ -200,7 +200,7 @@ export const createExactScheme = (dependencies: ExactDependencies): Scheme => {
     }
     const now = clock.now()
     const question = { transaction, payer, signedHash, asset, payTo, amount, expiresAt, since, now }
-    const { outcome, isWorthSending } = await resolveCrossChecked(tracing, question)
+    const { outcome, isWorthSending } = await resolveCrossChecked(tracing, question, { isThorough: true })
     return {
       outcome,
       isWorthSending: isWorthSending && outcome.state === 'pending' && now < expiresAt,

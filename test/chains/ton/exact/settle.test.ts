@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { pollUntil } from '../../../support/pollUntil.js'
+import type { Fault } from '../../../support/rpcProxy.js'
 import { clientPaidPayment, sponsoredPayment } from '../../../support/ton/payment.js'
 import { randomAddress, type WalletKind } from '../../../support/ton/wallets.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene } from '../scene.js'
 
 const scene = useScene(openScene)
+
+/** The node knows the newest block, but no transaction of an account. */
+const lacksTransactions: Fault = {
+  kind: 'tamper',
+  change: (result) => ({ ...Object(result), last_transaction_id: { lt: '0', hash: '' } }),
+}
 
 describe('a client-paid payment', () => {
   const kinds: readonly WalletKind[] = ['v3r1', 'v3r2', 'v4r2', 'v5r1']
@@ -76,11 +83,7 @@ describe('with several endpoints', () => {
     const [honest, behind] = [await scene.openProxy(), await scene.openProxy()]
     const environment = { TON_CROSS_CHECK_AMOUNT: '1000000', SETTLE_WAIT_SECONDS: '2' }
     const service = await scene.open({ url: `${honest.url},${behind.url}`, environment })
-    // Reports no transactions.
-    behind.setFault('getAddressInformation', {
-      kind: 'tamper',
-      change: (result) => ({ ...Object(result), last_transaction_id: { lt: '0', hash: '' } }),
-    })
+    behind.setFault('getAddressInformation', lacksTransactions)
     const wallet = await chain.createPayer()
     const payTo = randomAddress()
     const large = await clientPaidPayment({ chain, wallet, payTo })
@@ -97,6 +100,22 @@ describe('with several endpoints', () => {
     behind.clearFaults()
     await service.reconcile()
     expect(await service.settle(large)).toMatchObject({ success: true })
+  })
+
+  it('confirms a payment whose transactions the preferred endpoint lacks', async () => {
+    const { chain } = scene
+    const [behind, honest] = [await scene.openProxy(), await scene.openProxy()]
+    const service = await scene.open({ url: `${behind.url},${honest.url}` })
+    behind.setFault('getAddressInformation', lacksTransactions)
+    const payTo = randomAddress()
+    const wallet = await chain.createPayer()
+    expect(await service.settle(await clientPaidPayment({ chain, wallet, payTo }))).toMatchObject({
+      success: true,
+    })
+    const sponsored = await chain.createPayer()
+    const body = await sponsoredPayment({ chain, wallet: sponsored, payTo })
+    expect(await service.settle(body)).toMatchObject({ success: true })
+    expect(await chain.token.balanceOf(payTo)).toBe(2_000_000n)
   })
 
   it('settles while one endpoint is down', async () => {
