@@ -4,10 +4,10 @@ import type { Instance } from '../../src/stores/postgres/database/instance.js'
 import { pollUntil } from './pollUntil.js'
 import { testApplication } from './postgres.js'
 
-/** An instance row without a heartbeat process. */
+/** An instance row without a heartbeat process: it lives until a test says that it is dead, however long that test takes. */
 export const addInstance = async (pool: Pool): Promise<Instance> => {
   const id = randomUUID()
-  await pool.query('insert into instances (id) values ($1)', [id])
+  await pool.query("insert into instances (id, seen_at) values ($1, now() + interval '1 hour')", [id])
   return { id, close: async () => undefined }
 }
 

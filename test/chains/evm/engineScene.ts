@@ -93,6 +93,8 @@ export interface EngineOptions {
   readonly logger?: Logger
   readonly replaceAfterMs?: number
   readonly canPay?: (address: Address) => boolean
+  /** Whether maintenance has rounds of its own, as in a service; default: only the test calls `check`. */
+  readonly hasRounds?: boolean
   /** Replaces the lanes of the scene's database. */
   readonly wrapLanes?: (lanes: SignerLanes) => SignerLanes
 }
@@ -104,11 +106,16 @@ export const createSigner = async ({ chain }: Scene): Promise<FacilitatorKey> =>
   return signer
 }
 
-/** Maintenance rounds run only when the test calls `check`. */
+/** Without rounds, which could send, replace or fill between any two steps of a test. */
+const waitForEnd: Clock['sleep'] = (_milliseconds, signal) =>
+  new Promise((resolve) => {
+    signal?.addEventListener('abort', () => resolve(false), { once: true })
+  })
+
 export const openEngine = async (scene: Scene, options: EngineOptions = {}): Promise<OpenEngine> => {
   const { chain, database } = scene
   const { clock = systemClock, logger = silentLogger, replaceAfterMs = 30_000 } = options
-  const { url = chain.url, canPay = () => true, wrapLanes = (own) => own } = options
+  const { url = chain.url, canPay = () => true, hasRounds = false, wrapLanes = (own) => own } = options
   const keys = options.signers ?? [await createSigner(scene)]
   const reading = readEvmSettings({
     EVM_PRIVATE_KEY: keys.map(({ privateKey }) => privateKey).join(','),
@@ -140,7 +147,13 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
   const limiter = createMemoryRateLimiter({ clock })
   const budget = createGasBudget(network, limiter)
   const shared = { rpc, fees, lanes, receipts, budget, clock, logger }
-  const maintenance = createLaneMaintenance(network, { ...shared, pool, accounts, replaceAfterMs })
+  const maintenance = createLaneMaintenance(network, {
+    ...shared,
+    pool,
+    accounts,
+    replaceAfterMs,
+    clock: hasRounds ? clock : { ...clock, sleep: waitForEnd },
+  })
   await maintenance.check()
   let isShut = false
   const engine = createTransactionEngine({

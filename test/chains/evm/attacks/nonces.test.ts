@@ -50,6 +50,8 @@ describe('A45: a node that reports a wrong nonce', () => {
     const liar = await scene.openProxy()
     const sending = await scene.openToy({ url: `${liar.url},${scene.chain.url}` })
     expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
+    // The first answer is enough for a start; the other endpoint proves its chain meanwhile.
+    await eventually(() => (sending.rpc.listWitnesses().length === 2 ? true : null))
     liar.setFault('eth_getTransactionCount', wrong)
     await sending.lanes.advance(laneOf(sending), 0)
     // Another program used the nonce: the lane goes on with the one that both endpoints have reached.
@@ -59,13 +61,17 @@ describe('A45: a node that reports a wrong nonce', () => {
   })
 
   it('does not keep a lane ahead of every endpoint: it moves back, settles again and raises an alarm', async () => {
-    const service = await scene.open({ environment: { SETTLE_WAIT_SECONDS: '2' } })
+    const proxy = await scene.openProxy()
+    const service = await scene.open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '2' } })
     const [signer = { address: '0x' }] = service.signers
+    // A round of the lanes before the settlement would move it back at once.
+    const release = proxy.hold('eth_getTransactionCount')
     await scene.database
       .pool()
       .query('update signer_lanes set next_nonce = $2 where signer = $1', [signer.address, wrongCount])
     const far = await scene.plan()
     expect(await service.settle(far.body)).toMatchObject({ errorReason: 'settlement_pending' })
+    release()
 
     const readMetric = async () => {
       const text = await service.core.metrics.registry.getSingleMetricAsString('quittance_lane_repairs_total')

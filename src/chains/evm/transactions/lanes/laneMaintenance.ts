@@ -1,6 +1,5 @@
 import { getAddress, type Hex, keccak256, parseTransaction } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { sleep } from '../../../../concurrency/deadline.js'
 import { createFailureLog } from '../../../../failureLog.js'
 import type { Clock } from '../../../../ports/clock.js'
 import type { Logger } from '../../../../ports/logger.js'
@@ -244,7 +243,7 @@ export const createLaneMaintenance = (
   }
 
   const rounds = (async () => {
-    while (await sleep(roundMs, stopped.signal)) await check()
+    while (await clock.sleep(roundMs, stopped.signal)) await check()
   })()
 
   return {

@@ -62,6 +62,15 @@ const settleApart = async (
   return settling
 }
 
+/** No round renews it: it holds until the instance is dead, however long a test takes. */
+const keepLease = async ({ instance }: ToySending): Promise<void> => {
+  await scene.database
+    .pool()
+    .query("update signer_lanes set lease_expires_at = now() + interval '1 hour' where holder = $1", [
+      instance.id,
+    ])
+}
+
 const countInPool = async (): Promise<number> => {
   const content = JSON.stringify(await callRpc(scene.chain.url, 'txpool_content'))
   return content.match(/"hash":/g)?.length ?? 0
@@ -200,7 +209,7 @@ describe('a nonce gap', () => {
 
   it('left by a full mempool is closed while payments continue', async () => {
     const proxy = await scene.openProxy()
-    const sending = await scene.openToy({ url: proxy.url })
+    const sending = await scene.openToy({ url: proxy.url, hasRounds: true })
     proxy.setFault(
       'eth_sendRawTransaction',
       { kind: 'error', code: -32000, message: 'txpool is full' },
@@ -418,6 +427,7 @@ describe('a stuck transaction', () => {
   it("is not replaced by an instance without the lane's lease", async () => {
     const { sending, settling, clock, mineExpensive } = await getStuck()
     await sending.maintenance.check()
+    await keepLease(sending)
     const other = await scene.openToy({ clock, signers: sending.signers })
     for (const _round of range(3)) {
       clock.shift(31_000)
@@ -446,6 +456,7 @@ describe('lane maintenance', () => {
   it('reads nothing of a lane that another instance holds, until it waits for a transaction there', async () => {
     const signers = [await createSigner(scene)]
     const holder = await scene.openToy({ signers })
+    await keepLease(holder)
     let reads = 0
     const idle = await scene.openToy({
       signers,
