@@ -70,9 +70,9 @@ describe('the RPC proxy', () => {
     expect(proxy.count('eth_chainId')).toBe(2)
     expect(proxy.requestCount).toBe(2)
     expect(proxy.calls).toEqual([
-      { method: 'eth_chainId', params: [], isBatched: false },
-      { method: 'eth_call', params: [1], isBatched: true },
-      { method: 'eth_chainId', params: [], isBatched: true },
+      { method: 'eth_chainId', params: [], isBatched: false, request: 1 },
+      { method: 'eth_call', params: [1], isBatched: true, request: 2 },
+      { method: 'eth_chainId', params: [], isBatched: true, request: 2 },
     ])
     proxy.clearCalls()
     expect(proxy.count('eth_chainId')).toBe(0)

@@ -48,6 +48,8 @@ export interface SeenCall {
   /** Named parameters and bodies of other requests are the only element. */
   readonly params: readonly unknown[]
   readonly isBatched: boolean
+  /** Number of the HTTP request that it came in. */
+  readonly request: number
 }
 
 /** A proxy to a node, with faults by JSON-RPC method or path. */
@@ -249,7 +251,7 @@ export const startRpcProxy = async (target: string): Promise<RpcProxy> => {
     requestCount += 1
     const planned = asked.map((call) => {
       const { method, params } = call
-      calls.push({ method, params, isBatched })
+      calls.push({ method, params, isBatched, request: requestCount })
       const fault = takeFault(method)
       if (fault.kind !== 'silenceFor') return { call, fault }
       return { call, fault: { kind: fault.isSilent(params) ? 'silence' : 'pass' } as const }

@@ -1,10 +1,18 @@
 import { systemClock } from '../../src/platform/clock.js'
 import type { Clock } from '../../src/ports/clock.js'
 
-export const shiftedClock = (): Clock & { shift(milliseconds: number): void } => {
+type ShiftedClock = Clock & { shift(milliseconds: number): void }
+
+/** As far ahead of the machine's as the test says. */
+export const shiftedClock = (): ShiftedClock => openClock(Date.now)
+
+/** It moves only when the test says so: no time passes for a window, an expiry or an age while a machine is busy. */
+export const standingClock = (atMs: number = Date.now()): ShiftedClock => openClock(() => atMs)
+
+const openClock = (readMs: () => number): ShiftedClock => {
   let offset = 0
   return {
-    now: () => new Date(Date.now() + offset),
+    now: () => new Date(readMs() + offset),
     sleep: systemClock.sleep,
     shift: (milliseconds) => {
       offset += milliseconds

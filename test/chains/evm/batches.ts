@@ -36,9 +36,3 @@ export const whenInPool = ({ chain }: Scene, count: number) =>
     if (typeof status !== 'object' || status === null || !('pending' in status)) return null
     return hexToNumber(`0x${String(status.pending).replace(/^0x/, '')}`) >= count ? true : null
   })
-
-/** Of a transaction that arrives before automining is on, no block would be mined. */
-export const mineNext = async (scene: Scene): Promise<void> => {
-  await whenInPool(scene, 1)
-  await scene.chain.control.mine()
-}

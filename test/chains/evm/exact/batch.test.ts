@@ -12,9 +12,10 @@ import {
 } from '../../../support/evm/wallets.js'
 import { waitLimitMs } from '../../../support/pollUntil.js'
 import type { RpcProxy } from '../../../support/rpcProxy.js'
+import { standingClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import { batchKinds, isSharedByAny } from '../batchContracts.js'
-import { countTransactions, endlessLoop, listRecorded, mineNext, statesOf, whenInPool } from '../batches.js'
+import { countTransactions, endlessLoop, listRecorded, statesOf, whenInPool } from '../batches.js'
 import { createSigner, type EngineOptions } from '../engineScene.js'
 import { openScene, type PlannedPayment, planPayment, quickFinality } from '../scene.js'
 import { cancelAuthorization, sendAsStranger } from '../strangers.js'
@@ -220,7 +221,10 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
       const batch = await scene.chain.client.getBlock({ includeTransactions: true })
       const [shared] = batch.transactions
       // BatchSettler bounds the gas of each payment: the others are paid in the batch itself.
-      if (!hasBatchSettler) await mineNext(scene)
+      if (!hasBatchSettler) {
+        await whenInPool(scene, good.length)
+        await scene.chain.control.mine()
+      }
       await scene.chain.control.setAutomine(true)
       const outcomes = await settling
       expect(statesOf(outcomes.slice(1))).toEqual(good.map(() => 'confirmed'))
@@ -343,13 +347,13 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
   })
 
   describe('the number of RPC calls', () => {
-    /** How often a receipt is asked for depends on how fast the machine is. */
+    /** How often a receipt is asked for depends on how fast the machine is; the age of fees does not, by a clock that stands. */
     const countDistinct = ({ calls }: RpcProxy): number =>
       new Set(calls.map(({ method, params }) => JSON.stringify([method, params]))).size
 
     it('of one payment alone is at most six', async () => {
       const proxy = await scene.openProxy()
-      const sending = await open({ url: proxy.url })
+      const sending = await open({ url: proxy.url, clock: standingClock() })
       await sending.settle(await scene.plan())
       const plan = await scene.plan()
       proxy.clearCalls()
@@ -359,7 +363,7 @@ describe.each(batchKinds)('through $name', ({ address, hasBatchSettler, gasOfFif
 
     it('of a batch of fifty is at most eleven, of which one reads the code of all payers', async () => {
       const proxy = await scene.openProxy()
-      const sending = await open({ url: proxy.url })
+      const sending = await open({ url: proxy.url, clock: standingClock() })
       await sending.settleTogether(await planMany(2))
       const plans = await planMany(50)
       proxy.clearCalls()

@@ -5,6 +5,7 @@ import { createToyCall, type ToyPlan } from '../../../../support/evm/toyCall.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
 import { pollUntil } from '../../../../support/pollUntil.js'
 import type { RpcProxy } from '../../../../support/rpcProxy.js'
+import { standingClock } from '../../../../support/shiftedClock.js'
 import { useScene } from '../../../../support/useScene.js'
 import { createSigner, type EngineOptions } from '../../engineScene.js'
 import { openToyScene } from '../../toyScene.js'
@@ -20,7 +21,8 @@ const anyUse = { requester: { name: 'anonymous', site: null }, occasion: 'check'
 /** An engine with known fees and Multicall3, behind a proxy without recorded requests. */
 const open = async (options: EngineOptions = {}) => {
   const proxy = await scene.openProxy()
-  const sending = await scene.openToy({ url: proxy.url, ...options })
+  // Fees that have become old would be read beside what is counted.
+  const sending = await scene.openToy({ url: proxy.url, clock: standingClock(), ...options })
   const simulate = async (plan: ToyPlan) => {
     const simulation = await sending.engine.simulate(
       createToyCall(sending.rpc, scene.toy.address, plan),
