@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { openStreamBody } from '../../../../src/protocol/streams.js'
+import type { FacilitatorKey } from '../../../support/evm/localChain.js'
+import { deployUptoRouter } from '../../../support/evm/uptoRouter.js'
 import { pollUntil } from '../../../support/pollUntil.js'
-import { shiftedClock } from '../../../support/shiftedClock.js'
+import { standingClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene } from '../scene.js'
 import { openUpto } from '../upto/scene.js'
@@ -9,17 +11,24 @@ import { openUpto } from '../upto/scene.js'
 const scene = useScene(openScene)
 
 const caller = 'account-of-a-shop'
-const inSeconds = (seconds: number) => BigInt(Math.floor(Date.now() / 1_000) + seconds)
 
-/** A service whose clock is behind the chain. */
+/** A service whose clock is behind the chain. Both stand still. */
 const openBehind = async (seconds: number) => {
-  const clock = shiftedClock()
-  clock.shift(-seconds * 1_000)
-  await scene.chain.control.mine()
-  const service = await openUpto(scene, { clock })
+  const { control } = scene.chain
+  const clock = standingClock()
+  const prepare = async (signers: readonly FacilitatorKey[]) => {
+    await deployUptoRouter(scene.chain, signers)
+    await control.mine()
+    const { timestamp } = await control.getHead()
+    clock.shift((timestamp - seconds) * 1_000 - clock.now().getTime())
+  }
+  const service = await openUpto(scene, { clock, prepare })
+  const { timestamp } = await control.getHead()
   const { streams, core } = service.core.useCases
   return {
     ...service,
+    clock,
+    inSeconds: (later: number) => timestamp + later,
     checkReadiness: core.checkReadiness,
     open: async (body: object) => {
       const request = { caller, quota: null, isAwaited: () => true }
@@ -40,21 +49,24 @@ const openBehind = async (seconds: number) => {
 describe('a service whose clock is 70 seconds behind the chain', () => {
   it('settles a stream before its authorization ends on chain', async () => {
     const service = await openBehind(70)
-    const { body } = await service.plan({ permit: { deadline: inSeconds(66) } })
+    const { body } = await service.plan({ permit: { deadline: BigInt(service.inSeconds(66)) } })
     const { id } = await service.open(body)
     await service.use(id)
+    // A minute before the end on chain; by its own clock it has more than two.
+    service.clock.shift(7_000)
+    await scene.chain.control.setNextBlockTimestamp(service.inSeconds(10))
     expect(await service.waitForEnd(id)).toMatchObject({ status: 'closed', settledAmount: '1234' })
   })
 
   it('opens no stream whose authorization ends too soon on chain', async () => {
     const service = await openBehind(70)
-    const { body } = await service.plan({ permit: { deadline: inSeconds(55) } })
+    const { body } = await service.plan({ permit: { deadline: BigInt(service.inSeconds(55)) } })
     await expect(service.open(body)).rejects.toMatchObject({ reason: 'authorization_expired' })
   })
 
   it('refuses to settle what has expired on chain', async () => {
     const service = await openBehind(70)
-    const { body } = await scene.plan({ authorization: { validBefore: String(inSeconds(4)) } })
+    const { body } = await scene.plan({ authorization: { validBefore: String(service.inSeconds(4)) } })
     expect(await service.settle(body)).toMatchObject({
       success: false,
       errorReason: 'invalid_exact_evm_payload_authorization_valid_before',

@@ -19,6 +19,7 @@ import { pollUntil } from '../../../support/pollUntil.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 import type { SeenCall } from '../../../support/rpcProxy.js'
 import { startService } from '../../../support/service.js'
+import { standingClock } from '../../../support/shiftedClock.js'
 import { signInFields, signInUri, toProof } from '../../../support/siwx.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene, type Service, type ServiceOptions } from '../scene.js'
@@ -37,6 +38,9 @@ beforeAll(async () => {
 const attacker: Requester = { name: '203.0.113.1', site: null }
 const other: Requester = { name: '203.0.113.2', site: null }
 const lifetimeMs = 300_000
+
+/** Of what an address may have run in a minute, nothing is given back while a machine is busy. */
+const openStanding = () => open({ clock: standingClock() })
 
 const fieldsOf = (address: Hex): SignInFields => {
   const now = Date.now()
@@ -168,7 +172,7 @@ describe('the wallet of a sign-in', () => {
   })
 
   it('uses the gas of its address, which is refused beyond it', async () => {
-    const { service } = await open()
+    const { service } = await openStanding()
     const wallet = await createSafeWallet(scene.chain)
     await deployWallet(scene.chain, wallet)
     // What is not used is given back.
@@ -193,6 +197,7 @@ describe('the wallet of a sign-in', () => {
     const { url, close } = await startService({
       chain: { ...scene.chain, facilitators: [createEoa()] },
       databaseUrl: scene.database.url,
+      clock: standingClock(),
     })
     try {
       const ask = () =>
@@ -253,7 +258,7 @@ describe('the wallet of a payment', () => {
   })
 
   it('uses the gas of its address; what was verified before is still settled', async () => {
-    const { service } = await open()
+    const { service } = await openStanding()
     const payment = await payByContract()
     const hostile = await payByContract('refusesAll')
     expect(await verify(service, payment.body, attacker)).toMatchObject({ isValid: true })

@@ -96,7 +96,7 @@ const collectCases: readonly Case[] = [
   [
     'a capture deadline before the authorization ends',
     'deadline_ordering',
-    async () => (await plan({ extra: { captureDeadline: unixNow() + 60 } })).body,
+    async () => (await plan({ extra: { captureDeadline: unixNow() + 200 } })).body,
   ],
   [
     'a refund deadline before the capture deadline',
@@ -111,7 +111,7 @@ const collectCases: readonly Case[] = [
   [
     'an authorization that begins later',
     'authorization_not_yet_valid',
-    async () => changeTransfer(await plan(), { validAfter: String(unixNow() + 60) }),
+    async () => changeTransfer(await plan(), { validAfter: String(unixNow() + 3_600) }),
   ],
   [
     'another collector',

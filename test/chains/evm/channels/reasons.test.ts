@@ -173,7 +173,7 @@ const depositCases: readonly Case[] = [
   [
     'an authorization that begins later',
     'payload_authorization_valid_after',
-    () => deposit({ authorization: { validAfter: String(unixNow() + 60) } }),
+    () => deposit({ authorization: { validAfter: String(unixNow() + 3_600) } }),
   ],
   [
     'a signature of another wallet',

@@ -164,13 +164,14 @@ describe('the verification table', () => {
   })
 
   it('an authorization that is valid for one second beyond the margin settles; otherwise it is refused', async () => {
-    const at = unixNow()
+    const at = Math.max(unixNow(), (await scene.chain.control.getHead()).timestamp)
     const standing = { now: () => new Date(at * 1_000), sleep: systemClock.sleep }
     const service = await scene.open({ clock: standing })
     const [short, long] = await Promise.all([
       scene.plan({ authorization: { validBefore: String(at + 6) } }),
       scene.plan({ authorization: { validBefore: String(at + 7) } }),
     ])
+    await scene.chain.control.setNextBlockTimestamp(at + 1)
     expect(await service.settle(long.body)).toMatchObject({ success: true })
     expect(await service.settle(short.body)).toMatchObject({
       errorReason: 'invalid_exact_evm_payload_authorization_valid_before',

@@ -25,6 +25,7 @@ import {
   deployWallet,
   type EoaWallet,
 } from '../../../../support/evm/wallets.js'
+import { standingClock } from '../../../../support/shiftedClock.js'
 import { useScene } from '../../../../support/useScene.js'
 import { openScene, openSlow, quickFinality, readOneBlockLater } from '../../scene.js'
 import { countSent, expectRefused, funded, sendAsStranger, sweep, withSignature } from '../../strangers.js'
@@ -427,8 +428,10 @@ describe('after a crash', () => {
 
 describe('A18: a permit at the edge of its time', () => {
   it('that expires within seconds is valid, but not settled', async () => {
-    const service = await scene.open()
-    const { body } = await planPermit(scene, { permit: { deadline: String(unixNow() + 4) } })
+    const clock = standingClock()
+    const service = await scene.open({ clock })
+    const now = Math.floor(clock.now().getTime() / 1_000)
+    const { body } = await planPermit(scene, { permit: { deadline: String(now + 4) } })
     expect(await service.verify(body)).toMatchObject({ isValid: true })
     expect(await service.settle(body)).toMatchObject({
       success: false,
@@ -441,7 +444,7 @@ describe('A18: a permit at the edge of its time', () => {
     const service = await scene.open()
     const late = await planPermit(scene, { permit: { deadline: String(unixNow() - 1) } })
     await expectRefused(scene, service, late.body, 'permit2_deadline_expired')
-    const witness = { to: late.payTo, validAfter: String(unixNow() + 60) }
+    const witness = { to: late.payTo, validAfter: String(unixNow() + 3_600) }
     const early = await planPermit(scene, { payTo: late.payTo, permit: { witness } })
     await expectRefused(scene, service, early.body, 'permit2_not_yet_valid')
   })

@@ -1,6 +1,6 @@
 import { type Hex, maxUint256 } from 'viem'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { randomAddress, unixNow } from '../../../../support/evm/authorization.js'
+import { randomAddress } from '../../../../support/evm/authorization.js'
 import {
   exactProxyAddress,
   permit2Address,
@@ -16,6 +16,7 @@ import {
   uptoPayment,
 } from '../../../../support/evm/uptoPermit2.js'
 import { createEoa, createSoladyWallet, deployWallet } from '../../../../support/evm/wallets.js'
+import { standingClock } from '../../../../support/shiftedClock.js'
 import { useScene } from '../../../../support/useScene.js'
 import { createSigner } from '../../engineScene.js'
 import { openScene, quickFinality } from '../../scene.js'
@@ -249,13 +250,15 @@ describe('A1: a permit that was not signed for this payment', () => {
   })
 
   it('is refused outside its time', async () => {
-    const upto = await open()
-    const late = await plan({ permit: { deadline: String(unixNow() - 1) } })
+    const clock = standingClock()
+    const upto = await open({ clock })
+    const now = Math.floor(clock.now().getTime() / 1_000)
+    const late = await plan({ permit: { deadline: String(now - 1) } })
     await expectRefused(upto, late.body, 'permit2_deadline_expired')
-    const witness = { to: late.payTo, facilitator: router, validAfter: String(unixNow() + 60) }
+    const witness = { to: late.payTo, facilitator: router, validAfter: String(now + 60) }
     const early = await plan({ payTo: late.payTo, permit: { witness } })
     await expectRefused(upto, early.body, 'permit2_not_yet_valid')
-    const soon = await plan({ permit: { deadline: String(unixNow() + 4) } })
+    const soon = await plan({ permit: { deadline: String(now + 4) } })
     expect(await upto.verify(soon.body)).toMatchObject({ isValid: true })
     expect((await upto.settle(soon.body)).outcome).toMatchObject({ reason: 'permit2_deadline_expired' })
     const ever = await plan({ permit: { deadline: String(maxUint256) } })
