@@ -56,6 +56,7 @@ export const readHold = (chain: LocalChain, { version, info }: Hold) =>
   readPaymentState(chain, sets[version], toTerms(info))
 
 /** What a program other than the service does with a hold, by default as the operator. It needs no key. */
+/** On an automining chain it is mined when this returns, so that the next transaction of the account is not one in its place. */
 export const callEscrow = async (
   { control }: LocalChain,
   { info, version }: Hold,
@@ -69,7 +70,9 @@ export const callEscrow = async (
   const { functionName, args = [], from = info.operator } = call
   const { abi, escrow }: { readonly abi: Abi; readonly escrow: Address } = sets[version]
   const data = encodeFunctionData({ abi, functionName, args: [toTerms(info), ...args] })
-  return await control.sendAs({ from, to: escrow, data, gas: 500_000n })
+  const hash = await control.sendAs({ from, to: escrow, data, gas: 500_000n })
+  await control.waitForAutomine()
+  return hash
 }
 
 /** The operator pays refunds of version 1.1 up to the amount. It needs no key, and uses one nonce. */
@@ -78,6 +81,7 @@ export const fundRefunds = async (chain: LocalChain, operator: Address, amount: 
   const args = [published['1.1'].refund, amount] as const
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
   await chain.control.sendAs({ from: operator, to: chain.token.verifyingContract, data, gas: 100_000n })
+  await chain.control.waitForAutomine()
 }
 
 /** Collects a payment by ERC-3009 without the service, which must not have used its account yet. */
@@ -85,7 +89,6 @@ export const collectDirectly = async (chain: LocalChain, hold: Hold): Promise<vo
   const { signature } = hold.body.paymentPayload.payload
   const args = [BigInt(hold.info.maxAmount), published[hold.version].eip3009, asHex(signature)]
   await callEscrow(chain, hold, { functionName: 'authorize', args })
-  await chain.control.waitForAutomine()
 }
 
 type Payload = Readonly<Record<string, unknown>>

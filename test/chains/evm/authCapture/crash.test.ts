@@ -56,7 +56,6 @@ const methods: readonly Method[] = [
     prepare: async (chain, hold) => {
       await collectDirectly(chain, hold)
       await callEscrow(chain, hold, { functionName: 'capture', args: [captured, 0n, zeroAddress] })
-      await chain.control.waitForAutomine()
     },
     sign: (hold, chainId) => {
       const balances = { capturable: amount - captured, refundable: captured }
