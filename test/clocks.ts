@@ -120,6 +120,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'test/chains/evm/transactions/batching/callQueue.test.ts maxWaitMs: 40',
     'test/chains/evm/transactions/batching/callQueue.test.ts maxWaitMs: 50',
     'test/concurrency/microBatcher.test.ts maxWaitMs: 20',
+    'test/chains/evm/transactions/receipts/receiptWatcher.test.ts performance.now',
     'test/http/sockets.test.ts performance.now',
     'test/stores/postgres/database/pool.test.ts connectionTimeoutMs: 50',
     'test/stores/postgres/database/pool.test.ts connectionTimeoutMs: 8000',
@@ -143,7 +144,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'test/usecases/operator/pauses.test.ts performance.now',
   ],
   'It goes on until the test has seen what it waits for.': [
-    'test/chains/evm/exact/reorgs.test.ts setInterval',
     'test/chains/nodes/jsonRpcEndpoint.test.ts setInterval',
     'test/e2e/rollingRestart.test.ts systemClock.sleep',
     'test/http/bodyLimits.test.ts setInterval',

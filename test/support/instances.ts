@@ -4,11 +4,16 @@ import type { Instance } from '../../src/stores/postgres/database/instance.js'
 import { pollUntil } from './pollUntil.js'
 import { testApplication } from './postgres.js'
 
-/** An instance row without a heartbeat process: it lives until a test says that it is dead, however long that test takes. */
+/** An instance row without a heartbeat process. */
 export const addInstance = async (pool: Pool): Promise<Instance> => {
   const id = randomUUID()
-  await pool.query("insert into instances (id, seen_at) values ($1, now() + interval '1 hour')", [id])
+  await pool.query('insert into instances (id) values ($1)', [id])
   return { id, close: async () => undefined }
+}
+
+/** Until a test kills it, however long that takes: without a heartbeat it would be dead after ten seconds. */
+export const keepAlive = async (pool: Pool, { id }: Instance): Promise<void> => {
+  await pool.query("update instances set seen_at = now() + interval '1 hour' where id = $1", [id])
 }
 
 export const killInstance = async (pool: Pool, { id }: Instance): Promise<void> => {
