@@ -66,6 +66,16 @@ export const startPatientWait: StartSettleWait = (milliseconds) => {
   return { signal: ended.signal, onOpened: () => endAfter(milliseconds) }
 }
 
+/** Settle waits as long as a busy machine needs, until the test ends its patience: those after that are as short as configured. */
+export const createPatience = () => {
+  let isPatient = true
+  const start: StartSettleWait = (milliseconds) => startPatientWait(isPatient ? patientWaitMs : milliseconds)
+  const end = () => {
+    isPatient = false
+  }
+  return { startSettleWait: start, end }
+}
+
 /** Settle waits that end when the test says so. */
 export const createManualWait = () => {
   const started = new Set<AbortController>()

@@ -6,6 +6,7 @@ import type { WebhookTransport } from '../../../src/ports/webhookOutbox.js'
 import type { Explanation } from '../../../src/protocol/explanations.js'
 import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import type { StartSettleWait } from '../../../src/usecases/core/settle/settlementContext.js'
 import type { SettleResponse } from '../../../src/usecases/core/useCases.js'
 import { openCore } from '../../support/core.js'
 import { createCoreClient } from '../../support/coreClient.js'
@@ -52,6 +53,7 @@ export interface ServiceOptions {
   readonly clock?: Clock
   readonly logger?: Logger
   readonly webhookTransport?: WebhookTransport
+  readonly startSettleWait?: StartSettleWait
   /** Runs before the service is opened. */
   readonly prepare?: (signers: readonly FacilitatorKey[]) => Promise<unknown>
 }
@@ -197,9 +199,13 @@ export const readOneBlockLater = async (
 }
 
 /** A service whose sends are delayed, so that the chain can change between estimate and inclusion. */
-export const openSlow = (scene: Scene, environment: Readonly<Record<string, string>> = {}) =>
+export const openSlow = (
+  scene: Scene,
+  environment: Readonly<Record<string, string>> = {},
+  options: Pick<ServiceOptions, 'startSettleWait'> = {},
+) =>
   openSlowly(scene, (rpcUrls) =>
-    scene.open({ rpcUrls, environment: { ...quickFinality(scene), ...environment } }),
+    scene.open({ rpcUrls, environment: { ...quickFinality(scene), ...environment }, ...options }),
   )
 
 /** The same with a service of its own. */
@@ -219,6 +225,10 @@ export const openSlowly = async <Opened extends Service>(
   }
   return { proxy, service, settleAfter }
 }
+
+/** Nodes take nothing more, so that what they have lost, or a reorg has taken back, is not sent again meanwhile. */
+export const refuseSends = (proxy: RpcProxy): void =>
+  proxy.setFault('eth_sendRawTransaction', { kind: 'error', code: -32_000, message: 'txpool is full' })
 
 /** The signed bytes that the journal has of a transaction. */
 export const readRecordedBytes = async ({ database }: Scene, transaction: string): Promise<Hex> => {

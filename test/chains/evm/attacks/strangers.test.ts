@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { encodeTransfer } from '../../../support/evm/transfer.js'
 import { createEoa } from '../../../support/evm/wallets.js'
-import type { Fault } from '../../../support/rpcProxy.js'
-import { openScene, type Scene } from '../scene.js'
+import type { Fault, RpcProxy } from '../../../support/rpcProxy.js'
+import { openScene, refuseSends, type Scene } from '../scene.js'
 
 /* The numbers are those of the project's list of attacks on facilitators. */
 
@@ -29,9 +29,13 @@ const limitTo = (blocks: bigint): Fault => ({
   },
 })
 
-/** Pays past the facilitator, whose own transaction no node has any more. */
-const payAsStranger = async (body: Parameters<typeof encodeTransfer>[0]) => {
+/** Pays past the facilitator, whose own transaction no node has any more, nor takes again. */
+const payAsStranger = async (
+  body: Parameters<typeof encodeTransfer>[0],
+  { through }: { readonly through: readonly RpcProxy[] },
+) => {
   const { chain } = scene
+  for (const proxy of through) refuseSends(proxy)
   await chain.control.dropAllTransactions()
   await chain.control.setAutomine(true)
   const stranger = createEoa()
@@ -49,7 +53,7 @@ describe('A47: a payment that a stranger submitted', () => {
     const { body, payTo } = await scene.plan()
     await chain.control.setAutomine(false)
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
-    const theirs = await payAsStranger(body)
+    const theirs = await payAsStranger(body, { through: [proxy] })
     await chain.control.mine(mined)
     // A provider of ten blocks needs more than one round.
     for (let round = 0; round < 12; round++) await service.reconcile()
@@ -59,20 +63,21 @@ describe('A47: a payment that a stranger submitted', () => {
 
   it('is found by the provider without a limit, and the limited one stays in use', async () => {
     const { chain } = scene
-    const limited = await scene.openProxy()
+    const [limited, free] = [await scene.openProxy(), await scene.openProxy()]
     limited.setFault('eth_getLogs', limitTo(500n))
     const service = await scene.open({
-      rpcUrls: [limited.url, chain.url],
+      rpcUrls: [limited.url, free.url],
       environment: { SETTLE_WAIT_SECONDS: '1' },
     })
     const { body } = await scene.plan()
     await chain.control.setAutomine(false)
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
-    const theirs = await payAsStranger(body)
+    const theirs = await payAsStranger(body, { through: [limited, free] })
     await chain.control.mine(mined)
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: theirs })
     const [network] = service.core.listNetworks()
-    expect(network?.endpoints.map(({ isUp }) => isUp)).toEqual([true, true])
+    // One that is probed after the other is behind it for a moment, and up.
+    expect(network?.endpoints.map(({ lastFailure }) => lastFailure)).toEqual([null, null])
   })
 })

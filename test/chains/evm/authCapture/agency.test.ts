@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/clock.js'
+import { createPatience } from '../../../support/core.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { callEscrow, fundRefunds, type Hold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useScene } from '../../../support/useScene.js'
-import { openScene, quickFinality, readOneBlockLater, type Service } from '../scene.js'
+import { openScene, quickFinality, readOneBlockLater, refuseSends, type Service } from '../scene.js'
 import { createMerchants } from './merchants.js'
 import { prefixed } from './scene.js'
 
@@ -334,8 +335,10 @@ describe('a process that dies', () => {
   it('after it recorded a capture leaves it to the reconciler, and to a repeated request', async () => {
     const proxy = await scene.openProxy()
     const environment = { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) }
-    const merchant = await openMerchant({ rpcUrls: [proxy.url], environment })
+    const { startSettleWait, end } = createPatience()
+    const merchant = await openMerchant({ rpcUrls: [proxy.url], environment, startSettleWait })
     const hold = await merchant.open()
+    end()
     proxy.setFault('eth_sendRawTransaction', { kind: 'hang' })
     const repeated = randomUUID()
     const answer = await merchant.capture(hold, 4_000n, repeated, true)
@@ -365,15 +368,18 @@ describe('a process that dies', () => {
 
 describe('a hold whose block is orphaned', () => {
   it('stays bound, and is captured once it is back', async () => {
-    const merchant = await openMerchant()
+    const proxy = await scene.openProxy()
+    const merchant = await openMerchant({ rpcUrls: [proxy.url] })
     const rival = asMerchant(merchant.service)
     const hold = await merchant.open()
+    refuseSends(proxy)
     await scene.chain.control.reorg(1)
     await expect(merchant.capture(hold, 4_000n)).rejects.toMatchObject({
       code: 'PAYMENT_REFUSED',
       reason: prefixed('unexpected_payment_state'),
     })
     expect(await merchant.service.settle(hold.body, rival.account)).not.toMatchObject({ success: true })
+    proxy.clearFaults()
     const stopped = new AbortController().signal
     await pollUntil(
       async () => {
@@ -410,7 +416,6 @@ describe('the capture deadline', () => {
       reason: prefixed('capture_deadline_expired'),
     })
     await callEscrow(scene.chain, hold, { functionName: 'reclaim', from: hold.payer })
-    await scene.chain.control.waitForAutomine()
     laterMs += 3_600_000
     await watch()
     expect(await listEvents()).toEqual(['hold.expired', 'hold.expiring', 'hold.held', 'hold.reclaimed'])

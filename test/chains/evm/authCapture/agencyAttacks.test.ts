@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/clock.js'
 import { heldPaymentPage, movedHold } from '../../../../src/protocol/heldPayments.js'
 import { wirePaymentRequest } from '../../../../src/protocol/wire.js'
+import { createPatience } from '../../../support/core.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { fundRefunds, type Hold, published } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useScene } from '../../../support/useScene.js'
-import { eventually, openScene, quickFinality } from '../scene.js'
+import { eventually, openScene, quickFinality, refuseSends } from '../scene.js'
 import { createMerchants } from './merchants.js'
 import { prefixed } from './scene.js'
 
@@ -235,8 +236,10 @@ describe('a capture whose process dies before it is mined', () => {
     const key = randomUUID()
     const proxy = await scene.openProxy()
     const environment = { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) }
-    const first = await openMerchant({ rpcUrls: [proxy.url], environment })
+    const { startSettleWait, end } = createPatience()
+    const first = await openMerchant({ rpcUrls: [proxy.url], environment, startSettleWait })
     const hold = await first.open()
+    end()
     // As after the first look.
     await first.watch()
     proxy.setFault('eth_sendRawTransaction', { kind: 'hang' })
@@ -298,11 +301,12 @@ describe('a capture whose process dies before it is mined', () => {
 
 describe('a capture whose block is dropped', () => {
   it('does not stay listed as captured', async () => {
-    const clock = createClock()
-    const merchant = await openMerchant({ clock })
+    const [proxy, clock] = [await scene.openProxy(), createClock()]
+    const merchant = await openMerchant({ clock, rpcUrls: [proxy.url] })
     const hold = await merchant.open()
     await scene.chain.control.mine()
     expect(await merchant.capture(hold, 10_000n)).toMatchObject({ payment: { status: 'captured' } })
+    refuseSends(proxy)
     await scene.chain.control.reorg(1)
     clock.advance(700_000)
     await merchant.watch()

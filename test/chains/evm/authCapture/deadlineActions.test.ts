@@ -1,31 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { createHeldPayments } from '../../../../src/stores/postgres/heldPayments/heldPayments.js'
+import { createPatience } from '../../../support/core.js'
 import type { Hold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene, quickFinality } from '../scene.js'
-import { createMerchants, dueMs } from './merchants.js'
+import { actUntil, createMerchants, dueMs } from './merchants.js'
 
 /* Holds that are captured or voided before their deadline because their account asked for it. */
 
 const scene = useScene(() => openScene({ hasAuthCapture: true }))
 const agent = createEoa()
 const { openMerchant, openRegistered: open, asMerchant } = createMerchants(() => scene, agent)
-type Merchant = Awaited<ReturnType<typeof openMerchant>>
-
-/** Rounds until the hold has the status. */
-const actUntil = (merchant: Merchant, hold: Hold, status: string) =>
-  pollUntil(
-    async () => {
-      await merchant.act()
-      await merchant.service.reconcile()
-      return (await merchant.read(hold)).status === status
-    },
-    `the hold to be ${status}`,
-    () => merchant.read(hold),
-  )
 
 const readChoice = async ({ hash }: Hold) => {
   const { rows } = await scene.database
@@ -225,15 +213,7 @@ describe('a capture at the deadline beside others', () => {
     merchant.clock.shift(dueMs)
     const manual = merchant.capture(hold, 4_000n)
     await Promise.allSettled([manual, merchant.act()])
-    await pollUntil(
-      async () => {
-        merchant.clock.shift(60_000)
-        await merchant.act()
-        return (await merchant.read(hold)).status === 'captured'
-      },
-      'all of it to be captured',
-      () => merchant.read(hold),
-    )
+    await actUntil(merchant, hold, 'captured')
     expect(await scene.chain.balanceOf(hold.payTo)).toBe(10_000n)
   })
 
@@ -266,8 +246,10 @@ describe('a process that dies', () => {
   const actWithout = async (methods: readonly string[]) => {
     const proxy = await scene.openProxy()
     const environment = { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) }
-    const merchant = await open({ rpcUrls: [proxy.url], environment })
+    const { startSettleWait, end } = createPatience()
+    const merchant = await open({ rpcUrls: [proxy.url], environment, startSettleWait })
     const hold = await merchant.open()
+    end()
     await merchant.setAtDeadline(hold, 'capture')
     merchant.clock.shift(dueMs)
     for (const method of methods) proxy.setFault(method, { kind: 'hang' })
@@ -276,7 +258,7 @@ describe('a process that dies', () => {
   }
   const openHeir = async ({ clock, service: { signers }, account }: Awaited<ReturnType<typeof open>>) => {
     const { service } = await openMerchant({ clock, signers, environment: quickFinality(scene) })
-    return asMerchant(service, account)
+    return { ...asMerchant(service, account), clock }
   }
   const expectOneCapture = async (heir: ReturnType<typeof asMerchant>, hold: Hold) => {
     expect((await heir.read(hold)).settlements.map(({ type }) => type)).toEqual(['hold', 'capture'])

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createPatience } from '../../../support/core.js'
 import { unixNow } from '../../../support/evm/authorization.js'
 import type { Hold } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
@@ -6,7 +7,7 @@ import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene, quickFinality } from '../scene.js'
-import { createMerchants, dueMs } from './merchants.js'
+import { actUntil, createMerchants, dueMs } from './merchants.js'
 
 /* What accounts, instances and mishaps do to each other around the job that acts before deadlines. */
 
@@ -28,19 +29,6 @@ const isSimulation = ([call]: readonly unknown[]): boolean =>
 
 const gasBudget = (gwei: string) => ({ [`EVM_GAS_BUDGET_GWEI_PER_HOUR_${scene.chain.chainId}`]: gwei })
 const urgentGas = (gwei: string) => ({ [`EVM_URGENT_GAS_GWEI_PER_HOUR_${scene.chain.chainId}`]: gwei })
-
-/** Rounds until the hold has the status. */
-const actUntil = (merchant: Awaited<ReturnType<typeof open>>, hold: Hold, status: string) =>
-  pollUntil(
-    async () => {
-      await merchant.act()
-      await merchant.service.reconcile()
-      merchant.clock.shift(60_000)
-      return (await merchant.read(hold)).status === status
-    },
-    `the hold to be ${status}`,
-    () => merchant.read(hold),
-  )
 
 describe('an account that changes its mind while the job acts', () => {
   it('has done what it was told last, although another instance acts on what it asked for before', async () => {
@@ -92,8 +80,11 @@ describe('an account that changes its mind while the job acts', () => {
 describe('a capture that is not mined as the deadline comes near', () => {
   it('is replaced from what is kept for urgent work', async () => {
     const proxy = await scene.openProxy()
-    const merchant = await open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '4' } })
+    const { startSettleWait, end } = createPatience()
+    const environment = { SETTLE_WAIT_SECONDS: '4' }
+    const merchant = await open({ rpcUrls: [proxy.url], environment, startSettleWait })
     const hold = await merchant.open()
+    end()
     await merchant.setAtDeadline(hold, 'capture')
     proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
     expect(await merchant.capture(hold, 10_000n)).toMatchObject({ status: 'pending' })

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createPatience } from '../../../support/core.js'
 import { waitForReceipt } from '../../../support/evm/chainControl.js'
 import { callEscrow, signVoid } from '../../../support/evm/holds.js'
 import { createEoa } from '../../../support/evm/wallets.js'
@@ -41,9 +42,11 @@ describe('the deadline of a capture', () => {
   })
 
   it('fails a capture that is mined at the deadline, and leaves the hold to the payer', async () => {
-    const slow = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' })
+    const { startSettleWait, end } = createPatience()
+    const slow = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' }, { startSettleWait })
     const holds = createHolds(scene, slow.service)
     const hold = await holds.open()
+    end()
     const capture = await holds.capture(hold, 4_000n)
     const answer = await slow.settleAfter(capture, () =>
       scene.chain.control.setNextBlockTimestamp(hold.info.authorizationExpiry),

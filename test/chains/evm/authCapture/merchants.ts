@@ -5,12 +5,45 @@ import { createAccountStore } from '../../../../src/stores/postgres/accounts/acc
 import type { MoveRequest } from '../../../../src/usecases/captures/useCases.js'
 import type { Hold, HoldPlan } from '../../../support/evm/holds.js'
 import type { EoaWallet } from '../../../support/evm/wallets.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import type { Scene, Service, ServiceOptions } from '../scene.js'
 import { createHolds } from './scene.js'
 
 /** Holds live for an hour: after half of it they are acted on. */
 export const dueMs = 1_860_000
+
+// Each passes the pause after an attempt, an eighth of what is left, and all of them leave time before the deadline.
+const [mostSteps, partOfTimeLeft] = [10, 1 / 7]
+
+interface Acting {
+  readonly clock: ReturnType<typeof shiftedClock>
+  act(): Promise<void>
+  read(hold: Hold): Promise<{ readonly status: string; readonly captureDeadline: string }>
+}
+
+/** Rounds of the job until the hold has the status. A machine that is busy meanwhile lets no deadline pass. */
+export const actUntil = (
+  merchant: Acting & { readonly service: Pick<Service, 'reconcile'> },
+  hold: Hold,
+  status: string,
+) => {
+  let steps = 0
+  return pollUntil(
+    async () => {
+      await merchant.act()
+      await merchant.service.reconcile()
+      const seen = await merchant.read(hold)
+      if (seen.status === status) return true
+      steps += 1
+      const leftMs = Date.parse(seen.captureDeadline) - merchant.clock.now().getTime()
+      if (steps <= mostSteps) merchant.clock.shift(Math.min(60_000, leftMs * partOfTimeLeft))
+      return false
+    },
+    `the hold to be ${status}`,
+    () => merchant.read(hold),
+  )
+}
 
 /** Accounts whose holds a key of the service moves. */
 export const createMerchants = (

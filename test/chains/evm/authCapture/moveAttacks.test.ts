@@ -7,7 +7,7 @@ import { createEoa } from '../../../support/evm/wallets.js'
 import { killInstances } from '../../../support/instances.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useScene } from '../../../support/useScene.js'
-import { openScene, quickFinality } from '../scene.js'
+import { openScene, quickFinality, refuseSends } from '../scene.js'
 import { createMerchants } from './merchants.js'
 
 /* Requests about one hold that are extreme, meet in one block, or are sent by a process that had stopped. */
@@ -131,14 +131,17 @@ describe('a process that stops after it recorded a capture, and goes on later', 
 describe('a capture that was answered, and that a reorg has fail', () => {
   it('can be asked for again, of any amount, while the hold can be captured', async () => {
     const environment = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '3' }
-    const merchant = await openMerchant({ environment })
+    const proxy = await scene.openProxy()
+    const merchant = await openMerchant({ rpcUrls: [proxy.url], environment })
     const { service } = merchant
     const { control } = scene.chain
     const hold = await merchant.open()
     await control.mine()
     const { settlementId = '' } = await merchant.capture(hold, 10_000n)
+    refuseSends(proxy)
     await control.reorg(1)
     await scene.chain.setBlacklisted(hold.payTo, true)
+    proxy.clearFaults()
     await pollUntil(
       async () => {
         await service.core.detectReorgs()
@@ -167,16 +170,19 @@ describe('a capture that was answered, and that a reorg has fail', () => {
 describe('a capture whose block is dropped when the capture deadline passes', () => {
   it('is no capture, and what the payer takes back is noticed', async () => {
     const environment = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '3' }
-    const merchant = await openRegistered({ environment })
+    const proxy = await scene.openProxy()
+    const merchant = await openRegistered({ rpcUrls: [proxy.url], environment })
     const { service, clock } = merchant
     const { control } = scene.chain
     const hold = await merchant.open()
     await control.mine()
     const { settlementId = '' } = await merchant.capture(hold, 10_000n)
     expect(await merchant.read(hold)).toMatchObject({ status: 'captured' })
+    refuseSends(proxy)
     await control.reorg(1)
     await control.increaseTime(3_700)
     await control.mine()
+    proxy.clearFaults()
     clock.shift(3_700_000)
     await pollUntil(
       async () => {

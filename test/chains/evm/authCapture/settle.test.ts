@@ -1,5 +1,6 @@
 import { type Address, zeroAddress } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createPatience } from '../../../support/core.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import {
   type CaptureBody,
@@ -174,9 +175,11 @@ describe('a capture', () => {
   })
 
   it('that another program made in its place is the one that was asked for, and is made once', async () => {
-    const { service, settleAfter } = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' })
+    const { startSettleWait, end } = createPatience()
+    const { service, settleAfter } = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' }, { startSettleWait })
     const slow = createHolds(scene, service)
     const hold = await slow.open()
+    end()
     const body = await slow.capture(hold, 4_000n)
     // With the nonce of the service's account, which displaces the service's own transaction.
     const takeNonce = () =>
@@ -197,9 +200,15 @@ describe('a capture', () => {
   ] as const)(
     'that another program made %s, without the state of its block',
     async (_what, amounts, outcome) => {
-      const { service, settleAfter } = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' })
+      const { startSettleWait, end } = createPatience()
+      const { service, settleAfter } = await openSlow(
+        scene,
+        { SETTLE_WAIT_SECONDS: '10' },
+        { startSettleWait },
+      )
       const slow = createHolds(scene, service)
       const hold = await slow.open()
+      end()
       const body = await slow.capture(hold, 4_000n)
       const answer = await settleAfter(body, async () => {
         for (const amount of amounts) {
@@ -214,8 +223,10 @@ describe('a capture', () => {
   )
 
   it('fails, proven, when the hold is gone before it is mined', async () => {
-    const slow = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' })
+    const { startSettleWait, end } = createPatience()
+    const slow = await openSlow(scene, { SETTLE_WAIT_SECONDS: '10' }, { startSettleWait })
     const hold = await createHolds(scene, slow.service).open()
+    end()
     const body = await holds.capture(hold, 4_000n)
     const answer = await slow.settleAfter(body, () =>
       // The funds leave the hold outside this service.
@@ -302,8 +313,10 @@ describe('a process that dies', () => {
     async (kind) => {
       const proxy = await scene.openProxy()
       const environment = { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) }
-      holds = createHolds(scene, await scene.open({ rpcUrls: [proxy.url], environment }))
+      const { startSettleWait, end } = createPatience()
+      holds = createHolds(scene, await scene.open({ rpcUrls: [proxy.url], environment, startSettleWait }))
       const hold = await (kind === 'hold' ? holds.plan() : holds.open())
+      end()
       const bodies: Readonly<Record<typeof kind, () => Promise<CaptureBody>>> = {
         hold: async () => hold.body,
         capture: () => holds.capture(hold, 4_000n),

@@ -25,6 +25,7 @@ import {
   quickFinality,
   readOneBlockLater,
   readRecordedBytes,
+  refuseSends,
   type Service,
 } from '../scene.js'
 import { cancelAuthorization, countSent, sendAsStranger } from '../strangers.js'
@@ -163,10 +164,15 @@ describe('a deposit', () => {
   })
 
   it('that a reorg takes back is sent again, and answered once', async () => {
-    service = await scene.open({ environment: { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' } })
+    const proxy = await scene.openProxy()
+    service = await scene.open({
+      rpcUrls: [proxy.url],
+      environment: { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' },
+    })
     const channel = plan()
     const body = await depositBody(channel)
     const { settlementId = '' } = await service.settle(body)
+    refuseSends(proxy)
     await scene.chain.control.reorg(1)
     await scene.chain.control.mine()
     expect(await readChannel(scene.chain, channel.config)).toMatchObject({ balance: 0n })
@@ -174,6 +180,7 @@ describe('a deposit', () => {
     await core.detectReorgs()
     await core.detectReorgs()
     expect(await core.useCases.core.getSettlement(settlementId)).toMatchObject({ status: 'pending' })
+    proxy.clearFaults()
     await eventually(async () => {
       await service.reconcile()
       const { status } = await core.useCases.core.getSettlement(settlementId)
@@ -374,7 +381,9 @@ describe('two sweeps whose order a reorg exchanges', () => {
 
   it.each(orders)('count once what $order pays, and leave what is owed to the next one', async (planned) => {
     const environment = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' }
-    const [earlier, later] = [await scene.open({ environment }), await scene.open({ environment })]
+    const proxy = await scene.openProxy()
+    const options = { environment, rpcUrls: [proxy.url] }
+    const [earlier, later] = [await scene.open(options), await scene.open(options)]
     const { control } = scene.chain
     const channel = await openChannel()
     const { receiver, token } = channel.config
@@ -388,6 +397,7 @@ describe('two sweeps whose order a reorg exchanges', () => {
     sweeps.push(await later.settle(sweepBody(channel)))
     expect(sweeps).toMatchObject([{ amount: '1000' }, { amount: '500' }])
     const bytes = await Promise.all(sweeps.map(({ transaction }) => readRecordedBytes(scene, transaction)))
+    refuseSends(proxy)
     await control.revert(before)
     for (const step of planned.order) {
       if (step === 'claim') await claim(second)
@@ -399,6 +409,7 @@ describe('two sweeps whose order a reorg exchanges', () => {
       await control.waitForAutomine()
     }
     await control.mine(22)
+    proxy.clearFaults()
     for (let round = 0; round < 2; round++) await earlier.core.detectReorgs()
     const read = async (settlementId = '') => await later.core.useCases.core.getSettlement(settlementId)
     await eventually(async () => {

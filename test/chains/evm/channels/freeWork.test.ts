@@ -4,7 +4,7 @@ import { encodeClaim } from '../../../../src/chains/evm/channels/contract.js'
 import { randomHex } from '../../../support/evm/authorization.js'
 import { batchSettlementAbi, readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { useScene } from '../../../support/useScene.js'
-import { eventually, openScene, openSlow, readOneBlockLater, type Service } from '../scene.js'
+import { eventually, openScene, openSlow, readOneBlockLater, refuseSends, type Service } from '../scene.js'
 import { countSent } from '../strangers.js'
 import {
   type Channel,
@@ -169,7 +169,11 @@ describe('a reorg', () => {
   }
 
   it.each(Object.entries(makers))('that takes back a %s has it sent again, once', async (kind, make) => {
-    service = await scene.open({ environment: { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' } })
+    const proxy = await scene.openProxy()
+    service = await scene.open({
+      rpcUrls: [proxy.url],
+      environment: { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' },
+    })
     const channel = await openChannel()
     await claimOnChain(channel, 1_000n)
     const { receiver, token, payer } = channel.config
@@ -181,9 +185,11 @@ describe('a reorg', () => {
       payer: await scene.chain.balanceOf(payer),
     })
     const after = await readAll()
+    refuseSends(proxy)
     await scene.chain.control.reorg(1)
     await scene.chain.control.mine()
     expect(await readAll(), kind).not.toEqual(after)
+    proxy.clearFaults()
     const { core } = service
     await core.detectReorgs()
     await core.detectReorgs()

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createPatience } from '../../../support/core.js'
 import { readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { toHighS, toParityV } from '../../../support/evm/signatureForms.js'
 import {
@@ -261,8 +262,10 @@ describe('a process that dies', () => {
     'after it recorded a %s leaves it to the reconciler',
     async (kind) => {
       const proxy = await scene.openProxy()
+      const { startSettleWait, end } = createPatience()
       service = await scene.open({
         rpcUrls: [proxy.url],
+        startSettleWait,
         environment: { SETTLE_WAIT_SECONDS: '4', ...quickFinality(scene) },
       })
       const isDeposit = kind === 'deposit' || kind === 'permit2'
@@ -275,6 +278,7 @@ describe('a process that dies', () => {
         settle: () => sweepBody(channel),
         refund: () => refundOrder(channel, { charged: 1_000n, amount: 9_000n }),
       }[kind]()
+      end()
       proxy.setFault('eth_getTransactionReceipt', { kind: 'refuse' })
       const answer = await service.settle(body)
       expect(answer).toMatchObject({ errorReason: 'settlement_pending' })

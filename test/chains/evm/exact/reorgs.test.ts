@@ -10,17 +10,19 @@ import {
   openScene,
   type PlannedPayment,
   readRecordedBytes,
+  refuseSends,
   type Service,
   type ServiceOptions,
 } from '../scene.js'
-import { sendAsStranger, sweep } from '../strangers.js'
+import { sendAsStranger } from '../strangers.js'
 
 /* Reorgs after `success: true`: blocks of confirmed payments are orphaned. */
 
 const scene = useScene(openScene)
 
 /** Another instance, for requests that are answered while the payment is pending. */
-const openImpatient = async () => (await open({ environment: { SETTLE_WAIT_SECONDS: '1' } })).service
+const openImpatient = async (rpcUrls: readonly string[] = [scene.chain.url]) =>
+  (await open({ rpcUrls, environment: { SETTLE_WAIT_SECONDS: '1' } })).service
 
 const readRow = async (payer: string) => {
   const { rows } = await scene.database.pool().query(
@@ -62,10 +64,21 @@ const settlePlan = async (service: Service) => {
   return { ...plan, result, transaction: result.transaction }
 }
 
-/** Replaces the last blocks with empty ones or with one that has these transactions, and mines on top. */
-const takeBack = async (depth: number, transactions: readonly Hex[] = []) => {
-  await scene.chain.control.reorg(depth, transactions)
-  await scene.chain.control.mine()
+interface Reorg {
+  /** Of the first new block; default: all new ones are empty. */
+  readonly transactions?: readonly Hex[]
+  /** Looks at the chain, or changes it, before anything that the service sends again is mined. */
+  meanwhile?(): Promise<unknown>
+}
+
+/** Replaces the last blocks, and mines on top. The service may send the same bytes again at any time. */
+const takeBack = async (depth: number, { transactions = [], meanwhile }: Reorg = {}) => {
+  const { control } = scene.chain
+  await control.setAutomine(false)
+  await control.reorg(depth, transactions)
+  await meanwhile?.()
+  await control.setAutomine(true)
+  await control.mine()
 }
 
 const readBytes = (transaction: string): Promise<Hex> => readRecordedBytes(scene, transaction)
@@ -180,8 +193,9 @@ describe('a confirmed payment whose block is orphaned', () => {
       const before = await readRow(payer)
       const counted = await readMetric(service, 'quittance_settlements_reorged_total')
       await scene.chain.control.mine(depth - 1)
-      await takeBack(depth)
-      expect(await scene.chain.balanceOf(payTo)).toBe(0n)
+      await takeBack(depth, {
+        meanwhile: async () => expect(await scene.chain.balanceOf(payTo)).toBe(0n),
+      })
 
       await service.core.detectReorgs()
       expect(await readRow(payer), 'once proves nothing').toEqual(before)
@@ -209,7 +223,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     const settled = await settlePlan(service)
     const before = await readRow(settled.payer)
     await scene.chain.control.mine()
-    await takeBack(2, [await readBytes(settled.transaction)])
+    await takeBack(2, { transactions: [await readBytes(settled.transaction)] })
     await recheckTwice(service)
     await expectComeback(service, settled)
     expect((await readRow(settled.payer)).hash).not.toBe(before.hash)
@@ -255,9 +269,11 @@ describe('a confirmed payment whose block is orphaned', () => {
   it('that another account executed is confirmed with the block of that transaction', async () => {
     const { service } = await open()
     const { body, payer, payTo } = await scene.plan()
+    const proxy = await scene.openProxy()
     await scene.chain.control.setAutomine(false)
-    const impatient = await openImpatient()
+    const impatient = await openImpatient([proxy.url])
     expect(await impatient.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    refuseSends(proxy)
     await scene.chain.control.dropAllTransactions()
     await scene.chain.control.setAutomine(true)
     const transactionHash = await sendAsStranger(scene, encodeTransfer(body))
@@ -283,10 +299,15 @@ describe('a confirmed payment whose block is orphaned', () => {
     const earlier = await settlePlan(service)
     const plans = await Promise.all(Array.from({ length: 4 }, () => scene.plan()))
     await scene.chain.control.setAutomine(false)
-    const settling = Promise.all(plans.map(({ body }) => service.settle(body)))
-    const mining = setInterval(() => void scene.chain.control.mine(), 200)
+    let isSettled = false
+    const settling = Promise.all(plans.map(({ body }) => service.settle(body))).finally(() => {
+      isSettled = true
+    })
+    await eventually(async () => {
+      await scene.chain.control.mine()
+      return isSettled || null
+    })
     const answers = await settling
-    clearInterval(mining)
     await scene.chain.control.setAutomine(true)
     expect(answers.map(({ success }) => success)).toEqual([true, true, true, true])
     const head = await scene.chain.control.getHead()
@@ -360,9 +381,11 @@ describe('a faulty node', () => {
   it('whose head is the differing block reopens nothing', async () => {
     const { service } = await open()
     const { payer } = await settlePlan(service)
+    await scene.chain.control.setAutomine(false)
     await scene.chain.control.reorg(1)
     for (let round = 0; round < 3; round++) await service.core.detectReorgs()
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
+    await scene.chain.control.setAutomine(true)
     await scene.chain.control.mine()
     await recheckTwice(service)
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
@@ -424,12 +447,10 @@ describe('a confirmed payment that is orphaned and cannot be executed again', ()
     const { chain } = scene
     const { service } = await open()
     const wallet = createEoa()
-    await chain.fundGas(wallet.address)
     const { body, payer, payTo } = await scene.plan({ wallet })
     const { success, transaction } = await service.settle(body)
     expect(success).toBe(true)
-    await takeBack(1)
-    await sweep(scene, wallet, 10_000n)
+    await takeBack(1, { meanwhile: () => chain.mint(wallet.address, -10_000n) })
     await recheckTwice(service)
     // Rebroadcast, mined and reverted in a block that could still be orphaned.
     await service.reconcile()
