@@ -36,9 +36,12 @@ const open = async (environment = {}) => {
 
 const settlementEvent = z.object({ type: z.string(), data: settlementView })
 
-/** What arrived about one settlement: an event of the test before, whose service was stopped meanwhile, is sent once more. */
+/**
+ * What arrived about one settlement, each message once: it is sent again where its answer was late, as an event of the test
+ * before is, whose service was stopped meanwhile.
+ */
 const readEvents = (secret: string, settlementId: string | undefined) =>
-  receiver.received
+  [...new Map(receiver.received.map((message) => [message.headers['webhook-id'], message])).values()]
     .map(({ body, headers }) => settlementEvent.parse(new Webhook(secret).verify(body, headers)))
     .filter(({ data }) => data.id === settlementId)
 

@@ -276,9 +276,11 @@ describe('a claim without a request', () => {
     await care.service.reconcile()
     expect(await claimedOf(late)).toBe(0n)
     await depositOnChain(late, 100_000n)
-    await care.service.reconcile()
-    await care.service.reconcile()
-    for (const channel of channels) expect(await claimedOf(channel)).toBe(3_000n)
+    await eventually(async () => {
+      await care.service.reconcile()
+      const claimed = await Promise.all(channels.map(claimedOf))
+      return claimed.every((total) => total === 3_000n) || null
+    })
   })
 
   it('against a withdrawal is tried again for a voucher that was set aside', async () => {
