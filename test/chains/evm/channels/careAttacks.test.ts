@@ -54,6 +54,10 @@ const openWallet = async (
   return channel
 }
 
+/** Whether a call names the terms of the channel, as a claim does. */
+const isAbout = ({ config }: Channel, params: readonly unknown[]): boolean =>
+  JSON.stringify(params).toLowerCase().includes(config.salt.slice(2).toLowerCase())
+
 /** What the calldata of a refund shows to everyone who sees the transaction. */
 const readSignedRefund = (data: Hex): readonly unknown[] => {
   const outer = decodeFunctionData({ abi: batchSettlementAbi, data })
@@ -255,9 +259,11 @@ describe('a claim without a request', () => {
     const environment = {
       [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20',
     }
-    await care.replaceService({ environment })
+    const proxy = await scene.openProxy()
+    await care.replaceService({ rpcUrls: [proxy.url], environment })
     const payTo = createEoa().address
-    const channels = [await open()]
+    const small = await open()
+    const channels = [small]
     for (let count = 0; count < 55; count += 1) channels.push(await open({ payTo }))
     const before = await control.snapshot()
     const late = await open({ payTo })
@@ -265,7 +271,14 @@ describe('a claim without a request', () => {
     for (const [index, channel] of channels.entries()) {
       await pay(channel, 4_000n, index === 0 ? neighbour : account)
     }
-    await run('claimChannels')
+    proxy.clearCalls()
+    // The small claim, which is ready first, goes on when the large one is as far.
+    const release = proxy.hold('eth_call', (params) => isAbout(small, params))
+    const claiming = run('claimChannels')
+    await eventually(
+      () => proxy.calls.some(({ method, params }) => method === 'eth_call' && isAbout(late, params)) || null,
+    ).finally(release)
+    await claiming
     expect(await countSent(scene, care.service)).toBe(1)
     await control.revert(before)
     await control.mine(3)

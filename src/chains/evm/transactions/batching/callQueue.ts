@@ -16,8 +16,8 @@ interface QueueOptions<Item> {
   readonly maxItems: number
   /** How long a call waits for others. */
   readonly maxWaitMs: () => number
-  /** Whether a call waits also when idle. Default: no. */
-  readonly waitsWhenIdle?: boolean
+  /** Set: a call waits also when idle, and anew with each one that follows it, for so long at most. */
+  readonly waitsForLastMs?: number
   /** Whether a send is possible now; throws when no account can send at all. */
   isReady(): boolean
   /** Resolves when `isReady` may have changed, or after a timeout. */
@@ -34,8 +34,8 @@ const burstMemoryMs = 10_000
 
 /** Sends at once when idle; otherwise waits briefly to fill a batch. The earliest deadline goes first. */
 export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<Item>): CallQueue<Item> => {
-  const { maxItems } = options
-  let waiting: { readonly item: Item; readonly dueAt: number }[] = []
+  const { maxItems, waitsForLastMs } = options
+  let waiting: { readonly item: Item; readonly addedAt: number; readonly dueAt: number }[] = []
   let inFlight = 0
   let lastBurstAt = Number.NEGATIVE_INFINITY
   let isTaking = false
@@ -105,11 +105,14 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
     add: (item) => {
       const now = performance.now()
       const isIdle =
-        options.waitsWhenIdle !== true &&
+        waitsForLastMs === undefined &&
         inFlight === 0 &&
         waiting.length === 0 &&
         now - lastBurstAt > burstMemoryMs
-      waiting.push({ item, dueAt: now + (isIdle ? 0 : options.maxWaitMs()) })
+      const dueAt = now + (isIdle ? 0 : options.maxWaitMs())
+      waiting.push({ item, addedAt: now, dueAt })
+      if (waitsForLastMs !== undefined)
+        waiting = waiting.map((each) => ({ ...each, dueAt: Math.min(each.addedAt + waitsForLastMs, dueAt) }))
       void pump()
     },
     remove: (item) => {

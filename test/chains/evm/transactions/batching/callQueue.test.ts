@@ -10,7 +10,15 @@ const item = (id: string, deadline = 100n): QueuedCall => ({ call: { id, deadlin
 const idsOf = (items: readonly QueuedCall[]) => items.map(({ call }) => call.id)
 
 /** A queue whose sends the test completes. */
-const openQueue = ({ maxItems = 3, maxWaitMs = 600_000 } = {}) => {
+const openQueue = ({
+  maxItems = 3,
+  maxWaitMs = 600_000,
+  ...waits
+}: {
+  readonly maxItems?: number
+  readonly maxWaitMs?: number
+  readonly waitsForLastMs?: number
+} = {}) => {
   const sent: (readonly string[])[] = []
   const refused: { readonly ids: readonly string[]; readonly error: unknown }[] = []
   const ends: (() => void)[] = []
@@ -20,6 +28,7 @@ const openQueue = ({ maxItems = 3, maxWaitMs = 600_000 } = {}) => {
   const queue = createCallQueue<QueuedCall>({
     maxItems,
     maxWaitMs: () => maxWaitMs,
+    ...waits,
     isReady: () => {
       checks += 1
       return readiness()
@@ -140,6 +149,23 @@ describe('the call queue', () => {
       await pass(1)
     }
     expect(sent).toEqual([['first'], ids])
+  })
+
+  it('of calls that arrive one after the other waits for the last one, also when idle, up to a limit', async () => {
+    const { queue, sent } = openQueue({ maxItems: 1_000, maxWaitMs: 40, waitsForLastMs: 100 })
+    queue.add(item('a'))
+    await pass(39)
+    queue.add(item('b'))
+    await pass(39)
+    expect(sent).toEqual([])
+    await pass(1)
+    expect(sent).toEqual([['a', 'b']])
+    const ids = ['c', 'd', 'e', 'f']
+    for (const id of ids) {
+      queue.add(item(id))
+      await pass(30)
+    }
+    expect(sent).toEqual([['a', 'b'], ids])
   })
 
   it('sends the last item after the maximum wait', async () => {
