@@ -444,10 +444,8 @@ describe('two sweeps whose order a reorg exchanges', () => {
   it('count what the later one pays, also where the earlier one has failed before', async () => {
     const environment = { [`EVM_FINALITY_DEPTH_${scene.chain.chainId}`]: '20' }
     const proxy = await scene.openProxy()
-    const [earlier, later] = [
-      await scene.open({ environment, rpcUrls: [proxy.url] }),
-      await scene.open({ environment }),
-    ]
+    const options = { environment, rpcUrls: [proxy.url] }
+    const [earlier, later] = [await scene.open(options), await scene.open(options)]
     const { control, client } = scene.chain
     const channel = await openChannel()
     const [first, second] = [await rowOf(channel, 1_000n), await rowOf(channel, 1_500n)]
@@ -469,9 +467,9 @@ describe('two sweeps whose order a reorg exchanges', () => {
       })
       await control.waitForAutomine()
     }
-    await control.revert(before)
     // The later one is not sent again meanwhile.
-    proxy.setFault('eth_sendRawTransaction', { kind: 'refuse' })
+    refuseSends(proxy)
+    await control.revert(before)
     await send(0)
     await control.mine(22)
     for (let round = 0; round < 2; round++) await earlier.core.detectReorgs()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { createEoa } from '../../../support/evm/wallets.js'
-import { eventually, quickFinality } from '../scene.js'
+import { eventually, quickFinality, refuseSends } from '../scene.js'
 import { countSent } from '../strangers.js'
 import { claimedOf, newAccount, useCare, withdraw } from './careScene.js'
 import {
@@ -210,10 +210,13 @@ describe('a claim without a request', () => {
   it('takes no more than a deposit backs that a reorg has taken back', async () => {
     const account = newAccount()
     const planned = planChannel(scene.chain, { authorizer })
+    const proxy = await scene.openProxy()
+    await care.replaceService({ rpcUrls: [proxy.url] })
     const before = await scene.chain.control.snapshot()
     const deposit = await depositBody(planned, { amount: 50_000n })
     expect(await care.service.settle(deposit, account)).toMatchObject({ success: true })
     await pay(planned, 9_000n, account)
+    refuseSends(proxy)
     await scene.chain.control.revert(before)
     for (let round = 0; round < 4; round++) {
       await run('claimChannels')

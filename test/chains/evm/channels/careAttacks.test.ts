@@ -9,7 +9,7 @@ import {
   deployWallet,
   moods,
 } from '../../../support/evm/wallets.js'
-import { eventually, quickFinality } from '../scene.js'
+import { eventually, quickFinality, refuseSends } from '../scene.js'
 import { countSent } from '../strangers.js'
 import { claimedOf, newAccount, useCare, withdraw } from './careScene.js'
 import {
@@ -69,6 +69,8 @@ const readSignedRefund = (data: Hex): readonly unknown[] => {
 describe('a refund that is signed here', () => {
   it('returns no more where its payer submits it without the claim that precedes it', async () => {
     const account = newAccount()
+    const proxy = await scene.openProxy()
+    await care.replaceService({ rpcUrls: [proxy.url] })
     const channel = await open()
     await pay(channel, 5_000n, account)
     const before = await scene.chain.control.snapshot()
@@ -79,6 +81,7 @@ describe('a refund that is signed here', () => {
     expect(answer).toMatchObject({ success: true, amount: '96000' })
     const { transaction } = answer as { readonly transaction: Hex }
     const { input } = await scene.chain.client.getTransaction({ hash: transaction })
+    refuseSends(proxy)
     await scene.chain.control.revert(before)
     await callSettlement(channel, channel.config.payer, 'refundWithSignature', readSignedRefund(input))
     expect((await readChannel(scene.chain, channel.config)).balance).toBe(4_000n)
@@ -86,6 +89,8 @@ describe('a refund that is signed here', () => {
 
   it('takes nothing that a voucher was accepted for after a reorg, which made two of them valid again', async () => {
     const account = newAccount()
+    const proxy = await scene.openProxy()
+    await care.replaceService({ rpcUrls: [proxy.url] })
     const channel = await open()
     const verify = async (ceiling: bigint) =>
       await care.service.verify(await voucherBody(channel, ceiling), account)
@@ -102,6 +107,7 @@ describe('a refund that is signed here', () => {
         callSettlement(channel, channel.config.payer, 'refundWithSignature', readSignedRefund(input)),
       )
     }
+    refuseSends(proxy)
     await scene.chain.control.revert(before)
     const exceeded = { isValid: false, invalidReason: prefixed('cumulative_exceeds_balance') }
     expect(await verify(99_000n)).toMatchObject(exceeded)

@@ -429,9 +429,12 @@ describe('a payment that waits for confirmations', () => {
       const settling = impatient.settle(plan.body)
       await isMined(plan)
       await scene.chain.control.mine(depth - 1)
+      // What is sent again meanwhile is mined with one block on top at most.
+      await scene.chain.control.setAutomine(false)
       await scene.chain.control.reorg(depth)
       await scene.chain.control.mine(2)
       expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
+      await scene.chain.control.setAutomine(true)
       await service.reconcile()
       await scene.chain.control.mine(2)
       await service.reconcile()
