@@ -31,7 +31,7 @@ export const resolveCrossChecked = async (
   const { witnesses, crossCheckAmount } = dependencies
   const first = await resolvePayment(dependencies, query)
   const isUnseen = first.isWorthSending && (isThorough || first.outcome.state === 'failed')
-  const resolution = (isUnseen ? await findSuccess(witnesses, query) : null) ?? first
+  const resolution = (isUnseen ? await findWhereSeen(witnesses, query) : null) ?? first
   const { state } = resolution.outcome
   const isLarge = query.amount >= crossCheckAmount && canCrossCheck(witnesses)
   if (!isLarge || state === 'pending') return resolution
@@ -41,8 +41,11 @@ export const resolveCrossChecked = async (
   return { outcome: { state: 'pending', transaction: query.transaction }, isWorthSending: false }
 }
 
-/** A node may know the newest block and yet miss the transactions of an account, so its silence about one proves little. */
-const findSuccess = async (
+/**
+ * A node may know the newest block and yet miss the transactions of an account, so its silence about one proves little: what
+ * another endpoint has seen of the payment counts, a success first.
+ */
+const findWhereSeen = async (
   witnesses: readonly Witness[],
   query: ResolveQuery,
 ): Promise<Resolution | null> => {
@@ -50,7 +53,9 @@ const findSuccess = async (
   const resolutions = await Promise.all(
     witnesses.map((witness) => resolvePayment(witness, query).catch(() => null)),
   )
-  return resolutions.find((resolution) => resolution?.outcome.state === 'confirmed') ?? null
+  const seen = resolutions.filter((resolution) => resolution !== null).filter((each) => !each.isWorthSending)
+  const inState = (state: Outcome['state']) => seen.find(({ outcome }) => outcome.state === state)
+  return inState('confirmed') ?? inState('pending') ?? null
 }
 
 const voteOn = async (expected: Outcome['state'], witness: Witness, query: ResolveQuery): Promise<Vote> => {

@@ -118,6 +118,24 @@ describe('with several endpoints', () => {
     expect(await chain.token.balanceOf(payTo)).toBe(2_000_000n)
   })
 
+  it('fails no payment as expired whose transactions another endpoint has', async () => {
+    const { chain } = scene
+    const [behind, honest] = [await scene.openProxy(), await scene.openProxy()]
+    const environment = { SETTLE_WAIT_SECONDS: '2' }
+    const service = await scene.open({ url: `${behind.url},${honest.url}`, environment })
+    behind.setFault('getAddressInformation', lacksTransactions)
+    honest.setFault('getTransactions', { kind: 'refuse' })
+    const wallet = await chain.createPayer()
+    const payTo = randomAddress()
+    const body = await clientPaidPayment({ chain, wallet, payTo })
+    expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+    await pollUntil(async () => (await chain.token.balanceOf(payTo)) === 1_000_000n, 'the payment to arrive')
+    honest.clearFaults()
+    chain.ledger.warp(300)
+    await service.reconcile()
+    expect(await service.settle(body)).toMatchObject({ success: true })
+  })
+
   it('settles while one endpoint is down', async () => {
     const { chain } = scene
     const [away, present] = [await scene.openProxy(), await scene.openProxy()]
