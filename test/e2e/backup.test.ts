@@ -15,7 +15,7 @@ import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { forgetConsumed } from '../support/forgetConsumed.js'
-import { addInstance } from '../support/instances.js'
+import { addInstance, killInstances } from '../support/instances.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, useTestDatabase } from '../support/postgres.js'
 import { startService } from '../support/service.js'
@@ -179,7 +179,7 @@ describe('a backup', () => {
       const beside = await run()
       expect(beside.code).toBe(1)
       expect(beside.output).toContain('stop it first. Nothing was imported')
-      await target.pool().query("update instances set seen_at = seen_at - interval '1 minute'")
+      await killInstances(target.pool())
       const first = await run()
       expect(first).toMatchObject({ code: 0 })
       // From now on no sandbox can use it.

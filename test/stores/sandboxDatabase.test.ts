@@ -7,6 +7,7 @@ import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { findSandboxDatabase } from '../../src/stores/postgres/database/purpose.js'
 import { runAdminCommand } from '../support/adminCommand.js'
 import { openCore } from '../support/core.js'
+import { addInstance } from '../support/instances.js'
 import { insertJournalRows } from '../support/journalRows.js'
 import { createMemoryLogger } from '../support/memoryLogger.js'
 import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.js'
@@ -51,7 +52,7 @@ describe('the database of a sandbox', () => {
     const old = await create()
     await old.pool().query('insert into database_purpose (is_sandbox) values (true)')
     expect(await find(old.url)).toMatchObject({ isApart: true })
-    await old.pool().query('insert into instances (id) values (gen_random_uuid())')
+    await addInstance(old.pool())
     expect(await find(old.url)).toMatchObject({ url: old.url, isApart: false })
     await old.pool().query('delete from instances')
     await insertJournalRows(old.pool(), { count: 1 })

@@ -4,15 +4,14 @@ import type { Instance } from '../../src/stores/postgres/database/instance.js'
 import { pollUntil } from './pollUntil.js'
 import { testApplication } from './postgres.js'
 
-/** An instance row without a heartbeat process. */
+/** An instance row without a process that beats: it lives until it is killed, however slow the machine is. */
 export const addInstance = async (pool: Pool): Promise<Instance> => {
   const id = randomUUID()
-  await pool.query('insert into instances (id) values ($1)', [id])
+  await pool.query("insert into instances (id, seen_at) values ($1, now() + interval '1 hour')", [id])
   return { id, close: async () => undefined }
 }
 
-/** Until a test kills it, however long that takes: without a heartbeat it would be dead after ten seconds. */
-export const keepAlive = async (pool: Pool, { id }: Instance): Promise<void> => {
+export const reviveInstance = async (pool: Pool, { id }: Instance): Promise<void> => {
   await pool.query("update instances set seen_at = now() + interval '1 hour' where id = $1", [id])
 }
 

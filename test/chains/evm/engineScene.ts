@@ -41,7 +41,7 @@ import { createSignerLanes } from '../../../src/stores/postgres/lanes/signerLane
 import type { FacilitatorKey } from '../../support/evm/localChain.js'
 import { createToyCall, readToyJudge, type Toy, type ToyPlan, toyClaim } from '../../support/evm/toyCall.js'
 import { createEoa } from '../../support/evm/wallets.js'
-import { addInstance, keepAlive } from '../../support/instances.js'
+import { addInstance } from '../../support/instances.js'
 import { waitLimitMs } from '../../support/pollUntil.js'
 import { patientTimeoutMs } from '../../support/rpcProxy.js'
 import { eventually, type Scene } from './scene.js'
@@ -136,7 +136,6 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
   const signers = createSigners(family.privateKeys)
   const { accounts } = signers
   const instance = await addInstance(database.pool())
-  await keepAlive(database.pool(), instance)
   const lanes = wrapLanes(createSignerLanes(database.pool(), instance))
   for (const { address: signer } of keys) {
     const used = await rpc.getTransactionCount(signer, 'latest')

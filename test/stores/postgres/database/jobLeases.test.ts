@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JobLeases } from '../../../../src/ports/job.js'
 import { createJobLeases, type Instance } from '../../../../src/stores/postgres/database/instance.js'
 import { emptyTables } from '../../../support/emptyTables.js'
-import { addInstance, killInstance } from '../../../support/instances.js'
+import { addInstance, killInstance, reviveInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 describe('job leases', () => {
@@ -19,10 +19,10 @@ describe('job leases', () => {
   })
 
   it('are granted to one instance, which keeps the job, and per job', async () => {
-    expect(await ours.take('reconcile', 60_000)).toBe(true)
-    expect(await theirs.take('reconcile', 60_000)).toBe(false)
-    expect(await ours.take('reconcile', 60_000)).toBe(true)
-    expect(await theirs.take('purge', 60_000)).toBe(true)
+    expect(await ours.take('reconcile', 3_600_000)).toBe(true)
+    expect(await theirs.take('reconcile', 3_600_000)).toBe(false)
+    expect(await ours.take('reconcile', 3_600_000)).toBe(true)
+    expect(await theirs.take('purge', 3_600_000)).toBe(true)
   })
 
   it('are granted to exactly one of many concurrent instances', async () => {
@@ -31,36 +31,36 @@ describe('job leases', () => {
         createJobLeases(index % 2 === 0 ? pool : otherPool, await addInstance(pool)),
       ),
     )
-    const answers = await Promise.all(leases.map((each) => each.take('reconcile', 60_000)))
+    const answers = await Promise.all(leases.map((each) => each.take('reconcile', 3_600_000)))
     expect(answers.filter((isHeld) => isHeld)).toHaveLength(1)
   })
 
   it('pass to another instance when the holder is dead', async () => {
     await ours.take('reconcile', 3_600_000)
     await killInstance(pool, ourInstance)
-    expect(await theirs.take('reconcile', 60_000)).toBe(true)
-    await pool.query('update instances set seen_at = now()')
-    expect(await ours.take('reconcile', 60_000)).toBe(false)
+    expect(await theirs.take('reconcile', 3_600_000)).toBe(true)
+    await reviveInstance(pool, ourInstance)
+    expect(await ours.take('reconcile', 3_600_000)).toBe(false)
   })
 
   it('pass to another instance when the holder is alive but has not renewed them', async () => {
-    await ours.take('reconcile', 60_000)
-    await pool.query("update job_leases set expires_at = expires_at - interval '60 seconds'")
-    expect(await theirs.take('reconcile', 60_000)).toBe(true)
-    expect(await ours.take('reconcile', 60_000)).toBe(false)
+    await ours.take('reconcile', 3_600_000)
+    await pool.query('update job_leases set expires_at = now()')
+    expect(await theirs.take('reconcile', 3_600_000)).toBe(true)
+    expect(await ours.take('reconcile', 3_600_000)).toBe(false)
   })
 
   it('are not asked again for a while after they were taken', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     try {
       const remembering = createJobLeases(otherPool, await addInstance(pool), 3_000)
-      await remembering.take('reconcile', 60_000)
+      await remembering.take('reconcile', 3_600_000)
       const query = vi.spyOn(otherPool, 'query')
       vi.advanceTimersByTime(2_999)
-      expect(await remembering.take('reconcile', 60_000)).toBe(true)
+      expect(await remembering.take('reconcile', 3_600_000)).toBe(true)
       expect(query).not.toHaveBeenCalled()
       vi.advanceTimersByTime(1)
-      expect(await remembering.take('reconcile', 60_000)).toBe(true)
+      expect(await remembering.take('reconcile', 3_600_000)).toBe(true)
       expect(query).toHaveBeenCalledOnce()
     } finally {
       vi.useRealTimers()
@@ -69,11 +69,11 @@ describe('job leases', () => {
   })
 
   it('write nothing where another instance holds the job', async () => {
-    await ours.take('reconcile', 60_000)
+    await ours.take('reconcile', 3_600_000)
     const read = async () =>
       (await pool.query('select xmin::text, xmax::text, expires_at from job_leases')).rows
     const before = await read()
-    await theirs.take('reconcile', 60_000)
+    await theirs.take('reconcile', 3_600_000)
     expect(await read()).toEqual(before)
   })
 })

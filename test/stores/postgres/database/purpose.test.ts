@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Secret } from '../../../../src/platform/secret.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
@@ -17,6 +17,7 @@ import {
 import { createIntentStore } from '../../../../src/stores/postgres/intents/intentStore.js'
 import { createStreamStore } from '../../../../src/stores/postgres/streams/streamStore.js'
 import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
+import { addInstance, killInstance } from '../../../support/instances.js'
 import { intentOf } from '../../../support/intentOf.js'
 import { insertJournalRows } from '../../../support/journalRows.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
@@ -34,6 +35,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const close of closers.splice(0)) await close()
+  vi.useRealTimers()
   await database.drop()
 })
 
@@ -138,10 +140,11 @@ describe('a database without a purpose', () => {
   })
 
   it('takes no settlement of an instance that stopped while one of the other kind was admitted', async () => {
+    // Its timer never fires: no heartbeat follows.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const stopped = await announceInstance(pool, silentLogger, { isOnly: false, isSandbox: true })
     await stopped.admit()
-    // As after eleven seconds without a heartbeat.
-    await pool.query("update instances set seen_at = now() - interval '11 seconds'")
+    await killInstance(pool, stopped)
     await start(false)
     const insertOf = (id: string) =>
       insertJournalRows(pool, { count: 1, columns: { owner: `'${id}'::uuid` } })
@@ -208,7 +211,7 @@ describe('the upgrade of a database that a start had claimed', () => {
     async (isSandbox) => {
       await pool.query(downgrade)
       await pool.query('insert into database_purpose (is_sandbox) values ($1)', [isSandbox])
-      await pool.query('insert into instances (id) values (gen_random_uuid())')
+      await addInstance(pool)
       await migrate(pool, migrations)
       expect(await readClaim()).toEqual([isSandbox])
       await expect(start(!isSandbox)).rejects.toMatchObject({ variable: 'DATABASE_URL' })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import {
   createBackfills,
   listBackfills,
@@ -80,6 +81,13 @@ const openTransaction = async (statement: string): Promise<{ end(): Promise<void
   return { end }
 }
 
+/** Of an instance of this version. */
+const openJournal = async (): Promise<SettlementJournal> => {
+  const instance = await addInstance(pool)
+  await pool.query('update instances set newest_migration = $1', [newest])
+  return createSettlementJournal(pool, instance)
+}
+
 const columnOf = async (table: string, column: string): Promise<boolean> => {
   const { rowCount } = await pool.query(
     'select from information_schema.columns where table_name = $1 and column_name = $2',
@@ -97,7 +105,7 @@ describe('a migration that waits for a lock', () => {
   it('gives way to payments, and succeeds once the other transaction has ended', async () => {
     const folder = await laterVersion(addColumn)
     const logger = createMemoryLogger()
-    const journal = createSettlementJournal(pool, await addInstance(pool))
+    const journal = await openJournal()
     const read = await openTransaction('select from settlements limit 1')
 
     const migrating = migrate(pool, folder, { ...impatient, logger })
@@ -105,7 +113,8 @@ describe('a migration that waits for a lock', () => {
       async () =>
         (
           await pool.query(
-            "select from pg_locks where relation = 'settlements'::regclass and mode = 'AccessExclusiveLock' and not granted",
+            `select from pg_locks where relation = 'settlements'::regclass and mode = 'AccessExclusiveLock' and not granted
+               and database = (select oid from pg_database where datname = current_database())`,
           )
         ).rowCount === 1,
       'the migration waits for its lock',
@@ -168,7 +177,7 @@ describe('an index that is built outside a transaction', () => {
 
   it('is built beside a payment, while other instances start and wait', async () => {
     const folder = await laterVersion(buildIndex, addColumn)
-    const journal = createSettlementJournal(pool, await addInstance(pool))
+    const journal = await openJournal()
     const write = await openTransaction(
       'delete from settlements where false; lock table settlements in row exclusive mode',
     )

@@ -14,7 +14,7 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
-import { addInstance } from '../../../support/instances.js'
+import { addInstance, killInstance, reviveInstance } from '../../../support/instances.js'
 import { countRuns } from '../../../support/longRun.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
@@ -115,12 +115,9 @@ describe('the settlement journal under arbitrary action sequences', () => {
     }
     lanesOf.set(journals.ours, ourLanes)
     lanesOf.set(journals.theirs, createSignerLanes(otherPool, instances.theirs))
-    const setSeen = (name: InstanceName, ago: string) =>
-      pool.query('update instances set seen_at = now() - $2::interval where id = $1', [
-        instances[name].id,
-        ago,
-      ])
-    return { journals, setSeen }
+    const setAlive = (name: InstanceName, isAlive: boolean) =>
+      (isAlive ? reviveInstance : killInstance)(pool, instances[name])
+    return { journals, setAlive }
   }
   const appear = () => addInstance(pool)
   const claim = (journal: SettlementJournal, authorizationId: string) =>
@@ -160,7 +157,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
   it('matches a reference model when actions are sequential', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-        const { journals, setSeen } = await start()
+        const { journals, setAlive } = await start()
         const model: ModelRow[] = []
         const isAlive: Record<InstanceName, boolean> = { ours: true, theirs: true }
         const consumed = new Set<string>()
@@ -208,7 +205,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
           }
           if (next.does === 'fallSilent' || next.does === 'comeBack') {
             isAlive[next.by] = next.does === 'comeBack'
-            await setSeen(next.by, isAlive[next.by] ? '0 seconds' : '11 seconds')
+            await setAlive(next.by, isAlive[next.by])
             continue
           }
 
@@ -299,7 +296,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
     const round = fc.array(step, { minLength: 2, maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(fc.array(round, { minLength: 3, maxLength: 8 }), async (rounds) => {
-        const { journals, setSeen } = await start()
+        const { journals, setAlive } = await start()
         const opened: string[] = []
         /** Granted consumers, and closed rows with their outcome. */
         const consumers = new Map<string, Set<string>>()
@@ -319,7 +316,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
             return
           }
           if (next.does === 'fallSilent' || next.does === 'comeBack') {
-            await setSeen(next.by, next.does === 'comeBack' ? '0 seconds' : '11 seconds')
+            await setAlive(next.by, next.does === 'comeBack')
             return
           }
           const id = rows.at(-1 - next.row)

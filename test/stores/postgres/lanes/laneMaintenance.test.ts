@@ -8,7 +8,8 @@ import { createSettlementJournal } from '../../../../src/stores/postgres/journal
 import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
-import { addInstance, killInstance } from '../../../support/instances.js'
+import { addInstance, killInstance, reviveInstance } from '../../../support/instances.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 /* Lane leases, and the operations that require one: gaps, replacements, rewinds. */
@@ -291,12 +292,13 @@ describe('rewinding a lane', () => {
     ])
   })
 
-  const isWaitingForLock = async (): Promise<void> => {
-    for (;;) {
-      const { rows } = await pool.query('select 1 from pg_locks where not granted')
-      if (rows.length > 0) return
-    }
-  }
+  const isWaitingForLock = (): Promise<unknown> =>
+    pollUntil(async () => {
+      const { rows } = await pool.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      )
+      return rows.length > 0
+    }, 'the rewind to wait for the lane')
 })
 
 describe('a transaction with several settlements', () => {
@@ -307,7 +309,7 @@ describe('a transaction with several settlements', () => {
     const ids = await Promise.all([claim(one), claim(one), claim(one)])
     await killInstance(pool, one.instance)
     await other.journal.abandon(ids[1] ?? '')
-    await pool.query('update instances set seen_at = now() where id = $1', [one.instance.id])
+    await reviveInstance(pool, one.instance)
 
     const told: string[] = []
     const recorders = ids.map(

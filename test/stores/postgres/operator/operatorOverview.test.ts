@@ -113,7 +113,7 @@ describe('what all instances share', () => {
 
   it('has the jobs with the instance that does them while it is alive', async () => {
     const instance = await addInstance(pool)
-    await createJobLeases(pool, instance).take('purge', 60_000)
+    await createJobLeases(pool, instance).take('purge', 3_600_000)
     expect(await store.listJobs()).toEqual([{ job: 'purge', holder: instance.id }])
     await killInstance(pool, instance)
     expect(await store.listJobs()).toEqual([{ job: 'purge', holder: null }])

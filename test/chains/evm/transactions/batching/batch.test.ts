@@ -11,7 +11,7 @@ import {
   toyReasons,
 } from '../../../../support/evm/toyCall.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
-import { keepAlive, killInstance } from '../../../../support/instances.js'
+import { killInstance, reviveInstance } from '../../../../support/instances.js'
 import { rejectionOf } from '../../../../support/rejectionOf.js'
 import { useScene } from '../../../../support/useScene.js'
 import { isSharedByAny } from '../../batchContracts.js'
@@ -648,7 +648,7 @@ describe('the record of a batch', () => {
     const taken = ids[2] ?? ''
     await killInstance(scene.database.pool(), sending.instance)
     expect(await other.journal.abandon(taken)).toBe(true)
-    await keepAlive(scene.database.pool(), sending.instance)
+    await reviveInstance(scene.database.pool(), sending.instance)
     sending.open()
     const settled = await Promise.allSettled(settling)
     const lost = plans.findIndex((_, index) => settled[index]?.status === 'rejected')
