@@ -34,6 +34,20 @@ export interface SuiteDatabase {
 
 const maxConnections = 10
 
+/** A function `now` that statements find before the built-in one, and that defaults of columns call. */
+const stopClock = `
+  create schema clock;
+  create table clock.moment as select now() as at;
+  create function clock.now() returns timestamptz stable language sql as 'select at from clock.moment';
+  do $$ declare alteration text; begin
+    for alteration in
+      select format('alter table %s alter column %I set default clock.now()', adrelid::regclass, attname)
+      from pg_attrdef join pg_attribute on (attrelid, attnum) = (adrelid, adnum)
+      where pg_get_expr(adbin, adrelid) = 'now()'
+    loop execute alteration; end loop;
+    execute format('alter database %I set search_path = public, clock, pg_catalog', current_database());
+  end $$`
+
 /**
  * Clones the template database; its caller calls `drop`. `isSandbox` gives it a name by which a sandbox uses it, instead
  * of one beside it.
@@ -47,10 +61,16 @@ export async function createTestDatabase({ isSandbox = false } = {}): Promise<Te
 /** Names the connections of a test, beside those of processes that it starts. */
 export const testApplication = 'test'
 
-/** A clone of the template for the tests of a file, or of a `describe`. Its pools connect when they are used. */
-export function useTestDatabase({ isSandbox = false } = {}): SuiteDatabase {
+/**
+ * A clone of the template for the tests of a file, or of a `describe`. Its pools connect when they are used. With
+ * `stopsClock`, `now()` stands still, so that nothing ages while the machine is busy: tests move the times that are stored.
+ */
+export function useTestDatabase({ isSandbox = false, stopsClock = false } = {}): SuiteDatabase {
   const database = nameTestDatabase(isSandbox)
-  beforeAll(() => database.create())
+  beforeAll(async () => {
+    await database.create()
+    if (stopsClock) await asAdmin(database.url, stopClock)
+  })
   afterAll(() => database.drop())
   return { url: database.url, pool: database.pool(), otherPool: database.otherPool() }
 }

@@ -20,7 +20,8 @@ import { useTestDatabase } from '../../../support/postgres.js'
 
 /* What heartbeats read, so that an idle instance asks nothing else. */
 
-const { pool, otherPool } = useTestDatabase()
+// Leases and heartbeats are some seconds old; the tests say when time passes.
+const { pool, otherPool } = useTestDatabase({ stopsClock: true })
 const announced: AnnouncedInstance[] = []
 
 beforeEach(async () => {
