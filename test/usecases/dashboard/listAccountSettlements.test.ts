@@ -29,13 +29,14 @@ describe("the list of an account's settlements", () => {
 
   interface Row {
     readonly state?: 'claimed' | 'pending' | 'confirmed' | 'failed'
-    readonly ageSeconds?: number
+    /** In hours, so that the order of ages is not that of a busy machine. */
+    readonly age?: number
     readonly of?: string
     readonly tier?: TierTerms
   }
   const put = async (
     caller: string,
-    { state = 'claimed', ageSeconds = 0, of = network, tier = tiers.builder }: Row = {},
+    { state = 'claimed', age = 0, of = network, tier = tiers.builder }: Row = {},
   ): Promise<string> => {
     const claim = claimOf({ caller, network: of, amount: 10_000n, resource: 'https://shop.example/secret' })
     const settlement = await journal.claim(claim, caller === 'anonymous' ? null : { tier, at: new Date() })
@@ -45,9 +46,9 @@ describe("the list of an account's settlements", () => {
       await journal.recorderFor(id).record({ transaction: `tx ${id}`, bytes: 'signed' })
     if (state === 'confirmed') await journal.close(id, { state, transaction: `tx ${id}` })
     if (state === 'failed') await journal.close(id, { state, reason: 'insufficient_funds' })
-    await pool.query("update settlements set created_at = now() - $2 * interval '1 second' where id = $1", [
+    await pool.query("update settlements set created_at = now() - $2 * interval '1 hour' where id = $1", [
       id,
-      ageSeconds,
+      age,
     ])
     return id
   }
@@ -79,10 +80,10 @@ describe("the list of an account's settlements", () => {
   })
 
   it('has the fee of confirmed settlements in whole smallest units, rounded up, and 0 for others', async () => {
-    await put('ada', { state: 'confirmed', tier: tiers.enterprise, ageSeconds: 1 })
-    await put('ada', { state: 'confirmed', tier: tiers.free, ageSeconds: 2 })
-    await put('ada', { state: 'pending', ageSeconds: 3 })
-    await put('ada', { state: 'failed', ageSeconds: 4 })
+    await put('ada', { state: 'confirmed', tier: tiers.enterprise, age: 1 })
+    await put('ada', { state: 'confirmed', tier: tiers.free, age: 2 })
+    await put('ada', { state: 'pending', age: 3 })
+    await put('ada', { state: 'failed', age: 4 })
     const listFees = async () => (await list('ada', { limit: 50 })).settlements.map(({ fee }) => fee)
     await pool.query("update settlements set settled_amount = 1001 where state = 'confirmed'")
     expect(await listFees()).toEqual(['1', '0', '0', '0'])
@@ -94,17 +95,17 @@ describe("the list of an account's settlements", () => {
   })
 
   it('filters by status (claims count as pending), network and time combined', async () => {
-    const claimed = await put('ada', { ageSeconds: 1 })
-    const pending = await put('ada', { state: 'pending', ageSeconds: 2 })
-    const failed = await put('ada', { state: 'failed', ageSeconds: 3 })
-    const confirmed = await put('ada', { state: 'confirmed', ageSeconds: 4 })
-    const elsewhere = await put('ada', { state: 'confirmed', ageSeconds: 3_600, of: 'eip155:8453' })
+    const claimed = await put('ada', { age: 1 })
+    const pending = await put('ada', { state: 'pending', age: 2 })
+    const failed = await put('ada', { state: 'failed', age: 3 })
+    const confirmed = await put('ada', { state: 'confirmed', age: 4 })
+    const elsewhere = await put('ada', { state: 'confirmed', age: 9, of: 'eip155:8453' })
     expect(await listIds('ada')).toEqual([claimed, pending, failed, confirmed, elsewhere])
     expect(await listIds('ada', { status: 'pending' })).toEqual([claimed, pending])
     expect(await listIds('ada', { status: 'failed' })).toEqual([failed])
     expect(await listIds('ada', { status: 'confirmed' })).toEqual([confirmed, elsewhere])
     expect(await listIds('ada', { network: 'base' })).toEqual([elsewhere])
-    const since = new Date(Date.now() - 60_000)
+    const since = new Date(Date.now() - 6 * 3_600_000)
     expect(await listIds('ada', { since })).toEqual([claimed, pending, failed, confirmed])
     expect(await listIds('ada', { since, network: 'eip155:8453', status: 'confirmed' })).toEqual([])
   })
@@ -130,10 +131,7 @@ describe("the list of an account's settlements", () => {
       const accounts = ['ada', 'bob', 'anonymous']
       const ids = new Map<string, readonly string[]>()
       for (const account of accounts) {
-        ids.set(account, [
-          await put(account, { state: 'confirmed', ageSeconds: 1 }),
-          await put(account, { ageSeconds: 2 }),
-        ])
+        ids.set(account, [await put(account, { state: 'confirmed', age: 1 }), await put(account, { age: 2 })])
       }
       const queries = [
         {},
@@ -155,7 +153,7 @@ describe("the list of an account's settlements", () => {
     })
 
     it('rejects the cursor of another account with the same error as an unknown one', async () => {
-      await put('ada', { ageSeconds: 10 })
+      await put('ada', { age: 10 })
       const refusals: unknown[] = []
       const foreign = [await put('bob'), await put('anonymous'), '00000000-0000-4000-8000-000000000000', 'x']
       for (const cursor of foreign) {
@@ -167,7 +165,7 @@ describe("the list of an account's settlements", () => {
     })
 
     it('is also filtered by account in SQL, even if a foreign cursor passed', async () => {
-      await put('ada', { ageSeconds: 10 })
+      await put('ada', { age: 10 })
       const after = await put('bob')
       expect(await createAccountSettlements(pool).list({ accountId: 'ada', after, limit: 50 })).toEqual([])
     })

@@ -86,7 +86,7 @@ const openInstance = async (
         maxAmount: '10000',
         asset: 'gold',
         payTo: 'bob',
-        maxTimeoutSeconds: 60,
+        maxTimeoutSeconds: 3_600,
       },
       ...(settleAmount === undefined ? {} : { settleAmount }),
     })
@@ -292,7 +292,7 @@ describe('payments of an account that settles twice at once, over its quota', ()
   it('stay reserved as they were verified, for no longer', async () => {
     const { verify } = await openInstance()
     expect(await verify('a', 'shop')).toBe(true)
-    await database.pool.query("update reservations set expires_at = now() + interval '5 seconds'")
+    await database.pool.query("update reservations set expires_at = now() + interval '30 minutes'")
     const verified = await readHolds()
     await settleTwice()
     expect(await readHolds()).toEqual(verified)

@@ -33,7 +33,10 @@ describe('the activity of an account', () => {
   })
 
   it('counts outcomes by network and hour, amounts by token, and the median time to the proof', async () => {
-    const inHour = (minutes: number) => `date_trunc('hour', now(), 'UTC') + interval '${minutes} minutes'`
+    const hourMs = 3_600_000
+    // Fixed before the first row: the next hour may begin while the test runs.
+    const hour = Math.floor(Date.now() / hourMs) * hourMs
+    const inHour = (minutes: number) => `timestamptz '${new Date(hour + minutes * 60_000).toISOString()}'`
     const at = (seconds: number) => ({
       created_at: inHour(-30),
       closed_at: `${inHour(-30)} + interval '${seconds} seconds'`,
@@ -73,8 +76,6 @@ describe('the activity of an account', () => {
       { network: base, asset: '0xasset', amount: '15' },
       { network: base, asset: '0xother', amount: '100' },
     ])
-    const hourMs = 3_600_000
-    const hour = Math.floor(Date.now() / hourMs) * hourMs
     expect(activity.buckets).toEqual([
       { at: new Date(hour - 2 * hourMs), network: base, confirmed: 0, failed: 0, pending: 3 },
       { at: new Date(hour - hourMs), network: base, confirmed: 3, failed: 0, pending: 0 },

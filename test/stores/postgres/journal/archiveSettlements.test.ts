@@ -124,10 +124,11 @@ describe('the archive of settlements', () => {
       quota_month: `date_trunc('month', now())::date`,
     })
     const quotas = createQuotas(pool)
+    const now = new Date()
     const readAll = async () => ({
       totals: await createStatistics(pool).countSettlements(),
-      used: await quotas.readUse(account, new Date(Date.now() - 200 * dayMs)),
-      days: await quotas.listDays(account, 300, new Date()),
+      used: await quotas.readUse(account, new Date(now.getTime() - 200 * dayMs)),
+      days: await quotas.listDays(account, 300, now),
       facts: await readFacts(),
     })
     const was = await readAll()

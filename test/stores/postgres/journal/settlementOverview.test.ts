@@ -20,10 +20,10 @@ describe('the overview of settlements', () => {
     journal = createSettlementJournal(pool, await addInstance(pool))
   })
 
-  /** A row with an age in seconds, in the given state. */
+  /** A row with an age, in the given state. Ages are hours, so that their order is not that of a busy machine. */
   const put = async (
     state: 'claimed' | 'pending' | 'confirmed' | 'failed',
-    { ageSeconds = 0, of = network }: { readonly ageSeconds?: number; readonly of?: string } = {},
+    { ageHours = 0, of = network }: { readonly ageHours?: number; readonly of?: string } = {},
   ): Promise<string> => {
     const settlement = await journal.claim(claimOf({ network: of }))
     if (settlement === null) throw new Error('It is claimed')
@@ -31,9 +31,9 @@ describe('the overview of settlements', () => {
     if (state !== 'claimed') await journal.recorderFor(id).record({ transaction: `tx ${id}`, bytes: 'bytes' })
     if (state === 'confirmed') await journal.close(id, { state, transaction: `tx ${id}` })
     if (state === 'failed') await journal.close(id, { state, reason: 'insufficient_funds' })
-    await pool.query("update settlements set created_at = now() - $2 * interval '1 second' where id = $1", [
+    await pool.query("update settlements set created_at = now() - $2 * interval '1 hour' where id = $1", [
       id,
-      ageSeconds,
+      ageHours,
     ])
     return id
   }
@@ -42,8 +42,8 @@ describe('the overview of settlements', () => {
 
   describe('list', () => {
     it('lists settlements of a status, claims as pending, newest first', async () => {
-      const claimed = await put('claimed', { ageSeconds: 1 })
-      const pending = await put('pending', { ageSeconds: 2 })
+      const claimed = await put('claimed', { ageHours: 1 })
+      const pending = await put('pending', { ageHours: 2 })
       const confirmed = await put('confirmed')
       const failed = await put('failed')
       expect(await list()).toEqual([claimed, pending])
@@ -53,12 +53,12 @@ describe('the overview of settlements', () => {
     })
 
     it('filters by network and by creation time', async () => {
-      const old = await put('pending', { ageSeconds: 3_600 })
-      const fresh = await put('pending', { ageSeconds: 60 })
-      const elsewhere = await put('pending', { of: 'eip155:1', ageSeconds: 1 })
+      const old = await put('pending', { ageHours: 9 })
+      const fresh = await put('pending', { ageHours: 2 })
+      const elsewhere = await put('pending', { of: 'eip155:1', ageHours: 1 })
       expect(await list()).toEqual([elsewhere, fresh, old])
       expect(await list({ network })).toEqual([fresh, old])
-      const since = new Date(Date.now() - 600_000)
+      const since = new Date(Date.now() - 5 * 3_600_000)
       expect(await list({ since })).toEqual([elsewhere, fresh])
       expect(await list({ since, network: 'eip155:1' })).toEqual([elsewhere])
     })
@@ -93,8 +93,8 @@ describe('the overview of settlements', () => {
     )
 
     it('continues after a settlement whose state has changed since', async () => {
-      const older = await put('pending', { ageSeconds: 2 })
-      const newer = await put('pending', { ageSeconds: 1 })
+      const older = await put('pending', { ageHours: 2 })
+      const newer = await put('pending', { ageHours: 1 })
       await journal.close(newer, { state: 'confirmed', transaction: 'tx' })
       expect(await list({ after: newer })).toEqual([older])
     })
@@ -108,19 +108,19 @@ describe('the overview of settlements', () => {
     })
 
     it('counts by network and state, with the age of the oldest', async () => {
-      await put('claimed', { ageSeconds: 5 })
-      await put('pending', { ageSeconds: 100 })
-      await put('pending', { ageSeconds: 10 })
-      await put('pending', { of: 'eip155:1', ageSeconds: 40 })
+      await put('claimed', { ageHours: 5 })
+      await put('pending', { ageHours: 100 })
+      await put('pending', { ageHours: 10 })
+      await put('pending', { of: 'eip155:1', ageHours: 40 })
       const counts = await overview.countOpen()
       const seen = counts.map(({ oldestSeconds, ...rest }) => ({
         ...rest,
-        oldest: Math.floor(oldestSeconds / 5) * 5,
+        oldestHours: Math.floor(oldestSeconds / 3_600),
       }))
       expect(seen).toHaveLength(3)
-      expect(seen).toContainEqual({ network, state: 'claimed', count: 1, oldest: 5 })
-      expect(seen).toContainEqual({ network, state: 'pending', count: 2, oldest: 100 })
-      expect(seen).toContainEqual({ network: 'eip155:1', state: 'pending', count: 1, oldest: 40 })
+      expect(seen).toContainEqual({ network, state: 'claimed', count: 1, oldestHours: 5 })
+      expect(seen).toContainEqual({ network, state: 'pending', count: 2, oldestHours: 100 })
+      expect(seen).toContainEqual({ network: 'eip155:1', state: 'pending', count: 1, oldestHours: 40 })
     })
   })
 })

@@ -111,16 +111,16 @@ describe('a scenario', () => {
       })
       await pool.query(
         `insert into webhook_deliveries (account_id, type, settlement_id, data, due_at, is_ready)
-         values ('account-1', 'settlement.confirmed', $1, '{}', now() + interval '300 seconds', false)`,
+         values ('account-1', 'settlement.confirmed', $1, '{}', now() + interval '1 hour', false)`,
         [settlementId],
       )
     }
     await settle('payer-1')
     await settle('payer-2')
     const dueInMs = (await scenarios.findNextDueMs(scenario.id)) ?? 0
-    expect(dueInMs).toBeGreaterThan(290_000)
-    expect(dueInMs).toBeLessThanOrEqual(300_000)
-    await scenarios.advance(scenario.id, 300_000)
+    expect(dueInMs).toBeGreaterThan(1_800_000)
+    expect(dueInMs).toBeLessThanOrEqual(3_600_000)
+    await scenarios.advance(scenario.id, 3_600_000)
     expect(await scenarios.findNextDueMs(scenario.id)).toBe(0)
     const { rows } = await pool.query(
       `select s.payer from webhook_deliveries d join settlements s on s.id = d.settlement_id where d.due_at <= now()`,
