@@ -118,10 +118,10 @@ const settleTwo = async () => {
 
 /** Claimed while the transaction is not final. */
 const settleLate = async (paid: bigint) => {
-  scene.proxy.clearCalls()
   scene.proxy.setFault('tx', { kind: 'tamper', change: () => ({ final_execution_status: 'INCLUDED' }) })
   const settling = open().settle(await pay(paid))
-  await pollUntil(() => scene.proxy.count('tx') > 3, 'look-ups after the recording')
+  const isRecorded = async () => (await pool.query('select from broadcasts')).rowCount === 1
+  await pollUntil(isRecorded, 'the transaction to be recorded')
   scene.proxy.clearFaults()
   const { settlementId = '' } = await settling
   return { settlementId }
