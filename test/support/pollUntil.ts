@@ -1,3 +1,5 @@
+// Not the global one, which a test may stop.
+import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 

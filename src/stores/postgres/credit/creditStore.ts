@@ -32,8 +32,15 @@ const findPayersAround = `
   join credit_edges o on o.payer = w.payee and o.payee = c.wallet and o.payments > 0
   limit ${scoredAtOnce}`
 
+// A request waits for a recount.
+const defaultRecountTimeoutMs = 1_500
+
 /** `reads` must not be behind `pool`, as a replica is. */
-export const createCreditStore = (pool: Pool, reads: Pool = pool): CreditStore => {
+export const createCreditStore = (
+  pool: Pool,
+  reads: Pool = pool,
+  { recountTimeoutMs = defaultRecountTimeoutMs } = {},
+): CreditStore => {
   let dating: Promise<boolean> | null = null
   /** All that wait for it share one connection: readers must not use up those of settlements. */
   const findNextDates = (): Promise<boolean> => {
@@ -58,7 +65,7 @@ export const createCreditStore = (pool: Pool, reads: Pool = pool): CreditStore =
       }
     },
 
-    recount: (wallet) => recountWallet(pool, wallet),
+    recount: (wallet) => recountWallet(pool, wallet, recountTimeoutMs),
 
     findLostDates: async (stopped) => {
       while (!stopped.aborted) if (!(await findNextDates())) return false

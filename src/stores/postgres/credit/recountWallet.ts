@@ -4,9 +4,6 @@ import type { Recount } from '../../../ports/creditStore.js'
 import { isCanceled } from '../database/databaseErrors.js'
 import { inTransaction } from '../database/statements.js'
 
-// Wallets with more settlements than are counted in this time keep what the triggers counted.
-const recountTimeoutMs = 1_500
-
 const result = z.tuple([z.object({ repairs: z.coerce.number() })])
 
 // One statement, one snapshot: what it compares was committed together. It adds differences, so that settlements that
@@ -93,11 +90,14 @@ const compare = `
   )
   select (select count(*) from wrong) + (select repairs from failures) + (select count(*) from wallets) as repairs`
 
-/** What came back needs no recount: it follows from the pairs whenever a score is read. */
-export const recountWallet = async (pool: Pool, wallet: string): Promise<Recount> => {
+/**
+ * What came back needs no recount: it follows from the pairs whenever a score is read. A wallet with more settlements than are
+ * counted in `timeoutMs` keeps what the triggers counted.
+ */
+export const recountWallet = async (pool: Pool, wallet: string, timeoutMs: number): Promise<Recount> => {
   try {
     return await inTransaction(pool, async (client) => {
-      await client.query(`set local statement_timeout = ${recountTimeoutMs}`)
+      await client.query(`set local statement_timeout = ${timeoutMs}`)
       const { rows } = await client.query(compare, [wallet, wallet.slice(wallet.indexOf(':') + 1)])
       return { isComplete: true, repairs: result.parse(rows)[0].repairs }
     })

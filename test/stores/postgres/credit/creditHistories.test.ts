@@ -11,6 +11,7 @@ import { countCredit, listPayments, openPayments } from '../../../support/credit
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { countRuns } from '../../../support/longRun.js'
+import { waitLimitMs } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const network = 'eip155:84532'
@@ -57,7 +58,7 @@ describe('credit facts under arbitrary histories', () => {
   const { pool, otherPool } = useTestDatabase()
   let journals: readonly [SettlementJournal, SettlementJournal]
   const blocks = createConfirmedBlocks(otherPool)
-  const store = createCreditStore(pool)
+  const store = createCreditStore(pool, pool, { recountTimeoutMs: waitLimitMs })
   beforeAll(async () => {
     journals = [
       createSettlementJournal(pool, await addInstance(pool)),

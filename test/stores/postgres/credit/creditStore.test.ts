@@ -13,7 +13,9 @@ import { type OpenPayment, openPayments } from '../../../support/creditModel.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { readTable } from '../../../support/markdown.js'
-import { pollUntil } from '../../../support/pollUntil.js'
+import { patientPool } from '../../../support/patientPool.js'
+import { usePatientQueues } from '../../../support/patientQueues.js'
+import { pollUntil, waitLimitMs } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { readText } from '../../../support/readText.js'
 import { withoutCredit } from '../../../support/withoutCredit.js'
@@ -23,19 +25,20 @@ const block = { number: 7n, hash: '0x7' }
 const unstopped = new AbortController().signal
 
 describe('the credit store', () => {
+  usePatientQueues()
   const database = useTestDatabase()
   let journal: SettlementJournal
-  /** Ends no statement by itself. */
   const { pool } = database
+  /** Ends no statement by itself. */
   const patient = openPool({
+    ...patientPool,
     url: database.url,
     maxConnections: 2,
     statementTimeoutMs: 3_600_000,
-    onError: () => undefined,
   })
-  const patientStore = createCreditStore(patient, database.otherPool)
+  const impatientStore = createCreditStore(patient, database.otherPool)
   const blocks = createConfirmedBlocks(pool)
-  const store = createCreditStore(pool, database.otherPool)
+  const store = createCreditStore(pool, database.otherPool, { recountTimeoutMs: waitLimitMs })
   beforeAll(async () => {
     journal = createSettlementJournal(pool, await addInstance(pool))
   })
@@ -454,7 +457,7 @@ describe('the credit store', () => {
     try {
       await other.query('begin')
       await other.query('lock table settlements in access exclusive mode')
-      expect(await patientStore.recount('eip155:ada')).toEqual({ isComplete: false, repairs: 0 })
+      expect(await impatientStore.recount('eip155:ada')).toEqual({ isComplete: false, repairs: 0 })
     } finally {
       await other.query('rollback')
       other.release()

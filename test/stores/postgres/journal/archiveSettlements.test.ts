@@ -19,6 +19,7 @@ import { emptyTables } from '../../../support/emptyTables.js'
 import { forgetConsumed } from '../../../support/forgetConsumed.js'
 import { addInstance, killInstances } from '../../../support/instances.js'
 import { failedColumns, insertJournalRows } from '../../../support/journalRows.js'
+import { waitLimitMs } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
@@ -47,7 +48,7 @@ const counted = {
 
 describe('the archive of settlements', () => {
   const { pool, otherPool } = useTestDatabase()
-  const credit = createCreditStore(pool)
+  const credit = createCreditStore(pool, pool, { recountTimeoutMs: waitLimitMs })
   let file: string
 
   beforeEach(async () => {
