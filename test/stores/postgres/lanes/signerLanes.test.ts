@@ -8,6 +8,7 @@ import { describeLaneNumbering, observeRecorder, signFor } from '../../../contra
 import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
+import { usePatientQueues } from '../../../support/patientQueues.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { recordInLane } from '../../../support/recordInLane.js'
 import { overTcp, startTcpProxy } from '../../../support/tcpProxy.js'
@@ -47,6 +48,8 @@ describeLaneNumbering('the signer lanes', async () => {
 })
 
 describe('the signer lanes', () => {
+  usePatientQueues()
+
   /** Two instances that share the database. */
   let journals: readonly [SettlementJournal, SettlementJournal]
   let lanes: SignerLanes

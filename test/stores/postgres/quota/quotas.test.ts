@@ -17,6 +17,7 @@ import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { countRuns } from '../../../support/longRun.js'
+import { usePatientQueues } from '../../../support/patientQueues.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -25,6 +26,7 @@ const free: QuotaCharge = { tier: tiers.free, at: now }
 const limit = tiers.free.monthlyQuota
 
 describe('quotas', () => {
+  usePatientQueues()
   const database = useTestDatabase()
   /** Of two instances that share the database. */
   let journal: SettlementJournal

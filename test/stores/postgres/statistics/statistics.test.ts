@@ -10,10 +10,12 @@ import { createStatistics } from '../../../../src/stores/postgres/statistics/sta
 import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
+import { usePatientQueues } from '../../../support/patientQueues.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
 
 describe('statistics in Postgres', () => {
+  usePatientQueues()
   const database = useTestDatabase()
   beforeEach(async () => {
     await emptyTables(database.pool, 'settlements', 'instances', 'request_statistics')

@@ -8,6 +8,8 @@ import { decideHere } from '../../../../src/usecases/streams/control.js'
 import type { StreamCommand } from '../../../../src/usecases/streams/decide.js'
 import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
 import { emptyTables } from '../../../support/emptyTables.js'
+import { patientPool } from '../../../support/patientPool.js'
+import { usePatientQueues } from '../../../support/patientQueues.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
@@ -274,6 +276,8 @@ const observeStatements = (client: PoolClient, statements: string[]): PoolClient
   })
 
 describe('changes at the same time', () => {
+  usePatientQueues()
+
   it('to one stream are decided one after the other, in order', async () => {
     const { stream } = await open()
     const amounts = Array.from({ length: 300 }, (_, index) => BigInt(index + 1))
@@ -304,9 +308,9 @@ describe('changes at the same time', () => {
     ]
     // Nothing is cancelled: a close that waited would wait until the end of the test.
     const patient = openPool({
+      ...patientPool,
       url: database.url,
       maxConnections: 4,
-      onError: () => undefined,
       statementTimeoutMs: 3_600_000,
     })
     const ours = createStreamStore(patient)
