@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { findChromium } from '../support/chromium.js'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
 import { useEscrowConsole } from './escrowScene.js'
+import { holdEvents } from './support.js'
 
 const chromium = findChromium()
 
@@ -55,10 +56,12 @@ describe.skipIf(chromium === null)('actions of the console', () => {
     await page.getByRole('button', { name: 'Capture' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'Capture the payment' })
     await dialog.getByLabel('Amount').fill('0.4')
+    const goOn = await holdEvents(page)
     expect(await calls.post('/dashboard/rotate', {}, apiKey)).toMatchObject({ apiKey: expect.any(String) })
     const answered = page.waitForResponse((response) => response.url().endsWith('/v1/captures'))
     await dialog.getByRole('button', { name: 'Capture' }).click()
     expect((await answered).status()).toBe(401)
+    await goOn()
     expect(await chain.balanceOf(hold.payTo)).toBe(0n)
   })
 

@@ -6,6 +6,7 @@ import { startService, type TestService } from '../support/service.js'
 import {
   type ConsoleBrowser,
   createCalls,
+  holdEvents,
   openConsole,
   signInWith,
   waitForCount,
@@ -63,9 +64,11 @@ describe.skipIf(chromium === null)('a session of the console', () => {
     await page.goto(`${service.url}/console/payments?status=failed`)
     await signInWith(page, apiKey)
     await waitUntilLive(page)
+    const goOn = await holdEvents(page)
     const rotated = await calls.post('/dashboard/rotate', {}, apiKey)
     await page.getByLabel('Network').selectOption('tron:nile')
     await page.getByText('You were signed out. The API key is not valid.').waitFor()
+    await goOn()
     await browser.expectAccessible()
     await browser.photograph('signed-out')
     await signInWith(page, JSON.stringify(rotated).match(/qtn_sk_test_\w+/)?.[0] ?? '')

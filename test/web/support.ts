@@ -140,6 +140,16 @@ export const openLivePage = async (
   return page
 }
 
+/**
+ * Lets the page hear of no further event, and so not that its key was replaced: it asks again for events when its request for
+ * them ends, at any moment. Returns what ends that.
+ */
+export const holdEvents = async (page: Page): Promise<() => Promise<void>> => {
+  const events = '**/v1/events*'
+  await page.route(events, () => undefined)
+  return () => page.unroute(events)
+}
+
 export const waitForCount = async (found: Locator, count: number): Promise<void> => {
   await pollUntil(
     async () => (await found.count()) === count,
