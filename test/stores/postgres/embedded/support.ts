@@ -111,7 +111,8 @@ export async function startOwner(
   })
   const [line] = await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
-    exited.then(([code]) => [JSON.stringify({ refusal: `ended with code ${code}` })]),
+    // Not its exit, which this process can notice before what it wrote.
+    once(child, 'close').then(([code]) => [JSON.stringify({ refusal: `ended with code ${code}` })]),
   ])
   const answer = greeting.parse(JSON.parse(line))
   if ('refusal' in answer) throw new Error(answer.refusal)
