@@ -243,22 +243,20 @@ describe('what is promised to an account that can have one settlement promised',
 
 it('a payment is verified for an account or settled by another caller, where both ask two instances at once', async () => {
   const [first, second] = [await openInstance(), await openInstance(database.otherPool)]
-  const nonces = Array.from({ length: 40 }, (_, index) => `n${index}`)
-  const outcomes: boolean[] = []
+  const outcomes = new Set<boolean>()
   const verifyLater = async (nonce: string, queries: number) => {
     for (let query = 0; query < queries; query++) await database.pool.query('select 1')
     return await first.verify(nonce, 'shop')
   }
-  for (const [index, nonce] of nonces.entries()) {
+  // Until each of them was first at times, or the race is not tried.
+  for (let round = 0; round < 40 || outcomes.size < 2; round++) {
     // A settle claims after some queries, which one takes as long as many of these.
-    const verifying = verifyLater(nonce, index)
-    const [isVerified, settled] = await Promise.all([verifying, second.settle(nonce, '0')])
+    const verifying = verifyLater(`n${round}`, (round % 40) * Math.ceil((round + 1) / 40))
+    const [isVerified, settled] = await Promise.all([verifying, second.settle(`n${round}`, '0')])
     expect([isVerified, settled.success].filter(Boolean)).toHaveLength(1)
-    outcomes.push(isVerified)
+    outcomes.add(isVerified)
     await emptyTables(database.pool, 'reservations')
   }
-  // Each of them is first at times, or the race is not tried.
-  expect(new Set(outcomes).size).toBe(2)
 })
 
 it('a payment that does not fit cannot be settled without a verify either', async () => {

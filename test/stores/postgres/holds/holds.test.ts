@@ -17,6 +17,7 @@ import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { countRuns } from '../../../support/longRun.js'
+import { usePatientQueues } from '../../../support/patientQueues.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { streamOf } from '../../../support/streamOf.js'
@@ -413,6 +414,8 @@ describe('the end of a reservation', () => {
 })
 
 describe('reservations at once', () => {
+  usePatientQueues()
+
   it.each([0, 1, 7, 49])('exactly %i of 50 fit, by two pools', async (fitting) => {
     const balance = BigInt(fitting) * 100n + 99n
     const results = await Promise.all(
@@ -1162,7 +1165,9 @@ describe('a claim of an authorization that is reserved', () => {
   it('never succeeds beside a reservation for another caller at the same time', async () => {
     const theirJournal = createSettlementJournal(otherPool, await addInstance(pool))
     const counts = { reserved: 0, claimed: 0 }
-    for (let round = 0; round < countRuns(40, 60); round++) {
+    const isTried = () => counts.reserved > 0 && counts.claimed > 0
+    // Until each of them was first at times, or the race is not tried.
+    for (let round = 0; round < countRuns(40, 60) || !isTried(); round++) {
       const ids = Array.from({ length: 8 }, (_, index) => `r${round}-${index}`)
       const outcomes = await Promise.all(
         ids.map(async (id, index) => {
@@ -1178,9 +1183,6 @@ describe('a claim of an authorization that is reserved', () => {
         counts[outcome.isReserved ? 'reserved' : 'claimed'] += 1
       }
     }
-    // Each of them is first at times, or the race is not tried.
-    expect(counts.reserved).toBeGreaterThan(0)
-    expect(counts.claimed).toBeGreaterThan(0)
   })
 })
 
@@ -1281,11 +1283,11 @@ describe('a promised settlement', () => {
 
   it('ends an hour after its verification, however long the server waits', async () => {
     await promise('a', { expiresAt: new Date(Date.now() + 365 * 24 * anHour) })
-    await pool.query("update reservations set promised_at = promised_at - interval '59 minutes'")
+    await pool.query("update reservations set promised_at = promised_at - interval '50 minutes'")
     expect(await count()).toEqual({ shop: 1 })
     // A renewal does not prolong it.
     await promise('a')
-    await pool.query("update reservations set promised_at = promised_at - interval '2 minutes'")
+    await pool.query("update reservations set promised_at = promised_at - interval '11 minutes'")
     expect(await count()).toEqual({})
     const settled = await reservations.place(reservation('a', { account: 'shop', amount: 1n }), funds(1_000n))
     expect(settled).toMatchObject({ state: 'held' })
