@@ -21,7 +21,7 @@ const getServer = (): TestRedis => {
   return startedServer
 }
 
-const leaseMs = 60_000
+const leaseMs = 600_000
 
 const openLease = async (url: string, clock: Clock = systemClock) => {
   const redis = await openRedis(url, {

@@ -27,6 +27,8 @@ const announced: AnnouncedInstance[] = []
 beforeEach(async () => {
   await emptyTables(pool, 'instances', 'job_leases', 'signer_lanes', 'operator_pauses', 'settlements')
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  // A request waits as long as it takes for the heartbeat that it sends.
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal)
 })
 afterEach(async () => {
   vi.restoreAllMocks()

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
+import { patientPool } from '../../../support/patientPool.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
@@ -83,9 +84,7 @@ const lockTimeoutMs = 600_000
 test('applies each file once when four instances start concurrently', async () => {
   const files = { ...two, '0003_wait.sql': gated }
   const folder = await folderWith(files)
-  const pools = [1, 2, 3, 4].map(() =>
-    openPool({ url: database.url, maxConnections: 1, onError: () => undefined }),
-  )
+  const pools = [1, 2, 3, 4].map(() => openPool({ ...patientPool, url: database.url, maxConnections: 1 }))
   const logger = createMemoryLogger()
   const gate = await closeGate()
 

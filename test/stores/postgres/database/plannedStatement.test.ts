@@ -6,6 +6,7 @@ import { inOneMessage, queryPlanned } from '../../../../src/stores/postgres/data
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { emptyTables } from '../../../support/emptyTables.js'
+import { patientPool } from '../../../support/patientPool.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { watchQueries } from '../../../support/watchQueries.js'
 
@@ -15,7 +16,7 @@ beforeEach(() => emptyTables(database.pool, 'reservations', 'settlements'))
 const withOneConnection = async (
   work: (pool: ReturnType<typeof openPool>) => Promise<void>,
 ): Promise<void> => {
-  const pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+  const pool = openPool({ ...patientPool, url: database.url, maxConnections: 1 })
   try {
     await work(pool)
   } finally {

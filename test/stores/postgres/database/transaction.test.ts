@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { inOneMessage, inTransaction } from '../../../../src/stores/postgres/database/statements.js'
+import { patientPool } from '../../../support/patientPool.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { watchQueries } from '../../../support/watchQueries.js'
 
@@ -148,7 +149,7 @@ test('lets the statements of a message know whether its caller still waits', asy
 })
 
 async function withOneConnection(work: (pool: ReturnType<typeof openPool>) => Promise<void>): Promise<void> {
-  const pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+  const pool = openPool({ ...patientPool, url: database.url, maxConnections: 1 })
   try {
     await work(pool)
   } finally {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Work } from '../../../../src/ports/job.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createWorkFinder } from '../../../../src/stores/postgres/database/workFinder.js'
+import { patientPool } from '../../../support/patientPool.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
 const works: readonly Work[] = [
@@ -35,7 +36,7 @@ describe('work', () => {
   let pool: Pool
   beforeEach(async () => {
     // One connection, whose tables have the columns of the others and none of their constraints.
-    pool = openPool({ url: database.url, maxConnections: 1, onError: () => undefined })
+    pool = openPool({ ...patientPool, url: database.url, maxConnections: 1 })
     for (const table of tables) {
       await pool.query(`create temporary table ${table} as table public.${table} with no data`)
     }
@@ -51,7 +52,7 @@ describe('work', () => {
     return works.filter((_, index) => found[index])
   }
   const due = "now() - interval '1 second'"
-  const later = "now() + interval '1 minute'"
+  const later = "now() + interval '1 hour'"
 
   it.each<readonly [Work | readonly Work[], string, string]>([
     ['credit', 'credit_changes (wallet)', "'a'"],

@@ -25,7 +25,8 @@ const monthAgo = new Date(Date.now() - 30 * 86_400_000)
 const running = new AbortController().signal
 
 describe('the retention of signed transactions', () => {
-  const { pool } = useTestDatabase()
+  // The lease of a lane lasts for seconds.
+  const { pool } = useTestDatabase({ stopsClock: true })
   const retention = createBroadcastRetention(pool)
   const blocks = createConfirmedBlocks(pool)
   let ours: Instance

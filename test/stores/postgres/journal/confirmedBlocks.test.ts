@@ -33,7 +33,8 @@ const inBlock = (reference: BlockReference = block, of = network): ConfirmedBloc
 const marked = z.tuple([z.object({ final: z.number(), pages: z.number(), statements: z.number() })])
 
 describe('confirmed blocks', () => {
-  const { pool, otherPool } = useTestDatabase()
+  // The lease of a lane lasts for seconds.
+  const { pool, otherPool } = useTestDatabase({ stopsClock: true })
   let ours: Instance
   let journal: SettlementJournal
 

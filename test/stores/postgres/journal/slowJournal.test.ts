@@ -1,11 +1,12 @@
 import type { Pool, PoolClient } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SettlementClaim, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
-import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { openPool, type PoolOptions } from '../../../../src/stores/postgres/database/pool.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
+import { patientPool } from '../../../support/patientPool.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
 
@@ -37,23 +38,15 @@ describe('fifty claims at the same time', () => {
   let statements: ReturnType<typeof countStatements>
   let journal: SettlementJournal
 
-  beforeAll(async () => {
-    // The journal is locked until everything is answered; a longer limit only makes the tests last longer.
-    pool = openPool({
-      url: database.url,
-      maxConnections: 4,
-      statementTimeoutMs: 4_000,
-      onError: () => undefined,
-    })
+  beforeEach(() => emptyTables(database.pool, 'consumed_authorizations', 'settlements', 'instances'))
+  afterEach(() => pool.end())
+  const open = async (limits: Partial<PoolOptions> = {}) => {
+    pool = openPool({ ...patientPool, url: database.url, maxConnections: 4, ...limits })
     statements = countStatements(pool)
-  })
-  afterAll(() => pool.end())
-  beforeEach(async () => {
-    await emptyTables(database.pool, 'consumed_authorizations', 'settlements', 'instances')
     journal = createSettlementJournal(pool, await addInstance(database.pool))
     await pool.query('select')
     statements.take()
-  })
+  }
 
   const list = (changes: Partial<SettlementClaim> = {}) =>
     Array.from({ length: 50 }, (_, index) =>
@@ -77,6 +70,8 @@ describe('fifty claims at the same time', () => {
   }
 
   it('are answered while the journal is locked, in one statement, and can be made afterwards', async () => {
+    // The journal is locked until everything is answered; a longer limit only makes the test last longer.
+    await open({ statementTimeoutMs: 4_000 })
     const claims = list()
     await whileHolding('lock table settlements in access exclusive mode', async () => {
       const answers = await Promise.all(claims.map((claim) => rejectionOf(journal.claim(claim))))
@@ -96,6 +91,7 @@ describe('fifty claims at the same time', () => {
   })
 
   it('are all made but the one whose data Postgres refuses', async () => {
+    await open()
     const claims = list().map((claim, index) =>
       index === 17 ? { ...claim, amount: 10n ** 90n, authorizedAmount: 10n ** 90n } : claim,
     )
@@ -111,6 +107,7 @@ describe('fifty claims at the same time', () => {
     const locks = taken.map(
       (index) => `select pg_advisory_xact_lock(hashtextextended('authorization ${index}', 13))`,
     )
+    await open()
     const claims = list()
     await whileHolding(locks.join('; '), async () => {
       const settlements = await Promise.all(

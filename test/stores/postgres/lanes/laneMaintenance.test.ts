@@ -28,7 +28,8 @@ interface Process {
   readonly lanes: SignerLanes
 }
 
-const { pool, otherPool } = useTestDatabase()
+// A lease lasts for seconds.
+const { pool, otherPool } = useTestDatabase({ stopsClock: true })
 
 beforeEach(async () => {
   await emptyTables(pool, 'settlements', 'signer_lanes', 'instances')

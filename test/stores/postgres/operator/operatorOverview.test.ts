@@ -12,7 +12,8 @@ import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
-const { pool } = useTestDatabase()
+// The leases of lanes last for seconds.
+const { pool } = useTestDatabase({ stopsClock: true })
 const store = createOverviewStore(pool)
 const network = 'eip155:84532'
 
