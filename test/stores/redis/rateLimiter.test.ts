@@ -363,15 +363,21 @@ describe.skipIf(startedServer?.isOwn !== true)('openRedis', () => {
   it('logs no password if authentication fails', async () => {
     const { redis: admin } = openWithLongTimeouts()
     await admin.config('SET', 'requirepass', 'right')
-    const log = createLog()
     const url = getServer().url.replace('//', '//:hunter2@')
-    const redis = await openRedis(url, { logger: log.logger, readyDeadlineMs: 200 })
-    try {
+    const readProblem = async (): Promise<string> => {
+      const log = createLog()
+      const redis = await openRedis(url, { logger: log.logger, readyDeadlineMs: 200 })
       await pollUntil(() => log.lines().length > 0, 'the refusal')
-      expect(log.lines()[0]).toContain('WRONGPASS')
-      expect(log.lines().join()).not.toContain('hunter2')
-    } finally {
       redis.disconnect()
+      return log.lines().join()
+    }
+    try {
+      let problem = await readProblem()
+      // A busy machine may not connect in half a second, which is the only problem then.
+      while (problem.includes('it does not answer')) problem = await readProblem()
+      expect(problem).toContain('WRONGPASS')
+      expect(problem).not.toContain('hunter2')
+    } finally {
       await admin.config('SET', 'requirepass', '')
       admin.disconnect()
     }
@@ -413,6 +419,8 @@ const openTestSetup = async (): Promise<TestSetup> => {
     // No fault of these tests is long enough for a new connection.
     socketTimeoutMs: waitLimitMs,
   })
+  // The first connection has half a second, which a busy machine may need.
+  log.forget()
   const draws = [vi.spyOn(redis, 'evalsha'), vi.spyOn(redis, 'eval')]
   const keyPrefix = `test:${randomUUID()}:`
   const clock = new TestClock()
@@ -500,6 +508,7 @@ const createLog = () => {
     logger,
     messages: () => entries.map(({ message }) => message),
     lines: () => entries.map(({ line }) => line),
+    forget: () => void entries.splice(0),
   }
 }
 
