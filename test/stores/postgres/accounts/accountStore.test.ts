@@ -4,6 +4,7 @@ import type { SealedKey } from '../../../../src/ports/accountStore.js'
 import { createAccountStore } from '../../../../src/stores/postgres/accounts/accountStore.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { emptyTables } from '../../../support/emptyTables.js'
+import { usePatientQueues } from '../../../support/patientQueues.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { overTcp, startTcpProxy } from '../../../support/tcpProxy.js'
 
@@ -16,6 +17,7 @@ const who = (over: Partial<{ email: string; project: string }> = {}) => ({
 
 describe('accounts in Postgres', () => {
   const database = useTestDatabase()
+  usePatientQueues()
 
   const { pool } = database
   const ours = createAccountStore(pool)

@@ -19,6 +19,7 @@ import { createVerifyPayment } from '../../../../src/usecases/core/verify/verify
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance } from '../../../support/instances.js'
 import { createManualClock } from '../../../support/manualClock.js'
+import { usePatientQueues } from '../../../support/patientQueues.js'
 import { waitLimitMs } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { createUnlimitedSettle } from '../../../support/settleAuthorization.js'
@@ -27,6 +28,7 @@ import { createToyScheme, toyAuthorized } from '../../../support/toyScheme.js'
 /* Two instances that share a database; payers have 25000 and sign 10000. */
 
 const database = useTestDatabase()
+usePatientQueues()
 beforeEach(async () => {
   await emptyTables(
     database.pool,

@@ -46,6 +46,7 @@ const reserved = expect.objectContaining({ state: 'held' })
 const isReserved = ({ state }: HoldResult): boolean => state === 'held'
 
 const { pool, otherPool } = useTestDatabase()
+usePatientQueues()
 let journal: SettlementJournal
 
 const reservations = createHolds(pool)
@@ -414,8 +415,6 @@ describe('the end of a reservation', () => {
 })
 
 describe('reservations at once', () => {
-  usePatientQueues()
-
   it.each([0, 1, 7, 49])('exactly %i of 50 fit, by two pools', async (fitting) => {
     const balance = BigInt(fitting) * 100n + 99n
     const results = await Promise.all(

@@ -14,6 +14,7 @@ import { viewSettlement } from '../../../../src/usecases/core/describe/listSettl
 import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
+import { usePatientQueues } from '../../../support/patientQueues.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 
@@ -21,6 +22,7 @@ const caller = 'account-1'
 
 describe('settlement events', () => {
   const { pool, otherPool } = useTestDatabase()
+  usePatientQueues()
   let journal: SettlementJournal
   let instance: Awaited<ReturnType<typeof addInstance>>
 
