@@ -414,6 +414,7 @@ describe('A4: one authorization in several encodings', () => {
   it('earns one success for 12 concurrent callers of two instances, and moves the money once', async () => {
     const [one, two] = [await open(), await scene.open()]
     scene.chain.behaviour.landSlots = 1
+    scene.chain.slots.resume()
     const { body, payTo } = scene.plan()
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? one : two).settle(body, `caller ${index}`)),
@@ -447,6 +448,7 @@ describe('one balance for many settlements', () => {
   it('is settled once, and costs the fee of one settlement', async () => {
     const [one, two] = [await open(), await scene.open()]
     scene.chain.behaviour.landSlots = 3
+    scene.chain.slots.resume()
     const before = sumFeePayerBalances()
     const answers = await Promise.all(
       planAll(16).map((body, index) => (index % 2 === 0 ? one : two).settle(body)),
@@ -464,6 +466,7 @@ describe('one balance for many settlements', () => {
     await open()
     const { chain } = scene
     chain.behaviour.landSlots = 2
+    chain.slots.resume()
     const parties = createParties(chain, 30_000n)
     const bodies = Array.from({ length: 3 }, () => solanaPayment({ chain, ...parties, amount: 10_000n }))
     const answers = await Promise.all(bodies.map((body) => service.settle(body)))
@@ -474,6 +477,7 @@ describe('one balance for many settlements', () => {
     const [one, two] = [await open(), await scene.open()]
     const { chain } = scene
     chain.behaviour.landSlots = 3
+    chain.slots.resume()
     const parties = createParties(chain, 30_000n)
     const owner = parties.payer.publicKey.toBase58()
     const second = chain.give({
@@ -578,7 +582,7 @@ describe('A41: a failure that is not final', () => {
     await open({ environment })
     const plan = scene.plan()
     const { chain } = scene
-    // 20 s: the block waits for the warp, however slow the send is.
+    // The block waits for the warp, however slow the send is.
     chain.behaviour.landSlots = 50
     const settling = service.settle(plan.body)
     await pollUntil(chain.ledger.hasWaiting, 'the first send')

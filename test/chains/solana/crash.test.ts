@@ -6,6 +6,8 @@ import { environmentFor } from './scene.js'
 
 const open = async (): Promise<CrashHarness> => {
   const chain = await startLocalSolana()
+  // A payment stays valid, however long the processes of the test take.
+  chain.slots.hold()
   const proxy = await startRpcProxy(chain.url)
   return {
     environment: { ...environmentFor(chain.feePayers, [proxy.url]), SOLANA_RPC_TIMEOUT_MS: '60000' },

@@ -43,7 +43,7 @@ export interface PaymentPlan extends Omit<Partial<SolanaPaymentOptions>, 'chain'
   readonly balance?: bigint
 }
 
-/** A cluster, a database, and services on them. */
+/** A cluster whose slots are held, a database, and services on them. */
 export interface SolanaScene {
   readonly chain: LocalSolana
   readonly database: TestDatabase
@@ -51,7 +51,7 @@ export interface SolanaScene {
   openProxy(): Promise<RpcProxy>
   /** A payment signed by a new, funded payer. */
   plan(plan?: PaymentPlan): PlannedPayment
-  /** Closes services and proxies, and restores the cluster's default behaviour. */
+  /** Closes services and proxies, restores the cluster's default behaviour, and holds its slots at the present one. */
   reset(): Promise<void>
   close(): Promise<void>
 }
@@ -60,10 +60,12 @@ export interface SolanaScene {
 export const openScene = async (options: LocalSolanaOptions = {}): Promise<SolanaScene> => {
   const [chain, database] = await Promise.all([startLocalSolana(options), createTestDatabase()])
   const defaults = { ...chain.behaviour }
+  chain.slots.hold()
   const closers: (() => Promise<void>)[] = []
   const reset = async () => {
     Object.assign(chain.behaviour, defaults)
     for (const close of closers.splice(0).reverse()) await close()
+    chain.slots.hold()
   }
   return {
     chain,

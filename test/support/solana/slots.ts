@@ -11,6 +11,10 @@ export interface Slots {
   slotOf(blockhash: string): bigint | null
   isFresh(blockhash: string): boolean
   warp(slots: number): void
+  /** Only warps move the slots, so that no payment expires and no block becomes final while a test is slow. */
+  hold(): void
+  /** Up to the slot of the wall clock. */
+  resume(): void
   /** Replaces all blocks from this slot on. */
   fork(from: bigint): void
 }
@@ -24,11 +28,12 @@ export const firstSlot = 1_000n
 export const createSlots = (slotMs: number): Slots => {
   const startedAt = Date.now()
   let warped = 0n
+  let heldAt: number | null = null
   const branches: { from: bigint; until: bigint }[] = []
   const known = new Map<string, bigint>()
   let registered = firstSlot - 400n
 
-  const now = () => firstSlot + warped + BigInt(Math.floor((Date.now() - startedAt) / slotMs))
+  const now = () => firstSlot + warped + BigInt(Math.floor(((heldAt ?? Date.now()) - startedAt) / slotMs))
   const blockhashAt = (slot: bigint) => {
     const branch = branches.filter(({ from, until }) => slot >= from && slot <= until).length
     return base58.encode(createHash('sha256').update(`${startedAt}:${slot}:${branch}`).digest())
@@ -52,6 +57,12 @@ export const createSlots = (slotMs: number): Slots => {
     },
     warp: (slots) => {
       warped += BigInt(slots)
+    },
+    hold: () => {
+      heldAt = Date.now()
+    },
+    resume: () => {
+      heldAt = null
     },
     fork: (from) => {
       branches.push({ from, until: now() })

@@ -35,6 +35,7 @@ const toSigned = (transaction: VersionedTransaction): SignedTransaction => ({
 
 const openHarness = async (): Promise<SchemeHarness> => {
   const chain = await startLocalSolana()
+  chain.slots.hold()
   const proxy = await startRpcProxy(chain.url)
   const lanes = createMemoryLanes()
   const reading = readSolanaSettings({

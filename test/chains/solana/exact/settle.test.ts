@@ -121,8 +121,8 @@ describe('settle on Solana', () => {
     await service.reconcile()
     expect(await isPending()).toBe(true)
 
-    scene.chain.slots.warp(31)
-    clock.shift(12_000)
+    scene.chain.slots.warp(300)
+    clock.shift(120_000)
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({
       success: false,
@@ -151,7 +151,7 @@ describe('settle on Solana', () => {
     const { body, payer, payTo } = scene.plan()
     scene.chain.behaviour.landSlots = 10
     const settling = service.settle(body)
-    await pollUntil(() => (proxy.count('sendTransaction') > 0 ? true : null), 'the first send')
+    await pollUntil(scene.chain.ledger.hasWaiting, 'the first send')
     // Between simulation and block the payer moves the money away.
     scene.chain.give({ owner: payer.publicKey.toBase58(), amount: -10_000n })
     scene.chain.slots.warp(10)
