@@ -1,5 +1,5 @@
 import { type Address, beginCell, Cell, external, internal, storeMessage } from '@ton/core'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { clientPaidPayment, sponsoredPayment, type TonPaymentBody } from '../../support/ton/payment.js'
@@ -8,6 +8,7 @@ import { useScene } from '../../support/useScene.js'
 import { openScene } from './scene.js'
 
 const scene = useScene(openScene)
+afterEach(() => vi.useRealTimers())
 
 const shortWait = { SETTLE_WAIT_SECONDS: '2' }
 
@@ -120,12 +121,13 @@ describe('a relayed payment', () => {
     const payTo = randomAddress()
     const body = await sponsoredPayment({ chain, wallet, payTo })
     const before = await scene.sumRelayBalances()
-    chain.ledger.setDelays({ inclusionMs: 0, hopMs: 400 })
+    chain.ledger.hold('hop')
     const settling = service.settle(body)
     // Our wallet has sent the message; the payer's has not received it.
     await pollUntil(async () => (await scene.sumRelayBalances()) < before, 'the message to leave')
-    chain.ledger.setDelays({ inclusionMs: 0, hopMs: 0 })
+    chain.ledger.hold(null)
     expect(await useSeqno(wallet)).toBe(true)
+    chain.ledger.release()
     expect(await settling).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     await chain.ledger.settle()
     expect(before - (await scene.sumRelayBalances())).toBeLessThan(12_000_000n)
@@ -184,10 +186,11 @@ describe('a client-paid payment', () => {
     const wallet = await chain.createPayer({ kind: 'v5r1', nanoTon: 200_000_000n })
     const payTo = randomAddress()
     const body = await clientPaidPayment({ chain, wallet, payTo, mode: 3 })
-    chain.ledger.setDelays({ inclusionMs: 200, hopMs: 0 })
+    chain.ledger.hold('inclusion')
     const settling = service.settle(body)
-    await pollUntil(() => isRecorded(wallet), 'the message to be recorded')
+    await pollUntil(chain.ledger.isUnderWay, 'the message to be accepted')
     await chain.drain(wallet.address, 150_000_000n)
+    chain.ledger.release()
     expect(await settling).toMatchObject({ success: false, errorReason: 'transaction_failed' })
     expect(await chain.readSeqno(wallet)).toBe(1)
     expect(await chain.token.balanceOf(payTo)).toBe(0n)
@@ -199,13 +202,13 @@ describe('a client-paid payment', () => {
     const wallet = await chain.createPayer({ kind: 'v4r2', nanoTon: 200_000_000n })
     const payTo = randomAddress()
     const body = await clientPaidPayment({ chain, wallet, payTo, mode: 1 })
-    chain.ledger.setDelays({ inclusionMs: 200, hopMs: 0 })
+    chain.ledger.hold('inclusion')
     const settling = service.settle(body)
-    await pollUntil(() => isRecorded(wallet), 'the message to be recorded')
+    await pollUntil(chain.ledger.isUnderWay, 'the message to be accepted')
     await chain.drain(wallet.address, 150_000_000n)
+    chain.ledger.release()
     expect(await settling).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     await chain.ledger.settle()
-    chain.ledger.setDelays({ inclusionMs: 0, hopMs: 0 })
     // Executed without effect: the seqno is not used.
     expect(await chain.readSeqno(wallet)).toBe(0)
     const balanceAfter = await chain.balanceOf(wallet.address)
@@ -394,12 +397,15 @@ describe('A46: a wallet that strangers send many transactions to', () => {
       return rows[0]?.state
     }
     proxy.clearCalls()
+    // The pause after the first step does not end.
+    vi.useFakeTimers({ toFake: ['performance'] })
     expect(await statusOf()).toBe('pending')
     expect(proxy.count('getTransactions')).toBeLessThan(51)
     const read = proxy.count('getTransactions')
     expect(await statusOf()).toBe('pending')
     // A pause between the steps keeps one wallet from using up the rate limit.
     expect(proxy.count('getTransactions')).toBe(read)
+    vi.useRealTimers()
     await pollUntil(async () => (await statusOf()) === 'confirmed', 'the payment to be found')
     expect(logger.messages()).not.toContain('settlement.resolve_failed')
     // What was read is not read again.
@@ -437,6 +443,8 @@ describe('A41: a failure that one endpoint reports', () => {
       url: [...liars, chain].map(({ url }) => url).join(','),
       environment: { ...shortWait, TON_CROSS_CHECK_AMOUNT: '1000000' },
     })
+    const wallet = await chain.createPayer()
+    const payer = wallet.address.toRawString()
     for (const liar of liars) {
       liar.setFault('getAddressInformation', {
         kind: 'tamper',
@@ -446,8 +454,6 @@ describe('A41: a failure that one endpoint reports', () => {
             : result,
       })
     }
-    const wallet = await chain.createPayer()
-    const payer = wallet.address.toRawString()
     const body = await clientPaidPayment({ chain, wallet, payTo: randomAddress() })
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     chain.ledger.warp(200)

@@ -37,6 +37,7 @@ export const openScene = async (): Promise<Scene> => {
     for (const close of closers.splice(0).reverse()) await close()
     chain.ledger.setDelays({ inclusionMs: 0, hopMs: 0 })
     chain.ledger.setDropping(false)
+    chain.ledger.release()
     await chain.ledger.settle()
   }
   return {

@@ -21,6 +21,14 @@ export interface Ledger {
   warp(seconds: number): void
   /** `inclusionMs`: from acceptance to the first transaction; `hopMs`: between transactions of one trace. */
   setDelays(delays: { readonly inclusionMs: number; readonly hopMs: number }): void
+  /**
+   * Messages that are accepted from now on wait until `release`, before their first transaction or after it; null: later ones
+   * do not wait.
+   */
+  hold(at: 'inclusion' | 'hop' | null): void
+  release(): void
+  /** Whether a message was accepted and its trace has not ended. */
+  isUnderWay(): boolean
   /** Whether accepted messages are lost. */
   setDropping(isDropping: boolean): void
   /** Runs work exclusively, so that no partial state is visible. */
@@ -30,7 +38,7 @@ export interface Ledger {
   /** Newest first. */
   list(address: Address): readonly LoggedTransaction[]
   listAll(): readonly LoggedTransaction[]
-  /** Waits until no message is in flight. */
+  /** Waits until no message is in flight; held ones must be released. */
   settle(): Promise<void>
 }
 
@@ -42,6 +50,8 @@ export const createLedger = async (): Promise<Ledger> => {
   const byAccount = new Map<string, LoggedTransaction[]>()
   const underWay = new Set<Promise<void>>()
   let delays = { inclusionMs: 0, hopMs: 0 }
+  let holdsAt: 'inclusion' | 'hop' | null = null
+  let released = createGate()
   let isDropping = false
   let aheadSeconds = 0
   let last: Promise<unknown> = Promise.resolve()
@@ -81,6 +91,8 @@ export const createLedger = async (): Promise<Ledger> => {
   }
 
   const run = async (message: Message): Promise<void> => {
+    const [heldAt, { opened }] = [holdsAt, released]
+    if (heldAt === 'inclusion') await opened
     if (delays.inclusionMs > 0) await sleep(delays.inclusionMs)
     const running = { allowParallel: true, now: now() }
     const steps = await chain.sendMessageIter(message, running)
@@ -93,6 +105,7 @@ export const createLedger = async (): Promise<Ledger> => {
       // No longer accepted, because another message was faster.
       if (step === null || step.done === true) return
       addToLog(step.value)
+      if (heldAt === 'hop') await opened
       if (delays.hopMs > 0) await sleep(delays.hopMs)
     }
   }
@@ -106,6 +119,15 @@ export const createLedger = async (): Promise<Ledger> => {
     setDelays: (changed) => {
       delays = changed
     },
+    hold: (at) => {
+      holdsAt = at
+    },
+    release: () => {
+      holdsAt = null
+      released.open()
+      released = createGate()
+    },
+    isUnderWay: () => underWay.size > 0,
     setDropping: (drops) => {
       isDropping = drops
     },
@@ -116,7 +138,7 @@ export const createLedger = async (): Promise<Ledger> => {
       const running = run(message)
       underWay.add(running)
       void running.finally(() => underWay.delete(running))
-      if (delays.inclusionMs + delays.hopMs === 0) await running
+      if (delays.inclusionMs + delays.hopMs === 0 && holdsAt === null) await running
     },
     list: (address) => byAccount.get(address.toRawString()) ?? [],
     listAll: () => log,
@@ -124,6 +146,14 @@ export const createLedger = async (): Promise<Ledger> => {
       while (underWay.size > 0) await Promise.all(underWay)
     },
   }
+}
+
+const createGate = () => {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
 }
 
 const describe = (error: unknown): string => {
