@@ -1,5 +1,5 @@
 import { beginCell, comment, internal, type MessageRelaxed } from '@ton/core'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ByReason, listByReason } from '../../../support/byReason.js'
 import type { CoreClient } from '../../../support/coreClient.js'
 import { expectExplained } from '../../../support/explained.js'
@@ -21,6 +21,9 @@ let service: CoreClient
 beforeAll(async () => {
   service = await scene.open()
 })
+// No message comes nearer to its expiry while it is signed and verified.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
 
 interface Case {
   readonly form?: 'clientPaid' | 'sponsored' | 'both'

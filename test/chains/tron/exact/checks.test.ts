@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Verification } from '../../../../src/schemes/scheme.js'
 import { verifyTraced } from '../../../support/explained.js'
 import { waitLimitMs } from '../../../support/pollUntil.js'
@@ -27,6 +27,9 @@ afterAll(async () => {
   await opened.close()
   await chain.stop()
 })
+// No transaction comes nearer to its expiry while it is signed and verified.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
 
 const verify = (body: unknown, { scheme } = opened): Promise<Verification> =>
   verifyTraced(scheme, readBody(body), { isAwaited: () => true })
