@@ -5,6 +5,7 @@ import { type Started, startProcess } from '../start/support.js'
 import { findChromium } from '../support/chromium.js'
 import { compiledFolderVariable, findProgram } from '../support/program.js'
 import { reservePort } from '../support/reservePort.js'
+import { patientTimeoutMs } from '../support/rpcProxy.js'
 import { openConsole, signInWith, waitForCount, waitUntilLive } from '../web/support.js'
 
 const chromium = findChromium()
@@ -45,6 +46,10 @@ describe('npm run demo', () => {
       API_KEY_REQUIRED: 'true',
       REGISTRATION: 'once',
       ANONYMOUS_REQUESTS_PER_MINUTE: '77',
+      // A busy machine must not turn a success into a pending settlement, or end a verification.
+      SETTLE_WAIT_SECONDS: '60',
+      VERIFY_DEADLINE_SECONDS: '60',
+      EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
     })
     await demo.waitFor(/Everything keeps running/)
   })

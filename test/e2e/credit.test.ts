@@ -20,14 +20,7 @@ describe('a credit score, earned by payments on a chain', () => {
   beforeAll(async () => {
     chain = await startLocalChain({ chainId: 84_532, facilitatorCount: 1 })
     for (const { address } of [ada, shop]) await chain.mint(address, 100n * dollar)
-    service = await startService({
-      databaseUrl: database.url,
-      environment: {
-        EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
-        EVM_RPC_URL_84532: chain.url,
-        EVM_POLL_INTERVAL_MS_84532: '100',
-      },
-    })
+    service = await startService({ chain, databaseUrl: database.url })
   })
   afterAll(async () => {
     await service.close()

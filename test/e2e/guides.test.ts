@@ -24,6 +24,7 @@ import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase, useTestDatabase } from '../support/postgres.js'
 import { findProgram } from '../support/program.js'
 import { reservePort } from '../support/reservePort.js'
+import { patientTimeoutMs } from '../support/rpcProxy.js'
 import { startService, type TestService } from '../support/service.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
@@ -127,6 +128,7 @@ describe('the guides', () => {
     await startFacilitator(
       {
         SANDBOX: 'true',
+        VERIFY_DEADLINE_SECONDS: '60',
         DATABASE_URL: url,
         DATA_FOLDER: folder,
         LOG_LEVEL: 'error',
@@ -291,6 +293,8 @@ describe('the guides', () => {
       environment: {
         // In place of the public endpoint.
         EVM_RPC_URL_84532: chain.url,
+        EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
+        SETTLE_WAIT_SECONDS: '60',
         DATABASE_URL: own.url,
         HOST: '127.0.0.1',
         PORT: '0',

@@ -121,6 +121,7 @@ describe('two instances behind a load balancer', () => {
       {
         HOST: '127.0.0.1',
         SANDBOX: 'true',
+        VERIFY_DEADLINE_SECONDS: '60',
         DATABASE_URL: database.url,
         KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
         RATE_LIMITS: 'off',

@@ -33,6 +33,7 @@ describe('the README of the client library', () => {
     service = await startFacilitator(
       {
         SANDBOX: 'true',
+        VERIFY_DEADLINE_SECONDS: '60',
         DATABASE_URL: database.url,
         DATA_FOLDER: join(folder, 'data'),
         LOG_LEVEL: 'error',

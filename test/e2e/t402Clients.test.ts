@@ -8,6 +8,7 @@ import {
   type VerifyResult,
   verifyResult,
 } from '../../src/protocol/results.js'
+import { nileEnvironment } from '../chains/tron/openScheme.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
 import { type T402Client, type T402Requirements, writeT402Request } from '../support/t402/client.js'
@@ -43,9 +44,7 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     environment: {
-      TRON_RPC_URL_nile: tron.url,
-      TRON_TOKENS_nile: token,
-      TRON_POLL_INTERVAL_MS_nile: '100',
+      ...nileEnvironment(tron.url, token),
       ...tonEnvironment(ton),
     },
   })

@@ -25,6 +25,15 @@ export interface CoreOptions {
   readonly measuresProcess?: boolean
 }
 
+/** Of the families that the variables configure. */
+const patientTimeouts = (environment: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.keys(environment).flatMap((name) => {
+      const [, family] = /^([A-Z]+)_RPC_URL_/.exec(name) ?? []
+      return family === undefined ? [] : [[`${family}_RPC_TIMEOUT_MS`, patientTimeoutMs]]
+    }),
+  )
+
 export const environmentFor = ({
   chain,
   databaseUrl,
@@ -48,6 +57,7 @@ export const environmentFor = ({
   VERIFY_DEADLINE_SECONDS: '60',
   // All requests of a test come from one address.
   RATE_LIMITS: 'off',
+  ...patientTimeouts(environment),
   ...environment,
 })
 

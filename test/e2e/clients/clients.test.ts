@@ -1,7 +1,9 @@
 import { base58 } from '@scure/base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nileEnvironment } from '../../chains/tron/openScheme.js'
 import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
+import { patientTimeoutMs } from '../../support/rpcProxy.js'
 import { startService, type TestService } from '../../support/service.js'
 import { type LocalSolana, startLocalSolana } from '../../support/solana/localChain.js'
 import { fundRelayWallets, tonEnvironment } from '../../support/ton/relayWallets.js'
@@ -50,9 +52,8 @@ describe.skipIf(!isInstalled)('published clients and servers', () => {
         SOLANA_PRIVATE_KEY: solana.feePayers.map(({ secretKey }) => base58.encode(secretKey)).join(','),
         SOLANA_RPC_URL_devnet: solana.url,
         SOLANA_POLL_INTERVAL_MS_devnet: '100',
-        TRON_RPC_URL_nile: tron.url,
-        TRON_TOKENS_nile: tronToken,
-        TRON_POLL_INTERVAL_MS_nile: '100',
+        SOLANA_RPC_TIMEOUT_MS: patientTimeoutMs,
+        ...nileEnvironment(tron.url, tronToken),
         ...tonEnvironment(ton),
       },
     })
