@@ -33,6 +33,7 @@ beforeAll(async () => {
   environment = {
     DATABASE_URL: database.url,
     SANDBOX: 'true',
+    VERIFY_DEADLINE_SECONDS: '60',
     RATE_LIMITS: 'off',
     LOG_LEVEL: 'error',
     KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
@@ -152,6 +153,8 @@ it(`a kill -9 loses no answered update of ${streamCount} open streams, and each 
   await pollUntil(() => streams.every(({ acknowledged }) => acknowledged > 1n), 'updates of every stream')
   await service.kill()
   await updating
+  // Updates that it had sent are committed until then.
+  await untilKilledHasEnded(database.pool())
 
   const atKill = new Map((await readAll()).map(({ id, amount }) => [id, amount]))
   for (const { id, acknowledged, sent } of streams) {

@@ -127,6 +127,8 @@ it('a kill -9 loses no answered voucher of a stream over a channel, and each is 
   await pollUntil(() => streams.every(({ acknowledged }) => acknowledged > 100n), 'updates of every stream')
   await service.kill()
   await updating
+  // Updates that it had sent are committed until then.
+  await untilKilledHasEnded(database.pool())
 
   const atKill = new Map((await readAll()).map((row) => [row.id, row]))
   for (const { id, channel, acknowledged, sent } of streams) {
