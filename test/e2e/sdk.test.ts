@@ -114,7 +114,9 @@ describe('the client library', () => {
     const client = createClient({ url: service.url, fetch: fetchLosing })
     const { payment, payTo } = await sign()
     expect(await client.settle(payment, { idempotencyKey: 'order-4711' })).toMatchObject({ success: true })
-    expect(keys).toEqual(['order-4711', 'order-4711', 'order-4711'])
+    // Two whose responses were lost; on a busy machine the third one can say that it is pending.
+    expect(keys.length).toBeGreaterThanOrEqual(3)
+    expect(new Set(keys)).toEqual(new Set(['order-4711']))
     expect(await chain.balanceOf(payTo)).toBe(amount)
   })
 
@@ -261,7 +263,7 @@ describe('the client library', () => {
     })
 
     it('asks for the outcome once more when no response has arrived until the deadline', async () => {
-      const client = createClient({ url: service.url, fetch: fetchThatHangs(() => true, 1) })
+      const client = createClient({ url: slow.url, fetch: fetchThatHangs(() => true, 1) })
       const { payment, payTo } = await sign()
       expect(await client.settle(payment)).toMatchObject({ success: true })
       expect(await chain.balanceOf(payTo)).toBe(amount)

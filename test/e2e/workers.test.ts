@@ -92,7 +92,7 @@ describe('two workers on the embedded database', () => {
     const body = await exactPayment({ chain, wallet, payTo, amount: 25_000n })
     const release = proxy.hold('eth_sendRawTransaction')
     const lost = settle(body, 'payment-1').catch(() => 'no answer')
-    await pollUntil(() => proxy.count('eth_sendRawTransaction') === 1, 'the transaction to be sent')
+    await pollUntil(() => proxy.count('eth_sendRawTransaction') > 0, 'the transaction to be sent')
     // One after the other, so that one always listens.
     for (const [index, pid] of listListening().entries()) {
       process.kill(pid, 'SIGKILL')
