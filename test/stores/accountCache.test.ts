@@ -86,11 +86,14 @@ describe('two instances that cache accounts', () => {
 
   it('query the database once for a frequently used key', async () => {
     const { key, account } = await open()
-    const before = theirs.countLookUps()
-    for (let turn = 0; turn < 100; turn += 1) {
-      expect((await theirs.accounts.findByKey(key.fingerprint))?.account).toEqual(account)
-    }
-    expect(theirs.countLookUps()).toBe(before)
+    // While the machine stands still for two seconds, no notification proves that the cache is current.
+    await pollUntil(async () => {
+      const before = theirs.countLookUps()
+      for (let turn = 0; turn < 100; turn += 1) {
+        expect((await theirs.accounts.findByKey(key.fingerprint))?.account).toEqual(account)
+      }
+      return theirs.countLookUps() === before
+    }, 'a hundred uses without a query')
   })
 
   it('know a key at once that the other one created', async () => {
@@ -169,7 +172,10 @@ describe('two instances that cache accounts', () => {
     await theirs.network.pass()
     await pollUntil(() => theirs.changes.isCurrent(), 'it to listen again')
     expect(await theirs.accounts.findByKey(key.fingerprint)).toBeNull()
-    expect(theirs.logger.messages()).toEqual(['accounts.listener_lost', 'accounts.listener_restored'])
+    // On a busy machine it can be lost more than once.
+    const messages = theirs.logger.messages()
+    expect(messages.slice(-2)).toEqual(['accounts.listener_lost', 'accounts.listener_restored'])
+    expect(new Set(messages).size).toBe(2)
   })
 
   it('listen again at once when an idle connection ends', async () => {
