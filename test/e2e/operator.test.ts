@@ -245,7 +245,8 @@ describe('the overview of a running service', () => {
     const seen = await pollUntil(async () => {
       const { json } = await ask(first, '/v1/operator/overview', { method: 'GET', headers: operator })
       const overview = operatorOverview.parse(json)
-      const isComplete = overview.unread.length === 0 && overview.instance.pauses === 1
+      const alive = overview.shared.instances?.filter(({ isAlive }) => isAlive) ?? []
+      const isComplete = overview.unread.length === 0 && overview.instance.pauses === 1 && alive.length === 2
       return isComplete ? overview : null
     }, 'a whole overview')
     const shown = seen.instance.networks.find((each) => each.network === network)
@@ -260,7 +261,6 @@ describe('the overview of a running service', () => {
     const refresh = seen.instance.jobs.find(({ name }) => name === 'refreshPauses')
     expect(refresh).toMatchObject({ isShared: false, failures: 0, succeededAt: expect.any(String) })
     expect(seen.shared.database).toBe('ok')
-    expect(seen.shared.instances?.filter(({ isAlive }) => isAlive)).toHaveLength(2)
     expect(seen.shared.jobs?.map(({ job }) => job)).toContain('reconcileSettlements')
   })
 })

@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.js'
 import { openScene } from '../chains/evm/scene.js'
 import { environmentFor } from '../support/core.js'
 import { createMemoryLogger } from '../support/memoryLogger.js'
+import { pollUntil } from '../support/pollUntil.js'
 import { useScene } from '../support/useScene.js'
 
 describe('the log of a settlement', () => {
@@ -80,11 +81,16 @@ describe('the log of a settlement', () => {
     await scene.chain.control.setAutomine(true)
     const second = await open()
     await scene.chain.control.mine()
-    await second.reconcile()
+    await pollUntil(async () => {
+      await second.reconcile()
+      return second.linesOf(settlementId).length > 0
+    }, 'the outcome')
     await scene.chain.control.reorg(2)
     await scene.chain.control.mine()
-    await second.core.detectReorgs()
-    await second.core.detectReorgs()
+    await pollUntil(async () => {
+      await second.core.detectReorgs()
+      return second.linesOf(settlementId).length > 1
+    }, 'the reorg')
     const lines = second.linesOf(settlementId)
     expect(lines.map(({ event }) => event)).toEqual(['settlement.confirmed', 'settlement.reorged'])
     for (const { fields } of [...first.linesOf(settlementId), ...lines])
