@@ -33,7 +33,7 @@ export interface DeliverWebhooksDependencies {
 
 /**
  * Accounts take turns, and receivers that hang have slots of their own: neither a backlog nor a slow receiver delays the
- * first attempt for another account. A round ends when nothing is in flight or due.
+ * first attempt for another account. A round ends when nothing is due, and nothing is in flight, of any round of this process.
  */
 export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies) => {
   const { outbox, sendWebhook, counter, logger, leaseMs = 30_000, pollMs = 500 } = dependencies
@@ -42,6 +42,9 @@ export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies)
   const slots = createDeliverySlots({ quick: concurrency, slow: slowConcurrency, slowAfterMs })
   /** The account that was drawn last from each share: the next draw begins after it. */
   const lastDrawn = { quick: '', slow: '' }
+  /** Of all rounds: statements that lease, and attempts. */
+  const leasing = new Set<Promise<unknown>>()
+  const inFlight = new Set<Promise<unknown>>()
 
   const attempt = async (leased: LeasedDelivery, stopped: AbortSignal): Promise<void> => {
     const logFields = { deliveryId: leased.id, type: leased.type, accountId: leased.accountId }
@@ -86,7 +89,7 @@ export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies)
         const sent = Promise.all(ofAccount.map((leased) => attemptInSlot(leased, share))).then(() => {
           sending.delete(accountId)
         })
-        sending.set(accountId, sent)
+        sending.set(accountId, track(inFlight, sent))
       }
     }
 
@@ -100,16 +103,18 @@ export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies)
         const except = [...sending.keys(), ...slowAccounts]
         const limits = { limit: quick, limitPerAccount: concurrencyPerAccount }
         const request = { ...limits, leaseMs, except, after: lastDrawn.quick }
-        start(await outbox.leaseDue(request), 'quick')
+        start(await track(leasing, outbox.leaseDue(request)), 'quick')
       }
       const slow = slots.countFree('slow')
       if (slow > 0 && slowAccounts.length > 0) {
         const limits = { limit: slow, limitPerAccount: 1 }
         const except = [...sending.keys()]
         const request = { ...limits, leaseMs, except, after: lastDrawn.slow, only: slowAccounts }
-        start(await outbox.leaseDue(request), 'slow')
+        start(await track(leasing, outbox.leaseDue(request)), 'slow')
       }
-      return sending.size > 0 || wasSending
+      // What another round has just leased was not due for this one.
+      await Promise.allSettled(leasing)
+      return inFlight.size > 0 || wasSending
     }
 
     let pause: Promise<unknown> | null = null
@@ -122,13 +127,19 @@ export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies)
 
     try {
       while (!stopped.aborted && (await leaseMore())) {
-        await Promise.race([...sending.values(), waitForPoll()])
+        await Promise.race([...inFlight, waitForPoll()])
       }
     } finally {
       await Promise.all(sending.values())
       stopped.removeEventListener('abort', stop)
     }
   }
+}
+
+const track = <Result>(works: Set<Promise<unknown>>, work: Promise<Result>): Promise<Result> => {
+  const tracked = work.finally(() => works.delete(tracked))
+  works.add(tracked)
+  return tracked
 }
 
 const groupByAccount = (

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { WebhookResponse } from '../../../src/ports/webhookOutbox.js'
+import { drainEventLoop } from '../../support/manualClock.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { accountOf, createWebhookWorld, turningSealer } from './support.js'
 
@@ -86,6 +87,26 @@ describe('a message', () => {
 describe('deliverWebhooks', () => {
   afterEach(() => {
     vi.useRealTimers()
+  })
+
+  it('ends a round after what another one of the process has leased', async () => {
+    const { outbox, sent, answer, set, deliver } = createWebhookWorld()
+    await set('a')
+    const { id } = outbox.write('a')
+    const response = gate<WebhookResponse>()
+    answer(() => response.opened)
+    let ended = 0
+    const rounds = [1, 2].map(() =>
+      deliver().then(() => {
+        ended += 1
+      }),
+    )
+    await pollUntil(() => sent.length === 1, 'the one attempt')
+    await drainEventLoop()
+    expect(ended).toBe(0)
+    response.open(answerOf(204))
+    await Promise.all(rounds)
+    expect(outbox.get(id)).toMatchObject({ state: 'delivered', attempts: 1 })
   })
 
   it.each([200, 201, 202, 204, 299])('treats status %i as delivered', async (status) => {
