@@ -23,9 +23,15 @@ interface FacilitatorOptions {
   readonly preload?: URL
   /** Default: the service of these sources. */
   readonly program?: Program
-  /** How long a service that runs may take until it is ready; default: the limit of one wait. */
+  /** How long a service that runs may take until it is ready; default: almost as long as a test. */
   readonly startLimitMs?: number
 }
+
+/**
+ * Below the limit of a test, so that the error shows the output. A whole process computes until it is ready, which takes more
+ * than a minute where many do.
+ */
+const defaultStartLimitMs = 110_000
 
 /** What the error of a service that did not start shows of its output. */
 const shownLines = 30
@@ -40,7 +46,7 @@ const main = new URL('../../src/main.ts', import.meta.url)
 export const startFacilitator = async (
   environment: Readonly<Record<string, string>>,
   onLogLine: (line: string) => void,
-  { preload, program = findProgram(main), startLimitMs = waitLimitMs }: FacilitatorOptions = {},
+  { preload, program = findProgram(main), startLimitMs = defaultStartLimitMs }: FacilitatorOptions = {},
 ): Promise<FacilitatorProcess> => {
   let port = Number(environment.PORT ?? 0)
   const { flags, file } = program
