@@ -188,7 +188,8 @@ describe('the guides', () => {
       await open.stop()
       await sandbox.drop()
     }
-  })
+    // Starts a service, a shop and four buyers, each a process.
+  }, 300_000)
 
   it('“Sell something in 12 lines” sells on a chain, and counts for the API key of docs/keys.md', async () => {
     const shop = await openShop()
