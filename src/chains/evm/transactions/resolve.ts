@@ -7,7 +7,7 @@ import { collectBallots, passesCrossCheck, type Vote } from '../../nodes/crossCh
 import { asHex } from '../abi/words.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Block } from '../rpc/wireShapes.js'
-import { findReceipt, type ReceiptPolicy } from './receipts/findReceipt.js'
+import { findReceipt, type ReceiptPolicy, withOtherReceipts } from './receipts/findReceipt.js'
 import { confirmedBy, resolveReceipt } from './settle.js'
 import type { SettlementJudge } from './settlementCall.js'
 
@@ -46,7 +46,12 @@ export const resolveSettlement = async (
   judge: SettlementJudge,
   policy: ResolvePolicy,
 ): Promise<Outcome> => {
-  const { outcome, resend, unpaid = [] } = await examine(rpc, settlement, judge, policy)
+  const first = await examine(rpc, settlement, judge, policy)
+  const {
+    outcome,
+    resend,
+    unpaid = [],
+  } = isUnproven(first) ? await examine(withOtherReceipts(rpc), settlement, judge, policy) : first
   if (outcome.state === 'failed') {
     const newest = unpaid.at(-1)
     const isOver = newest === undefined || judge.isRepeatable === true || !isOwed(settlement, policy)
@@ -59,6 +64,9 @@ export const resolveSettlement = async (
   if (resend !== null && !policy.isReadOnly) await rpc.send(resend)
   return outcome
 }
+
+/** The authorization is used, and the node shows no receipt that says by what. */
+const isUnproven = ({ outcome, resend }: Finding): boolean => outcome.state === 'pending' && resend === null
 
 /**
  * The success was answered, so that no retry can succeed, and the payment can still be executed: after a reorg it

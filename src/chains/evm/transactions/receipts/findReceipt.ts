@@ -139,6 +139,23 @@ const areSame = (left: Receipt, right: Receipt): boolean =>
 const describeLogs = ({ logs }: Receipt): string =>
   JSON.stringify(logs.map(({ address, topics, data }) => [address, ...topics, data])).toLowerCase()
 
+/** A node can have a block and lack receipts of it, so the other endpoints are asked for those; a silent one is not waited for. */
+export const withOtherReceipts = (rpc: Rpc): Rpc => ({
+  ...rpc,
+  getReceipt: async (transaction, endpoint) => {
+    const receipt = await rpc.getReceipt(transaction, endpoint)
+    if (receipt !== null || endpoint !== undefined) return receipt
+    const [, ...others] = rpc.listWitnesses()
+    const found = others.map(async (other) => {
+      const elsewhere = await rpc.getReceipt(transaction, other)
+      if (elsewhere === null) throw new Error('The endpoint lacks the receipt')
+      return elsewhere
+    })
+    const timeout = AbortSignal.timeout(secondEndpointTimeoutMs)
+    return await withSignal(Promise.any(found), timeout).catch(() => null)
+  },
+})
+
 const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value))
 const header = z.object({ number: hex.transform((value) => hexToBigInt(value)), hash: hex }).nullable()
 

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { sleep } from '../../../../concurrency/deadline.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { Block, Receipt } from '../../rpc/wireShapes.js'
-import { findReceipt, type ReceiptPolicy } from './findReceipt.js'
+import { findReceipt, type ReceiptPolicy, withOtherReceipts } from './findReceipt.js'
 
 /** Each new block is read once for all waits. */
 export interface ReceiptWatcher {
@@ -120,7 +120,10 @@ export const createReceiptWatcher = (rpc: Rpc, pollIntervalMs: number): ReceiptW
       if (due.length > 0) {
         // After a failed round, the cached blocks may be outdated.
         const nodes = hasNewBlock === null ? rpc : await recall(fresh)
-        await Promise.all(due.map((watch) => ask(watch, nodes)))
+        const others = withOtherReceipts(nodes)
+        // The node that has the block was asked for the receipt before.
+        const lacksReceipt = (watch: Watch) => watch.minedIn !== null && !fresh.includes(watch)
+        await Promise.all(due.map((watch) => ask(watch, lacksReceipt(watch) ? others : nodes)))
       }
       if (watches.size === 0) return
       const hasSlept = await sleep(pauseMs, woken)
