@@ -11,6 +11,13 @@ import { createSignerLanes } from '../src/stores/postgres/lanes/signerLanes.js'
 import { createWebhookOutbox } from '../src/stores/postgres/webhooks/webhookOutbox.js'
 import { addInstance } from '../test/support/instances.js'
 import { recordInLane } from '../test/support/recordInLane.js'
+import {
+  type LoggedRecords,
+  type LogPosition,
+  printLoggedRecords,
+  readLoggedRecords,
+  readLogPosition,
+} from './readLog.js'
 import { figure, printTable, toColumns } from './table.js'
 import { atLeast, atMost, type Verdict } from './verdict.js'
 
@@ -31,21 +38,18 @@ const tables = [...keptTables, ...broadcastTables, ...purgedTables]
 const steps = ['begin', 'claim', 'record', 'close', 'answer', 'final', 'deliver'] as const
 type Step = (typeof steps)[number]
 
-interface Written {
-  readonly bytes: number
-  readonly records: number
-  readonly pages: number
+interface Written extends LogPosition {
   /** Of `bytes`, those of full pages. NaN: the server has no pg_walinspect, or is older than 16. */
   readonly pageBytes: number
 }
 
-const nothing: Written = { bytes: 0, records: 0, pages: 0, pageBytes: 0 }
+interface StepCost extends Written {
+  /** By relation and kind. */
+  readonly logged: readonly LoggedRecords[]
+}
 
-const written = z.tuple([
-  z.object({ bytes: z.coerce.number(), records: z.coerce.number(), pages: z.coerce.number() }),
-])
-type Position = z.infer<typeof written>[0]
-const pageBytesRow = z.tuple([z.object({ bytes: z.coerce.number() })])
+const nothing: StepCost = { bytes: 0, records: 0, pages: 0, pageBytes: 0, logged: [] }
+
 const sizes = z.array(z.object({ name: z.string(), of: z.string(), bytes: z.coerce.number() }))
 const updates = z.array(z.object({ name: z.string(), updates: z.coerce.number(), hot: z.coerce.number() }))
 
@@ -86,6 +90,11 @@ export const measureSettlementCost = async (pool: Pool, count: number): Promise<
       meanOf(({ pages }) => pages),
       meanOf(({ pageBytes }) => pageBytes),
     ].map(figure),
+  )
+
+  printLoggedRecords(
+    steps.map((step) => ({ name: step, logged: costs[step].logged })),
+    count,
   )
 
   const disk = printTable(
@@ -143,8 +152,8 @@ const createSettler = async (pool: Pool) => {
   let number = 0
 
   /** The steps are those of one request, each done for all of a group before the next. */
-  return async (count: number): Promise<Readonly<Record<Step, Written>>> => {
-    const costs: Record<Step, Written> = {
+  return async (count: number): Promise<Readonly<Record<Step, StepCost>>> => {
+    const costs: Record<Step, StepCost> = {
       begin: nothing,
       claim: nothing,
       record: nothing,
@@ -154,15 +163,17 @@ const createSettler = async (pool: Pool) => {
       deliver: nothing,
     }
     const measure = async (step: Step, work: () => Promise<void>): Promise<void> => {
-      const start = await readWritten(pool)
+      const start = await readLogPosition(pool)
       await work()
-      const end = await readWritten(pool)
-      const { bytes, records, pages, pageBytes } = costs[step]
+      const end = await readLogPosition(pool)
+      const list = await readLoggedRecords(pool, start, end)
+      const { bytes, records, pages, pageBytes, logged } = costs[step]
       costs[step] = {
-        pageBytes: pageBytes + (await readPageBytes(pool, start, end)),
         bytes: bytes + end.bytes - start.bytes,
         records: records + end.records - start.records,
         pages: pages + end.pages - start.pages,
+        pageBytes: pageBytes + (list?.reduce((sum, each) => sum + each.pageBytes, 0) ?? Number.NaN),
+        logged: [...logged, ...(list ?? [])],
       }
     }
     for (let done = 0; done < count; done += settlementsAtOnce) {
@@ -262,28 +273,6 @@ const claimOf = (number: number, caller: string): SettlementClaim => {
 
 const vacuum = async (pool: Pool): Promise<void> => {
   for (const table of tables) await pool.query(`vacuum analyze ${table}`)
-}
-
-const readPageBytes = async (pool: Pool, start: Position, end: Position): Promise<number> => {
-  if (end.bytes === start.bytes) return 0
-  try {
-    const { rows } = await pool.query(
-      `select coalesce(sum(fpi_size), 0) as bytes
-       from pg_get_wal_stats('0/0'::pg_lsn + $1::numeric, '0/0'::pg_lsn + $2::numeric)`,
-      [start.bytes, end.bytes],
-    )
-    return pageBytesRow.parse(rows)[0].bytes
-  } catch {
-    return Number.NaN
-  }
-}
-
-const readWritten = async (pool: Pool): Promise<Position> => {
-  await pool.query('select pg_stat_force_next_flush()')
-  const { rows } = await pool.query(
-    `select pg_current_wal_insert_lsn() - '0/0' as bytes, wal_records as records, wal_fpi as pages from pg_stat_wal`,
-  )
-  return written.parse(rows)[0]
 }
 
 const readSizes = async (pool: Pool): Promise<z.infer<typeof sizes>> => {
