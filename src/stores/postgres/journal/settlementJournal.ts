@@ -6,7 +6,7 @@ import { secondsUntilNextMonth } from '../../../protocol/tiers.js'
 import { coalesce, type RunBatch } from '../database/coalesce.js'
 import { databaseUnavailable, mapDatabaseErrors } from '../database/databaseErrors.js'
 import { type Instance, isOwned } from '../database/instance.js'
-import { planStatement } from '../database/plannedStatement.js'
+import { type PlannedStatement, planStatement } from '../database/plannedStatement.js'
 import { maxCallMs } from '../database/pool.js'
 import {
   createBackgroundRetries,
@@ -61,7 +61,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
          ) s where state = 'pending' and not exists (select 1 from webhook_deliveries
            where settlement_id = $1 and type in ('settlement.pending', 'settlement.reorged'))
        )
-       ${insertSettlementEvents('open', "'settlement.pending'")}`,
+       ${insertSettlementEvents('open', "'settlement.pending'", { mayBePending: true })}`,
       [id, instance.id],
     )
   }
@@ -201,21 +201,29 @@ interface CloseRequest {
   readonly newest?: string | null | undefined
 }
 
-// Row locks in id order prevent deadlocks. A consumed row closes only for its consumer, or for the
-// reconciler. What has a shared outcome and fails is as if it had not been consumed: the same can be asked for again.
-const close = ({
-  quotaLock,
-  isLocked,
-  after,
-}: Record<'quotaLock' | 'isLocked' | 'after', string>): string => `/* close */
+interface CloseSql {
+  /** CTEs before, each with a comma. */
+  readonly locks: string
+  /** CTEs that name the rows to close. */
+  readonly open: string
+  readonly after: string
+}
+
+/** Row locks in id order prevent deadlocks. */
+const lockOpen = (isLocked: string): string => `open as (
+    select id from settlements
+    where id = any($1) and ${isOpen} and ${isLocked} order by id for update
+  )`
+// One row can be in no circle of locks: the update itself waits for it, which logs no lock.
+const oneOpen = 'open as (select id from closing)'
+
+// A consumed row closes only for its consumer, or for the reconciler. What has a shared outcome and fails is as if it had not been consumed: the same can be asked for again.
+const close = ({ locks, open, after }: CloseSql): string => `/* close */
   with closing as (
     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[],
       $8::numeric[], $9::numeric[], $10::text[])
       as c (id, state, transaction, reason, consumer, block_number, block_hash, settled_amount, gas_used, newest)
-  ), ${quotaLock} open as (
-    select id from settlements
-    where id = any($1) and state in ('claimed', 'pending') and ${isLocked} order by id for update
-  ), closed as (
+  ), ${locks} ${open}, closed as (
     update settlements s set state = c.state, transaction = coalesce(c.transaction, s.transaction),
       reason = c.reason, closed_at = now(), owner = null,
       consumed_by = case when c.state = 'failed' and ${isRenewable('s')} then null
@@ -223,21 +231,27 @@ const close = ({
       block_number = c.block_number, block_hash = c.block_hash, gas_used = c.gas_used,
       settled_amount = case when c.state = 'confirmed' then coalesce(c.settled_amount, s.amount) end
     from closing c join open using (id)
-    where s.id = c.id and (c.newest is null or s.transaction = c.newest) and (s.consumed_by is null or c.consumer is null
-      or (c.state = 'confirmed' and s.consumed_by = c.consumer))
+    where s.id = c.id and s.${isOpen} and (c.newest is null or s.transaction = c.newest)
+      and (s.consumed_by is null or c.consumer is null or (c.state = 'confirmed' and s.consumed_by = c.consumer))
     returning s.*
   ) ${after}, events as (${insertSettlementEvents('closed', "'settlement.' || s.state")})
   select id from closed`
 
-const closeWithoutRefund = planStatement(close({ quotaLock: '', isLocked: 'true', after: '' }))
+const closeOne = planStatement(close({ locks: '', open: oneOpen, after: '' }))
+const closeWithoutRefund = planStatement(close({ locks: '', open: lockOpen('true'), after: '' }))
 
 const closeWithRefund = planStatement(
   close({
-    quotaLock: `${lockQuotas("select id from closing where state = 'failed'")},`,
-    isLocked: quotasAreLocked,
+    locks: `${lockQuotas("select id from closing where state = 'failed'")},`,
+    open: lockOpen(quotasAreLocked),
     after: `, ${refundQuota}`,
   }),
 )
+
+const statementFor = (closings: readonly CloseRequest[]): PlannedStatement => {
+  if (closings.some(({ closing }) => closing.state === 'failed')) return closeWithRefund
+  return closings.length === 1 ? closeOne : closeWithoutRefund
+}
 
 const closedRow = z.object({ id: z.string() })
 
@@ -248,8 +262,7 @@ export const closeSettlements =
     // If one row is closed several times, the first counts.
     const first = new Map(requests.toReversed().map((each) => [each.id, each]))
     const closings = [...first.values()]
-    const mayFail = closings.some(({ closing }) => closing.state === 'failed')
-    const rows = await queryPlanned(pool, mayFail ? closeWithRefund : closeWithoutRefund, [
+    const rows = await queryPlanned(pool, statementFor(closings), [
       closings.map(({ id }) => id),
       closings.map(({ closing }) => closing.state),
       closings.map(({ closing }) => closing.transaction || null),

@@ -15,6 +15,21 @@ interface Broadcast {
   readonly urgentShares?: readonly UrgentShare[]
 }
 
+const isHeld = "id = any($1) and owner = $2 and state in ('claimed', 'pending')"
+
+const hold = (rows: string): string => `held as (
+    update settlements s set state = 'pending', transaction = $4,
+      transactions = array_append(transactions, $4), recorded_at = coalesce(recorded_at, now())
+    ${rows} returning s.id, s.network
+  )`
+
+// Row locks in id order prevent deadlocks. One row needs none apart from that of its update, and so no record of it in the log.
+// In both cases Postgres checks the condition again after it has waited for a lock.
+const holdOne = hold(`where ${isHeld}`)
+const holdSeveral = `open as (
+    select id from settlements where ${isHeld} order by id for update
+  ), ${hold('from open where s.id = open.id')}`
+
 /** Called before a send; returns the ids of the settlements that this instance still owns. */
 export const storeBroadcast = async (
   client: Pool | PoolClient,
@@ -22,16 +37,7 @@ export const storeBroadcast = async (
   { signed, position, settlementIds, urgentShares = [] }: Broadcast,
 ): Promise<readonly string[]> => {
   const { rows } = await client.query<{ id: string }>(
-    // Row locks in id order prevent deadlocks. Postgres checks the condition again after waiting for a lock.
-    `/* record */ with open as (
-       select id from settlements
-       where id = any($1) and owner = $2 and state in ('claimed', 'pending') order by id for update
-     ), held as (
-       update settlements s set state = 'pending', transaction = $4,
-         transactions = array_append(transactions, $4), recorded_at = coalesce(recorded_at, now())
-       from open where s.id = open.id
-       returning s.id, s.network
-     ), stored as (
+    `/* record */ with ${settlementIds.length > 1 ? holdSeveral : holdOne}, stored as (
        insert into broadcasts (network, transaction, bytes, signer, nonce, urgent_shares)
        select network, $4, $5, $6, $7, $8::jsonb from (select $3::text as network union select network from held) as own
        where network is not null and (exists (select 1 from held) or cardinality($1::uuid[]) = 0)

@@ -23,23 +23,30 @@ const settlementData = `json_strip_nulls(json_build_object(
     then substr(${consumer}, length(s.caller) + 6) end,
   'createdAt', ${isoTime('s.created_at')}, 'closedAt', ${isoTime('s.closed_at')}))`
 
+/** Of a settlement, `settlement.pending` is inserted once: its index refuses another one. */
+interface EventOptions {
+  /** Whether one of the rows may be refused by that index, and is then left out. Costs a log record for each that is not. */
+  readonly mayBePending?: boolean
+}
+
 /**
  * Rows: (account_id, type, settlement_id, data). Cannot fail the statement that changes the state. Without an active
  * webhook the event is stored for the feed.
  */
-export const insertEvents = (rows: string): string =>
+export const insertEvents = (rows: string, { mayBePending = false }: EventOptions = {}): string =>
   `insert into webhook_deliveries (account_id, type, settlement_id, data, state, due_at)
    select v.account_id, v.type, v.settlement_id, v.data,
      case when e.account_id is null then 'stored' else 'waiting' end,
      case when e.account_id is not null then now() end
    from (${rows}) v left join webhook_endpoints e on e.account_id = v.account_id and e.gone_at is null
    where v.account_id <> 'anonymous'
-   on conflict do nothing`
+   ${mayBePending ? 'on conflict do nothing' : ''}`
 
-export const insertSettlementEvents = (relation: string, type: string): string =>
+export const insertSettlementEvents = (relation: string, type: string, options?: EventOptions): string =>
   insertEvents(
     `select s.caller as account_id, ${type} as type, s.id as settlement_id, ${settlementData} as data
      from ${relation} s`,
+    options,
   )
 
 const endpointRow = z.object({

@@ -82,6 +82,7 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
     await pool.query(
       insertEvents(
         'select $1::text as account_id, $2::text as type, $3::uuid as settlement_id, $4::json as data',
+        { mayBePending: true },
       ),
       [accountId, type, settlementId ?? null, JSON.stringify(data)],
     )
