@@ -206,6 +206,8 @@ interface CloseSql {
   readonly locks: string
   /** CTEs that name the rows to close. */
   readonly open: string
+  /** Condition of row `s`, for what is not locked yet: Postgres checks it again after it has waited. */
+  readonly isStillOpen: string
   readonly after: string
 }
 
@@ -214,11 +216,12 @@ const lockOpen = (isLocked: string): string => `open as (
     select id from settlements
     where id = any($1) and ${isOpen} and ${isLocked} order by id for update
   )`
-// One row can be in no circle of locks: the update itself waits for it, which logs no lock.
-const oneOpen = 'open as (select id from closing)'
+// One row can be in no circle of locks: the update itself waits for it, which logs no lock. It is found by its id: a join with
+// `closing` would be planned as a scan of the journal while that is small, and the plan is kept while it grows.
+const oneOpen = 'open as (select ($1::uuid[])[1] as id)'
 
 // A consumed row closes only for its consumer, or for the reconciler. What has a shared outcome and fails is as if it had not been consumed: the same can be asked for again.
-const close = ({ locks, open, after }: CloseSql): string => `/* close */
+const close = ({ locks, open, isStillOpen, after }: CloseSql): string => `/* close */
   with closing as (
     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[],
       $8::numeric[], $9::numeric[], $10::text[])
@@ -231,19 +234,22 @@ const close = ({ locks, open, after }: CloseSql): string => `/* close */
       block_number = c.block_number, block_hash = c.block_hash, gas_used = c.gas_used,
       settled_amount = case when c.state = 'confirmed' then coalesce(c.settled_amount, s.amount) end
     from closing c join open using (id)
-    where s.id = c.id and s.${isOpen} and (c.newest is null or s.transaction = c.newest)
+    where s.id = c.id and ${isStillOpen} and (c.newest is null or s.transaction = c.newest)
       and (s.consumed_by is null or c.consumer is null or (c.state = 'confirmed' and s.consumed_by = c.consumer))
     returning s.*
   ) ${after}, events as (${insertSettlementEvents('closed', "'settlement.' || s.state")})
   select id from closed`
 
-const closeOne = planStatement(close({ locks: '', open: oneOpen, after: '' }))
-const closeWithoutRefund = planStatement(close({ locks: '', open: lockOpen('true'), after: '' }))
+const closeOne = planStatement(close({ locks: '', open: oneOpen, isStillOpen: `s.${isOpen}`, after: '' }))
+const closeWithoutRefund = planStatement(
+  close({ locks: '', open: lockOpen('true'), isStillOpen: 'true', after: '' }),
+)
 
 const closeWithRefund = planStatement(
   close({
     locks: `${lockQuotas("select id from closing where state = 'failed'")},`,
     open: lockOpen(quotasAreLocked),
+    isStillOpen: 'true',
     after: `, ${refundQuota}`,
   }),
 )

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { findGroup } from '../../../../src/stores/postgres/database/measuredPool.js'
 import { plannedSettings, planStatement } from '../../../../src/stores/postgres/database/plannedStatement.js'
@@ -5,7 +6,9 @@ import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { inOneMessage, queryPlanned } from '../../../../src/stores/postgres/database/statements.js'
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
+import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { emptyTables } from '../../../support/emptyTables.js'
+import { addInstance } from '../../../support/instances.js'
 import { patientPool } from '../../../support/patientPool.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { watchQueries } from '../../../support/watchQueries.js'
@@ -223,6 +226,24 @@ test('reads no table as a whole for a hold, where it was planned while the table
     const plan = JSON.stringify(results)
     expect(plan).toContain('reservations')
     expect(plan).toContain('Index')
+    expect(plan).not.toContain('Seq Scan')
+  })
+})
+
+test('finds a settlement that is closed by its id, where it was planned while the journal was empty', async () => {
+  const instance = await addInstance(database.pool)
+  await withOneConnection(async (pool) => {
+    const journal = createSettlementJournal(pool, instance)
+    const sent = await watchQueries(pool)
+    for (const _time of [1, 2]) {
+      expect(await journal.close(randomUUID(), { state: 'confirmed', transaction: '0x1' })).toBe(false)
+    }
+    const [first, second] = sent.map(String)
+    expect([isPreparing(first), isPreparing(second)]).toEqual([true, false])
+    const explained = second?.replace(/; \/\* close \*\/\s+execute /, '; explain execute ') ?? ''
+    const plan = JSON.stringify(await pool.query(explained))
+    expect(plan).toContain('settlements_pkey')
+    expect(plan).not.toContain('settlements_one_per_authorization')
     expect(plan).not.toContain('Seq Scan')
   })
 })
