@@ -16,7 +16,7 @@ interface QueueOptions<Item> {
   readonly maxItems: number
   /** How long a call waits for others. */
   readonly maxWaitMs: () => number
-  /** Set: a call waits also when idle, and anew with each one that follows it, for so long at most. */
+  /** Set: calls wait also when idle, and anew with each one that follows, until so long after the first one at most. */
   readonly waitsForLastMs?: number
   /** Whether a send is possible now; throws when no account can send at all. */
   isReady(): boolean
@@ -35,7 +35,9 @@ const burstMemoryMs = 10_000
 /** Sends at once when idle; otherwise waits briefly to fill a batch. The earliest deadline goes first. */
 export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<Item>): CallQueue<Item> => {
   const { maxItems, waitsForLastMs } = options
-  let waiting: { readonly item: Item; readonly addedAt: number; readonly dueAt: number }[] = []
+  let waiting: { readonly item: Item; readonly dueAt: number }[] = []
+  /** Not of the oldest item, which its caller may remove: the next ones would wait as long again. */
+  let lastDueAt = Number.POSITIVE_INFINITY
   let inFlight = 0
   let lastBurstAt = Number.NEGATIVE_INFINITY
   let isTaking = false
@@ -55,9 +57,12 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
     return taken
   }
 
-  /** Time until the oldest item is due. */
-  const remainingMs = (): number =>
-    waiting.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY) - performance.now()
+  /** Time until the oldest item is due or, where items wait for those that follow, the newest one. */
+  const remainingMs = (): number => {
+    const choose = waitsForLastMs === undefined ? Math.min : Math.max
+    const dueAt = waiting.map((each) => each.dueAt).reduce((one, other) => choose(one, other))
+    return Math.min(dueAt, lastDueAt) - performance.now()
+  }
 
   const isDue = (): boolean => {
     if (waiting.length === 0) return false
@@ -109,10 +114,8 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
         inFlight === 0 &&
         waiting.length === 0 &&
         now - lastBurstAt > burstMemoryMs
-      const dueAt = now + (isIdle ? 0 : options.maxWaitMs())
-      waiting.push({ item, addedAt: now, dueAt })
-      if (waitsForLastMs !== undefined)
-        waiting = waiting.map((each) => ({ ...each, dueAt: Math.min(each.addedAt + waitsForLastMs, dueAt) }))
+      if (waitsForLastMs !== undefined && waiting.length === 0) lastDueAt = now + waitsForLastMs
+      waiting.push({ item, dueAt: now + (isIdle ? 0 : options.maxWaitMs()) })
       void pump()
     },
     remove: (item) => {

@@ -168,6 +168,18 @@ describe('the call queue', () => {
     expect(sent).toEqual([['a', 'b'], ids])
   })
 
+  it('of calls that follow each other sends also where the callers of the first ones give up before', async () => {
+    const { queue, sent } = openQueue({ maxItems: 1_000, maxWaitMs: 40, waitsForLastMs: 100 })
+    const items = ['a', 'b', 'c', 'd', 'e'].map((id) => item(id))
+    for (const [index, each] of items.entries()) {
+      queue.add(each)
+      const givesUp = items[index - 2]
+      if (givesUp !== undefined) queue.remove(givesUp)
+      await pass(30)
+    }
+    expect(sent).toEqual([['c', 'd']])
+  })
+
   it('sends the last item after the maximum wait', async () => {
     const { queue, sent } = openQueue({ maxWaitMs: 20 })
     queue.add(item('a'))
