@@ -34,10 +34,11 @@ export const openScene = async (): Promise<Scene> => {
   const relays = await fundRelayWallets(chain, 4)
   const closers: (() => Promise<void>)[] = []
   const reset = async () => {
+    // Settlements of a test that failed may wait for what it holds.
+    chain.ledger.release()
     for (const close of closers.splice(0).reverse()) await close()
     chain.ledger.setDelays({ inclusionMs: 0, hopMs: 0 })
     chain.ledger.setDropping(false)
-    chain.ledger.release()
     await chain.ledger.settle()
   }
   return {

@@ -203,16 +203,26 @@ export const waitForOutcome = async (
   waitUntil: AbortSignal,
 ): Promise<Outcome> => {
   let sentAtMs = performance.now()
+  const elsewhere: { isAsked: boolean; outcome: Outcome | null } = { isAsked: false, outcome: null }
+  /** Beside the polls: an endpoint that hangs delays neither them nor what is resent. */
+  const askEveryEndpoint = async (query: ResolveQuery): Promise<void> => {
+    if (elsewhere.isAsked) return
+    elsewhere.isAsked = true
+    const resolution = await resolveCrossChecked(dependencies, query, { isThorough: true }).catch(() => null)
+    elsewhere.outcome = resolution?.outcome ?? null
+    elsewhere.isAsked = false
+  }
   while (!waitUntil.aborted) {
-    const isOverdue = performance.now() - sentAtMs >= resendAfterMs
     const query = { ...question, now: dependencies.clock.now() }
-    const resolving = resolveCrossChecked(dependencies, query, { isThorough: isOverdue })
+    const resolving = resolveCrossChecked(dependencies, query, { isThorough: false })
     // After an error the next round decides, and finally the reconciler.
     const resolution = await withSignal(resolving, waitUntil).catch(() => null)
-    if (resolution !== null && resolution.outcome.state !== 'pending') return resolution.outcome
-    if (resolution?.isWorthSending === true && isOverdue) {
+    for (const outcome of [resolution?.outcome, elsewhere.outcome])
+      if (outcome != null && outcome.state !== 'pending') return outcome
+    if (resolution?.isWorthSending === true && performance.now() - sentAtMs >= resendAfterMs) {
       sentAtMs = performance.now()
       resend?.()
+      void askEveryEndpoint(query)
     }
     await sleep(dependencies.pollIntervalMs, waitUntil)
   }

@@ -136,6 +136,25 @@ describe('with several endpoints', () => {
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
+  it('sends a lost payment again while another endpoint hangs', async () => {
+    const { chain } = scene
+    const [present, silent] = [await scene.openProxy(), await scene.openProxy()]
+    const service = await scene.open({ url: `${present.url},${silent.url}` })
+    const body = await clientPaidPayment({ chain, wallet: await chain.createPayer(), payTo: randomAddress() })
+    expect(await service.verify(body)).toMatchObject({ isValid: true })
+    const release = silent.hold('getAddressInformation')
+    chain.ledger.setDropping(true)
+    const settling = service.settle(body)
+    try {
+      // Sooner than the endpoint that hangs is given up.
+      await pollUntil(() => present.count('sendBoc') > 1, 'the payment to be sent again')
+    } finally {
+      chain.ledger.setDropping(false)
+      release()
+    }
+    expect(await settling).toMatchObject({ success: true })
+  })
+
   it('settles while one endpoint is down', async () => {
     const { chain } = scene
     const [away, present] = [await scene.openProxy(), await scene.openProxy()]
