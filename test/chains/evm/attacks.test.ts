@@ -742,11 +742,14 @@ describe('A17: a node that returns false data', () => {
   it('that two endpoints confirm and a third one contradicts earns no success for a large payment', async () => {
     const [honest, liar] = [await scene.openProxy(), await scene.openProxy()]
     // Votes after the second confirmation count for a moment only.
-    const release = honest.hold('eth_getTransactionReceipt')
+    const hold = () => honest.hold('eth_getTransactionReceipt')
+    let release = hold()
     liar.setFault(
       'eth_getTransactionReceipt',
       receiptOf((receipt) => {
         release()
+        // Until the next vote of the liar.
+        release = hold()
         return { ...receipt, status: '0x0' }
       }),
     )
@@ -757,6 +760,8 @@ describe('A17: a node that returns false data', () => {
     const { body } = await scene.plan()
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     liar.clearFaults()
+    honest.clearFaults()
+    release()
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ success: true })
   })

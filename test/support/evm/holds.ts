@@ -55,8 +55,10 @@ const toTerms = (info: Info): PaymentInfo => ({
 export const readHold = (chain: LocalChain, { version, info }: Hold) =>
   readPaymentState(chain, sets[version], toTerms(info))
 
-/** What a program other than the service does with a hold, by default as the operator. It needs no key. */
-/** On an automining chain it is mined when this returns, so that the next transaction of the account is not one in its place. */
+/**
+ * What a program other than the service does with a hold, by default as the operator. It needs no key. On an automining chain
+ * it is mined when this returns, so that the next transaction of the account is not one in its place.
+ */
 export const callEscrow = async (
   { control }: LocalChain,
   { info, version }: Hold,

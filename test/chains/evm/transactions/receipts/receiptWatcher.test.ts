@@ -15,16 +15,10 @@ import { openToyScene } from '../../toyScene.js'
 
 const scene = useScene(openToyScene)
 
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
-})
+afterEach(() => void vi.useRealTimers())
 
 /** No wait is due again, however long a machine takes: only a new block has receipts asked for. */
-const stopTime = () => {
-  const at = performance.now()
-  vi.spyOn(performance, 'now').mockReturnValue(at)
-}
+const stopTime = () => void vi.useFakeTimers({ toFake: ['performance'] })
 
 const open = async (options: EngineOptions): Promise<ToySending> => {
   const sending = await scene.openToy(options)
@@ -193,7 +187,7 @@ describe('waiting for receipts', () => {
       // A missing method is not requested repeatedly.
       [6, 0],
     ] as const) {
-      vi.restoreAllMocks()
+      vi.useRealTimers()
       const hashes = await sendMany(count)
       proxy.clearCalls()
       const waiting = hashes.map((hash) => watcher.wait(hash, patiently, within()))
