@@ -64,6 +64,7 @@ export const testApplication = 'test'
 /**
  * A clone of the template for the tests of a file, or of a `describe`. Its pools connect when they are used. With
  * `stopsClock`, `now()` stands still, so that nothing ages while the machine is busy: tests move the times that are stored.
+ * Not for holds: their statements add how long a caller still waits to `now()`, and compare that with `clock_timestamp()`.
  */
 export function useTestDatabase({ isSandbox = false, stopsClock = false } = {}): SuiteDatabase {
   const database = nameTestDatabase(isSandbox)
