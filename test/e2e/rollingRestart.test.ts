@@ -18,7 +18,7 @@ interface Backend {
   isReady: boolean
   /** Requests that were sent to it. */
   count: number
-  /** Of these, those without an answer. */
+  /** How many of these have no answer yet. */
   underWay: number
   readonly watched: Promise<void>
   stop(): void
@@ -154,7 +154,7 @@ describe('two instances behind a load balancer', () => {
   const end = async ({ instance, backend }: Awaited<ReturnType<typeof start>>) => {
     process.kill(instance.pid, 'SIGTERM')
     await pollUntil(() => !backend.isReady && backend.underWay === 0, 'the balancer to leave the instance')
-    // The end of the delay.
+    // A second signal ends the delay.
     await instance.stop()
     running.delete(instance)
     await balancer.remove(backend)

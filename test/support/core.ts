@@ -25,7 +25,7 @@ export interface CoreOptions {
   readonly measuresProcess?: boolean
 }
 
-/** Of the families that the variables configure. */
+/** Applies to the families that the variables configure. */
 const patientTimeouts = (environment: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.keys(environment).flatMap((name) => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/ports/clock.js'
 
 type ShiftedClock = Clock & { shift(milliseconds: number): void }
 
-/** As far ahead of the machine's as the test says. */
+/** It is as far ahead of the machine's as the test says. */
 export const shiftedClock = (): ShiftedClock => openClock(Date.now)
 
 /** It moves only when the test says so: no time passes for a window, an expiry or an age while a machine is busy. */

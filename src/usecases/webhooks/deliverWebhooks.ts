@@ -42,7 +42,7 @@ export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies)
   const slots = createDeliverySlots({ quick: concurrency, slow: slowConcurrency, slowAfterMs })
   /** The account that was drawn last from each share: the next draw begins after it. */
   const lastDrawn = { quick: '', slow: '' }
-  /** Of all rounds: statements that lease, and attempts. */
+  /** They hold what all rounds of the process do: statements that lease, and attempts. */
   const leasing = new Set<Promise<unknown>>()
   const inFlight = new Set<Promise<unknown>>()
 

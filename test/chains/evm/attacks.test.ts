@@ -748,7 +748,7 @@ describe('A17: a node that returns false data', () => {
       'eth_getTransactionReceipt',
       receiptOf((receipt) => {
         release()
-        // Until the next vote of the liar.
+        // It is held again until the next vote of the liar.
         release = hold()
         return { ...receipt, status: '0x0' }
       }),

@@ -93,7 +93,7 @@ export interface EngineOptions {
   readonly logger?: Logger
   readonly replaceAfterMs?: number
   readonly canPay?: (address: Address) => boolean
-  /** Whether maintenance has rounds of its own, as in a service; default: only the test calls `check`. */
+  /** Set: maintenance has rounds of its own, as in a service; default: only the test calls `check`. */
   readonly hasRounds?: boolean
   /** Replaces the lanes of the scene's database. */
   readonly wrapLanes?: (lanes: SignerLanes) => SignerLanes
@@ -106,7 +106,7 @@ export const createSigner = async ({ chain }: Scene): Promise<FacilitatorKey> =>
   return signer
 }
 
-/** Without rounds, which could send, replace or fill between any two steps of a test. */
+/** Keeps rounds away, which could send, replace or fill between any two steps of a test. */
 const waitForEnd: Clock['sleep'] = (_milliseconds, signal) =>
   new Promise((resolve) => {
     signal?.addEventListener('abort', () => resolve(false), { once: true })

@@ -25,7 +25,7 @@ describeCrashes('TRON', async () => {
       const amount = 25_000n
       chain.fund(payer.address, 100_000_000)
       await chain.mint(token, payer.address, 1_000_000n)
-      // Valid while a busy machine ends a process and starts another.
+      // It stays valid while a busy machine ends a process and starts another.
       const validity = { maxTimeoutSeconds: 600, signed: { lifetimeMs: 600_000 } }
       const body = await tronPayment({ chain, payer, payTo, token, amount, ...validity })
       const countReceived = () => chain.balanceOf(token, payTo)

@@ -13,7 +13,7 @@ export interface Slots {
   warp(slots: number): void
   /** Only warps move the slots, so that no payment expires and no block becomes final while a test is slow. */
   hold(): void
-  /** Up to the slot of the wall clock. */
+  /** Goes on at the slot of the wall clock. */
   resume(): void
   /** Replaces all blocks from this slot on. */
   fork(from: bigint): void

@@ -27,7 +27,7 @@ export interface Ledger {
    */
   hold(at: 'inclusion' | 'hop' | null): void
   release(): void
-  /** Whether a message was accepted and its trace has not ended. */
+  /** Says whether a message was accepted and its trace has not ended. */
   isUnderWay(): boolean
   /** Whether accepted messages are lost. */
   setDropping(isDropping: boolean): void

@@ -202,7 +202,7 @@ interface CloseRequest {
 }
 
 interface CloseSql {
-  /** CTEs before, each with a comma. */
+  /** CTEs that come before, each with a comma. */
   readonly locks: string
   /** CTEs that name the rows to close. */
   readonly open: string
@@ -220,7 +220,8 @@ const lockOpen = (isLocked: string): string => `open as (
 // `closing` would be planned as a scan of the journal while that is small, and the plan is kept while it grows.
 const oneOpen = 'open as (select ($1::uuid[])[1] as id)'
 
-// A consumed row closes only for its consumer, or for the reconciler. What has a shared outcome and fails is as if it had not been consumed: the same can be asked for again.
+// A consumed row closes only for its consumer, or for the reconciler. What has a shared outcome and fails is as if it had not
+// been consumed: the same can be asked for again.
 const close = ({ locks, open, isStillOpen, after }: CloseSql): string => `/* close */
   with closing as (
     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[],

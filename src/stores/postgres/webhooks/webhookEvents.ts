@@ -25,7 +25,7 @@ const settlementData = `json_strip_nulls(json_build_object(
 
 /** Of a settlement, `settlement.pending` is inserted once: its index refuses another one. */
 interface EventOptions {
-  /** Whether one of the rows may be refused by that index, and is then left out. Costs a log record for each that is not. */
+  /** Set: that index may refuse a row, which is then left out. It costs a log record for each row that is not. */
   readonly mayBePending?: boolean
 }
 

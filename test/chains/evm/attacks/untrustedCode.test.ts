@@ -39,7 +39,7 @@ const attacker: Requester = { name: '203.0.113.1', site: null }
 const other: Requester = { name: '203.0.113.2', site: null }
 const lifetimeMs = 300_000
 
-/** Of what an address may have run in a minute, nothing is given back while a machine is busy. */
+/** Gives back nothing of what an address may have run in a minute while a machine is busy. */
 const openStanding = () => open({ clock: standingClock() })
 
 const fieldsOf = (address: Hex): SignInFields => {

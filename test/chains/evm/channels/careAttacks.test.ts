@@ -54,7 +54,7 @@ const openWallet = async (
   return channel
 }
 
-/** Whether a call names the terms of the channel, as a claim does. */
+/** Says whether a call names the terms of the channel, as a claim does. */
 const isAbout = ({ config }: Channel, params: readonly unknown[]): boolean =>
   JSON.stringify(params).toLowerCase().includes(config.salt.slice(2).toLowerCase())
 

@@ -65,7 +65,7 @@ const settlePlan = async (service: Service) => {
 }
 
 interface Reorg {
-  /** Of the first new block; default: all new ones are empty. */
+  /** They are in the first new block; default: all new ones are empty. */
   readonly transactions?: readonly Hex[]
   /** Looks at the chain, or changes it, before anything that the service sends again is mined. */
   meanwhile?(): Promise<unknown>

@@ -146,7 +146,7 @@ describe('with several endpoints', () => {
     chain.ledger.setDropping(true)
     const settling = service.settle(body)
     try {
-      // Sooner than the endpoint that hangs is given up.
+      // It is sent again sooner than the endpoint that hangs is given up.
       await pollUntil(() => present.count('sendBoc') > 1, 'the payment to be sent again')
     } finally {
       chain.ledger.setDropping(false)

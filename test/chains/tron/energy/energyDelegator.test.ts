@@ -98,7 +98,7 @@ describe('energy delegation', () => {
     const { body } = await scene.plan({ ...withoutTrx, payer })
     expect(await service.settle(body)).toMatchObject({ success: true })
     const sent = proxy.calls.filter(({ method }) => method === '/wallet/broadcasthex')
-    // The payment alone, which may be sent more than once.
+    // Only the payment was sent, which may happen more than once.
     expect(new Set(sent.map(({ params }) => JSON.stringify(params))).size).toBe(1)
   })
 

@@ -81,7 +81,7 @@ const openTransaction = async (statement: string): Promise<{ end(): Promise<void
   return { end }
 }
 
-/** Of an instance of this version. */
+/** It belongs to an instance of this version. */
 const openJournal = async (): Promise<SettlementJournal> => {
   const instance = await addInstance(pool)
   await pool.query('update instances set newest_migration = $1', [newest])

@@ -111,7 +111,7 @@ export async function startOwner(
   })
   const [line] = await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
-    // Not its exit, which this process can notice before what it wrote.
+    // Its exit does not suffice: this process can notice that before what it wrote.
     once(child, 'close').then(([code]) => [JSON.stringify({ refusal: `ended with code ${code}` })]),
   ])
   const answer = greeting.parse(JSON.parse(line))

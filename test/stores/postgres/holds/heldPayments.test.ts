@@ -250,7 +250,7 @@ it('a payment is verified for an account or settled by another caller, where bot
     for (let query = 0; query < queries; query++) await database.pool.query('select 1')
     return await first.verify(nonce, 'shop')
   }
-  // Until each of them was first at times, or the race is not tried.
+  // It goes on until each of them was first at times, as otherwise the race is not tried.
   for (let round = 0; round < 40 || outcomes.size < 2; round++) {
     // A settle claims after some queries, which one takes as long as many of these.
     const verifying = verifyLater(`n${round}`, (round % 40) * Math.ceil((round + 1) / 40))

@@ -1165,7 +1165,7 @@ describe('a claim of an authorization that is reserved', () => {
     const theirJournal = createSettlementJournal(otherPool, await addInstance(pool))
     const counts = { reserved: 0, claimed: 0 }
     const isTried = () => counts.reserved > 0 && counts.claimed > 0
-    // Until each of them was first at times, or the race is not tried.
+    // It goes on until each of them was first at times, as otherwise the race is not tried.
     for (let round = 0; round < countRuns(40, 60) || !isTried(); round++) {
       const ids = Array.from({ length: 8 }, (_, index) => `r${round}-${index}`)
       const outcomes = await Promise.all(

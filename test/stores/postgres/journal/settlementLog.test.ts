@@ -34,7 +34,7 @@ const isFlushed = async (end: string): Promise<boolean> => {
 
 const extra = z.array(z.object({ record: z.string() }))
 
-/** What was logged beside the rows themselves: locks, and second records of rows that an insert could have left out. */
+/** Reads what was logged beside the rows themselves: locks, and second records of rows that an insert could have left out. */
 const listExtraRecords = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
   const start = await readPosition('insert')
   await work()

@@ -36,7 +36,7 @@ const burstMemoryMs = 10_000
 export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<Item>): CallQueue<Item> => {
   const { maxItems, waitsForLastMs } = options
   let waiting: { readonly item: Item; readonly dueAt: number }[] = []
-  /** Not of the oldest item, which its caller may remove: the next ones would wait as long again. */
+  /** It counts from the first item of a round, not from the oldest one, which its caller may remove. */
   let lastDueAt = Number.POSITIVE_INFINITY
   let inFlight = 0
   let lastBurstAt = Number.NEGATIVE_INFINITY

@@ -25,7 +25,7 @@ const open = async (options: EngineOptions): Promise<ToySending> => {
   return sending
 }
 
-/** Of each settlement; several share one. */
+/** One for each settlement, of which several share one. */
 const listTransactions = async (): Promise<readonly string[]> => {
   const { rows } = await scene.database
     .pool()
