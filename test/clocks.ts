@@ -150,6 +150,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'test/support/webhookWorker.ts systemClock.sleep',
   ],
   'It makes likely what a test repeats, or does without.': [
+    'test/chains/evm/attacks.test.ts milliseconds: 150',
     'test/chains/evm/attacks/finality.test.ts milliseconds: 200',
     'test/chains/evm/upto/settle.test.ts milliseconds: 300',
     'test/support.test/rpcProxy.test.ts milliseconds: 1',

@@ -65,7 +65,7 @@ export const resolveSettlement = async (
   return outcome
 }
 
-/** The authorization is used, and the node shows no receipt that says by what. */
+/** Something has executed the call, and the node shows no receipt of it. */
 const isUnproven = ({ outcome, resend }: Finding): boolean => outcome.state === 'pending' && resend === null
 
 /**
