@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../src/errors.js'
 import { listJobs, observeJobs, shareJobs, skipIdleRounds, startJobs } from '../src/jobs.js'
+import { createGate } from './support/gate.js'
 import { createManualClock, drainEventLoop } from './support/manualClock.js'
 import { createMemoryLogger } from './support/memoryLogger.js'
 
@@ -13,14 +14,6 @@ const setup = () => {
   }
   const job = { name: 'count', everyMs: 1_000, run }
   return { clock, logger, job, countRuns: () => runs }
-}
-
-const gate = () => {
-  let open: () => void = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open: () => open() }
 }
 
 describe('startJobs', () => {
@@ -40,7 +33,7 @@ describe('startJobs', () => {
 
   it('gives each job its own interval', async () => {
     const { clock, logger, job, countRuns } = setup()
-    const slow = gate()
+    const slow = createGate()
     const stop = startJobs([{ name: 'slow', everyMs: 1, run: () => slow.opened }, job], clock, logger)
     await clock.advance(0)
     await clock.advance(1_000)
@@ -53,7 +46,7 @@ describe('startJobs', () => {
     const { clock, logger } = setup()
     let running = 0
     let most = 0
-    const slow = gate()
+    const slow = createGate()
     const run = async () => {
       running += 1
       most = Math.max(most, running)
@@ -136,7 +129,7 @@ describe('startJobs', () => {
 
   it('stops when running jobs have finished, and starts no more', async () => {
     const { clock, logger, job, countRuns } = setup()
-    const slow = gate()
+    const slow = createGate()
     const stop = startJobs([{ name: 'slow', everyMs: 1, run: () => slow.opened }, job], clock, logger)
     await drainEventLoop()
     let isStopped = false
@@ -202,7 +195,7 @@ describe('shareJobs', () => {
   it('renews the lease during a long round, and no longer after it', async () => {
     vi.useFakeTimers()
     try {
-      const slow = gate()
+      const slow = createGate()
       let taken = 0
       const take = async () => {
         taken += 1
@@ -319,7 +312,7 @@ describe('observeJobs', () => {
     const { clock } = setup()
     const begun = clock.now()
     let isBroken = true
-    const slow = gate()
+    const slow = createGate()
     const observed = observeJobs(
       [
         { name: 'slow', everyMs: 500, isShared: true, run: () => slow.opened },

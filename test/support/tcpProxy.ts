@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, connect as openSocket, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createGate, type Gate } from './gate.js'
 import { reservePort } from './reservePort.js'
 
 export interface TcpProxy {
@@ -15,11 +16,6 @@ export interface TcpProxy {
   /** Pieces of data that passed in either direction. */
   countChunks(): number
   close(): Promise<void>
-}
-
-interface Gate {
-  readonly opened: Promise<void>
-  open(): void
 }
 
 /** The URL of a Postgres server without its Unix socket, which takes precedence; by default with the server's own port. */
@@ -140,12 +136,4 @@ export const startTcpProxy = async (target: number | (() => number)): Promise<Tc
       await resetAll()
     },
   }
-}
-
-const createGate = (): Gate => {
-  let open = (): void => undefined
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open: () => open() }
 }

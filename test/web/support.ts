@@ -141,8 +141,8 @@ export const openLivePage = async (
 }
 
 /**
- * Lets the page hear of no further event, and so not that its key was replaced: it asks again for events when its request for
- * them ends, at any moment. Returns what ends that.
+ * Answers no further request of the page for events, which would show that its key was replaced: such a request ends, and is
+ * made again, at any moment. Returns what ends that.
  */
 export const holdEvents = async (page: Page): Promise<() => Promise<void>> => {
   const events = '**/v1/events*'

@@ -112,7 +112,7 @@ export const createDeliverWebhooks = (dependencies: DeliverWebhooksDependencies)
         const request = { ...limits, leaseMs, except, after: lastDrawn.slow, only: slowAccounts }
         start(await track(leasing, outbox.leaseDue(request)), 'slow')
       }
-      // What another round has just leased was not due for this one.
+      // This round found nothing due while another one leased it: that counts as in flight.
       await Promise.allSettled(leasing)
       return inFlight.size > 0 || wasSending
     }

@@ -30,6 +30,7 @@ import {
   planPayment,
   quickFinality,
   readOneBlockLater,
+  refuseSends,
 } from './scene.js'
 import {
   cancelAuthorization,
@@ -540,7 +541,7 @@ describe('A15: front-running by a third party', () => {
     const pending = await service.settle(body)
     expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     // Otherwise it may be sent again before the third party's.
-    proxy.setFault('eth_sendRawTransaction', { kind: 'error', code: -32_000, message: 'txpool is full' })
+    refuseSends(proxy)
     await scene.chain.control.dropAllTransactions()
     await scene.chain.control.setAutomine(true)
     const theirs = await frontRun(body)

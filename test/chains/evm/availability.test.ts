@@ -12,7 +12,7 @@ import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
 import { useScene } from '../../support/useScene.js'
-import { eventually, openScene, quickFinality, type Service } from './scene.js'
+import { eventually, openScene, quickFinality, refuseSends, type Service } from './scene.js'
 
 /*
  * Effects of the monitor's rounds, which run every five seconds: the tests run concurrently and share only a
@@ -282,7 +282,7 @@ describe.concurrent('a network', () => {
       const pending = await service.settle(body)
       expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
       // Otherwise what is sent again would be mined, and revert.
-      proxy.setFault('eth_sendRawTransaction', { kind: 'error', code: -32_000, message: 'txpool is full' })
+      refuseSends(proxy)
       const statusAt = async (chainTime: number) => {
         await control.dropAllTransactions()
         await control.setNextBlockTimestamp(chainTime)

@@ -42,6 +42,7 @@ import type { FacilitatorKey } from '../../support/evm/localChain.js'
 import { createToyCall, readToyJudge, type Toy, type ToyPlan, toyClaim } from '../../support/evm/toyCall.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import { addInstance } from '../../support/instances.js'
+import { createManualClock } from '../../support/manualClock.js'
 import { waitLimitMs } from '../../support/pollUntil.js'
 import { patientTimeoutMs } from '../../support/rpcProxy.js'
 import { eventually, type Scene } from './scene.js'
@@ -106,12 +107,6 @@ export const createSigner = async ({ chain }: Scene): Promise<FacilitatorKey> =>
   return signer
 }
 
-/** Keeps rounds away, which could send, replace or fill between any two steps of a test. */
-const waitForEnd: Clock['sleep'] = (_milliseconds, signal) =>
-  new Promise((resolve) => {
-    signal?.addEventListener('abort', () => resolve(false), { once: true })
-  })
-
 export const openEngine = async (scene: Scene, options: EngineOptions = {}): Promise<OpenEngine> => {
   const { chain, database } = scene
   const { clock = systemClock, logger = silentLogger, replaceAfterMs = 30_000 } = options
@@ -152,7 +147,8 @@ export const openEngine = async (scene: Scene, options: EngineOptions = {}): Pro
     pool,
     accounts,
     replaceAfterMs,
-    clock: hasRounds ? clock : { ...clock, sleep: waitForEnd },
+    // Rounds could send, replace or fill between any two steps of a test: this clock never reaches the next one.
+    clock: hasRounds ? clock : { ...clock, sleep: createManualClock().sleep },
   })
   await maintenance.check()
   let isShut = false

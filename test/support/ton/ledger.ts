@@ -1,6 +1,7 @@
 import { type Address, beginCell, type Message, storeTransaction } from '@ton/core'
 import { Blockchain, type BlockchainTransaction, EmulationError } from '@ton/sandbox'
 import { sleep } from '../../../src/concurrency/deadline.js'
+import { createGate } from '../gate.js'
 
 export interface LoggedTransaction {
   readonly transaction: BlockchainTransaction
@@ -146,14 +147,6 @@ export const createLedger = async (): Promise<Ledger> => {
       while (underWay.size > 0) await Promise.all(underWay)
     },
   }
-}
-
-const createGate = () => {
-  let open = (): void => undefined
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open: () => open() }
 }
 
 const describe = (error: unknown): string => {

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { WebhookResponse } from '../../../src/ports/webhookOutbox.js'
+import { createGate } from '../../support/gate.js'
 import { drainEventLoop } from '../../support/manualClock.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { accountOf, createWebhookWorld, turningSealer } from './support.js'
@@ -10,15 +11,6 @@ const minute = 60 * second
 const hour = 60 * minute
 
 const answerOf = (status: number): WebhookResponse => ({ status, error: null })
-
-/** A promise that the test resolves. */
-const gate = <Value>() => {
-  let open: (value: Value) => void = () => {}
-  const opened = new Promise<Value>((resolve) => {
-    open = resolve
-  })
-  return { opened, open: (value: Value) => open(value) }
-}
 
 describe('a message', () => {
   it('is signed according to Standard Webhooks and contains only the event', async () => {
@@ -93,7 +85,7 @@ describe('deliverWebhooks', () => {
     const { outbox, sent, answer, set, deliver } = createWebhookWorld()
     await set('a')
     const { id } = outbox.write('a')
-    const response = gate<WebhookResponse>()
+    const response = createGate<WebhookResponse>()
     answer(() => response.opened)
     let ended = 0
     const rounds = [1, 2].map(() =>
@@ -171,7 +163,7 @@ describe('deliverWebhooks', () => {
     const { outbox, sent, answer, set, deliver } = createWebhookWorld({ concurrencyPerAccount: 2 })
     for (const account of ['slow', 'quick']) await set(account)
     for (let count = 0; count < 10; count++) outbox.write('slow')
-    const slow = gate<WebhookResponse>()
+    const slow = createGate<WebhookResponse>()
     answer(({ url }) => (url.startsWith('https://slow.') ? slow.opened : answerOf(204)))
 
     const round = deliver()
@@ -192,7 +184,7 @@ describe('deliverWebhooks', () => {
   it('delivers the first message of a stranger while 400 receivers hang', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const { outbox, sent, answer, set, deliver } = createWebhookWorld({ slowAfterMs: 50 })
-    const hanging = gate<WebhookResponse>()
+    const hanging = createGate<WebhookResponse>()
     answer(({ url }) => (url.startsWith('https://hang') ? hanging.opened : answerOf(204)))
     for (const account of names(400)) {
       await set(account)
@@ -224,7 +216,7 @@ describe('deliverWebhooks', () => {
       return answerOf(204)
     })
     await deliver()
-    const hanging = gate<WebhookResponse>()
+    const hanging = createGate<WebhookResponse>()
     world.sent.length = 0
     answer(({ url }) => (url.startsWith('https://hang') ? hanging.opened : answerOf(204)))
     for (const account of accounts) for (let count = 0; count < 5; count++) outbox.write(account)
@@ -253,7 +245,7 @@ describe('deliverWebhooks', () => {
     hanging.open(answerOf(204))
     await round
     sent.length = 0
-    const next = gate<WebhookResponse>()
+    const next = createGate<WebhookResponse>()
     answer(() => next.opened)
     for (let count = 0; count < 5; count++) outbox.write('hang000')
     const later = deliver()

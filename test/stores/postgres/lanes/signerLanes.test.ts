@@ -7,6 +7,7 @@ import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerL
 import { describeLaneNumbering, observeRecorder, signFor } from '../../../contracts/laneNumberingContract.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { emptyTables } from '../../../support/emptyTables.js'
+import { createGate } from '../../../support/gate.js'
 import { addInstance } from '../../../support/instances.js'
 import { usePatientQueues } from '../../../support/patientQueues.js'
 import { useTestDatabase } from '../../../support/postgres.js'
@@ -15,15 +16,6 @@ import { overTcp, startTcpProxy } from '../../../support/tcpProxy.js'
 
 const lane: Lane = { network: 'eip155:84532', signer: '0x1111111111111111111111111111111111111111' }
 const otherSigner: Lane = { ...lane, signer: '0x2222222222222222222222222222222222222222' }
-
-/** A promise that a test resolves. */
-const gate = () => {
-  let open: () => void = () => undefined
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open: () => open() }
-}
 
 const range = (from: number, length: number): readonly number[] =>
   Array.from({ length }, (_, index) => from + index)
@@ -153,8 +145,8 @@ describe('the signer lanes', () => {
     it('does not block other lanes while one is blocked', async () => {
       await lanes.advance(lane, 0)
       await lanes.advance(otherSigner, 0)
-      const signing = gate()
-      const begun = gate()
+      const signing = createGate()
+      const begun = createGate()
       const id = await claim(journals[1])
       const slow = recordOne(journals[1], id, lane, async (nonce) => {
         begun.open()
@@ -194,7 +186,7 @@ describe('the signer lanes', () => {
       const farLanes = createSignerLanes(farPool, farInstance)
       try {
         const id = await claim(far)
-        const gone = gate()
+        const gone = createGate()
         const vanished = recordInLane({ journal: far, lanes: farLanes }, id, {
           lane,
           sign: async (nonce) => {
