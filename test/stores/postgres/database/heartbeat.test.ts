@@ -270,8 +270,8 @@ describe('an instance without requests', () => {
   const addOthers = async () => {
     await pool.query(
       `insert into instances (id)
-       select ((case when n <= floor(extract(epoch from now()) / 2)::bigint % 8 then '0' else 'f' end)
-         || lpad(n::text, 7, '0') || '-0000-4000-8000-000000000000')::uuid
+       select ((case when n <= floor(extract(epoch from now()) / 2)::bigint % 8 then '0000000' else 'fffffff' end)
+         || n::text || '-0000-4000-8000-000000000000')::uuid
        from generate_series(1, 9) as n`,
     )
     await pool.query("update instances set seen_at = now() + interval '5 minutes'")
