@@ -201,7 +201,7 @@ describe('a forged row of a direct payment', () => {
     [
       'the state failed, with its consumer',
       'payment_unrecorded',
-      set(`state = 'failed', settled_amount = null`),
+      set(`state = 'failed', reason = 'transaction_failed', settled_amount = null`),
     ],
     [
       'the state pending',
@@ -216,7 +216,9 @@ describe('a forged row of a direct payment', () => {
     [
       'the state failed and another payee',
       'payment_differs',
-      set(`state = 'failed', settled_amount = null, pay_to = 'mallory.testnet'`),
+      set(
+        `state = 'failed', reason = 'transaction_failed', settled_amount = null, pay_to = 'mallory.testnet'`,
+      ),
     ],
   ]
   it.each(forgeries)('with %s is a difference: %s', async (_, kind, forge) => {

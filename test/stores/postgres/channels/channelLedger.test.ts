@@ -273,7 +273,8 @@ describe('what is seen on chain', () => {
     await ledger.markSwept(listed)
     expect(await list()).toHaveLength(1)
     await pool.query(
-      `update settlements set state = 'failed', closed_at = now(), block_number = null, block_hash = null where id = $1`,
+      `update settlements set state = 'failed', reason = 'transaction_failed', closed_at = now(), block_number = null,
+         block_hash = null where id = $1`,
       [sweep],
     )
     expect((await listAsked(3)).toSorted()).toEqual(['large', 'old', 'rival'])

@@ -302,7 +302,7 @@ describe('a reservation', () => {
     )
     expect(await isUnclaimed()).toBe(false)
     await pool.query(
-      "update settlements set state = 'failed', settled_amount = null where state = 'confirmed'",
+      "update settlements set state = 'failed', reason = 'transaction_failed', settled_amount = null where state = 'confirmed'",
     )
     expect(await isUnclaimed()).toBe(false)
   })
