@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { ChannelLedger } from '../../../ports/channelLedger.js'
 import { selectColumns } from '../database/statements.js'
+import { isNotFailed } from '../journal/settlementStates.js'
 
 /* What receivers are owed over all channels, and to which accounts. */
 
@@ -38,7 +39,7 @@ const markSwept = `
 // In every collation digits come before letters: the index of open authorizations finds those that begin with the name.
 const findSweep = `
   select from settlements s where s.authorization_id >= $1::text and s.authorization_id < $1::text || 'z'
-    and s.state <> 'failed'
+    and ${isNotFailed('s')}
     and case when starts_with(s.authorization_id, $1::text)
       then substr(s.authorization_id, length($1::text) + 1)::numeric >= $2::numeric
         and substr(s.authorization_id, length($1::text) + 1)::numeric < $3::numeric end limit 1`

@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { CreditStore, WalletFacts } from '../../../ports/creditStore.js'
 import { inTransaction } from '../database/statements.js'
+import { isConfirmed } from '../journal/settlementStates.js'
 import { recountWallet } from './recountWallet.js'
 import { keepFacts, readPaid, selectPaid } from './returnedFlow.js'
 
@@ -166,7 +167,7 @@ const findFirstOfEdges = `
   update credit_edges e set first_at = least((
     select a.first_at from archived_credit a where a.payer = e.payer and a.payee = e.payee), (
     select min(s.created_at) from settlements s
-    where s.payer_wallet = substr(e.payer, strpos(e.payer, ':') + 1) and s.state = 'confirmed'
+    where s.payer_wallet = substr(e.payer, strpos(e.payer, ':') + 1) and ${isConfirmed('s')}
       and s.dollar_decimals is not null and credit_wallet(s.network, s.payer_wallet) = e.payer
       and credit_wallet(s.network, s.payee_wallet) = e.payee
       and credit_counts(s.payer_wallet, s.payee_wallet,

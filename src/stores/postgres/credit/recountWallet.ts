@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Recount } from '../../../ports/creditStore.js'
 import { isCanceled } from '../database/databaseErrors.js'
 import { inTransaction } from '../database/statements.js'
+import { hasFailed, isConfirmed } from '../journal/settlementStates.js'
 
 const result = z.tuple([z.object({ repairs: z.coerce.number() })])
 
@@ -17,9 +18,9 @@ const compare = `
     select payee, sum(payments)::bigint as payments, sum(volume) as volume, min(first_at) as first_at from (
       select credit_wallet(network, payee_wallet) collate "C" as payee, 1 as payments, worth as volume,
         created_at as first_at
-      from settlements,
+      from settlements s,
         lateral (select credit_worth(coalesce(settled_amount, amount), dollar_decimals) as worth) w
-      where payer_wallet = $2 and state = 'confirmed' and dollar_decimals is not null
+      where payer_wallet = $2 and ${isConfirmed('s')} and dollar_decimals is not null
         and credit_wallet(network, payer_wallet) = $1 and credit_counts(payer_wallet, payee_wallet, worth)
       union all
       select payee, payments, volume, first_at from archived_credit where payer = $1) c
@@ -34,11 +35,11 @@ const compare = `
       or (payments > 0 and first_at is distinct from had_first_at and not are_dates_late)
   ), failing as (
     select distinct s.authorization_id from settlements s
-    where s.payer_wallet = $2 and s.state = 'failed' and s.dollar_decimals is not null
+    where s.payer_wallet = $2 and ${hasFailed('s')} and s.closed_at is not null and s.dollar_decimals is not null
       and credit_wallet(s.network, s.payer_wallet) = $1 and credit_is_fault(s.reason)
       and credit_counts(s.payer_wallet, s.payee_wallet, credit_worth(s.amount, s.dollar_decimals))
       and not exists (select 1 from settlements c
-        where c.authorization_id = s.authorization_id and c.state = 'confirmed')
+        where c.authorization_id = s.authorization_id and ${isConfirmed('c')})
   ), missing as (
     insert into credit_failures (authorization_id, wallet)
     select authorization_id, $1 from failing

@@ -24,6 +24,7 @@ const unknownOutcomes = /^(08|40003|57P|58)/
 
 const queryCanceled = '57014'
 const lockNotAvailable = '55P03'
+const uniqueViolation = '23505'
 
 /** The one place that says what a failed statement means for those who sent it. */
 export const classifyFailure = (error: unknown): DatabaseFailure => {
@@ -76,6 +77,10 @@ export const isRolledBack = (error: unknown): boolean =>
 /** A lock was not free within `lock_timeout`. */
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof DatabaseError && error.code === lockNotAvailable
+
+/** A row has the key of another one that is committed. */
+export const isUniqueViolation = (error: unknown): boolean =>
+  error instanceof DatabaseError && error.code === uniqueViolation
 
 /** Others have the locks that the transaction needs: it was rolled back, and can be tried again. */
 export const isLockConflict = (error: unknown): boolean =>

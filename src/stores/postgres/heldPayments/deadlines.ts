@@ -4,6 +4,7 @@ import type { HeldPayments } from '../../../ports/heldPayments.js'
 import { atDeadline, heldStatus } from '../../../protocol/heldPayments.js'
 import { inTransaction } from '../database/statements.js'
 import { hurrySettlement } from '../journal/hurrySettlement.js'
+import { hasFailed, isOpen } from '../journal/settlementStates.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { columns, readHeld } from './heldRow.js'
 
@@ -28,7 +29,7 @@ const openRow = z.object({ status: heldStatus, is_begun: z.boolean(), is_past: z
 const findOpen = `
   select status, capture_deadline <= $2::timestamptz as is_past, acting_since is not null or exists (
     select from hold_moves m join settlements s on s.authorization_id = m.authorization_id
-    where m.held_payment_id = h.id and m.idempotency_key like 'deadline %' and s.state in ('claimed', 'pending')) as is_begun
+    where m.held_payment_id = h.id and m.idempotency_key like 'deadline %' and ${isOpen('s')}) as is_begun
   from held_payments h where id = $1`
 
 /**
@@ -41,14 +42,14 @@ const isNear = `h.at_deadline in ('capture', 'void') and h.status in ('pending',
 // One that is open for longer may be mined and not final yet, or displaced: it must not keep others from acting.
 const countOpen = `
   select least($7::bigint, count(*)) from near n join hold_moves m on m.held_payment_id = n.id and m.idempotency_key like 'deadline %'
-    join settlements s on s.authorization_id = m.authorization_id and s.state in ('claimed', 'pending')
+    join settlements s on s.authorization_id = m.authorization_id and ${isOpen('s')}
       and s.created_at > now() - interval '2 minutes'
   where n.act_at is not null`
 
 // A nonce that another program used costs nothing. The clock of the database, by which rows are recorded, says how long ago that was.
 const findReverted = `
   select from hold_moves m join settlements s on s.authorization_id = m.authorization_id
-  where m.held_payment_id = $1 and m.idempotency_key like 'deadline %' and s.state = 'failed' and s.transaction is not null
+  where m.held_payment_id = $1 and m.idempotency_key like 'deadline %' and ${hasFailed('s')} and s.transaction is not null
     and s.reason <> 'settlement_displaced' and s.created_at >= now() - $2::float8 * interval '1 millisecond' limit 1`
 
 /**

@@ -4,7 +4,7 @@ import type { HeldPayments, HoldMove, HoldSettlement, StoredMove } from '../../.
 import { heldStatus, moveType } from '../../../protocol/heldPayments.js'
 import { keyKeptMs } from '../../../protocol/requestLimits.js'
 import { hasNul, inTransaction, runInBatches } from '../database/statements.js'
-import { takesAuthorization } from '../journal/settlementRow.js'
+import { isConfirmed, newestTransaction, takesAuthorization } from '../journal/settlementStates.js'
 import { insertEvents } from '../webhooks/webhookEvents.js'
 import { createDeadlines } from './deadlines.js'
 import { amount, columns, readHeld } from './heldRow.js'
@@ -65,7 +65,7 @@ const settlements = `
        and (m.fingerprint is null or s.fingerprint = m.fingerprint) and ${takesAuthorization('s')}
      order by s.created_at desc limit $3)
   )
-  select id, type, state, authorized_amount as amount, transaction, is_automatic as "isAutomatic",
+  select id, type, state, authorized_amount as amount, ${newestTransaction('made')} as transaction, is_automatic as "isAutomatic",
     created_at as "createdAt" from made order by created_at, id`
 
 /**
@@ -211,7 +211,7 @@ export const createHeldPayments = (pool: Pool, views: Pool = pool): HeldPayments
     const { rows } = await pool.query(
       // An equal request from the same state was refused: the success is that of the key that earned it.
       `select m.idempotency_key as key, m.move from hold_moves m join settlements s
-         on s.authorization_id = m.authorization_id and s.fingerprint = m.fingerprint and s.state = 'confirmed'
+         on s.authorization_id = m.authorization_id and s.fingerprint = m.fingerprint and ${isConfirmed('s')}
        where m.held_payment_id = $1 and m.part = 'request' and m.move ->> 'voidsRemainder' = 'true'
          and coalesce(right(s.consumed_by, length(m.idempotency_key) + 1) = ':' || m.idempotency_key, true)
        order by m.created_at limit 1`,

@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { takesAuthorization } from '../journal/settlementRow.js'
+import {
+  hasFailed as hasFailedState,
+  isConfirmed,
+  isOpen,
+  takesAuthorization,
+} from '../journal/settlementStates.js'
 
 /** A caller that asks for an authorization, as SQL expressions; the fields are those of `FundsHold`. */
 interface Asking {
@@ -18,10 +23,8 @@ interface SettlementFacts {
 }
 
 const hasFailed = (settlement: string, row: string): string =>
-  `${row}.holder in ('verify', 'settle') and ${settlement}.state = 'failed' and ${settlement}.closed_at >= ${row}.reserved_at
+  `${row}.holder in ('verify', 'settle') and ${hasFailedState(settlement)} and ${settlement}.closed_at >= ${row}.reserved_at
     and (${settlement}.reason <> 'settlement_abandoned' or coalesce(${row}.account, 'anonymous') = 'anonymous')`
-
-const isOpen = (settlement: string): string => `${settlement}.state in ('claimed', 'pending')`
 
 /** Asked where they are needed, which is planned anew each time. */
 const askFacts = (row: string): SettlementFacts => {
@@ -29,7 +32,7 @@ const askFacts = (row: string): SettlementFacts => {
     `exists (select 1 from settlements s where s.authorization_id = ${row}.authorization_id and ${condition})`
   return {
     isOpen: exists(isOpen('s')),
-    isConfirmed: exists("s.state = 'confirmed'"),
+    isConfirmed: exists(isConfirmed('s')),
     hasFailed: exists(hasFailed('s', row)),
   }
 }
@@ -39,12 +42,12 @@ const askFacts = (row: string): SettlementFacts => {
  * the settlements of an authorization: those that take it, and those that failed.
  */
 export const readFacts = (row: string): string => `(
-  select coalesce(bool_or(${isOpen('s')}), false) as is_open, coalesce(bool_or(s.state = 'confirmed'), false) as is_confirmed,
+  select coalesce(bool_or(${isOpen('s')}), false) as is_open, coalesce(bool_or(${isConfirmed('s')}), false) as is_confirmed,
     coalesce(bool_or(${hasFailed('s', row)}), false) as has_failed
   from (
     select f.* from settlements f where f.authorization_id = ${row}.authorization_id and ${takesAuthorization('f')}
     union all
-    select f.* from settlements f where f.authorization_id = ${row}.authorization_id and f.state = 'failed') s)`
+    select f.* from settlements f where f.authorization_id = ${row}.authorization_id and ${hasFailedState('f')}) s)`
 
 export const columnFacts = (name: string): SettlementFacts => ({
   isOpen: `${name}.is_open`,

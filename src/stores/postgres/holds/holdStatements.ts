@@ -4,7 +4,7 @@ import type { Funds, FundsHold, HoldObstacle, HoldResult } from '../../../ports/
 import { databaseUnavailable } from '../database/databaseErrors.js'
 import { planStatement } from '../database/plannedStatement.js'
 import { hasNul } from '../database/statements.js'
-import { takesAuthorization } from '../journal/settlementRow.js'
+import { takesAuthorization } from '../journal/settlementStates.js'
 import {
   columnFacts,
   hasEnded,

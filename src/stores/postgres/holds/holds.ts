@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { Holds } from '../../../ports/holds.js'
 import { inTransaction, purgeExpired } from '../database/statements.js'
+import { hasFailed, isNotFailed } from '../journal/settlementStates.js'
 import { hasEnded, isBeingSettled, isPromised, takenBy, takenByWord } from './holdRules.js'
 import { createPlaceHolds } from './placeHolds.js'
 
@@ -33,7 +34,7 @@ const needsPromise = `
       where r.authorization_id = $1 and r.account = $2 and ${isPromised('r')} and not ${hasEnded('r')})
     and not exists (
       select from settlements s
-      where s.authorization_id = $1 and s.state in ('claimed', 'pending', 'confirmed')) as is_needed`
+      where s.authorization_id = $1 and ${isNotFailed('s')}) as is_needed`
 
 const need = z.object({ is_needed: z.boolean() })
 
@@ -45,7 +46,7 @@ const isOfSettlement = 'r.authorization_id = $1 and $2::timestamptz = any(r.sett
 const isIdle = `r.holder = 'settle' and not ${isBeingSettled('r')}
   and not exists (select from unnest(r.settling) s where s <> $2::timestamptz and s > now() - interval '1 minute')
   and not exists (select from settlements s
-    where s.authorization_id = r.authorization_id and s.state = 'failed' and s.closed_at >= r.reserved_at)`
+    where s.authorization_id = r.authorization_id and ${hasFailed('s')} and s.closed_at >= r.reserved_at)`
 
 const deleteUnclaimed = `
   delete from reservations r where ${isOfSettlement} and ${isIdle} and coalesce(r.verified_until <= now(), true)`

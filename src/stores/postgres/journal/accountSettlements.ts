@@ -8,6 +8,7 @@ import type {
 import { hasNul } from '../database/statements.js'
 import { newestSettlements } from './settlementOverview.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
+import { newestTransaction } from './settlementStates.js'
 
 const feeRow = z.object({ fee: z.string() })
 
@@ -39,15 +40,25 @@ const byId = (conditions: string): string => `
   found as (
     select s.id, s.created_at from settlements s where s.id = $6::uuid and ${scope} and ${conditions})`
 
+const isSearched = (transaction: string): string => `${transaction} in ($6, lower($6), upper($6))`
+
 /**
- * By the index of transactions, once for each network of the account. Payers are looked for only where no transaction is
+ * By the index of transactions, once for each network of the account; what a later version has not closed yet has its
+ * transactions listed in `broadcast_settlements` alone. Payers are looked for only where no transaction is
  * found: with them the cost is that of `page`. A subquery with a limit and an array, because joins may be planned as scans
  * of the journal.
  */
 const byTransactionOrPayer = (page: string, conditions: string): string => `${page}, sent as materialized (
     select f.id, f.created_at from networks n cross join lateral (
       select s.id, s.created_at from settlements s
-      where s.network = n.network and s.transaction in ($6, lower($6), upper($6)) and ${scope} and ${conditions}
+      where s.network = n.network and ${isSearched('s.transaction')} and ${scope} and ${conditions}
+      order by s.created_at desc, s.id desc limit $5) f
+    union all
+    select f.id, f.created_at from networks n cross join lateral (
+      select s.id, s.created_at from settlements s
+      where s.id = any(array(select c.settlement_id from broadcast_settlements c
+          where c.network = n.network and ${isSearched('c.transaction')}))
+        and s.transaction is null and ${isSearched(newestTransaction('s'))} and ${scope} and ${conditions}
       order by s.created_at desc, s.id desc limit $5) f
   ), found as (
     select id, created_at from sent

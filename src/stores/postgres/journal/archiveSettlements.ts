@@ -13,6 +13,7 @@ import { inTransaction } from '../database/statements.js'
 import { insertAction } from '../operator/operatorRecords.js'
 import { readIds, removeUnfinished, toCsv, verifyArchive } from './archiveFile.js'
 import { createBroadcastRetention, listNetworks } from './broadcastRetention.js'
+import { hasFailed, isConfirmed } from './settlementStates.js'
 
 interface ArchiveOptions {
   /** A compressed CSV. Where it exists, it is the file of an archive that was interrupted. */
@@ -44,18 +45,18 @@ const pauseMs = 50
  * attempt of its authorization, whose payer would count as failing; no stream or intent that names it; no signed bytes. Of
  * the payees of families that sponsor payments, one later payment stays. $2: created, closed and consumed before.
  */
-const isArchivable = `s.state = 'confirmed' and (s.block_hash is null or s.is_final)
+const isArchivable = `${isConfirmed('s')} and (s.block_hash is null or s.is_final)
   and s.created_at < $2::timestamptz and s.closed_at < $2::timestamptz
   and exists (select from consumed_authorizations c where c.digest = digest_authorization(s.authorization_id)
     and c.settlement_id = s.id and c.consumed_at < $2::timestamptz)
-  and not exists (select from settlements f where f.authorization_id = s.authorization_id and f.state = 'failed')
+  and not exists (select from settlements f where f.authorization_id = s.authorization_id and ${hasFailed('f')})
   and not exists (select from broadcast_settlements c
     where c.network = s.network and c.transaction = any(s.transactions) and c.settlement_id = s.id)
   and not case when s.fingerprint ~ '^stream:[0-9a-f-]{36}$'
     then exists (select from streams t where t.id = substr(s.fingerprint, 8)::uuid) else false end
   and not exists (select from intents i where i.settlement_id = s.id)
   and not ((s.network like 'ton:%' or s.network like 'tron:%') and not exists (select from settlements l
-    where l.network = s.network and l.payee_wallet = s.payee_wallet and l.state = 'confirmed'
+    where l.network = s.network and l.payee_wallet = s.payee_wallet and ${isConfirmed('l')}
       and (l.network like 'ton:%' or l.network like 'tron:%') and l.created_at >= $2::timestamptz))`
 
 const columnRow = z.object({ name: z.string() })

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { BroadcastRetention } from '../../../ports/settlementJournal.js'
+import { isConfirmed } from './settlementStates.js'
 
 const settlementsAtOnce = 500
 const batchesPerRound = 200
@@ -14,9 +15,9 @@ const batchRow = z.tuple([z.object({ settlements: z.coerce.number(), dropped: z.
 /** One index entry for each network. */
 export const listNetworks = `
   with recursive networks (network) as (
-    (select network from settlements where state = 'confirmed' order by network limit 1)
+    (select s.network from settlements s where ${isConfirmed('s')} order by s.network limit 1)
     union all
-    select (select s.network from settlements s where s.state = 'confirmed' and s.network > n.network
+    select (select s.network from settlements s where ${isConfirmed('s')} and s.network > n.network
       order by s.network limit 1)
     from networks n where n.network is not null
   ) select network from networks where network is not null`
@@ -68,7 +69,7 @@ const dropNext = `
   ), ${dropOf(`page as (
     select s.id, s.created_at, s.transactions, ${isDone('s')} as is_done from settlements s
     -- A day, so that few are passed before they close.
-    where s.state = 'confirmed' and s.network = $1 and s.created_at < $2::timestamptz - interval '1 day'
+    where ${isConfirmed('s')} and s.network = $1 and s.created_at < $2::timestamptz - interval '1 day'
       and (s.created_at, s.id) > ((select created_at from cursor), (select id from cursor))
     order by s.created_at, s.id limit $3
   )`)}, advanced as (

@@ -3,12 +3,13 @@ import { z } from 'zod'
 import type { QuotaCharge } from '../../../ports/quotas.js'
 import type { ClaimedHold, Settlement, SettlementClaim } from '../../../ports/settlementJournal.js'
 import type { RunBatch } from '../database/coalesce.js'
-import { isLockTimeout } from '../database/databaseErrors.js'
+import { isLockTimeout, isUniqueViolation } from '../database/databaseErrors.js'
 import type { Instance } from '../database/instance.js'
 import { type PlannedStatement, planStatement } from '../database/plannedStatement.js'
 import { inTransaction, queryPlanned, toMonth, withoutNul } from '../database/statements.js'
 import { hasEnded, takenBy } from '../holds/holdRules.js'
-import { readSettlement, settlementColumns, takesAuthorization } from './settlementRow.js'
+import { readSettlement, settlementColumns } from './settlementRow.js'
+import { takesAuthorization, takesAuthorizationAsInserted } from './settlementStates.js'
 
 interface ClaimRequest {
   readonly id: string
@@ -39,9 +40,8 @@ const row = z.object({
  * authorization is not free within a second, those that are not free at that time are held, and the others are claimed
  * without them.
  */
-export const claimSettlements =
-  (pool: Pool, instance: Instance): RunBatch<ClaimRequest, ClaimResult> =>
-  async (claims, endsAt) => {
+export const claimSettlements = (pool: Pool, instance: Instance): RunBatch<ClaimRequest, ClaimResult> => {
+  const claimOnce: RunBatch<ClaimRequest, ClaimResult> = async (claims, endsAt) => {
     try {
       return await claimTogether(instance, claims, (planned, values) => queryPlanned(pool, planned, values))
     } catch (error) {
@@ -49,6 +49,17 @@ export const claimSettlements =
       return await inTransaction(pool, (client) => claimFree(client, instance, claims), { endsAt })
     }
   }
+  return async (claims, endsAt) => {
+    try {
+      return await claimOnce(claims, endsAt)
+    } catch (error) {
+      // `on conflict` considers valid indexes only. While a later version builds its unique index, that one already refuses the
+      // loser of a race with this error. The winner is committed then: the other index finds it, and the claim is a duplicate.
+      if (!isUniqueViolation(error)) throw error
+      return await claimOnce(claims, endsAt)
+    }
+  }
+}
 
 // The locks of `find_holds`, which the claim takes again. Here none is waited for.
 const tryLocks = `select id from unnest($1::text[]) as l (id) where pg_try_advisory_xact_lock(hashtextextended(id, 13))`
@@ -186,7 +197,7 @@ const opened = (source: string): string => `opened as (
     a.authorized_amount, a.details, a.quota_holder, a.proof_fingerprint, a.payer_wallet, a.payee_wallet,
     a.dollar_decimals, 'claimed', $19
   from ${source} order by a.authorization_id collate "C"
-  on conflict (authorization_id) where state <> 'failed' or consumed_by is not null do nothing
+  on conflict (authorization_id) where ${takesAuthorizationAsInserted} do nothing
   returning ${settlementColumns}, s.quota_month
 )`
 

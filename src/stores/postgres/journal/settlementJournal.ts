@@ -18,7 +18,8 @@ import {
 import { ensureQuotaRow, lockQuotas, quotasAreLocked, refundQuota } from '../quota/quotas.js'
 import { insertSettlementEvents } from '../webhooks/webhookEvents.js'
 import { claimSettlements, isRenewable } from './claimSettlements.js'
-import { readSettlement, settlementColumns, takesAuthorization } from './settlementRow.js'
+import { readSettlement, settlementColumns } from './settlementRow.js'
+import { newestTransaction, takesAuthorization } from './settlementStates.js'
 import { storeBroadcast } from './storeBroadcast.js'
 
 const isOpen = "state in ('claimed', 'pending')"
@@ -154,7 +155,7 @@ export const createSettlementJournal = (pool: Pool, instance: Instance): Settlem
       const isTaken = await releaseOnFailure(
         id,
         update(
-          `update settlements set owner = $2 where id = $1 and state = 'pending' and transaction = $3
+          `update settlements s set owner = $2 where id = $1 and state = 'pending' and ${newestTransaction('s')} = $3
            and (owner is null or not ${isOwned('owner', 'created_at')})`,
           [id, instance.id, transaction],
         ),
@@ -228,14 +229,14 @@ const close = ({ locks, open, isStillOpen, after }: CloseSql): string => `/* clo
       $8::numeric[], $9::numeric[], $10::text[])
       as c (id, state, transaction, reason, consumer, block_number, block_hash, settled_amount, gas_used, newest)
   ), ${locks} ${open}, closed as (
-    update settlements s set state = c.state, transaction = coalesce(c.transaction, s.transaction),
+    update settlements s set state = c.state, transaction = coalesce(c.transaction, ${newestTransaction('s')}),
       reason = c.reason, closed_at = now(), owner = null,
       consumed_by = case when c.state = 'failed' and ${isRenewable('s')} then null
         else coalesce(s.consumed_by, case when c.state = 'confirmed' then c.consumer end) end,
       block_number = c.block_number, block_hash = c.block_hash, gas_used = c.gas_used,
       settled_amount = case when c.state = 'confirmed' then coalesce(c.settled_amount, s.amount) end
     from closing c join open using (id)
-    where s.id = c.id and ${isStillOpen} and (c.newest is null or s.transaction = c.newest)
+    where s.id = c.id and ${isStillOpen} and (c.newest is null or ${newestTransaction('s')} = c.newest)
       and (s.consumed_by is null or c.consumer is null or (c.state = 'confirmed' and s.consumed_by = c.consumer))
     returning s.*
   ) ${after}, events as (${insertSettlementEvents('closed', "'settlement.' || s.state")})

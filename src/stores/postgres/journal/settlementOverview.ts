@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Settlement, SettlementState } from '../../../ports/settlementJournal.js'
 import type { SettlementOverview, SponsoringHistory } from '../../../ports/settlementOverview.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
+import { hasFailed, isConfirmed, isOpen } from './settlementStates.js'
 
 // The cursor is an id: a Date would lose microseconds.
 const bounds = `($1::text is null or s.network = $1) and ($2::timestamptz is null or s.created_at >= $2)
@@ -13,13 +14,11 @@ const isListedOpen = 's.id = any(array(select settlement_id from open_settlement
 
 const openPage = `page as (
   select s.id, s.created_at from settlements s
-  where ${isListedOpen} and s.state in ('claimed', 'pending') and ${bounds} order by s.created_at desc, s.id desc limit $4)`
+  where ${isListedOpen} and ${isOpen('s')} and ${bounds} order by s.created_at desc, s.id desc limit $4)`
 
-/** A literal status matches the partial index. */
 const closedPage = (status: 'confirmed' | 'failed', isOfOneNetwork: boolean): string =>
   newestSettlements({
-    scope: `s.state = '${status}'`,
-    states: [status],
+    scope: isClosedAs(status),
     network: isOfOneNetwork ? '$1' : null,
     bounds,
     limit: '$4',
@@ -60,7 +59,8 @@ export const createSettlementOverview = (pool: Pool): SettlementOverview => ({
 interface ListingSql {
   /** Condition on `s` that fixes the leading columns of the index and implies its predicate. */
   readonly scope: string
-  readonly states: readonly string[]
+  /** The index of the scope has one part for each state. Default: the scope fixes the state. */
+  readonly states?: readonly string[]
   /** A parameter such as `$1`; null lists every network. */
   readonly network: string | null
   /** Bounds of (created_at, id) on `s`. */
@@ -76,14 +76,33 @@ export const newestSettlements = ({ scope, states, network, bounds, limit }: Lis
   networks (network) as (${network === null ? everyNetwork(scope) : `select ${network}::text`}
   ), page as (
     select p.id, p.created_at
-    from networks n cross join (values ${states.map((state) => `('${state}')`).join()}) as t (state)
-      cross join lateral (
-        select s.id, s.created_at from settlements s
-        where ${scope} and s.network = n.network and s.state = t.state and ${bounds}
-        order by s.created_at desc, s.id desc limit ${limit}) p
+    from networks n cross join ${flag} cross join lateral (
+      ${(states?.map(isOfState) ?? ['true'])
+        .map(
+          (isOfPart) => `(select s.id, s.created_at from settlements s
+        where ${scope} and s.network = n.network and ${isOfPart} and ${bounds}
+        order by s.created_at desc, s.id desc limit ${limit})`,
+        )
+        .join(' union all ')}) p
     where n.network is not null
     order by p.created_at desc, p.id desc limit ${limit}
   )`
+
+const flag = '(select false as no offset 0) as flag'
+
+/**
+ * An index of `(closed_at is not null), (reason is null)` has a condition on a column that says the same. The contrary is
+ * compared with a column of another table: with a constant, Postgres would turn it into one that the index does not have.
+ */
+const isOfState = (state: string): string => {
+  const isClosed = state === 'confirmed' || state === 'failed'
+  return `s.state = '${state}' and ${isClosed ? 's.closed_at is not null' : '(s.closed_at is not null) = flag.no'}
+    and ${state === 'failed' ? '(s.reason is null) = flag.no' : 's.reason is null'}`
+}
+
+/** A literal status, which matches the index of closed settlements. */
+export const isClosedAs = (status: 'confirmed' | 'failed'): string =>
+  status === 'confirmed' ? isConfirmed('s') : hasFailed('s')
 
 /** One index entry for each network. */
 const everyNetwork = (scope: string): string => `
@@ -121,16 +140,16 @@ const maxExcused = 19
 
 // The conditions repeat those of the partial indexes word for word, which have an entry for nothing else.
 const ofPayer = (state: string, condition: string, limit: number): string => `
-  (select count(*) from (select from settlements
-      where state = '${state}' and details @> '{"sponsored": true}'
+  (select count(*) from (select from settlements s
+      where ${state} and details @> '{"sponsored": true}'
         and network = $1 and payer_wallet = $3 and closed_at > $4 and ${condition} limit ${limit}) as rows)`
 
 export const readSponsoringHistory = `
-  select exists (select from settlements
-      where state = 'confirmed' and (network like 'ton:%' or network like 'tron:%')
+  select exists (select from settlements s
+      where ${isConfirmed('s')} and (network like 'ton:%' or network like 'tron:%')
         and network = $1 and payee_wallet = $2) as has_recipient_settled,
-    ${ofPayer('failed', 'transaction is not null and reason = any($5)', maxExcused + 1)}
-      > ${ofPayer('confirmed', 'true', maxExcused)} as has_payer_failed`
+    ${ofPayer(hasFailed('s'), 'transaction is not null and reason = any($5)', maxExcused + 1)}
+      > ${ofPayer(isConfirmed('s'), 'true', maxExcused)} as has_payer_failed`
 
 const rows = z.tuple([z.object({ has_recipient_settled: z.boolean(), has_payer_failed: z.boolean() })])
 

@@ -3,10 +3,7 @@ import type { BlockReference, Settlement } from '../../../ports/settlementJourna
 import { isReason } from '../../../protocol/reasons.js'
 import { isOwned } from '../database/instance.js'
 import { selectColumns } from '../database/statements.js'
-
-/** SQL: the settlement takes its authorization, so that no other can. `settlements_one_per_authorization` has these rows alone. */
-export const takesAuthorization = (settlement: string): string =>
-  `(${settlement}.state <> 'failed' or ${settlement}.consumed_by is not null)`
+import { newestTransaction } from './settlementStates.js'
 
 const amount = z.string().transform(BigInt)
 
@@ -46,6 +43,7 @@ const row = z.object({
 export const settlementColumns = selectColumns('s', row.shape, {
   customer: 's.quota_holder',
   settledAmount: "case s.state when 'confirmed' then coalesce(s.settled_amount, s.amount) end",
+  transaction: newestTransaction('s'),
   isOwned: isOwned('s.owner', 's.created_at'),
   broadcasts: `(select coalesce(
       json_agg(json_build_object('transaction', t.transaction, 'bytes', coalesce(b.bytes, '')) order by t.position), '[]')

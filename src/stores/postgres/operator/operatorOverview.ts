@@ -2,7 +2,8 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { OverviewStore } from '../../../ports/operatorOverview.js'
 import { isAlive } from '../database/instance.js'
-import { createSettlementOverview } from '../journal/settlementOverview.js'
+import { createSettlementOverview, isClosedAs } from '../journal/settlementOverview.js'
+import { newestTransaction } from '../journal/settlementStates.js'
 import { createReconciliationStore } from '../reconciliation/reconciliationStore.js'
 import { createStreamStore } from '../streams/streamStore.js'
 import { measureWaitingWebhooks } from '../webhooks/waitingWebhooks.js'
@@ -26,7 +27,7 @@ const listLanes = `
     select b.network, b.signer, count(distinct b.nonce) as count,
       extract(epoch from now() - min(r.recorded_at))::float8 as oldest_seconds
     from open_settlements o join settlements s on s.id = o.settlement_id
-      join broadcasts b on b.network = s.network and b.transaction = s.transaction
+      join broadcasts b on b.network = s.network and b.transaction = ${newestTransaction('s')}
       -- A nonce waits since its first transaction, however often it was replaced.
       join broadcasts r on r.network = b.network and r.signer = b.signer and r.nonce = b.nonce
     where b.signer is not null group by b.network, b.signer) q
@@ -41,7 +42,7 @@ const day = z.object({
 })
 
 const ofDay = (state: 'confirmed' | 'failed', condition = 'true'): string => `
-  (select count(*) from settlements s where s.state = '${state}' and s.network = n.network
+  (select count(*) from settlements s where ${isClosedAs(state)} and s.network = n.network
     and s.created_at > now() - interval '1 day' and ${condition})`
 
 const countDay = `

@@ -3,8 +3,9 @@ import { z } from 'zod'
 import type { ReconciliationStore, RecordedSettlement } from '../../../ports/reconciliation.js'
 import { counterNames, difference, kindCount, periodTotal } from '../../../protocol/reconciliation.js'
 import { inTransaction } from '../database/statements.js'
-import { newestSettlements } from '../journal/settlementOverview.js'
+import { isClosedAs, newestSettlements } from '../journal/settlementOverview.js'
 import { readSettlement, settlementColumns } from '../journal/settlementRow.js'
+import { hasFailed, isConfirmed } from '../journal/settlementStates.js'
 import { findCountDifferences, readWithin } from './differences.js'
 import { findMeteredDifferences, findMissingRows } from './missingRows.js'
 
@@ -53,9 +54,8 @@ const listOpen = `
     where s.id = any(array(select settlement_id from open_settlements)) and s.state in ('claimed', 'pending') and ${bounds}
     order by s.created_at desc, s.id desc limit $4)`
 
-/** A literal status matches the index. */
 const listClosed = (state: 'confirmed' | 'failed'): string =>
-  `with recursive ${newestSettlements({ scope: `s.state = '${state}'`, states: [state], network: null, bounds, limit: '$4' })}`
+  `with recursive ${newestSettlements({ scope: isClosedAs(state), network: null, bounds, limit: '$4' })}`
 
 const withRecords = (page: string): string => `${page}
   select ${settlementColumns}, (extract(epoch from s.created_at) * 1000000)::bigint as created_microseconds,
@@ -84,8 +84,8 @@ const sumRow = periodTotal.extend({
 })
 
 const hasNetwork = `
-  select exists (select 1 from settlements where state = 'confirmed' and network = $1)
-    or exists (select 1 from settlements where state = 'failed' and network = $1)
+  select exists (select 1 from settlements s where ${isConfirmed('s')} and network = $1)
+    or exists (select 1 from settlements s where ${hasFailed('s')} and network = $1)
     or exists (select 1 from settlements where network = $1
       and id = any(array(select settlement_id from open_settlements))) as is_known`
 

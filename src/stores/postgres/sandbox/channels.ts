@@ -139,8 +139,11 @@ export const createSandboxChannels = (pool: Pool, maximum: number): SandboxChann
       await purgeExpired(pool, 'sandbox_channels', { stopped })
       await purgeExpired(pool, 'sandbox_receivers', { stopped })
       // What is resolved later would be executed again.
-      const unless = `exists (select from settlements s where s.network = sandbox_executions.network
-        and s.transaction = sandbox_executions.transaction and s.state = 'pending')`
+      const unless = `(exists (select from settlements s where s.network = sandbox_executions.network
+          and s.transaction = sandbox_executions.transaction and s.state = 'pending')
+        or exists (select from broadcast_settlements c join settlements s on s.id = c.settlement_id
+          where c.network = sandbox_executions.network and c.transaction = sandbox_executions.transaction
+            and s.state = 'pending'))`
       await purgeExpired(pool, 'sandbox_executions', { stopped, unless })
     },
   }

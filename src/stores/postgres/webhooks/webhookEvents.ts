@@ -4,6 +4,7 @@ import type { EventFeed, FeedEvent, WebhookDelivery, WebhookEndpoint } from '../
 import { isFinal, isReason } from '../../../protocol/reasons.js'
 import { refusalFields } from '../../../protocol/results.js'
 import { inTransaction, selectColumns } from '../database/statements.js'
+import { newestTransaction } from '../journal/settlementStates.js'
 
 const isoTime = (column: string): string =>
   `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -17,7 +18,7 @@ const settlementData = `json_strip_nulls(json_build_object(
   'network', s.network, 'asset', s.asset, 'payer', s.payer, 'payTo', s.pay_to, 'amount', coalesce(s.settled_amount, s.amount)::text,
   'maxAmount', case when s.details ->> 'isShared' is null
     then nullif(s.authorized_amount, coalesce(s.settled_amount, s.amount))::text end,
-  'transaction', coalesce(s.transaction, ''), 'errorReason', s.reason, 'resource', s.resource,
+  'transaction', coalesce(${newestTransaction('s')}, ''), 'errorReason', s.reason, 'resource', s.resource,
   'retryable', case when s.state = 'failed' and (s.consumed_by is not null or s.expires_at <= now()) then false end,
   'idempotencyKey', case when starts_with(${consumer}, 'key:' || s.caller || ':')
     then substr(${consumer}, length(s.caller) + 6) end,

@@ -16,7 +16,8 @@ import { createQuotas } from '../../../../src/stores/postgres/quota/quotas.js'
 import { createStatistics } from '../../../../src/stores/postgres/statistics/statistics.js'
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { addInstance } from '../../../support/instances.js'
-import { insertJournalRows, openColumns } from '../../../support/journalRows.js'
+import { failedColumns, insertJournalRows, openColumns } from '../../../support/journalRows.js'
+import { allLaterIndexes } from '../../../support/laterIndexes.js'
 import { patientPool } from '../../../support/patientPool.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase } from '../../../support/postgres.js'
@@ -91,12 +92,18 @@ const vacuumJournal = async (pool: Pool): Promise<void> => {
   }
 }
 
-describe('in a journal with ten times as many rows', () => {
+describe.each([
+  ['of this version', []],
+  ['of a later version', allLaterIndexes],
+] as const)('with the indexes %s, in a journal with ten times as many rows', (_which, statements) => {
   let few: Measured
   let many: Measured
 
   beforeAll(async () => {
     ;[few, many] = await Promise.all([openMeasured(), openMeasured()])
+    for (const statement of statements) {
+      for (const { pool } of [few, many]) await pool.query(statement)
+    }
     await fill(few.pool, small)
     await fill(many.pool, large)
   })
@@ -109,13 +116,9 @@ describe('in a journal with ten times as many rows', () => {
     await insertJournalRows(pool, {
       count: 20,
       columns: {
+        ...failedColumns,
         caller,
         network: `'solana:devnet'`,
-        state: `'failed'`,
-        settled_amount: 'null',
-        block_number: 'null',
-        block_hash: 'null',
-        is_final: 'false',
         created_at: `now() - interval '1 day' - n * interval '1 second'`,
       },
     })
@@ -253,6 +256,7 @@ describe('in a journal with ten times as many rows', () => {
     { status: 'pending' },
     { network: 'solana:devnet' },
     { network: 'eip155:84532', status: 'failed' },
+    { network: 'solana:devnet', status: 'confirmed' },
     { since: new Date(Date.now() - 60_000) },
   ] as const
 
