@@ -25,7 +25,7 @@ describe('the outcomes of a run', () => {
 
   it('are those of tests that ran, with the message of a failure', () => {
     const states = { 'pays once': 'passed', 'pays twice': 'failed', 'pays later': 'skipped' }
-    expect(listOutcomes([reportOf({ states })])).toEqual([
+    expect(listOutcomes(reportOf({ states }))).toEqual([
       { test: 'test/a.test.ts > pays once', failure: null },
       { test: 'test/a.test.ts > pays twice', failure: 'expected 1 to be 2' },
     ])
@@ -36,7 +36,7 @@ describe('the outcomes of a run', () => {
     ['fails before its tests', { states: { pays: 'skipped' }, ofHook: 'fails before its tests' }],
     ['fails after its tests', { states: { pays: 'passed' }, ofHook: 'fails after its tests' }],
   ])('have a file that %s', (failure, given) => {
-    expect(listOutcomes([reportOf(given)])).toContainEqual({ test: 'test/a.test.ts', failure })
+    expect(listOutcomes(reportOf(given))).toContainEqual({ test: 'test/a.test.ts', failure })
   })
 })
 

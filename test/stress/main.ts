@@ -74,15 +74,17 @@ const runTests = async (run: number, folder: string): Promise<readonly Outcome[]
   stopped.signal.addEventListener('abort', end)
   const [code, signal] = await once(child, 'close')
   stopped.signal.removeEventListener('abort', end)
-  if (stopped.signal.aborted) return []
-  const json = await readFile(report, 'utf8').catch(() => null)
+  const lines = await readFile(report, 'utf8').catch(() => null)
+  const outcomes: readonly Outcome[] = (lines ?? '')
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : JSON.parse(line)))
+  if (outcomes.length > 0) runs.push(outcomes)
+  if (stopped.signal.aborted) return outcomes
   const lastLines = stripVTControlCharacters(output).trim().split('\n').slice(-15).join('\n')
-  if (json === null) {
+  if (lines === null) {
     died.push({ run, how: `ended with ${code ?? signal} and no report:\n${lastLines}` })
     return []
   }
-  const outcomes: readonly Outcome[] = JSON.parse(json)
-  runs.push(outcomes)
   const hasFailure = outcomes.some(({ failure }) => failure !== null)
   if (outcomes.length === 0) died.push({ run, how: `ran no test:\n${lastLines}` })
   // Such as an error that no test caught.
@@ -128,9 +130,9 @@ const stress = async (): Promise<void> => {
       const startedAt = Date.now()
       const outcomes = await runTests(run, folder)
       const seconds = Math.round((Date.now() - startedAt) / 1_000)
-      if (stopped.signal.aborted) return
       const failed = countFailures([outcomes])
-      const result = died.some((each) => each.run === run) ? 'died' : `${failed.length} failed`
+      const how = died.some((each) => each.run === run) ? 'died' : 'ended'
+      const result = `${stopped.signal.aborted ? 'stopped' : how}, ${failed.length} failed`
       console.log(`run ${run} of ${times}: ${result}, ${seconds} s`)
       for (const { test, firstFailure } of failed) console.log(`  ${test}\n${indent(firstFailure, 3)}`)
     }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import type { Reporter } from 'vitest/node'
 import type { Outcome } from './countFailures.js'
 
@@ -26,25 +26,30 @@ const describeFailures = (failures: readonly Failure[]): string =>
   failures.map(({ message, stack }) => stack ?? message).join('\n') || 'no message'
 
 /** Tests that were skipped, also because of a hook that failed, have no outcome. */
-export const listOutcomes = (modules: readonly ReportedModule[]): readonly Outcome[] =>
-  modules.flatMap((module) => {
-    const file = module.relativeModuleId
-    const ofTests = [...module.children.allTests()].flatMap((test): Outcome[] => {
-      const { state, errors = [] } = test.result()
-      if (state !== 'passed' && state !== 'failed') return []
-      const failure = state === 'failed' ? describeFailures(errors) : null
-      return [{ test: `${file} > ${test.fullName}`, failure }]
-    })
-    const outside = [
-      ...module.errors(),
-      ...[...module.children.allSuites()].flatMap((suite) => suite.errors()),
-    ]
-    return outside.length === 0 ? ofTests : [...ofTests, { test: file, failure: describeFailures(outside) }]
+export const listOutcomes = (module: ReportedModule): readonly Outcome[] => {
+  const file = module.relativeModuleId
+  const ofTests = [...module.children.allTests()].flatMap((test): Outcome[] => {
+    const { state, errors = [] } = test.result()
+    if (state !== 'passed' && state !== 'failed') return []
+    const failure = state === 'failed' ? describeFailures(errors) : null
+    return [{ test: `${file} > ${test.fullName}`, failure }]
   })
+  const outside = [...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())]
+  return outside.length === 0 ? ofTests : [...ofTests, { test: file, failure: describeFailures(outside) }]
+}
 
-/** Writes the outcomes of a run to OUTCOMES_FILE; vitest's own JSON leaves out what hooks throw. */
+/**
+ * Writes the outcomes of each file to OUTCOMES_FILE when it ends, in a line each, so that a run that is ended before leaves what
+ * it has found. Vitest's own JSON leaves out what hooks throw.
+ */
 export default class OutcomeReporter implements Reporter {
-  onTestRunEnd(modules: readonly ReportedModule[]): void {
-    writeFileSync(process.env.OUTCOMES_FILE ?? '', JSON.stringify(listOutcomes(modules)))
+  readonly #file = process.env.OUTCOMES_FILE ?? ''
+
+  onTestRunStart(): void {
+    writeFileSync(this.#file, '')
+  }
+
+  onTestModuleEnd(module: ReportedModule): void {
+    appendFileSync(this.#file, `${JSON.stringify(listOutcomes(module))}\n`)
   }
 }
