@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { settleResult } from '../../src/protocol/results.js'
 import { openScene } from '../chains/evm/scene.js'
 import { observe } from '../deploy/observe.js'
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.js'
+import { reconcileUntil } from '../support/coreClient.js'
 import { useScene } from '../support/useScene.js'
 import { createLoopbackFetch, startWebhookReceiver } from '../support/webhookReceiver.js'
 import { accountOf } from '../usecases/webhooks/support.js'
@@ -139,10 +141,11 @@ describe('traces of a service with a collector', () => {
     await scene.chain.control.setAutomine(false)
     const { body } = await scene.plan()
     const headers = { traceparent: `00-${'c'.repeat(32)}-${spanId}-01` }
-    await app.inject({ method: 'POST', url: '/settle', payload: body, headers })
+    const answer = await app.inject({ method: 'POST', url: '/settle', payload: body, headers })
+    const pending = z.looseObject({ settlementId: z.string() }).parse(answer.json())
     await scene.chain.control.setAutomine(true)
     await scene.chain.control.mine()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     await app.close()
     await service.core.close()
     const resolved = await collector.waitForTrace('resolve')

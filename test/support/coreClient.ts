@@ -2,17 +2,67 @@ import type { Core } from '../../src/compose.js'
 import type { Explanation } from '../../src/protocol/explanations.js'
 import type { SettleResult, VerifyResult } from '../../src/protocol/results.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
+import type { SettleResponse } from '../../src/usecases/core/useCases.js'
+import { pollUntil } from './pollUntil.js'
 
 export interface CoreClient {
   readonly core: Core
   verify(body: unknown, caller?: string): Promise<VerifyResult>
   explain(body: unknown, caller?: string): Promise<Explanation>
   settle(body: unknown, caller?: string): Promise<SettleResult>
+  settleWithKey(body: unknown, idempotencyKey: string, caller?: string): Promise<SettleResponse>
+  /** One reconciler round. It finds no row owned by a request that a client of this process has an answer to. */
   reconcile(): Promise<void>
+}
+
+/** Calls of `settle`, by all clients of this process, that have no answer yet. */
+const underWay = new Set<symbol>()
+/** The calls that were under way when a settlement was answered as pending: one of them may own its row. */
+const answeredAsPending = new Map<string, ReadonlySet<symbol>>()
+
+const trackSettle = async <T>(settling: Promise<T>, resultOf: (answer: T) => SettleResult): Promise<T> => {
+  const call = Symbol('settle')
+  underWay.add(call)
+  let answer: T
+  try {
+    answer = await settling
+  } finally {
+    underWay.delete(call)
+  }
+  const { errorReason, settlementId } = resultOf(answer)
+  if (errorReason === 'settlement_pending' && settlementId !== undefined) {
+    answeredAsPending.set(settlementId, new Set(underWay))
+  }
+  return answer
+}
+
+/** An answer waits two seconds for the row to be released; on a slow database it is released later. */
+const waitForReleases = async ({ useCases }: Core): Promise<void> => {
+  if (answeredAsPending.size === 0) return
+  await pollUntil(
+    async () => {
+      const { settlements } = await useCases.core.listSettlements({ status: 'pending', limit: 200 })
+      const waiting = settlements.filter(({ id }) => answeredAsPending.has(id))
+      const owned = waiting.filter(({ id, isOwned }) => {
+        const others = answeredAsPending.get(id) ?? new Set()
+        return isOwned && [...others].every((call) => !underWay.has(call))
+      })
+      // A later owner is a round of the reconciler.
+      for (const { id, isOwned } of waiting) if (!isOwned) answeredAsPending.delete(id)
+      return owned.length === 0
+    },
+    'the requests that were answered as pending to release their settlements',
+    () => useCases.core.listSettlements({ status: 'pending', limit: 200 }),
+  )
 }
 
 export const createCoreClient = (core: Core): CoreClient => {
   const { verifyPayment, explainPayment, settlePayment } = core.useCases.core
+  const settleWithKey = (body: unknown, idempotencyKey: string | null, caller: string) =>
+    trackSettle(
+      settlePayment({ body: wirePaymentRequest.parse(body), caller, quota: null, idempotencyKey }),
+      ({ result }) => result,
+    )
   return {
     core,
     verify: (body, caller = 'anonymous') =>
@@ -23,10 +73,35 @@ export const createCoreClient = (core: Core): CoreClient => {
         isAwaited: () => true,
       }),
     explain: (body, caller = 'anonymous') => explainPayment({ body, caller, isAwaited: () => true }),
-    settle: async (body, caller = 'anonymous') => {
-      const request = { body: wirePaymentRequest.parse(body), caller, quota: null, idempotencyKey: null }
-      return (await settlePayment(request)).result
+    settle: async (body, caller = 'anonymous') => (await settleWithKey(body, null, caller)).result,
+    settleWithKey: async (body, idempotencyKey, caller = 'anonymous') =>
+      await settleWithKey(body, idempotencyKey, caller),
+    reconcile: async () => {
+      await waitForReleases(core)
+      await core.reconcileSettlements()
     },
-    reconcile: () => core.reconcileSettlements(),
   }
+}
+
+/**
+ * Repeats rounds until the settlement has this status. One round can come before what the payment waits for: a send, a block,
+ * or a view of it by the endpoint that is read from.
+ */
+export const reconcileUntil = async (
+  { core, reconcile }: Pick<CoreClient, 'core' | 'reconcile'>,
+  { settlementId = '' }: Pick<SettleResult, 'settlementId'>,
+  status: 'confirmed' | 'failed',
+) => {
+  const read = () => core.useCases.core.getSettlement(settlementId)
+  const decided = await pollUntil(
+    async () => {
+      await reconcile()
+      const settlement = await read()
+      return settlement.status !== 'pending' && settlement
+    },
+    `the settlement to be ${status}`,
+    read,
+  )
+  if (decided.status !== status) throw new Error(`The settlement is ${decided.status}`)
+  return decided
 }

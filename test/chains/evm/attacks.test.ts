@@ -2,6 +2,7 @@ import { encodeFunctionData, getAddress, type Hex, multicall3Abi, pad, parseAbi 
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../../src/platform/logger.js'
 import { getArtifact } from '../../support/contracts/artifacts.js'
+import { reconcileUntil } from '../../support/coreClient.js'
 import { randomAddress, randomHex, unixNow } from '../../support/evm/authorization.js'
 import { multicall3Address } from '../../support/evm/localChain.js'
 import { type ExactPaymentBody, exactPayment } from '../../support/evm/payment.js'
@@ -545,7 +546,7 @@ describe('A15: front-running by a third party', () => {
     await scene.chain.control.dropAllTransactions()
     await scene.chain.control.setAutomine(true)
     const theirs = await frontRun(body)
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: theirs })
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
@@ -627,7 +628,7 @@ describe('A17: a node that returns false data', () => {
     await service.reconcile()
     const view = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
     proxy.clearFaults()
-    await service.reconcile()
+    await reconcileUntil(service, answer, 'confirmed')
     return { answer, duringFault: view.status, afterwards: await service.settle(body) }
   }
 
@@ -659,7 +660,7 @@ describe('A17: a node that returns false data', () => {
     const view = await service.core.useCases.core.getSettlement(settlementId)
     expect(view.status).toBe('pending')
     proxy.clearFaults()
-    await service.reconcile()
+    await reconcileUntil(service, { settlementId }, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
@@ -677,7 +678,7 @@ describe('A17: a node that returns false data', () => {
     expect(await service.core.useCases.core.getSettlement(settlementId)).toMatchObject({ status: 'pending' })
     proxy.clearFaults()
     await scene.chain.control.mine()
-    await service.reconcile()
+    await reconcileUntil(service, { settlementId }, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction })
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
@@ -706,9 +707,10 @@ describe('A17: a node that returns false data', () => {
       return success || null
     })
     const { body } = await scene.plan()
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     behind.clearFaults()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
@@ -759,11 +761,12 @@ describe('A17: a node that returns false data', () => {
       environment: { ...impatient, EVM_CROSS_CHECK_AMOUNT: '10000' },
     })
     const { body } = await scene.plan()
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     liar.clearFaults()
     honest.clearFaults()
     release()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
@@ -780,9 +783,9 @@ describe('A17: a node that returns false data', () => {
     const { body, payTo } = await scene.plan()
     const answer = await service.settle(body)
     expect(answer).toMatchObject({ errorReason: 'settlement_pending', status: 'pending' })
-    expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
+    await eventually(async () => (await scene.chain.balanceOf(payTo)) === 10_000n || null)
     liar.clearFaults()
-    await service.reconcile()
+    await reconcileUntil(service, answer, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: answer.transaction })
   })
 
@@ -916,7 +919,7 @@ describe('A19: another encoding of a payment', () => {
     const pending = await service.settle(body)
     expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     await scene.chain.control.mine()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     const reordered = {
       paymentRequirements: Object.fromEntries(Object.entries(body.paymentRequirements).reverse()),
       paymentPayload: Object.fromEntries(Object.entries(body.paymentPayload).reverse()),

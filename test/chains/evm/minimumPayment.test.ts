@@ -5,6 +5,7 @@ import { createTokenRegistry } from '../../../src/chains/evm/tokens/tokenRegistr
 import { systemClock } from '../../../src/platform/clock.js'
 import { isRefused, readPayment } from '../../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
+import { reconcileUntil } from '../../support/coreClient.js'
 import { waitLimitMs } from '../../support/pollUntil.js'
 import { openEngine } from './engineScene.js'
 import { openScene, type Scene } from './scene.js'
@@ -85,7 +86,8 @@ describe('a payment of dust on EVM', () => {
     const before = await testnet.open({ environment: { SETTLE_WAIT_SECONDS: '1' } })
     const { body, payTo } = await testnet.plan({ amount: 10n })
     await testnet.chain.control.setAutomine(false)
-    expect(await before.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await before.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
 
     const after = await testnet.open({
       environment: { SETTLE_WAIT_SECONDS: '1', EVM_MIN_PAYMENT_84532: '1000000' },
@@ -93,7 +95,7 @@ describe('a payment of dust on EVM', () => {
     expect(await after.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     expect(await after.verify(body)).toMatchObject({ isValid: true })
     await testnet.chain.control.setAutomine(true)
-    await before.reconcile()
+    await reconcileUntil(before, pending, 'confirmed')
     expect(await after.settle(body)).toMatchObject({ success: true })
     expect(await testnet.countTransfersTo(payTo)).toBe(1)
   })

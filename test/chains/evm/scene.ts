@@ -5,7 +5,6 @@ import type { Logger } from '../../../src/ports/logger.js'
 import type { WebhookTransport } from '../../../src/ports/webhookOutbox.js'
 import type { Explanation } from '../../../src/protocol/explanations.js'
 import type { SettleResult, VerifyResult } from '../../../src/protocol/results.js'
-import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import type { StartSettleWait } from '../../../src/usecases/core/settle/settlementContext.js'
 import type { SettleResponse } from '../../../src/usecases/core/useCases.js'
 import { openCore } from '../../support/core.js'
@@ -159,12 +158,10 @@ const createSigners = async (chain: LocalChain, count: number): Promise<Facilita
 }
 
 const createRequests = (core: Core, { control }: LocalChain): Omit<Service, 'signers'> => {
-  const { settlePayment, listSupported } = core.useCases.core
+  const { listSupported } = core.useCases.core
   const client = createCoreClient(core)
   return {
     ...client,
-    settleWithKey: (body, idempotencyKey, caller = 'anonymous') =>
-      settlePayment({ body: wirePaymentRequest.parse(body), caller, quota: null, idempotencyKey }),
     reconcile: async () => {
       await client.reconcile()
       await control.waitForAutomine()

@@ -27,6 +27,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createLogger } from '../../../src/platform/logger.js'
+import { reconcileUntil } from '../../support/coreClient.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
 import {
@@ -601,8 +602,7 @@ describe('A41: a failure that is not final', () => {
     expect(answer).toMatchObject({ success: false, errorReason: 'settlement_pending', status: 'pending' })
     scene.chain.ledger.orphanFrom(slot)
     scene.chain.give({ owner: payer.publicKey.toBase58(), amount: 10_000n })
-    await service.reconcile()
-    await service.reconcile()
+    await reconcileUntil(service, answer, 'confirmed')
     expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: answer.transaction })
   })
@@ -612,7 +612,7 @@ describe('A41: a failure that is not final', () => {
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     scene.chain.slots.warp(31)
-    await service.reconcile()
+    await reconcileUntil(service, answer, 'failed')
     const { getSettlementByTransaction } = service.core.useCases.core
     const { network } = scene.chain
     expect(await getSettlementByTransaction({ network, transaction: answer.transaction })).toMatchObject({
@@ -637,11 +637,12 @@ describe('A41: a failure that is not final', () => {
       })
     }
     const { body, payTo } = scene.plan()
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
-    expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
+    await pollUntil(() => scene.chain.holdingOf(payTo) === 10_000n, 'the payment to arrive')
     await service.reconcile()
     for (const liar of liars) liar.clearFaults()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 
@@ -655,7 +656,8 @@ describe('A41: a failure that is not final', () => {
     })
     scene.chain.behaviour.dropsSends = true
     const { body } = scene.plan()
-    const { transaction } = await service.settle(body)
+    const pending = await service.settle(body)
+    const { transaction } = pending
     scene.chain.slots.warp(300)
     clock.shift(120_000)
     proxy.setFault('getFirstAvailableBlock', { kind: 'error', code: -32_000, message: 'not now' })
@@ -666,7 +668,7 @@ describe('A41: a failure that is not final', () => {
     }
     expect(await statusOf()).toBe('pending')
     proxy.clearFaults()
-    expect(await statusOf()).toBe('failed')
+    await reconcileUntil(service, pending, 'failed')
   })
 })
 

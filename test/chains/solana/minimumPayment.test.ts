@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../support/coreClient.js'
 import { useScene } from '../../support/useScene.js'
 import { openScene } from './scene.js'
 
@@ -40,14 +41,14 @@ describe('a payment of dust on Solana', () => {
     const before = await scene.open({ environment: shortWait })
     const { body, payTo } = scene.plan({ amount: 1_000n })
     scene.chain.behaviour.dropsSends = true
-    expect(await before.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await before.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
 
     const after = await scene.open({ environment: { ...shortWait, SOLANA_MIN_PAYMENT_mainnet: '1000000' } })
     expect(await after.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     expect(await after.verify(body)).toMatchObject({ isValid: true })
     scene.chain.behaviour.dropsSends = false
-    await after.reconcile()
-    await after.reconcile()
+    await reconcileUntil(after, pending, 'confirmed')
     expect(await after.settle(body)).toMatchObject({ success: true })
     expect(scene.chain.holdingOf(payTo)).toBe(1_000n)
   })

@@ -5,6 +5,7 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import { isRefused, readPayment } from '../../../src/protocol/readPayment.js'
 import { wirePaymentRequest } from '../../../src/protocol/wire.js'
 import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
+import { reconcileUntil } from '../../support/coreClient.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
 import { clientPaidPayment, sponsoredPayment, type TonPaymentBody } from '../../support/ton/payment.js'
 import { tonEnvironment } from '../../support/ton/relayWallets.js'
@@ -148,15 +149,14 @@ describe('a payment of dust on TON', () => {
     const before = await scene.open({ environment: shortWait })
     const body = await plan(1_000n, clientPaidPayment)
     scene.chain.ledger.setDropping(true)
-    expect(await before.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await before.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
 
     const after = await scene.open({ environment: { ...shortWait, TON_MIN_PAYMENT_testnet: '1000000' } })
     expect(await after.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     expect(await after.verify(body)).toMatchObject({ isValid: true })
     scene.chain.ledger.setDropping(false)
-    await after.reconcile()
-    await scene.chain.ledger.settle()
-    await after.reconcile()
+    await reconcileUntil(after, pending, 'confirmed')
     expect(await after.settle(body)).toMatchObject({ success: true })
   })
 })

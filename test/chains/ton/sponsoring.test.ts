@@ -1,5 +1,6 @@
 import type { Address } from '@ton/core'
 import { describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../support/coreClient.js'
 import { clientPaidPayment, sponsoredPayment } from '../../support/ton/payment.js'
 import { randomAddress } from '../../support/ton/wallets.js'
 import { useScene } from '../../support/useScene.js'
@@ -136,9 +137,10 @@ describe('a payer whose relayed payment failed', () => {
     const wallet = await createPayer()
     const lost = await sponsoredPayment({ chain, wallet, payTo: randomAddress() })
     chain.ledger.setDropping(true)
-    expect(await service.settle(lost)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await service.settle(lost)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     chain.ledger.warp(130)
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'failed')
     chain.ledger.setDropping(false)
     const { rows } = await scene.database
       .pool()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
 import { openCore } from '../../support/core.js'
-import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
+import { type CoreClient, createCoreClient, reconcileUntil } from '../../support/coreClient.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { createTestDatabase } from '../../support/postgres.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
@@ -56,10 +56,7 @@ describe('A41: a failure that one endpoint reports', () => {
     await service.reconcile()
     expect(await statusOf(service, result)).toBe('pending')
     liar.clearFaults()
-    await pollUntil(async () => {
-      await service.reconcile()
-      return (await statusOf(service, result)) === 'confirmed'
-    }, 'the payment to be confirmed')
+    await reconcileUntil(service, result, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 })

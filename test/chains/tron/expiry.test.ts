@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
-import type { CoreClient } from '../../support/coreClient.js'
-import { pollUntil } from '../../support/pollUntil.js'
+import { type CoreClient, reconcileUntil } from '../../support/coreClient.js'
 import { openScene, type Scene } from './scene.js'
 
 let scene: Scene
@@ -17,13 +16,6 @@ const balanceOf = (owner: string) => scene.chain.balanceOf(scene.token, owner)
 
 const find = (service: CoreClient, { settlementId = '' }: SettleResult) =>
   service.core.useCases.core.getSettlement(settlementId)
-
-const reconcileUntil = (service: CoreClient, result: SettleResult, status: string) =>
-  pollUntil(async () => {
-    await service.reconcile()
-    const view = await find(service, result)
-    return view?.status === status ? view : null
-  }, status)
 
 describe('an expired transaction', () => {
   it('is failed only when a solid block proves the expiration', async () => {

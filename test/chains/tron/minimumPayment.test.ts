@@ -4,6 +4,7 @@ import { readTronSettings } from '../../../src/chains/tron/settings.js'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMemoryRateLimiter } from '../../../src/stores/cache/rateLimiter.js'
+import { reconcileUntil } from '../../support/coreClient.js'
 import { createMemoryLanes } from '../../support/memoryLanes.js'
 import { createTronKey, type TronKey } from '../../support/tron/keys.js'
 import { tronPayment } from '../../support/tron/payment.js'
@@ -143,13 +144,14 @@ describe('a payment of dust on TRON', () => {
     const before = await scene.open({ environment: shortWait })
     const body = await plan(1_000n)
     scene.chain.pause()
-    expect(await before.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await before.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
 
     const after = await scene.open({ environment: { ...shortWait, TRON_MIN_PAYMENT_nile: '1000000' } })
     expect(await after.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     expect(await after.verify(body)).toMatchObject({ isValid: true })
-    await scene.chain.mine(2)
-    await after.reconcile()
+    scene.chain.resume()
+    await reconcileUntil(after, pending, 'confirmed')
     expect(await after.settle(body)).toMatchObject({ success: true })
   })
 })

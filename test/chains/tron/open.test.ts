@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../support/coreClient.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
@@ -76,9 +77,7 @@ describe('a TRON network', () => {
       'the payment to arrive',
     )
     proxy.clearFaults()
-    await service.reconcile()
-    const view = await service.core.useCases.core.getSettlement(result.settlementId ?? '')
-    expect(view).toMatchObject({ status: 'confirmed' })
+    await reconcileUntil(service, result, 'confirmed')
   })
 
   it('keeps a large payment pending while one of two endpoints is down', async () => {
@@ -102,11 +101,7 @@ describe('a TRON network', () => {
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
     proxy.clearFaults()
-    await pollUntil(async () => {
-      await service.reconcile()
-      const view = await service.core.useCases.core.getSettlement(result.settlementId ?? '')
-      return view?.status === 'confirmed'
-    }, 'the payment to be confirmed')
+    await reconcileUntil(service, result, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true })
   })
 

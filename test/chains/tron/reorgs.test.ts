@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
-import type { CoreClient } from '../../support/coreClient.js'
+import { type CoreClient, reconcileUntil } from '../../support/coreClient.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { openScene, type PlannedPayment, type Scene } from './scene.js'
 
@@ -47,8 +47,7 @@ describe('an orphaned block', () => {
     expect(await statusOf(result)).toBe('pending')
     await service.reconcile()
     await scene.chain.mine(1)
-    await service.reconcile()
-    expect(await statusOf(result)).toBe('confirmed')
+    await reconcileUntil(service, result, 'confirmed')
     expect(await balanceOf(payTo)).toBe(10_000n)
   })
 
@@ -57,8 +56,7 @@ describe('an orphaned block', () => {
     await scene.chain.ledger.reorganize(1, 'waiting')
     await scene.chain.mine(2)
     await recheck()
-    await service.reconcile()
-    expect(await statusOf(result)).toBe('confirmed')
+    await reconcileUntil(service, result, 'confirmed')
     expect(await balanceOf(payTo)).toBe(10_000n)
   })
 
@@ -71,8 +69,7 @@ describe('an orphaned block', () => {
     await service.reconcile()
     expect(await statusOf(result)).toBe('pending')
     await scene.chain.mine(20)
-    await service.reconcile()
-    expect(await statusOf(result)).toBe('failed')
+    await reconcileUntil(service, result, 'failed')
     expect(await balanceOf(payTo)).toBe(0n)
   })
 

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
 import { createEoa, type EoaWallet } from '../../../support/evm/wallets.js'
@@ -79,8 +80,7 @@ describe('A41: a failure that a reorganisation undoes', () => {
     await chain.setPaused(false)
     await chain.control.mine()
     await chain.control.setAutomine(true)
-    await service.reconcile()
-    await service.reconcile()
+    await reconcileUntil(service, answer, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: answer.transaction })
     expect(await chain.balanceOf(payTo)).toBe(10_000n)
     expect(await scene.countTransfersTo(payTo)).toBe(1)
@@ -96,9 +96,7 @@ describe('A41: a failure that a reorganisation undoes', () => {
     await service.reconcile()
     expect(await viewOf(service, settlementId)).toMatchObject({ status: 'pending' })
     await chain.control.mine()
-    await service.reconcile()
-    expect(await viewOf(service, settlementId)).toMatchObject({
-      status: 'failed',
+    expect(await reconcileUntil(service, { settlementId }, 'failed')).toMatchObject({
       errorReason: 'invalid_exact_evm_transaction_failed',
     })
     expect(await chain.balanceOf(payTo)).toBe(0n)
@@ -116,9 +114,7 @@ describe('A41: a failure that a reorganisation undoes', () => {
     await service.reconcile()
     expect(await viewOf(service, answer.settlementId)).toMatchObject({ status: 'pending' })
     await control.mine()
-    await service.reconcile()
-    expect(await viewOf(service, answer.settlementId)).toMatchObject({
-      status: 'failed',
+    expect(await reconcileUntil(service, answer, 'failed')).toMatchObject({
       errorReason: 'invalid_exact_evm_nonce_already_used',
     })
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
@@ -140,12 +136,9 @@ describe('A41: a failure that a reorganisation undoes', () => {
     await service.reconcile()
     expect(await viewOf(service, settlementId)).toMatchObject({ status: 'pending' })
     await control.mine()
-    const failed = await eventually(async () => {
-      await service.reconcile()
-      const view = await viewOf(service, settlementId)
-      return view.status === 'pending' ? null : view
+    expect(await reconcileUntil(service, { settlementId }, 'failed')).toMatchObject({
+      errorReason: 'authorization_expired_unsettled',
     })
-    expect(failed).toMatchObject({ status: 'failed', errorReason: 'authorization_expired_unsettled' })
   })
 })
 
@@ -188,7 +181,7 @@ describe('A41: a node that hides a payment until its authorization has expired',
       const { status } = await service.core.useCases.core.getSettlement(answer.settlementId ?? '')
       expect(status).not.toBe('failed')
       liar.clearFaults()
-      await service.reconcile()
+      await reconcileUntil(service, answer, 'confirmed')
       expect(await service.settle(body)).toMatchObject({ success: true, transaction: answer.transaction })
     } finally {
       await own.close()

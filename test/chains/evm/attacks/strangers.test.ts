@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { encodeTransfer } from '../../../support/evm/transfer.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import type { Fault, RpcProxy } from '../../../support/rpcProxy.js'
@@ -52,11 +53,12 @@ describe('A47: a payment that a stranger submitted', () => {
     const service = await scene.open({ rpcUrls: [proxy.url], environment: { SETTLE_WAIT_SECONDS: '1' } })
     const { body, payTo } = await scene.plan()
     await chain.control.setAutomine(false)
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     const theirs = await payAsStranger(body, { through: [proxy] })
     await chain.control.mine(mined)
     // A provider of ten blocks needs more than one round.
-    for (let round = 0; round < 12; round++) await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: theirs })
     expect(await chain.balanceOf(payTo)).toBe(10_000n)
   })
@@ -71,10 +73,11 @@ describe('A47: a payment that a stranger submitted', () => {
     })
     const { body } = await scene.plan()
     await chain.control.setAutomine(false)
-    expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await service.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     const theirs = await payAsStranger(body, { through: [limited, free] })
     await chain.control.mine(mined)
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: theirs })
     const [network] = service.core.listNetworks()
     // One that is probed after the other is behind it for a moment, and up.

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { useScene } from '../../../support/useScene.js'
 import { eventually, openScene } from '../scene.js'
 
@@ -43,7 +44,7 @@ describe('a process crash', () => {
     const { result } = await service.settleWithKey(plan.body, idempotencyKey)
     expect(result).toMatchObject({ errorReason: 'settlement_pending' })
     await service.core.close()
-    return { ...plan, transaction: result.transaction }
+    return { ...plan, result, transaction: result.transaction }
   }
 
   it('after the claim leaves the payment to the next request', async () => {
@@ -74,11 +75,10 @@ describe('a process crash', () => {
   })
 
   it('between record and send leaves a transaction that the next process sends, and the outcome to the retry', async () => {
-    const { body, payTo, transaction } = await endAfterRecord('crash-2')
+    const { body, payTo, result, transaction } = await endAfterRecord('crash-2')
     expect(await scene.chain.balanceOf(payTo)).toBe(0n)
     const next = await scene.open()
-    await next.reconcile()
-    await next.reconcile()
+    await reconcileUntil(next, result, 'confirmed')
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
     expect(await next.settleWithKey(body, 'crash-2')).toMatchObject({
       isReplayed: false,
@@ -88,11 +88,10 @@ describe('a process crash', () => {
   })
 
   it('between record and send leaves a payment that a request without the key can finish', async () => {
-    const { body, transaction } = await endAfterRecord('crash-3')
+    const { body, result, transaction } = await endAfterRecord('crash-3')
     const next = await scene.open()
     const settling = next.settle(body)
-    await next.reconcile()
-    await next.reconcile()
+    await reconcileUntil(next, result, 'confirmed')
     expect(await settling).toMatchObject({ success: true, transaction })
   })
 })

@@ -1,5 +1,6 @@
 import { type Hex, isHex } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { encodeTransfer } from '../../../support/evm/transfer.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
@@ -113,8 +114,7 @@ const expectComeback = async (
   expect(await impatient.settle(body)).toMatchObject({ success: false, errorReason: 'settlement_pending' })
   expect(await service.settle(body, 'key-of-another')).toMatchObject({ errorReason: 'duplicate_settlement' })
 
-  await service.reconcile()
-  await service.reconcile()
+  await reconcileUntil(service, result, 'confirmed')
   expect(await readRow(payer)).toMatchObject({
     state: 'confirmed',
     transaction,
@@ -242,8 +242,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     expect((await impatient.settleWithKey(body, 'reorg-2')).result).toMatchObject({
       errorReason: 'settlement_pending',
     })
-    await service.reconcile()
-    await service.reconcile()
+    await reconcileUntil(service, first.result, 'confirmed')
     expect((await service.settleWithKey(body, 'reorg-2')).result).toMatchObject({
       errorReason: 'duplicate_settlement',
     })
@@ -272,12 +271,13 @@ describe('a confirmed payment whose block is orphaned', () => {
     const proxy = await scene.openProxy()
     await scene.chain.control.setAutomine(false)
     const impatient = await openImpatient([proxy.url])
-    expect(await impatient.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+    const pending = await impatient.settle(body)
+    expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     refuseSends(proxy)
     await scene.chain.control.dropAllTransactions()
     await scene.chain.control.setAutomine(true)
     const transactionHash = await sendAsStranger(scene, encodeTransfer(body))
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: transactionHash })
     expect(await readRow(payer)).toMatchObject(await readBlockOf(transactionHash))
 
@@ -286,8 +286,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     await takeBack(Number(head.number) - Number((await readRow(payer)).number) + 1)
     await recheckTwice(service)
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
-    await service.reconcile()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
     expect((await readRow(payer)).transaction).not.toBe(transactionHash)
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
@@ -318,7 +317,7 @@ describe('a confirmed payment whose block is orphaned', () => {
     for (const { payer } of plans) expect(await readRow(payer)).toMatchObject({ state: 'pending' })
     expect(await readRow(earlier.payer)).toMatchObject({ state: 'confirmed' })
     expect(logger.messages().filter((each) => each === 'settlement.reorged')).toHaveLength(4)
-    for (let round = 0; round < 3; round++) await service.reconcile()
+    for (const answer of answers) await reconcileUntil(service, answer, 'confirmed')
     for (const { payer, payTo } of plans) {
       expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
       expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
@@ -433,11 +432,12 @@ describe('a payment that waits for confirmations', () => {
       await scene.chain.control.setAutomine(false)
       await scene.chain.control.reorg(depth)
       await scene.chain.control.mine(2)
-      expect(await settling).toMatchObject({ errorReason: 'settlement_pending' })
+      const pending = await settling
+      expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
       await scene.chain.control.setAutomine(true)
       await service.reconcile()
       await scene.chain.control.mine(2)
-      await service.reconcile()
+      await reconcileUntil(service, pending, 'confirmed')
       expect(await service.settle(plan.body)).toMatchObject({ success: true })
       expect(await service.settle(plan.body)).toMatchObject({ errorReason: 'duplicate_settlement' })
       expect(await scene.countTransfersTo(plan.payTo)).toBe(1)
@@ -451,7 +451,8 @@ describe('a confirmed payment that is orphaned and cannot be executed again', ()
     const { service } = await open()
     const wallet = createEoa()
     const { body, payer, payTo } = await scene.plan({ wallet })
-    const { success, transaction } = await service.settle(body)
+    const settled = await service.settle(body)
+    const { success, transaction } = settled
     expect(success).toBe(true)
     await takeBack(1, { meanwhile: () => chain.mint(wallet.address, -10_000n) })
     await recheckTwice(service)
@@ -463,8 +464,7 @@ describe('a confirmed payment that is orphaned and cannot be executed again', ()
     await service.reconcile()
     expect(await readRow(payer)).toMatchObject({ state: 'pending', transaction })
     await chain.mint(wallet.address, 10_000n)
-    await service.reconcile()
-    await service.reconcile()
+    await reconcileUntil(service, settled, 'confirmed')
     expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
     expect(await chain.balanceOf(payTo)).toBe(10_000n)
     expect(await service.settle(body, 'key-of-another')).toMatchObject({
@@ -491,7 +491,7 @@ describe('a confirmed payment that is orphaned and cannot be executed again', ()
     await service.reconcile()
     expect(await readRow(payer)).toMatchObject({ state: 'pending' })
     await scene.chain.control.mine(6)
-    await service.reconcile()
+    await reconcileUntil(service, result, 'failed')
     expect(await readRow(payer)).toMatchObject({
       state: 'failed',
       reason: 'authorization_expired_unsettled',

@@ -1,6 +1,7 @@
 import { type Hex, toFunctionSelector } from 'viem'
 import { describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../../src/protocol/results.js'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { callRpc } from '../../../support/evm/jsonRpc.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { rejectionOf } from '../../../support/rejectionOf.js'
@@ -220,7 +221,7 @@ describe('when the nodes stop responding after the send', () => {
     expect(await find()).toMatchObject({ status: 'pending', transaction: pending.transaction })
 
     proxy.clearFaults()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await find()).toMatchObject({ status: 'confirmed', transaction: pending.transaction })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
 
@@ -250,7 +251,7 @@ describe('when the nodes stop responding after the send', () => {
     proxy.clearFaults()
     // Another instance, which waits as long as it takes.
     const joined = (await scene.open()).settle(body)
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await joined).toMatchObject({ success: true, transaction: pending.transaction })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
@@ -266,7 +267,7 @@ describe('when the nodes stop responding after the send', () => {
       expect(answer).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
     }
     proxy.clearFaults()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     for (const answer of await asOthers()) {
       expect(answer).toMatchObject({ errorReason: 'duplicate_settlement', transaction: pending.transaction })
     }
@@ -279,7 +280,7 @@ describe('when the nodes stop responding after the send', () => {
     const { service, body, payTo, pending } = await openDark()
     await service.core.close()
     const next = await scene.open()
-    await next.reconcile()
+    await reconcileUntil(next, pending, 'confirmed')
     expect(await next.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
@@ -299,7 +300,7 @@ describe('when the chain does not mine', () => {
     await service.reconcile()
     expect(await findWaiting()).toBe(pending.transaction)
     await chain.control.mine()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
     expect(await scene.countTransfersTo(payTo)).toBe(1)
   })
@@ -417,7 +418,7 @@ describe('an Idempotency-Key', () => {
     const pending = await service.settleWithKey(body, 'order-6')
     expect(pending.result).toMatchObject({ errorReason: 'settlement_pending' })
     proxy.clearFaults()
-    await service.reconcile()
+    await reconcileUntil(service, pending.result, 'confirmed')
     const { transaction } = pending.result
     const told = { success: true, transaction }
     expect(await service.settleWithKey(body, 'order-6')).toMatchObject({ isReplayed: false, result: told })

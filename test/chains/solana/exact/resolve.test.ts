@@ -1,6 +1,8 @@
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
+import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene, type SolanaServiceOptions } from '../scene.js'
@@ -58,7 +60,8 @@ describe('the block of a payment', () => {
     const blockhash = scene.chain.slots.blockhashAt(scene.chain.slots.now())
     scene.chain.slots.warp(3)
     const { body, payTo } = scene.plan({ blockhash })
-    const { transaction } = await service.settle(body)
+    const settled = await service.settle(body)
+    const { transaction } = settled
     const before = await blockOf(transaction)
     scene.chain.slots.warp(1)
     scene.chain.ledger.orphanFrom(BigInt(before.number))
@@ -66,8 +69,7 @@ describe('the block of a payment', () => {
     await recheck()
     await recheck()
     expect(await readRow(transaction)).toMatchObject({ state: 'pending' })
-    await service.reconcile()
-    await service.reconcile()
+    await reconcileUntil(service, settled, 'confirmed')
     expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
     const after = await readRow(transaction)
     expect(after).toMatchObject({ state: 'confirmed', ...(await blockOf(transaction)) })
@@ -106,7 +108,7 @@ describe('an open settlement', () => {
     const proxy = await scene.openProxy()
     const { service, clock } = await open({ rpcUrls: [proxy.url, scene.chain.url], environment: shortWait })
     scene.chain.behaviour.dropsSends = true
-    const { transaction } = await service.settle(scene.plan().body)
+    const { settlementId, transaction } = await service.settle(scene.plan().body)
     scene.chain.slots.warp(300)
     clock.shift(120_000)
     proxy.setFault('isBlockhashValid', {
@@ -116,8 +118,7 @@ describe('an open settlement', () => {
     await service.reconcile()
     expect(await readRow(transaction)).toMatchObject({ state: 'pending' })
     proxy.clearFaults()
-    await service.reconcile()
-    expect(await readRow(transaction)).toMatchObject({ state: 'failed' })
+    await reconcileUntil(service, { settlementId }, 'failed')
   })
 
   it('does not fail on an endpoint that lacks the blocks of that time', async () => {
@@ -137,7 +138,7 @@ describe('an open settlement', () => {
     const proxy = await scene.openProxy()
     const { service, clock } = await open({ rpcUrls: [proxy.url], environment: shortWait })
     scene.chain.behaviour.dropsSends = true
-    const { transaction } = await service.settle(scene.plan().body)
+    const { settlementId, transaction } = await service.settle(scene.plan().body)
     scene.chain.slots.warp(300)
     clock.shift(120_000)
     proxy.setFault('getSignatureStatuses', {
@@ -147,21 +148,21 @@ describe('an open settlement', () => {
     await service.reconcile()
     expect(await readRow(transaction)).toMatchObject({ state: 'pending' })
     proxy.clearFaults()
-    await service.reconcile()
-    expect(await readRow(transaction)).toMatchObject({ state: 'failed' })
+    await reconcileUntil(service, { settlementId }, 'failed')
   })
 
   it('is found in the ledger history', async () => {
     const proxy = await scene.openProxy()
     const { service, clock } = await open({ rpcUrls: [proxy.url], environment: shortWait })
     proxy.setFault('getSignatureStatuses', { kind: 'error', code: -32_000, message: 'not now' })
-    const { transaction } = await service.settle(scene.plan().body)
+    const { body, payTo } = scene.plan()
+    const { settlementId, transaction } = await service.settle(body)
     expect(await readRow(transaction)).toMatchObject({ state: 'pending' })
+    await pollUntil(() => scene.chain.holdingOf(payTo) === 10_000n, 'the payment to arrive')
     proxy.clearFaults()
     scene.chain.slots.warp(1_000)
     clock.shift(400_000)
-    await service.reconcile()
-    expect(await readRow(transaction)).toMatchObject({ state: 'confirmed' })
+    await reconcileUntil(service, { settlementId }, 'confirmed')
   })
 
   it('above the cross-check amount needs two endpoints that report the same', async () => {
@@ -179,7 +180,7 @@ describe('an open settlement', () => {
     const answer = await service.settle(body)
     expect(answer).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     proxy.clearFaults()
-    await service.reconcile()
+    await reconcileUntil(service, answer, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: answer.transaction })
   })
 })

@@ -1,5 +1,6 @@
 import { Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { lighthouseProgram, token2022Program } from '../../../support/solana/programs.js'
@@ -101,8 +102,7 @@ describe('settle on Solana', () => {
     expect(pending).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     expect(pending.transaction).not.toBe('')
     scene.chain.behaviour.dropsSends = false
-    await service.reconcile()
-    await service.reconcile()
+    await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
     expect(scene.chain.holdingOf(payTo)).toBe(10_000n)
   })
@@ -112,7 +112,7 @@ describe('settle on Solana', () => {
     const service = await scene.open({ environment: shortWait, clock })
     scene.chain.behaviour.dropsSends = true
     const { body, payTo } = scene.plan()
-    const { transaction } = await service.settle(body)
+    const { settlementId, transaction } = await service.settle(body)
     const isPending = async () => (await service.settle(body)).errorReason === 'settlement_pending'
 
     // Expired for the newest block, but not for a finalized one.
@@ -123,7 +123,7 @@ describe('settle on Solana', () => {
 
     scene.chain.slots.warp(300)
     clock.shift(120_000)
-    await service.reconcile()
+    await reconcileUntil(service, { settlementId }, 'failed')
     expect(await service.settle(body)).toMatchObject({
       success: false,
       errorReason: 'settle_exact_svm_block_height_exceeded',

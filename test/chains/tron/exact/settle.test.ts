@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../../src/protocol/results.js'
-import type { CoreClient } from '../../../support/coreClient.js'
+import { type CoreClient, reconcileUntil } from '../../../support/coreClient.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { decodeTransaction } from '../../../support/tron/transaction.js'
 import { useScene } from '../../../support/useScene.js'
@@ -14,13 +14,6 @@ const countSuccesses = (answers: readonly SettleResult[]) => answers.filter(({ s
 
 const find = (service: CoreClient, { settlementId = '' }: SettleResult) =>
   service.core.useCases.core.getSettlement(settlementId)
-
-const reconcileUntil = (service: CoreClient, result: SettleResult, status: string) =>
-  pollUntil(async () => {
-    await service.reconcile()
-    const view = await find(service, result)
-    return view?.status === status ? view : null
-  }, status)
 
 describe('a settlement', () => {
   it('moves exactly the signed amount and returns the transaction', async () => {

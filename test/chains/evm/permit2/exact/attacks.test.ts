@@ -1,5 +1,6 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex, maxUint256, multicall3Abi } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../../../support/coreClient.js'
 import { randomAddress, unixNow } from '../../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../../support/evm/localChain.js'
 import { exactPayment } from '../../../../support/evm/payment.js'
@@ -346,13 +347,14 @@ describe('A15: a stranger who calls the proxy with the permit', () => {
       await frontRun(older)
       const { body } = await planPermit(scene, { wallet, payTo })
       await scene.chain.control.setAutomine(false)
-      expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
+      const pending = await service.settle(body)
+      expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
       await service.core.close()
       await scene.chain.control.dropAllTransactions()
       await scene.chain.control.setAutomine(true)
       const theirs = await execute(body)
       const next = await scene.open()
-      await next.reconcile()
+      await reconcileUntil(next, pending, 'confirmed')
       expect(await next.settle(body)).toMatchObject({ success: true, transaction: theirs })
       expect(await scene.chain.balanceOf(payTo)).toBe(20_000n)
     }
@@ -419,8 +421,7 @@ describe('after a crash', () => {
     expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     await service.core.close()
     const next = await scene.open()
-    await next.reconcile()
-    await next.reconcile()
+    await reconcileUntil(next, pending, 'confirmed')
     expect(await next.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
     expect(await scene.chain.balanceOf(payTo)).toBe(10_000n)
   })
