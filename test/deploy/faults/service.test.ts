@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Core } from '../../../src/compose.js'
 import { openCore } from '../../support/core.js'
+import { pollUntil } from '../../support/pollUntil.js'
 import { useTestDatabase } from '../../support/postgres.js'
 import { findPromtool } from '../../support/promtool.js'
 import { startTestRedis, type TestRedis } from '../../support/redis.js'
@@ -50,7 +51,7 @@ describe.skipIf(promtool === '' || redis === null)('the alert', () => {
     { fault: 'does not answer', inject: async () => databaseNetwork.hang() },
   ])('QuittanceNotReady fires when the database $fault', async ({ inject }) => {
     const before = await service.scrapeUntil(['quittance_ready'], 1)
-    expect((await service.app.inject('/ready')).statusCode).toBe(200)
+    await pollUntil(async () => (await service.app.inject('/ready')).statusCode === 200, 'a ready service')
     await inject()
     const during = await service.scrapeUntil(['quittance_ready'], 0)
     expect((await service.app.inject('/ready')).statusCode).toBe(503)

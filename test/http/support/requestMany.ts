@@ -8,6 +8,7 @@ import { createCircuit } from '../../../src/stores/redis/client.js'
 import { createRedisRateLimiter } from '../../../src/stores/redis/rateLimiter.js'
 import { runTask } from '../../support/runTask.js'
 import { limitedApp } from './limitedApp.js'
+import { withLongWindows } from './longWindows.js'
 
 const task = z.object({
   url: z.string(),
@@ -29,7 +30,7 @@ const run = async ({ url, keyPrefix, keys, requests }: z.infer<typeof task>): Pr
   const redis = new Redis(url)
   const circuit = createCircuit({ redis, clock: systemClock, logger: silentLogger })
   const limiter = createRedisRateLimiter({ redis, circuit, fallback: failingFallback, keyPrefix })
-  const app = limitedApp({ limiter, clock: systemClock })
+  const app = limitedApp({ limiter: withLongWindows(limiter), clock: systemClock })
   const request = async (key: string): Promise<object> => {
     let left = requests
     const statuses: Record<number, number> = {}
