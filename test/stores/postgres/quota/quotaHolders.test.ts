@@ -24,6 +24,8 @@ const openOldSchema = async (): Promise<void> => {
 }
 
 const thisMonth = `date_trunc('month', now() at time zone 'utc')::date`
+/** A second ago, but not in the month before. */
+const justNow = `greatest(now() - interval '1 second', ${thisMonth}::timestamp at time zone 'utc')`
 
 /** A project of an old version, whose settlements were counted when they were claimed. */
 const addProject = async (
@@ -50,7 +52,7 @@ const addProject = async (
     caller: `'${id}'`,
     quota_month: thisMonth,
     fee_rate: '0',
-    created_at: `now() - interval '1 second'`,
+    created_at: justNow,
   }
   const failed = {
     ...counted,
@@ -65,7 +67,7 @@ const addProject = async (
   await insertJournalRows(pool, { count: reverted, columns: { ...failed, transaction: `'0y${id}' || n` } })
   await insertJournalRows(pool, {
     count: refunded,
-    columns: { ...failed, transaction: 'null', closed_at: `now() - interval '1 second'` },
+    columns: { ...failed, transaction: 'null', closed_at: justNow },
   })
   return id
 }

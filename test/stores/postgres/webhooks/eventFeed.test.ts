@@ -129,7 +129,7 @@ describe('the event feed', () => {
     await enqueue('stored')
     await outbox.setEndpoint('a', { url: 'https://a.example/', sealedSecret: Buffer.from('s') })
     await enqueue('sent')
-    const request = { limit: 9, limitPerAccount: 9, except: [], leaseMs: 60_000 }
+    const request = { limit: 9, limitPerAccount: 9, except: [], leaseMs: 3_600_000 }
     expect((await outbox.leaseDue(request)).map(({ type }) => type)).toEqual(['test.sent'])
     expect((await outbox.list('a', { limit: 9 })).map(({ type }) => type)).toEqual(['test.sent'])
     const [stored] = await outbox.list('a', { limit: 9, state: 'stored' })
