@@ -59,6 +59,18 @@ const readRow = async (payer: string) => {
   return rows[0]
 }
 
+/** Repeats rounds until the payment is not pending: one can come before what another sends has a block. */
+const decide = async (service: UptoService, payer: string) =>
+  await pollUntil(
+    async () => {
+      await service.reconcile()
+      const row = await readRow(payer)
+      return row.state !== 'pending' && row
+    },
+    'the payment to be decided',
+    () => readRow(payer),
+  )
+
 const readBytes = (transaction: string): Promise<Hex> => readRecordedBytes(scene, transaction)
 
 const readPayer = async (transaction: string): Promise<string> => {
@@ -218,8 +230,11 @@ describe('a payment whose transaction reverts after a reorg, although its author
   const revertAfterReorg = async (service: UptoService, body: unknown) => {
     const transaction = await settle(service, body)
     await takeBack(service, 1, () => scene.chain.setPaused(true))
-    await service.reconcile()
-    expect(await readReceipt(transaction)).toMatchObject({ status: 'reverted' })
+    const receipt = await pollUntil(async () => {
+      await service.reconcile()
+      return await readReceipt(transaction).catch(() => null)
+    }, 'the same bytes to be mined again')
+    expect(receipt).toMatchObject({ status: 'reverted' })
     return transaction
   }
 
@@ -238,9 +253,7 @@ describe('a payment whose transaction reverts after a reorg, although its author
     expect(await readRow(payer)).toMatchObject({ state: 'pending', transactions: [transaction] })
 
     await scene.chain.setPaused(false)
-    await service.reconcile()
-    await service.reconcile()
-    const row = await readRow(payer)
+    const row = await decide(service, payer)
     expect(row).toMatchObject({ state: 'confirmed', transactions: [transaction, row.transaction] })
     expect(await scene.chain.balanceOf(payTo)).toBe(amount)
     const { gasUsed } = await readReceipt(row.transaction)
@@ -291,7 +304,11 @@ describe('a payment whose transaction reverts after a reorg, although its author
     expect(await readReceipt(batch)).toMatchObject({ status: 'success' })
 
     await scene.chain.setBlacklisted(refused.payTo, false)
-    await service.reconcile()
+    await pollUntil(async () => {
+      await service.reconcile()
+      const balances = await Promise.all(parties.map(({ payTo: to }) => scene.chain.balanceOf(to)))
+      return balances.every((balance) => balance === amount)
+    }, 'every payment of the batch')
     await service.reconcile()
     for (const { payTo } of parties) {
       expect(await scene.chain.balanceOf(payTo)).toBe(amount)
@@ -352,11 +369,7 @@ describe('a payment whose transaction reverts after a reorg, although its author
     await scene.chain.setPaused(false)
     await Promise.all([service, other, service, other].map(({ reconcile }) => reconcile()))
     // Until then a round can find the row owned by the other instance.
-    const row = await pollUntil(async () => {
-      await service.reconcile()
-      const current = await readRow(payer)
-      return current.state === 'confirmed' ? current : null
-    }, 'the confirmation')
+    const row = await decide(service, payer)
     expect(row).toMatchObject({ state: 'confirmed', transactions: [transaction, row.transaction] })
     expect(await scene.chain.balanceOf(payTo)).toBe(amount)
   })
@@ -369,9 +382,7 @@ describe('a payment whose transaction reverts after a reorg, although its author
     await scene.chain.control.mine(40)
     await service.core.detectReorgs()
     await service.core.detectReorgs()
-    await service.reconcile()
-    await service.reconcile()
-    const row = await readRow(payer)
+    const row = await decide(service, payer)
     expect(row).toMatchObject({ state: 'confirmed', transactions: [transaction, row.transaction] })
     expect(await scene.chain.balanceOf(payTo)).toBe(amount)
   })
@@ -384,8 +395,7 @@ describe('a payment whose transaction reverts after a reorg, although its author
     await scene.chain.setPaused(false)
     await cancelAuthorization(scene, wallet, body.paymentPayload.payload.authorization.nonce)
     await scene.chain.control.mine(finalityDepth + 1)
-    await service.reconcile()
-    expect(await readRow(payer)).toMatchObject({
+    expect(await decide(service, payer)).toMatchObject({
       state: 'failed',
       reason: 'invalid_exact_evm_nonce_already_used',
     })
@@ -399,12 +409,15 @@ describe('a payment whose transaction reverts after a reorg, although its author
     await revertAfterReorg(service, body)
     // As a wallet that tells a simulation from a transaction.
     proxy.setFault('eth_estimateGas', { kind: 'rewrite', change: () => [{ to: createEoa().address }] })
-    for (let round = 0; round < 8; round++) await service.reconcile()
+    await pollUntil(async () => {
+      await service.reconcile()
+      return (await readRow(payer)).transactions.length >= 5
+    }, 'the fifth transaction')
+    for (let round = 0; round < 3; round++) await service.reconcile()
     const { state, transactions } = await readRow(payer)
     expect({ state, count: transactions.length }).toEqual({ state: 'pending', count: 5 })
     await scene.chain.control.mine(finalityDepth + 1)
-    await service.reconcile()
-    expect(await readRow(payer)).toMatchObject({ state: 'failed' })
+    expect(await decide(service, payer)).toMatchObject({ state: 'failed' })
     expect(listLost(logger)).toContain(payer)
   })
 
@@ -437,9 +450,7 @@ describe('a payment whose transaction reverts after a reorg, although its author
     await revertAfterReorg(service, body)
     await scene.chain.setPaused(false)
     await scene.chain.control.mine(finalityDepth + 1)
-    await service.reconcile()
-    await service.reconcile()
-    expect(await readRow(payer)).toMatchObject({ state: 'confirmed' })
+    expect(await decide(service, payer)).toMatchObject({ state: 'confirmed' })
     expect(await scene.chain.balanceOf(payTo)).toBe(amount)
     expect(listLost(logger)).not.toContain(payer)
   })
@@ -459,8 +470,7 @@ describe('a payment whose transaction reverts after a reorg, although its author
     await scene.database
       .pool()
       .query("update settlements set created_at = created_at - interval '1 day' where payer = $1", [payer])
-    await service.reconcile()
-    expect(await readRow(payer)).toMatchObject({ state: 'failed' })
+    expect(await decide(service, payer)).toMatchObject({ state: 'failed' })
     expect(listLost(logger)).toContain(payer)
   })
 
