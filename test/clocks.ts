@@ -142,6 +142,12 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'test/support.test/payment.test.ts maxTimeoutSeconds: 5',
     'test/usecases/operator/pauses.test.ts performance.now',
   ],
+  'It ends no request: 0 stands for no limit, and a connection that ends is idle.': [
+    'test/e2e/rollingRestart.test.ts headersTimeout: 0',
+    'test/e2e/rollingRestart.test.ts bodyTimeout: 0',
+    'test/e2e/rollingRestart.test.ts keepAliveMaxTimeout: 4000',
+    'test/e2e/rollingRestart.test.ts timeout: 0',
+  ],
   'It goes on until the test has seen what it waits for.': [
     'test/chains/nodes/jsonRpcEndpoint.test.ts setInterval',
     'test/e2e/rollingRestart.test.ts systemClock.sleep',
