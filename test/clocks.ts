@@ -64,6 +64,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       'test/e2e/traces.test.ts SETTLE_WAIT_SECONDS: 1',
     ],
   'The deadline is expected to pass: a slow machine only lets it pass later.': [
+    'test/chains/evm/rpc/untrustedCalls.test.ts timeoutMs: 1',
     'test/chains/evm/attacks.test.ts EVM_RPC_TIMEOUT_MS: 300',
     'test/chains/evm/attacks/untrustedCode.test.ts EVM_WALLET_CALL_TIMEOUT_MS: 1000',
     'test/chains/evm/upto/holds.test.ts maxTimeoutSeconds: 0.001',

@@ -105,6 +105,12 @@ export const createUntrustedCalls = (
     return rpc.listWitnesses()
   }
 
+  const unanswered = (cause: unknown): AppError =>
+    new AppError('SERVICE_UNAVAILABLE', `No endpoint of ${network} answers for the wallet in time`, {
+      cause,
+      operationalCode: 'SVC-2004',
+      retryAfterSeconds: 2,
+    })
   const ask: Ask = async (method, params, schema, { isVerdict = () => false } = {}) => {
     const startedAt = performance.now()
     let cause: unknown = new Error('No endpoint is available')
@@ -118,11 +124,7 @@ export const createUntrustedCalls = (
         cause = error
       }
     }
-    throw new AppError('SERVICE_UNAVAILABLE', `No endpoint of ${network} answers for the wallet in time`, {
-      cause,
-      operationalCode: 'SVC-2004',
-      retryAfterSeconds: 2,
-    })
+    throw unanswered(cause)
   }
   const reads = createReads(network, ask)
 
@@ -183,7 +185,9 @@ export const createUntrustedCalls = (
     const startedAt = performance.now()
     try {
       const answer = await withinDeadline({ milliseconds: timeoutMs + graceMs }, (signal) =>
-        withSignal(request().finally(release), signal),
+        withSignal(request().finally(release), signal).catch((error: unknown) => {
+          throw signal.aborted ? unanswered(error) : error
+        }),
       )
       refund(findUnusedGas(answer))
       return answer
