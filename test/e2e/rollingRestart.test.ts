@@ -19,7 +19,7 @@ const patientConnections = {
   connect: { timeout: 0 },
   headersTimeout: 0,
   bodyTimeout: 0,
-  // Far below that of the service, after which it may close a connection on which a request is under way.
+  // It is far below that of the service, after which it may close a connection on which a request is under way.
   keepAliveMaxTimeout: 4_000,
 }
 
@@ -261,7 +261,8 @@ describe('two instances behind a load balancer', () => {
     ])
     expect(await Promise.all(instances.map(end))).toEqual([0, 0])
     await agent.close()
-    // Above the sum of its waits, whose errors say what was last seen: four processes start and end beside a hundred clients.
+    // The limit is above the sum of its waits, whose errors say what was last seen: four processes start and end beside a
+    // hundred clients.
   }, 900_000)
 
   it('end at the second SIGTERM without the delay', async () => {

@@ -26,7 +26,7 @@ export const buildLaterIndexes: readonly string[] = [
     where details @> '{"sponsored": true}' and reason is not null`,
 ]
 
-/** Indexes and constraint of this version. A transaction is then a column of what is closed. */
+/** Drops the indexes and the constraint of this version. A transaction is then a column of what is closed. */
 export const dropEarlierIndexes = `
   drop index settlements_one_per_authorization, settlements_of_account, settlements_closed_by_network, settlements_failed,
     settlements_of_payer, settlements_of_sponsored_payee, settlements_of_sponsored_payer;

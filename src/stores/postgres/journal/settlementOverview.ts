@@ -100,7 +100,7 @@ const isOfState = (state: string): string => {
     and ${state === 'failed' ? '(s.reason is null) = flag.no' : 's.reason is null'}`
 }
 
-/** A literal status, which matches the index of closed settlements. */
+/** The status is a literal, so that the condition matches the index of closed settlements. */
 export const isClosedAs = (status: 'confirmed' | 'failed'): string =>
   status === 'confirmed' ? isConfirmed('s') : hasFailed('s')
 

@@ -26,12 +26,12 @@ const takes = (prefix: string): string =>
   `((${prefix}state <> 'failed' or ${prefix}consumed_by is not null)
     and (${prefix}reason is null or ${prefix}consumed_by is not null))`
 
-/** The same of a row that is inserted, for the inference of the unique index. */
+/** Says the same of a row that is inserted: the unique index is inferred from it. */
 export const takesAuthorizationAsInserted = takes('')
 
 /**
- * The transaction that was recorded last; of a closed settlement, the one that it closed with. A later version writes the column
- * when it closes a settlement, and until then only the list of its transactions.
+ * Names the transaction that was recorded last, or the one that a closed settlement closed with. A later version writes the
+ * column when it closes a settlement, and until then only the list of its transactions.
  */
 export const newestTransaction = (settlement: string): string =>
   `coalesce(${settlement}.transaction, ${settlement}.transactions[cardinality(${settlement}.transactions)])`

@@ -55,7 +55,7 @@ const claim = async (changes: Parameters<typeof claimOf>[0] = {}): Promise<Settl
   return settlement
 }
 
-/** As the version before claims: it infers the unique index by a predicate that names `state` alone. */
+/** Claims as the version before does, which infers the unique index by a predicate that names `state` alone. */
 const claimAsBefore = `
   insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to, amount,
     authorized_amount, state, owner)
@@ -164,7 +164,7 @@ describe('with the indexes of this version', () => {
   })
 })
 
-/** The plans of all statements on one connection, also of those of triggers. */
+/** Returns the plans of all statements on one connection, also of those of triggers. */
 const listPlans = async (url: string, work: (pool: Pool) => Promise<unknown>): Promise<readonly string[]> => {
   const plans: string[] = []
   const watched = openPool({ ...patientPool, url, maxConnections: 1 })

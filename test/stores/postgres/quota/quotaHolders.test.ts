@@ -24,7 +24,7 @@ const openOldSchema = async (): Promise<void> => {
 }
 
 const thisMonth = `date_trunc('month', now() at time zone 'utc')::date`
-/** A second ago, but not in the month before. */
+/** It is a second ago, but not in the month before. */
 const justNow = `greatest(now() - interval '1 second', ${thisMonth}::timestamp at time zone 'utc')`
 
 /** A project of an old version, whose settlements were counted when they were claimed. */
