@@ -83,25 +83,33 @@ export const createCoreClient = (core: Core): CoreClient => {
   }
 }
 
+type Rounds = Pick<CoreClient, 'core' | 'reconcile'>
+type Asked = Pick<SettleResult, 'settlementId'>
+
 /**
- * Repeats rounds until the settlement has this status. One round can come before what the payment waits for: a send, a block,
+ * Repeats rounds until the settlement is not pending. One round can come before what the payment waits for: a send, a block,
  * or a view of it by the endpoint that is read from.
  */
-export const reconcileUntil = async (
-  { core, reconcile }: Pick<CoreClient, 'core' | 'reconcile'>,
-  { settlementId = '' }: Pick<SettleResult, 'settlementId'>,
-  status: 'confirmed' | 'failed',
+export const reconcileUntilDecided = async (
+  { core, reconcile }: Rounds,
+  { settlementId = '' }: Asked,
+  wanted = 'decided',
 ) => {
   const read = () => core.useCases.core.getSettlement(settlementId)
-  const decided = await pollUntil(
+  return await pollUntil(
     async () => {
       await reconcile()
       const settlement = await read()
       return settlement.status !== 'pending' && settlement
     },
-    `the settlement to be ${status}`,
+    `the settlement to be ${wanted}`,
     read,
   )
+}
+
+/** Fails at once when the settlement is decided otherwise. */
+export const reconcileUntil = async (client: Rounds, asked: Asked, status: 'confirmed' | 'failed') => {
+  const decided = await reconcileUntilDecided(client, asked, status)
   if (decided.status !== status) throw new Error(`The settlement is ${decided.status}`)
   return decided
 }

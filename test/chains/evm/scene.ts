@@ -8,7 +8,7 @@ import type { SettleResult, VerifyResult } from '../../../src/protocol/results.j
 import type { StartSettleWait } from '../../../src/usecases/core/settle/settlementContext.js'
 import type { SettleResponse } from '../../../src/usecases/core/useCases.js'
 import { openCore } from '../../support/core.js'
-import { createCoreClient } from '../../support/coreClient.js'
+import { createCoreClient, reconcileUntilDecided } from '../../support/coreClient.js'
 import {
   type FacilitatorKey,
   type LocalChain,
@@ -176,23 +176,11 @@ export const quickFinality = ({ chain }: Scene): Readonly<Record<string, string>
 })
 
 /** What became of a settlement that was answered as pending, one block later. */
-export const readOneBlockLater = async (
-  { chain }: Scene,
-  { core, reconcile }: Service,
-  { errorReason, settlementId = '' }: SettleResult,
-) => {
+export const readOneBlockLater = async ({ chain }: Scene, service: Service, result: SettleResult) => {
+  const { errorReason } = result
   if (errorReason !== 'settlement_pending') throw new Error(`It was answered ${errorReason ?? 'success'}`)
   await chain.control.mine()
-  // A round can come before the service has seen the block.
-  return await pollUntil(
-    async () => {
-      await reconcile()
-      const settlement = await core.useCases.core.getSettlement(settlementId)
-      return settlement?.status !== 'pending' && settlement
-    },
-    'the settlement to be decided',
-    () => core.useCases.core.getSettlement(settlementId),
-  )
+  return await reconcileUntilDecided(service, result)
 }
 
 /** A service whose sends are delayed, so that the chain can change between estimate and inclusion. */

@@ -2,6 +2,7 @@ import { encodeFunctionData, getAddress, type Hex, multicall3Abi } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { asHex } from '../../../../src/chains/evm/abi/words.js'
 import { findMissingRows } from '../../../../src/stores/postgres/reconciliation/missingRows.js'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
 import {
@@ -181,11 +182,7 @@ describe('a deposit', () => {
     await core.detectReorgs()
     expect(await core.useCases.core.getSettlement(settlementId)).toMatchObject({ status: 'pending' })
     proxy.clearFaults()
-    await eventually(async () => {
-      await service.reconcile()
-      const { status } = await core.useCases.core.getSettlement(settlementId)
-      return status === 'confirmed' ? status : null
-    })
+    await reconcileUntil(service, { settlementId }, 'confirmed')
     expect(await readChannel(scene.chain, channel.config)).toMatchObject({ balance: 10_000n })
     expect(await service.settle(body)).toMatchObject({ errorReason: 'duplicate_settlement' })
   })
@@ -358,11 +355,7 @@ describe('a sweep that was answered', () => {
     await core.detectReorgs()
     await service.reconcile()
     await scene.chain.control.mine(22)
-    await eventually(async () => {
-      await service.reconcile()
-      const { status } = await core.useCases.core.getSettlement(swept.settlementId ?? '')
-      return status === 'failed' ? status : null
-    })
+    await reconcileUntil(service, swept, 'failed')
     expect(await scene.chain.balanceOf(receiver)).toBe(0n)
     await callSettlement(channel, receiver, 'claim', [[row]])
     expect(await service.settle(sweepBody(channel))).toMatchObject({ success: true, amount: '2000' })

@@ -3,10 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createChannelAuthorizer, createCustody } from '../../../../src/chains/evm/channels/custody.js'
 import { Secret } from '../../../../src/platform/secret.js'
 import type { Explanation } from '../../../../src/protocol/explanations.js'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { readChannel, signClaimBatch } from '../../../support/evm/channels.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { useScene } from '../../../support/useScene.js'
-import { eventually, openScene, type Service, type ServiceOptions } from '../scene.js'
+import { openScene, type Service, type ServiceOptions } from '../scene.js'
 import { countSent } from '../strangers.js'
 import {
   type Channel,
@@ -327,11 +328,7 @@ describe('two instances', () => {
     const { settlementId = '', errorReason } = await dying.settle(refund, 'ada')
     expect(errorReason).toBe('settlement_pending')
     const other = await scene.open()
-    await eventually(async () => {
-      await other.reconcile()
-      const { status } = await other.core.useCases.core.getSettlement(settlementId)
-      return status === 'confirmed' ? status : null
-    })
+    await reconcileUntil(other, { settlementId }, 'confirmed')
     expect(await readChannel(scene.chain, channel.config)).toMatchObject({
       balance: 2_000n,
       totalClaimed: 2_000n,

@@ -1,6 +1,7 @@
 import { encodeFunctionData, type Hex, zeroAddress } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { encodeClaim } from '../../../../src/chains/evm/channels/contract.js'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { randomHex } from '../../../support/evm/authorization.js'
 import { batchSettlementAbi, readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { useScene } from '../../../support/useScene.js'
@@ -193,11 +194,7 @@ describe('a reorg', () => {
     const { core } = service
     await core.detectReorgs()
     await core.detectReorgs()
-    await eventually(async () => {
-      await service.reconcile()
-      const { status } = await core.useCases.core.getSettlement(settlementId)
-      return status === 'confirmed' ? status : null
-    })
+    await reconcileUntil(service, { settlementId }, 'confirmed')
     expect(await readAll()).toEqual(after)
   })
 })

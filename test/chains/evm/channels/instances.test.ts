@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { reconcileUntil } from '../../../support/coreClient.js'
 import { readChannel } from '../../../support/evm/channels.js'
 import { useScene } from '../../../support/useScene.js'
-import { eventually, openScene } from '../scene.js'
+import { openScene } from '../scene.js'
 import { countSent } from '../strangers.js'
 import {
   type Channel,
@@ -88,11 +89,7 @@ describe.each(Object.entries(makers))('a %s', (kind, make) => {
     expect(errorReason).toBe('settlement_pending')
     expect(await readState(channel)).toEqual(before)
     const other = await scene.open()
-    await eventually(async () => {
-      await other.reconcile()
-      const { status } = await other.core.useCases.core.getSettlement(settlementId)
-      return status === 'confirmed' ? status : null
-    })
+    await reconcileUntil(other, { settlementId }, 'confirmed')
     expect(await readState(channel)).toMatchObject(expected)
     const { rows } = await scene.database
       .pool()
