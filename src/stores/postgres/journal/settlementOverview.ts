@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Settlement, SettlementState } from '../../../ports/settlementJournal.js'
 import type { SettlementOverview, SponsoringHistory } from '../../../ports/settlementOverview.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
-import { hasFailed, isConfirmed, isOpen } from './settlementStates.js'
+import { hasFailed, isClosedAs, isConfirmed, isOpen } from './settlementStates.js'
 
 // The cursor is an id: a Date would lose microseconds.
 const bounds = `($1::text is null or s.network = $1) and ($2::timestamptz is null or s.created_at >= $2)
@@ -18,7 +18,7 @@ const openPage = `page as (
 
 const closedPage = (status: 'confirmed' | 'failed', isOfOneNetwork: boolean): string =>
   newestSettlements({
-    scope: isClosedAs(status),
+    scope: isClosedAs('s', status),
     network: isOfOneNetwork ? '$1' : null,
     bounds,
     limit: '$4',
@@ -99,10 +99,6 @@ const isOfState = (state: string): string => {
   return `s.state = '${state}' and ${isClosed ? 's.closed_at is not null' : '(s.closed_at is not null) = flag.no'}
     and ${state === 'failed' ? '(s.reason is null) = flag.no' : 's.reason is null'}`
 }
-
-/** The status is a literal, so that the condition matches the index of closed settlements. */
-export const isClosedAs = (status: 'confirmed' | 'failed'): string =>
-  status === 'confirmed' ? isConfirmed('s') : hasFailed('s')
 
 /** One index entry for each network. */
 const everyNetwork = (scope: string): string => `

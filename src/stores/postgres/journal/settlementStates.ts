@@ -16,6 +16,10 @@ export const isConfirmed = (settlement: string): string =>
 export const hasFailed = (settlement: string): string =>
   `(${settlement}.state = 'failed' and length(${settlement}.reason) >= 0)`
 
+/** The status is a literal, so that the condition matches the index of closed settlements. */
+export const isClosedAs = (settlement: string, status: 'confirmed' | 'failed'): string =>
+  status === 'confirmed' ? isConfirmed(settlement) : hasFailed(settlement)
+
 export const isNotFailed = (settlement: string): string =>
   `(${settlement}.state <> 'failed' and ${settlement}.reason is null)`
 

@@ -2,8 +2,8 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { OverviewStore } from '../../../ports/operatorOverview.js'
 import { isAlive } from '../database/instance.js'
-import { createSettlementOverview, isClosedAs } from '../journal/settlementOverview.js'
-import { newestTransaction } from '../journal/settlementStates.js'
+import { createSettlementOverview } from '../journal/settlementOverview.js'
+import { isClosedAs, newestTransaction } from '../journal/settlementStates.js'
 import { createReconciliationStore } from '../reconciliation/reconciliationStore.js'
 import { createStreamStore } from '../streams/streamStore.js'
 import { measureWaitingWebhooks } from '../webhooks/waitingWebhooks.js'
@@ -42,7 +42,7 @@ const day = z.object({
 })
 
 const ofDay = (state: 'confirmed' | 'failed', condition = 'true'): string => `
-  (select count(*) from settlements s where ${isClosedAs(state)} and s.network = n.network
+  (select count(*) from settlements s where ${isClosedAs('s', state)} and s.network = n.network
     and s.created_at > now() - interval '1 day' and ${condition})`
 
 const countDay = `

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { ReconciliationStore, RecordedSettlement } from '../../../ports/reconciliation.js'
 import { counterNames, difference, kindCount, periodTotal } from '../../../protocol/reconciliation.js'
 import { inTransaction } from '../database/statements.js'
-import { isClosedAs, newestSettlements } from '../journal/settlementOverview.js'
+import { newestSettlements } from '../journal/settlementOverview.js'
 import { readSettlement, settlementColumns } from '../journal/settlementRow.js'
-import { hasFailed, isConfirmed } from '../journal/settlementStates.js'
+import { hasFailed, isClosedAs, isConfirmed } from '../journal/settlementStates.js'
 import { findCountDifferences, readWithin } from './differences.js'
 import { findMeteredDifferences, findMissingRows } from './missingRows.js'
 
@@ -55,7 +55,7 @@ const listOpen = `
     order by s.created_at desc, s.id desc limit $4)`
 
 const listClosed = (state: 'confirmed' | 'failed'): string =>
-  `with recursive ${newestSettlements({ scope: isClosedAs(state), network: null, bounds, limit: '$4' })}`
+  `with recursive ${newestSettlements({ scope: isClosedAs('s', state), network: null, bounds, limit: '$4' })}`
 
 const withRecords = (page: string): string => `${page}
   select ${settlementColumns}, (extract(epoch from s.created_at) * 1000000)::bigint as created_microseconds,
