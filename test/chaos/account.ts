@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
 import { readHeaders } from '../support/readHeaders.js'
+import { registerAccount } from '../support/registerAccount.js'
 import type { Random } from './random.js'
 
 /** Settles a part of the load with its API key; its webhook receives the events. */
@@ -53,13 +54,8 @@ export const openAccount = async (serviceUrl: string, random: Random): Promise<A
   })
   const { url, stop } = await listenOnLoopback(server)
   try {
-    const registered = await post(`${serviceUrl}/register`, {
-      email: 'shop@example.com',
-      projectName: 'shop',
-    })
-    const { apiKey } = z.object({ apiKey: z.string() }).parse(registered)
-    const set = await post(`${serviceUrl}/dashboard/webhook`, { webhookUrl: url }, { 'x-api-key': apiKey })
-    secret = z.object({ secret: z.string() }).parse(set).secret
+    const apiKey = await registerAccount(serviceUrl, { email: 'shop@example.com', projectName: 'shop' })
+    secret = await setWebhook(serviceUrl, { apiKey, webhookUrl: url })
     return { apiKey, events, unreadable, stop }
   } catch (error) {
     await stop()
@@ -67,16 +63,18 @@ export const openAccount = async (serviceUrl: string, random: Random): Promise<A
   }
 }
 
-const post = async (
-  url: string,
-  body: object,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<unknown> => {
-  const response = await fetch(url, {
+/** Returns the secret that signs its messages. */
+const setWebhook = async (
+  serviceUrl: string,
+  { apiKey, webhookUrl }: { readonly apiKey: string; readonly webhookUrl: string },
+): Promise<string> => {
+  const response = await fetch(`${serviceUrl}/dashboard/webhook`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
+    body: JSON.stringify({ webhookUrl }),
   })
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
-  return await response.json()
+  if (!response.ok) {
+    throw new Error(`POST /dashboard/webhook answered ${response.status}: ${await response.text()}`)
+  }
+  return z.object({ secret: z.string() }).parse(await response.json()).secret
 }

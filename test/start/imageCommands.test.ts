@@ -10,6 +10,7 @@ import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { readText } from '../support/readText.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
+import { registerAccount } from '../support/registerAccount.js'
 import { overTcp } from '../support/tcpProxy.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { makeInstallation, type Started, startProcess } from './support.js'
@@ -157,12 +158,7 @@ describe.skipIf(!canIsolate)('the image', () => {
     ['Node.js', (...given: readonly string[]) => exec('node', 'dist/main.js', ...given)],
   ])('manages the accounts of the service with %s', async (way, run) => {
     const email = `${way.replaceAll(/\W/g, '')}@example.com`
-    const registered = await fetch(`http://127.0.0.1:${port}/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, projectName: 'shop' }),
-    })
-    expect(registered.ok).toBe(true)
+    await registerAccount(`http://127.0.0.1:${port}`, { email, projectName: 'shop' })
     const { code, output, errors } = await run('admin', 'keys', 'list', '--json')
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     const accounts = z.array(z.looseObject({ email: z.string() })).parse(JSON.parse(output))

@@ -15,6 +15,7 @@ import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { startTestRedis } from '../support/redis.js'
+import { registerAccount } from '../support/registerAccount.js'
 import { startService } from '../support/service.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 
@@ -132,14 +133,7 @@ describe('a sandbox and real payments at one DATABASE_URL', () => {
   })
   const admin = (environment: Readonly<Record<string, string>>, ...words: readonly string[]) =>
     runAdminCommand(words, { ...place(database), ...environment })
-  const register = async (url: string, email: string): Promise<void> => {
-    const response = await fetch(`${url}/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, projectName: 'shop' }),
-    })
-    expect(response.ok).toBe(true)
-  }
+  const register = (url: string, email: string) => registerAccount(url, { email, projectName: 'shop' })
 
   it('start after each other, and beside each other, and share nothing', async () => {
     const sandbox = await start(database, 'true')
