@@ -26,7 +26,7 @@ export interface CoreOptions {
 }
 
 /** Applies to the families that the variables configure. */
-const patientTimeouts = (environment: Readonly<Record<string, string>>): Record<string, string> =>
+export const patientTimeouts = (environment: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.keys(environment).flatMap((name) => {
       const [, family] = /^([A-Z]+)_RPC_URL_/.exec(name) ?? []

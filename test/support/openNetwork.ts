@@ -4,6 +4,7 @@ import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import type { Clock } from '../../src/ports/clock.js'
 import type { Scheme } from '../../src/schemes/scheme.js'
+import { patientTimeouts } from './core.js'
 import { openWithMemoryStores } from './directScheme.js'
 
 export interface OpenNetwork {
@@ -21,7 +22,7 @@ export const openNetwork = async (
   clock: Clock = systemClock,
 ): Promise<OpenNetwork> => {
   for (const family of families) {
-    const prepared = family.prepare(environment)
+    const prepared = family.prepare({ ...patientTimeouts(environment), ...environment })
     if ('problems' in prepared) throw new Error(prepared.problems.join('\n'))
     if (prepared.open === null) continue
     const { opened, close } = await openWithMemoryStores(prepared.open, { clock, logger: silentLogger })
