@@ -31,6 +31,28 @@ describe('the outcomes of a run', () => {
     ])
   })
 
+  it('say all that is known of a failure', () => {
+    const { children, ...module } = reportOf({})
+    const errors = [
+      { message: 'Test timed out', stack: 'Error: STACK_TRACE_ERROR\n    at a.test.ts:1' },
+      { message: 'not equal', stack: 'AssertionError: not equal\n    at a.test.ts:2', diff: '- 1\n+ 2' },
+      { message: 'fetch failed', cause: { message: 'other side closed' } },
+    ]
+    const allTests = () => [{ fullName: 'pays', result: () => ({ state: 'failed', errors }) }]
+    const [outcome] = listOutcomes({ ...module, children: { ...children, allTests } })
+    expect(outcome?.failure?.split('\n')).toEqual([
+      'Test timed out',
+      'Error: STACK_TRACE_ERROR',
+      '    at a.test.ts:1',
+      'AssertionError: not equal',
+      '    at a.test.ts:2',
+      '- 1',
+      '+ 2',
+      'fetch failed',
+      'because of other side closed',
+    ])
+  })
+
   it.each([
     ['does not load', { ofModule: 'does not load' }],
     ['fails before its tests', { states: { pays: 'skipped' }, ofHook: 'fails before its tests' }],

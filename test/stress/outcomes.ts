@@ -5,6 +5,9 @@ import type { Outcome } from './countFailures.js'
 interface Failure {
   readonly message: string
   readonly stack?: string
+  /** Of what was expected and what was there. */
+  readonly diff?: string
+  readonly cause?: Failure
 }
 
 /** What is read of vitest's TestModule. */
@@ -22,8 +25,15 @@ export interface ReportedModule {
   }
 }
 
+const describeFailure = ({ message, stack = '', diff = '', cause }: Failure): string => {
+  // That of a test that took too long lacks the message.
+  const where = stack.includes(message) ? [stack] : [message, stack]
+  const why = cause === undefined ? '' : `because of ${describeFailure(cause)}`
+  return [...where, diff, why].filter((part) => part !== '').join('\n')
+}
+
 const describeFailures = (failures: readonly Failure[]): string =>
-  failures.map(({ message, stack }) => stack ?? message).join('\n') || 'no message'
+  failures.map(describeFailure).join('\n') || 'no message'
 
 /** Tests that were skipped, also because of a hook that failed, have no outcome. */
 export const listOutcomes = (module: ReportedModule): readonly Outcome[] => {
