@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Address } from 'viem'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { randomAddress } from '../support/evm/authorization.js'
@@ -10,7 +10,7 @@ import { createEoa } from '../support/evm/wallets.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/replicatedPostgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { overTcp, startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import { overTcp, startTcpProxy } from '../support/tcpProxy.js'
 
 const amount = 10_000n
 const used = 'invalid_exact_evm_nonce_already_used'
@@ -26,37 +26,36 @@ interface Order {
 interface Scene {
   readonly chain: LocalChain
   readonly replicas: ReplicatedPostgres
-  /** The host name behind which the current primary is. */
-  readonly network: TcpProxy
   readonly service: TestService
   failOver(): Promise<void>
 }
 
 describe('a failover of the database', () => {
   let scene: Scene
+  const closers: (() => Promise<unknown>)[] = []
+  // Also those of a start that failed in between.
   afterEach(async () => {
-    await scene.service.close()
-    await Promise.all([scene.network.close(), scene.replicas.stop(), scene.chain.stop()])
+    for (const close of closers.splice(0).reverse()) await close()
   })
 
+  /** In a hook: a busy machine needs most of the time of a test for it. */
   const open = async (isSynchronous: boolean): Promise<void> => {
-    const [chain, replicas] = await Promise.all([
-      startLocalChain({ facilitatorCount: 1 }),
-      startReplicatedPostgres({ isSynchronous }),
-    ])
+    const chain = await startLocalChain({ facilitatorCount: 1 })
+    closers.push(() => chain.stop())
+    const replicas = await startReplicatedPostgres({ isSynchronous })
+    closers.push(() => replicas.stop())
     let current = replicas.primaryUrl
+    // The host name behind which the current primary is.
     const network = await startTcpProxy(() => Number(new URL(current).port))
-    scene = {
-      chain,
-      replicas,
-      network,
-      service: await startService({ chain, databaseUrl: overTcp(current, network.port) }),
-      async failOver() {
-        await replicas.failOver()
-        current = replicas.standbyUrl
-        await network.reset()
-      },
+    closers.push(() => network.close())
+    const service = await startService({ chain, databaseUrl: overTcp(current, network.port) })
+    closers.push(() => service.close())
+    const failOver = async () => {
+      await replicas.failOver()
+      current = replicas.standbyUrl
+      await network.reset()
     }
+    scene = { chain, replicas, service, failOver }
   }
 
   const placeOrder = async (): Promise<Order> => {
@@ -96,42 +95,48 @@ describe('a failover of the database', () => {
     }
   }
 
-  it('to a synchronous standby loses no settlement and pays none twice', async () => {
-    await open(true)
-    const orders = await Promise.all(Array.from({ length: 60 }, placeOrder))
-    let done = 0
-    const answers = orders.map(async (order, index) => {
-      await pollUntil(() => done >= index - 20, 'an earlier response')
-      const answer = await settle(order)
-      done += 1
-      return answer
-    })
-    await pollUntil(() => done > 10, 'the first responses')
-    await scene.replicas.stopReplication()
-    await pollUntil(scene.replicas.isCommitWaiting, 'a commit to wait for the standby')
-    await scene.failOver()
-    const told = await Promise.all(answers)
+  describe('to a synchronous standby', () => {
+    beforeEach(() => open(true))
 
-    // The primary was lost while payments were being settled.
-    expect(told.filter(({ success }) => success !== true).length).toBeGreaterThan(0)
-    const ends = await Promise.all(orders.map(settleUntilFinal))
-    expect(ends.map(({ success }) => success)).toEqual(orders.map(() => true))
-    expect(await balances(orders)).toEqual(orders.map(() => amount))
-    expect(await readConfirmed()).toEqual(orders.map(({ payTo }) => payTo.toLowerCase()).sort())
+    it('loses no settlement and pays none twice', async () => {
+      const orders = await Promise.all(Array.from({ length: 60 }, placeOrder))
+      let done = 0
+      const answers = orders.map(async (order, index) => {
+        await pollUntil(() => done >= index - 20, 'an earlier response')
+        const answer = await settle(order)
+        done += 1
+        return answer
+      })
+      await pollUntil(() => done > 10, 'the first responses')
+      await scene.replicas.stopReplication()
+      await pollUntil(scene.replicas.isCommitWaiting, 'a commit to wait for the standby')
+      await scene.failOver()
+      const told = await Promise.all(answers)
+
+      // The primary was lost while payments were being settled.
+      expect(told.filter(({ success }) => success !== true).length).toBeGreaterThan(0)
+      const ends = await Promise.all(orders.map(settleUntilFinal))
+      expect(ends.map(({ success }) => success)).toEqual(orders.map(() => true))
+      expect(await balances(orders)).toEqual(orders.map(() => amount))
+      expect(await readConfirmed()).toEqual(orders.map(({ payTo }) => payTo.toLowerCase()).sort())
+    })
   })
 
-  it('to an asynchronous standby may lose the record of a payment, which is refused as used and not paid again', async () => {
-    await open(false)
-    const kept = await placeOrder()
-    const lost = await placeOrder()
-    expect(await settle(kept)).toMatchObject({ success: true })
-    await pollUntil(async () => (await readConfirmed()).length === 1, 'the standby to receive the payment')
-    await scene.replicas.stopReplication()
-    expect(await settle(lost)).toMatchObject({ success: true })
-    await scene.failOver()
+  describe('to an asynchronous standby', () => {
+    beforeEach(() => open(false))
 
-    const answers = await Promise.all([kept, lost].map(settleUntilFinal))
-    expect(answers).toMatchObject([{ success: true }, { success: false, errorReason: used }])
-    expect(await balances([kept, lost])).toEqual([amount, amount])
+    it('may lose the record of a payment, which is refused as used and not paid again', async () => {
+      const kept = await placeOrder()
+      const lost = await placeOrder()
+      expect(await settle(kept)).toMatchObject({ success: true })
+      await pollUntil(async () => (await readConfirmed()).length === 1, 'the standby to receive the payment')
+      await scene.replicas.stopReplication()
+      expect(await settle(lost)).toMatchObject({ success: true })
+      await scene.failOver()
+
+      const answers = await Promise.all([kept, lost].map(settleUntilFinal))
+      expect(answers).toMatchObject([{ success: true }, { success: false, errorReason: used }])
+      expect(await balances([kept, lost])).toEqual([amount, amount])
+    })
   })
 })
