@@ -33,15 +33,19 @@ describe('A45: a node that reports a wrong nonce', () => {
     expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
     proxy.setFault('eth_sendRawTransaction', nonceTooLow, { times: 1 })
     proxy.setFault('eth_getTransactionCount', wrong, { times: 1 })
-    const settling = sending.settle(await scene.toy.plan())
+    const unlimited = new AbortController().signal
+    const outcomes: unknown[] = []
+    const keep = (outcome: unknown) => outcomes.push(outcome)
+    void sending.settle(await scene.toy.plan(), { waitUntil: unlimited }).then(keep, keep)
     await eventually(() => (proxy.count('eth_sendRawTransaction') >= 3 ? true : null))
     expect(await sending.lanes.readNext(laneOf(sending))).toBeLessThan(200)
 
-    for (let round = 0; round < 6; round++) {
+    await eventually(async () => {
       await sending.maintenance.check()
       await scene.chain.control.waitForAutomine()
-    }
-    expect(await settling).toMatchObject({ state: 'confirmed' })
+      return outcomes.length === 1 ? true : null
+    })
+    expect(outcomes).toMatchObject([{ state: 'confirmed' }])
     expect(await sending.settle(await scene.toy.plan())).toMatchObject({ state: 'confirmed' })
     expect(await countFillers(laneOf(sending).signer)).toBeLessThan(100)
   })
