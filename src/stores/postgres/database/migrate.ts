@@ -44,7 +44,9 @@ export interface Migrated {
 }
 
 const defaults = {
-  lockTimeoutMs: 1_000,
+  // More than `deadlock_timeout` (1 s): only then does Postgres end an automatic vacuum that is in the way. That of a large
+  // journal takes longer than a start waits.
+  lockTimeoutMs: 1_200,
   retryPauseMs: 500,
   reportWaitsAfterMs: 3_000,
   giveUpAfterMs: 600_000,

@@ -16,14 +16,17 @@ import {
   migrate,
 } from '../../../../src/stores/postgres/database/migrate.js'
 import { readMigrations } from '../../../../src/stores/postgres/database/migrationFiles.js'
+import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { readSchemaState } from '../../../../src/stores/postgres/database/schemaHistory.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { migrationsFolder } from '../../../../src/stores/stores.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance, killInstances } from '../../../support/instances.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
+import { patientPool } from '../../../support/patientPool.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { startPostgres } from '../../../support/postgresServer.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
 
 let database: TestDatabase
@@ -154,6 +157,39 @@ describe('a migration that waits for a lock', () => {
       ['database.migration_retried', 1],
       ['database.migration_retried', 2],
     ])
+  })
+
+  it('has an automatic vacuum of the table ended', async () => {
+    // A server of its own, where other tests need not bear how often tables are vacuumed.
+    const server = await startPostgres()
+    const admin = openPool({ ...patientPool, url: server.adminUrl, maxConnections: 2 })
+    try {
+      const lookForTables = async (every: string): Promise<void> => {
+        await admin.query(`alter system set autovacuum_naptime = '${every}'`)
+        await admin.query('select pg_reload_conf()')
+      }
+      await lookForTables('1s')
+      // So slow that it ends after the test.
+      await admin.query(`
+        create table vacuumed (id integer, padding text) with (autovacuum_vacuum_threshold = 10,
+          autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_limit = 1, autovacuum_vacuum_cost_delay = 100);
+        insert into vacuumed select n, repeat('x', 400) from generate_series(1, 20000) n;
+        update vacuumed set id = -id`)
+      const isVacuumed = async () =>
+        (await admin.query(`select from pg_stat_progress_vacuum where relid = 'vacuumed'::regclass`))
+          .rowCount === 1
+      await pollUntil(isVacuumed, 'the vacuum')
+      await lookForTables('1h')
+
+      const folder = await makeTemporaryFolder('migrations-')
+      await writeFile(join(folder, '0001_alter.sql'), 'alter table vacuumed add column added integer;')
+      const applied = await migrate(admin, folder, { retryPauseMs: 20, giveUpAfterMs: 10_000 })
+
+      expect(applied).toMatchObject({ applied: ['0001_alter.sql'] })
+    } finally {
+      await admin.end()
+      await server.stop()
+    }
   })
 })
 
