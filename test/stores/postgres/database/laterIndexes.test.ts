@@ -1,17 +1,24 @@
+import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Settlement, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
+import { createChannelSweeps } from '../../../../src/stores/postgres/channels/channelSweeps.js'
 import { createCreditStore } from '../../../../src/stores/postgres/credit/creditStore.js'
 import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
+import { createHeldPayments } from '../../../../src/stores/postgres/heldPayments/heldPayments.js'
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
 import { createAccountSettlements } from '../../../../src/stores/postgres/journal/accountSettlements.js'
+import { createBroadcastRetention } from '../../../../src/stores/postgres/journal/broadcastRetention.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import {
   createSettlementOverview,
   createSponsoringHistory,
 } from '../../../../src/stores/postgres/journal/settlementOverview.js'
+import { createOverviewStore } from '../../../../src/stores/postgres/operator/operatorOverview.js'
+import { createReconciliationStore } from '../../../../src/stores/postgres/reconciliation/reconciliationStore.js'
+import { createSandboxChannels } from '../../../../src/stores/postgres/sandbox/channels.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance, killInstances } from '../../../support/instances.js'
 import { failedColumns, insertJournalRows, openColumns } from '../../../support/journalRows.js'
@@ -137,6 +144,14 @@ describe.each([
         payTo: 'p',
       })
       await createCreditStore(watched).recount('eip155:w1')
+      await createHeldPayments(watched).listSettlements({ id: randomUUID(), authorizationId: 'none' }, 20)
+      await createHeldPayments(watched).hasReverted(randomUUID(), 1)
+      await createChannelSweeps(watched).hasSweep('sweep/', { from: 0n, below: 9n })
+      const reconciliation = createReconciliationStore(watched, watched)
+      await reconciliation.hasNetwork('none')
+      const period = { from: new Date(Date.now() - 60_000), to: new Date() }
+      await reconciliation.listSettlements({ ...period, limit: 20 })
+      await createBroadcastRetention(watched).dropClosedBefore(period.from, new AbortController().signal)
       await createSponsoringHistory(watched).read({
         network: 'ton:testnet',
         payer: 'w1',
@@ -314,6 +329,37 @@ describe('what a later version recorded', () => {
     await journal.recorderFor(foreign).record({ transaction: '0x5', bytes: '0x' })
     expect(await journal.find(foreign)).toMatchObject({ transaction: '0x5' })
     expect(await findWorkDifferences(pool)).toEqual([])
+  })
+
+  it('is named by the hold that it makes', async () => {
+    const { id } = await claim({ authorizationId: 'hold' })
+    for (const transaction of ['0x1', '0x2']) await record(id, transaction)
+    const held = { id: randomUUID(), authorizationId: 'hold' }
+    expect(await createHeldPayments(pool).listSettlements(held, 20)).toMatchObject([
+      { id, type: 'hold', state: 'pending', transaction: '0x2' },
+    ])
+  })
+
+  it('counts among the transactions of its lane that are not confirmed', async () => {
+    await send('0x1', '0x2')
+    await pool.query(`insert into signer_lanes (network, signer, next_nonce) values ($1, '0xa', 8)`, [
+      network,
+    ])
+    await pool.query(`update broadcasts set signer = '0xa', nonce = 7 where transaction = '0x2'`)
+    expect(await createOverviewStore(pool).listLanes()).toMatchObject([{ signer: '0xa', unconfirmed: 1 }])
+  })
+
+  it('keeps what it executed in a sandbox until it is closed', async () => {
+    const id = await send('0x1')
+    const channels = createSandboxChannels(pool, 1)
+    const deposit = { type: 'deposit', channelId: 'a', receiver: 'shop', token: 'coin', amount: 1n } as const
+    await channels.execute(network, '0x1', deposit)
+    await pool.query('update sandbox_executions set expires_at = now()')
+    await channels.purge()
+    expect(await channels.findExecution(network, '0x1')).not.toBeNull()
+    await journal.close(id, { state: 'confirmed', transaction: '0x1' })
+    await channels.purge()
+    expect(await channels.findExecution(network, '0x1')).toBeNull()
   })
 
   it('can be recorded again by this version', async () => {
