@@ -169,7 +169,7 @@ describe('a migration that waits for a lock', () => {
         await admin.query('select pg_reload_conf()')
       }
       await lookForTables('1s')
-      // So slow that it ends after the test.
+      // The vacuum is so slow that it ends after the test.
       await admin.query(`
         create table vacuumed (id integer, padding text) with (autovacuum_vacuum_threshold = 10,
           autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_limit = 1, autovacuum_vacuum_cost_delay = 100);
