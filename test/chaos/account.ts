@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
+import { fetchServed } from '../support/fetchServed.js'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
 import { readHeaders } from '../support/readHeaders.js'
 import { registerAccount } from '../support/registerAccount.js'
@@ -68,7 +69,7 @@ const setWebhook = async (
   serviceUrl: string,
   { apiKey, webhookUrl }: { readonly apiKey: string; readonly webhookUrl: string },
 ): Promise<string> => {
-  const response = await fetch(`${serviceUrl}/dashboard/webhook`, {
+  const response = await fetchServed(`${serviceUrl}/dashboard/webhook`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
     body: JSON.stringify({ webhookUrl }),

@@ -7,6 +7,7 @@ import {
   type DifferenceKind,
   reconciliationPage,
 } from '../../src/protocol/reconciliation.js'
+import { fetchServed } from '../support/fetchServed.js'
 import { checkEvents } from './checkEvents.js'
 import { countUnfinal, describeRow } from './ledger.js'
 import { finalityDepth, operatorToken, type World } from './world.js'
@@ -20,12 +21,9 @@ export const checkReconciliation = async (world: World): Promise<readonly string
   const histories = await describeUnproven(world, before)
   const undelivered = await checkEvents(world)
   const planted = await plantDifferences(world)
-  const after = await reconcile(world)
-  const missed = planted.filter(
-    ({ kind, settlementId }) =>
-      !after.differences.some(
-        (found) => found.kind === kind && (settlementId === undefined || found.settlementId === settlementId),
-      ),
+  const missed = await repeatUntil(
+    async () => listMissed(planted, await reconcile(world)),
+    (left) => left.length === 0,
   )
   return [
     ...before.differences.map((found) => `Reconciliation of sound books found ${JSON.stringify(found)}`),
@@ -67,22 +65,45 @@ interface Unproven {
 const restMs = 180_000
 const pollMs = 500
 
+/** Asks until the answer is as wanted; at the deadline the last answer is returned. */
+const repeatUntil = async <Answer>(
+  ask: () => Promise<Answer>,
+  isWanted: (answer: Answer) => boolean,
+): Promise<Answer> => {
+  const deadline = performance.now() + restMs
+  for (;;) {
+    const answer = await ask()
+    if (isWanted(answer) || performance.now() >= deadline) return answer
+    await sleep(pollMs)
+  }
+}
+
 /**
- * Reconciles until everything is proven, at most until the deadline. Only at final depth does the chain prove that
- * nothing moved, and a short run ends before its first payment is there.
+ * Reconciles until everything is proven. Only at final depth does the chain prove that nothing moved, and a short run ends
+ * before its first payment is there.
  */
 const reconcileAtRest = async (world: World): Promise<Books> => {
   const { chain, miner, pool } = world
   await miner.between(() => chain.control.mine(finalityDepth + 1))
-  const deadline = Date.now() + restMs
-  for (;;) {
-    const unfinal = await countUnfinal(pool)
-    const { differences, unproven: open } = await reconcile(world)
-    const unproven = unfinal === 0 ? open : [...open, { id: null, what: `${unfinal} settlements: not final` }]
-    if (unproven.length === 0 || Date.now() >= deadline) return { differences, unproven }
-    await sleep(pollMs)
-  }
+  return await repeatUntil(
+    async () => {
+      const unfinal = await countUnfinal(pool)
+      const { differences, unproven } = await reconcile(world)
+      const unsettled = unfinal === 0 ? [] : [{ id: null, what: `${unfinal} settlements: not final` }]
+      return { differences, unproven: [...unproven, ...unsettled] }
+    },
+    ({ unproven }) => unproven.length === 0,
+  )
 }
+
+/** A difference is not found while the nodes do not answer in time. */
+const listMissed = (planted: readonly Planted[], { differences }: Books): readonly Planted[] =>
+  planted.filter(
+    ({ kind, settlementId }) =>
+      !differences.some(
+        (found) => found.kind === kind && (settlementId === undefined || found.settlementId === settlementId),
+      ),
+  )
 
 const reconcile = async ({ instances: [instance] }: World): Promise<Books> => {
   await instance.ensureRunning()
@@ -93,7 +114,7 @@ const reconcile = async ({ instances: [instance] }: World): Promise<Books> => {
     // The clock of the instance may be wrong.
     const period = 'from=2000-01-01T00:00:00Z&to=2100-01-01T00:00:00Z'
     const query = cursor === undefined ? period : `${period}&cursor=${cursor}`
-    const response = await fetch(`${instance.url}/v1/reconciliation?${query}`, {
+    const response = await fetchServed(`${instance.url}/v1/reconciliation?${query}`, {
       headers: { authorization: `Bearer ${operatorToken}` },
     })
     const page = reconciliationPage.parse(await response.json())

@@ -5,6 +5,7 @@ import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { deployUptoRouter } from '../support/evm/uptoRouter.js'
 import { createEoa, type EoaWallet } from '../support/evm/wallets.js'
+import { patientPool } from '../support/patientPool.js'
 import { startTestRedis, type TestRedis } from '../support/redis.js'
 import { overTcp, startTcpProxy } from '../support/tcpProxy.js'
 import { type Account, openAccount } from './account.js'
@@ -93,11 +94,7 @@ export const startWorld = async (random: Random): Promise<World> => {
       startTcpProxy(() => Number(new URL(database.url).port)),
       (started) => started.close(),
     )
-    const pool = openPool({
-      url: overTcp(database.url, proxy.port),
-      maxConnections: 4,
-      onError: () => undefined,
-    })
+    const pool = openPool({ ...patientPool, url: overTcp(database.url, proxy.port), maxConnections: 4 })
     closers.push({ what: 'pool', close: () => pool.end() })
     return {
       chain,

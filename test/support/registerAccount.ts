@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pollUntil } from './pollUntil.js'
+import { fetchServed } from './fetchServed.js'
 
 const registered = z.object({ apiKey: z.string() })
 
@@ -11,20 +11,11 @@ export const registerAccount = async (
   serviceUrl: string,
   account: { readonly email: string; readonly projectName: string },
 ): Promise<string> => {
-  let refusal = ''
-  return await pollUntil(
-    async () => {
-      const response = await fetch(`${serviceUrl}/register`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(account),
-      })
-      if (response.ok) return registered.parse(await response.json()).apiKey
-      refusal = `${response.status} ${await response.text()}`
-      if (response.status !== 503) throw new Error(`POST /register answered ${refusal}`)
-      return null
-    },
-    'registration to be open',
-    () => refusal,
-  )
+  const response = await fetchServed(`${serviceUrl}/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(account),
+  })
+  if (response.ok) return registered.parse(await response.json()).apiKey
+  throw new Error(`POST /register answered ${response.status} ${await response.text()}`)
 }
