@@ -4,6 +4,7 @@ import { openPool } from '../../src/stores/postgres/database/pool.js'
 import { createWebhookOutbox } from '../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { createDeliverWebhooks } from '../../src/usecases/webhooks/deliverWebhooks.js'
 import { createSendWebhook } from '../../src/usecases/webhooks/endpoint.js'
+import { patientPool } from './patientPool.js'
 import { waitLimitMs } from './pollUntil.js'
 import { createLoopbackFetch } from './webhookReceiver.js'
 
@@ -18,9 +19,9 @@ export const plainSealer = {
   open: (bytes: Uint8Array) => Buffer.from(bytes).toString(),
 }
 
-/** A busy machine ends neither an attempt nor its lease. */
+/** A busy machine ends neither an attempt, nor its lease, nor a statement, of which a worker would end. */
 export const openWebhookWorker = (databaseUrl: string): WebhookWorker => {
-  const pool = openPool({ url: databaseUrl, maxConnections: 4, onError: () => undefined })
+  const pool = openPool({ ...patientPool, url: databaseUrl, maxConnections: 4 })
   const sendWebhook = createSendWebhook({
     transport: createLoopbackFetch({ deadlineMs: waitLimitMs }),
     sealer: plainSealer,
