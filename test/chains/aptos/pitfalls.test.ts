@@ -240,7 +240,7 @@ describe('refused on Aptos', () => {
       'a transfer older than maxTimeoutSeconds': async () => {
         const transaction = await scene.pay()
         scene.clock.shift(70_000)
-        return { transaction }
+        return { transaction, maxTimeoutSeconds: 60 }
       },
     },
     no_matching_transfer: {

@@ -1,5 +1,6 @@
 import { Account, Aptos, AptosConfig, type InputEntryFunctionData, Network } from '@aptos-labs/ts-sdk'
 import { writeDirectBody } from '../directBody.js'
+import { waitLimitMs } from '../pollUntil.js'
 import type { AptosChain } from './aptosChain.js'
 
 export const aptosTestnet = 'aptos:2'
@@ -27,7 +28,7 @@ export const submitCall = async (
   const transaction = await aptos.transaction.build.simple({
     sender: payer.accountAddress,
     data,
-    options: { expireTimestamp: Math.floor(chain.ledger.head().timestampMs / 1_000) + 60 },
+    options: { expireTimestamp: Math.floor(chain.ledger.head().timestampMs / 1_000) + 300 },
   })
   const { hash } = await aptos.signAndSubmitTransaction({ signer: payer, transaction })
   return hash
@@ -40,7 +41,8 @@ export const call = async (
   data: InputEntryFunctionData,
 ): Promise<string> => {
   const hash = await submitCall(chain, payer, data)
-  await connect(chain.url).waitForTransaction({ transactionHash: hash, options: { checkSuccess: false } })
+  const options = { checkSuccess: false, timeoutSecs: waitLimitMs / 1_000 }
+  await connect(chain.url).waitForTransaction({ transactionHash: hash, options })
   return hash
 }
 
@@ -70,7 +72,7 @@ export const aptosPayment = ({
   payTo,
   asset = usdt,
   amount = 10_000n,
-  maxTimeoutSeconds = 60,
+  maxTimeoutSeconds = 300,
   extra = {},
   metadataAddress = asset,
   claim,

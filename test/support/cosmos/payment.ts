@@ -19,13 +19,15 @@ export interface CosmosWallet {
   readonly client: SigningStargateClient
 }
 
+const pollIntervalMs = 20
+
 export const createWallet = async (chain: CosmosChain): Promise<CosmosWallet> => {
   const privateKey = Uint8Array.from(randomBytes(32))
   const signer = await DirectSecp256k1Wallet.fromKey(privateKey, chain.ledger.prefix)
   const [account] = await signer.getAccounts()
   if (account === undefined) throw new Error('The wallet has no account')
   const client = await SigningStargateClient.connectWithSigner(chain.url, signer, {
-    broadcastPollIntervalMs: 20,
+    broadcastPollIntervalMs: pollIntervalMs,
     broadcastTimeoutMs: waitLimitMs,
   })
   client.registry.register(messageUrls.exec, MsgExec)
@@ -96,11 +98,8 @@ export const send = async (
   messages: readonly EncodeObject[],
   options: SignOptions = {},
 ): Promise<string> => {
-  const { transactionHash } = await wallet.client.broadcastTx(
-    await sign(wallet, messages, options),
-    10_000,
-    20,
-  )
+  const bytes = await sign(wallet, messages, options)
+  const { transactionHash } = await wallet.client.broadcastTx(bytes, waitLimitMs, pollIntervalMs)
   return transactionHash
 }
 

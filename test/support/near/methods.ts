@@ -72,28 +72,34 @@ export const createMethods = (
     }
   }
 
-  /** Waits until the transaction has reached the level, as nodes do. */
-  const showAt = async (entry: Submitted, wanted: ExecutionLevel) => {
-    const deadline = Date.now() + pollingTimeoutMs
-    const reached = () => executionLevels.indexOf(ledger.levelOf(entry)) >= executionLevels.indexOf(wanted)
-    while (!reached()) {
-      if (Date.now() > deadline) throw new NearError('TIMEOUT_ERROR', 'Timeout')
+  /** Its pauses are counted: while the process stands still, no block is made, and no time passes for a request. */
+  const createPolling = () => {
+    let pauses = 0
+    return async (): Promise<void> => {
+      if (pauses * pauseMs > pollingTimeoutMs) throw new NearError('TIMEOUT_ERROR', 'Timeout')
+      pauses += 1
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
+  }
+
+  /** Waits until the transaction has reached the level, as nodes do. */
+  const showAt = async (entry: Submitted, wanted: ExecutionLevel) => {
+    const reached = () => executionLevels.indexOf(ledger.levelOf(entry)) >= executionLevels.indexOf(wanted)
+    const pause = createPolling()
+    while (!reached()) await pause()
     return show(entry)
   }
 
   const findTransaction: Method = async (params) => {
     const { tx_hash, wait_until } = lookUp.parse(params)
-    const deadline = Date.now() + pollingTimeoutMs
+    const pause = createPolling()
     for (;;) {
       const entry = ledger.findSubmitted(tx_hash)
       if (entry !== null && entry.includedAt !== null) return await showAt(entry, wait_until)
       if (wait_until === 'NONE') {
         throw new NearError('UNKNOWN_TRANSACTION', `Transaction ${tx_hash} doesn't exist`)
       }
-      if (Date.now() > deadline) throw new NearError('TIMEOUT_ERROR', 'Timeout')
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      await pause()
     }
   }
 
