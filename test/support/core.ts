@@ -7,7 +7,7 @@ import type { Logger } from '../../src/ports/logger.js'
 import type { WebhookTransport } from '../../src/ports/webhookOutbox.js'
 import type { StartSettleWait } from '../../src/usecases/core/settle/settlementContext.js'
 import type { LocalChain } from './evm/localChain.js'
-import { patientTimeoutMs } from './rpcProxy.js'
+import { patientTimeouts } from './patientTimeouts.js'
 
 const patientWaitMs = 60_000
 
@@ -25,41 +25,34 @@ export interface CoreOptions {
   readonly measuresProcess?: boolean
 }
 
-/** Applies to the families that the variables configure. */
-export const patientTimeouts = (environment: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.keys(environment).flatMap((name) => {
-      const [, family] = /^([A-Z]+)_RPC_URL_/.exec(name) ?? []
-      return family === undefined ? [] : [[`${family}_RPC_TIMEOUT_MS`, patientTimeoutMs]]
-    }),
-  )
-
-export const environmentFor = ({
-  chain,
-  databaseUrl,
-  environment = {},
-}: CoreOptions): Record<string, string> => ({
-  DATABASE_URL: databaseUrl,
-  // Without a chain it would be one.
-  SANDBOX: 'false',
-  KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
+/** The variables that configure networks, with those of the test. */
+const listNetworks = ({ chain, environment = {} }: CoreOptions): Record<string, string> => ({
   ...(chain === undefined
     ? {}
     : {
         EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
         [`EVM_RPC_URL_${chain.chainId}`]: chain.url,
         [`EVM_POLL_INTERVAL_MS_${chain.chainId}`]: '100',
-        EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
-        EVM_WALLET_CALL_TIMEOUT_MS: patientTimeoutMs,
       }),
-  // A busy machine must not turn a success into a pending settlement, or end a verification.
-  SETTLE_WAIT_SECONDS: `${patientWaitMs / 1_000}`,
-  VERIFY_DEADLINE_SECONDS: '60',
-  // All requests of a test come from one address.
-  RATE_LIMITS: 'off',
-  ...patientTimeouts(environment),
   ...environment,
 })
+
+export const environmentFor = (options: CoreOptions): Record<string, string> => {
+  const networks = listNetworks(options)
+  return {
+    DATABASE_URL: options.databaseUrl,
+    // Without a chain it would be one.
+    SANDBOX: 'false',
+    KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
+    // A busy machine must not turn a success into a pending settlement, or end a verification.
+    SETTLE_WAIT_SECONDS: `${patientWaitMs / 1_000}`,
+    VERIFY_DEADLINE_SECONDS: '60',
+    // All requests of a test come from one address.
+    RATE_LIMITS: 'off',
+    ...patientTimeouts(networks),
+    ...networks,
+  }
+}
 
 /** A short wait begins when there is something to wait for: before that, it would fail requests of a busy machine. */
 export const startPatientWait: StartSettleWait = (milliseconds) => {

@@ -4,8 +4,8 @@ import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import type { Clock } from '../../src/ports/clock.js'
 import type { Scheme } from '../../src/schemes/scheme.js'
-import { patientTimeouts } from './core.js'
 import { openWithMemoryStores } from './directScheme.js'
+import { patientTimeouts } from './patientTimeouts.js'
 
 export interface OpenNetwork {
   /** Of the network; at least one. */

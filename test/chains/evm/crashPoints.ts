@@ -1,6 +1,6 @@
 import { type CrashHarness, holdAt } from '../../contracts/crashContract.js'
 import type { LocalChain } from '../../support/evm/localChain.js'
-import { startRpcProxy } from '../../support/rpcProxy.js'
+import { patientTimeoutMs, startRpcProxy } from '../../support/rpcProxy.js'
 
 /** A service on the chain, whose settles can be held at each point of the engine. */
 export const openCrashPoints = async (
@@ -22,7 +22,8 @@ export const openCrashPoints = async (
       EVM_PRIVATE_KEY: chain.facilitators.map(({ privateKey }) => privateKey).join(','),
       EVM_RPC_URL_84532: proxy.url,
       EVM_POLL_INTERVAL_MS_84532: '50',
-      EVM_RPC_TIMEOUT_MS: '60000',
+      EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
+      EVM_WALLET_CALL_TIMEOUT_MS: patientTimeoutMs,
       ...environment,
     },
     holds: {
