@@ -6,6 +6,7 @@ import { settleResult, supported, verifyResult } from '../../../src/protocol/res
 import type { DemoWorld } from '../../demo/world.js'
 import { directWorlds } from '../../demo/worlds/index.js'
 import { useTestDatabase } from '../../support/postgres.js'
+import { readReconciliation } from '../../support/readReconciliation.js'
 import { startService, type TestService } from '../../support/service.js'
 import { environmentOf, getWorld, type OpenedWorlds } from './openedWorlds.js'
 
@@ -71,11 +72,6 @@ const offered = z.object({
 
 const price = '10000'
 const operatorToken = 'the-token-of-the-operator'
-
-const reconciled = z.object({
-  differences: z.array(z.looseObject({ kind: z.string(), settlementId: z.string().optional() })),
-  settlements: z.array(z.looseObject({ id: z.string(), network: z.string(), chain: z.string() })),
-})
 
 export const describeDirectClients = (opened: OpenedWorlds): void => {
   describe('the families whose clients pay themselves', () => {
@@ -254,10 +250,7 @@ export const describeDirectClients = (opened: OpenedWorlds): void => {
     })
 
     it('are balanced, until the recipient of a row is changed by hand', async () => {
-      const reconcile = async () => {
-        const headers = { authorization: `Bearer ${operatorToken}` }
-        return reconciled.parse(await (await fetch(`${service.url}/v1/reconciliation`, { headers })).json())
-      }
+      const reconcile = () => readReconciliation(service.url, operatorToken)
       for (const family of names) {
         const { requirements, payload } = await pay(findWorld(family))
         expect(await facilitator.settle(payload, requirements)).toMatchObject({ success: true })

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { creditScore } from '../../../src/protocol/credit.js'
 import { canonicalNetwork, listNetworkAliases } from '../../../src/protocol/network.js'
-import { reconciliationPage } from '../../../src/protocol/reconciliation.js'
 import { settleResult } from '../../../src/protocol/results.js'
 import { openShop } from '../../demo/shop.js'
 import { directWorlds, signedWorlds, worlds } from '../../demo/worlds/index.js'
@@ -12,6 +11,7 @@ import { uptoPayment } from '../../support/evm/upto.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { useTestDatabase } from '../../support/postgres.js'
+import { readReconciliation } from '../../support/readReconciliation.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
 import { startService, type TestService } from '../../support/service.js'
 import { environmentOf, getWorld, type OpenedWorlds } from './openedWorlds.js'
@@ -150,7 +150,7 @@ export const describeShops = (opened: OpenedWorlds): void => {
           () => [...first.keys()],
         )
         expect(first).toEqual(expected)
-        expect((await fetch(`${late.url}/ready`)).status).toBe(200)
+        await pollUntil(async () => (await fetch(`${late.url}/ready`)).ok, 'the service to be ready')
       } finally {
         await late.close()
         await Promise.all([...proxies.values()].flat().map((proxy) => proxy.stop()))
@@ -307,12 +307,7 @@ export const describeShops = (opened: OpenedWorlds): void => {
     })
 
     it('finds every settlement on its chain again, in a reconciliation', async () => {
-      const read = async () => {
-        const response = await fetch(`${service.url}/v1/reconciliation`, {
-          headers: { authorization: `Bearer ${operatorToken}` },
-        })
-        return reconciliationPage.parse(await response.json())
-      }
+      const read = () => readReconciliation(service.url, operatorToken)
       const page = await read()
       expect(page).toMatchObject({ isBalanced: true, differences: [] })
       const networks = new Set([...opened.values()].map(({ network }) => network))
