@@ -94,7 +94,7 @@ const withCopy = (body: Request, change: object): Request =>
 const requirementsOf = (given: Pick<T402Requirements, 'network' | 'asset' | 'payTo'>): T402Requirements => ({
   scheme: 'exact',
   amount: '10000',
-  maxTimeoutSeconds: 120,
+  maxTimeoutSeconds: 300,
   extra: {},
   ...given,
 })

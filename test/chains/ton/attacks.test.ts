@@ -3,7 +3,12 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { reconcileUntil } from '../../support/coreClient.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
-import { clientPaidPayment, sponsoredPayment, type TonPaymentBody } from '../../support/ton/payment.js'
+import {
+  clientPaidPayment,
+  provenAfterSeconds,
+  sponsoredPayment,
+  type TonPaymentBody,
+} from '../../support/ton/payment.js'
 import { randomAddress, randomKeys, type TestWallet } from '../../support/ton/wallets.js'
 import { useScene } from '../../support/useScene.js'
 import { openScene } from './scene.js'
@@ -85,7 +90,8 @@ describe('a relayed payment', () => {
     const service = await scene.open()
     const wallet = await chain.createPayer({ nanoTon: 0n })
     const payTo = randomAddress()
-    const request = { chain, wallet, payTo, seqno: 0, queryId: 7n, validUntil: chain.ledger.now() + 60 }
+    const validUntil = chain.ledger.now() + 300
+    const request = { chain, wallet, payTo, seqno: 0, queryId: 7n, validUntil }
     const body = await sponsoredPayment(request)
     // The same authorization with other signature bytes.
     const resigned = await sponsoredPayment({ ...request, signer: randomKeys() })
@@ -137,7 +143,7 @@ describe('a relayed payment', () => {
     // Final only after the message has expired.
     await service.reconcile()
     expect(await service.settle(body)).toMatchObject({ errorReason: 'settlement_pending' })
-    chain.ledger.warp(130)
+    chain.ledger.warp(provenAfterSeconds)
     await reconcileUntil(service, pending, 'failed')
     expect(await service.settle(body)).toMatchObject({ success: false, errorReason: 'authorization_expired' })
     // It has cost the relay wallet: the payer is not sponsored again for a day.
@@ -237,7 +243,7 @@ describe('a client-paid payment', () => {
     expect(answer).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     await service.reconcile()
     chain.ledger.setDropping(false)
-    chain.ledger.warp(130)
+    chain.ledger.warp(provenAfterSeconds)
     await reconcileUntil(service, answer, 'failed')
     const { transaction } = answer
     const { getSettlementByTransaction } = service.core.useCases.core
@@ -439,7 +445,7 @@ describe('A46: a wallet that strangers send many transactions to', () => {
     expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     await pollUntil(async () => (await chain.token.balanceOf(payTo)) === 1_000_000n, 'the payment to arrive')
     await chain.ledger.settle()
-    chain.ledger.warp(200)
+    chain.ledger.warp(provenAfterSeconds)
     await service.reconcile()
     expect(await isRecorded(wallet)).toBe(true)
     proxy.clearFaults()
@@ -473,7 +479,7 @@ describe('A41: a failure that one endpoint reports', () => {
     expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
     await pollUntil(async () => (await chain.token.balanceOf(payTo)) === 1_000_000n, 'the payment to arrive')
     await chain.ledger.settle()
-    chain.ledger.warp(200)
+    chain.ledger.warp(provenAfterSeconds)
     await service.reconcile()
     expect(await isRecorded(wallet)).toBe(true)
     for (const liar of liars) liar.clearFaults()

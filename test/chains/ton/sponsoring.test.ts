@@ -1,7 +1,7 @@
 import type { Address } from '@ton/core'
 import { describe, expect, it } from 'vitest'
 import { reconcileUntil } from '../../support/coreClient.js'
-import { clientPaidPayment, sponsoredPayment } from '../../support/ton/payment.js'
+import { clientPaidPayment, provenAfterSeconds, sponsoredPayment } from '../../support/ton/payment.js'
 import { randomAddress } from '../../support/ton/wallets.js'
 import { useScene } from '../../support/useScene.js'
 import { openScene } from './scene.js'
@@ -139,7 +139,7 @@ describe('a payer whose relayed payment failed', () => {
     chain.ledger.setDropping(true)
     const pending = await service.settle(lost)
     expect(pending).toMatchObject({ errorReason: 'settlement_pending' })
-    chain.ledger.warp(130)
+    chain.ledger.warp(provenAfterSeconds)
     await reconcileUntil(service, pending, 'failed')
     chain.ledger.setDropping(false)
     const { rows } = await scene.database

@@ -26,8 +26,7 @@ describeCrashes('TRON', async () => {
       chain.fund(payer.address, 100_000_000)
       await chain.mint(token, payer.address, 1_000_000n)
       // It stays valid while a busy machine ends a process and starts another.
-      const validity = { maxTimeoutSeconds: 600, signed: { lifetimeMs: 600_000 } }
-      const body = await tronPayment({ chain, payer, payTo, token, amount, ...validity })
+      const body = await tronPayment({ chain, payer, payTo, token, amount, maxTimeoutSeconds: 600 })
       const countReceived = () => chain.balanceOf(token, payTo)
       return [{ method: 'exact', body, payer: payer.address, amount, countReceived }]
     },

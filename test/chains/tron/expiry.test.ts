@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
 import { type CoreClient, reconcileUntil } from '../../support/coreClient.js'
+import { expiredAfterMs } from '../../support/tron/payment.js'
 import { openScene, type Scene } from './scene.js'
 
 let scene: Scene
@@ -26,7 +27,7 @@ describe('an expired transaction', () => {
     const result = await service.settle(body)
     expect(result).toMatchObject({ errorReason: 'settlement_pending' })
     scene.chain.pause()
-    scene.chain.warp(95_000)
+    scene.chain.warp(expiredAfterMs)
     // The head is past the expiration, the solid block is not: after a reorg the transaction could still be
     // included.
     await scene.chain.mine(5)
@@ -52,7 +53,7 @@ describe('an expired transaction', () => {
     const result = await service.settle(body)
     expect(result).toMatchObject({ errorReason: 'settlement_pending' })
     second.clearFaults()
-    scene.chain.warp(95_000)
+    scene.chain.warp(expiredAfterMs)
     await scene.chain.mine(25)
     await service.reconcile()
     // Which endpoint is asked first depends on their latencies.
@@ -75,7 +76,7 @@ describe('an expired transaction', () => {
     const result = await service.settle(body)
     expect(result).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     honest.setFault('*', { kind: 'refuse' })
-    scene.chain.warp(95_000)
+    scene.chain.warp(expiredAfterMs)
     await scene.chain.mine(25)
     for (let round = 0; round < 3; round++) {
       await service.reconcile()

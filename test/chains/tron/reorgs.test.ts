@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SettleResult } from '../../../src/protocol/results.js'
 import { type CoreClient, reconcileUntil } from '../../support/coreClient.js'
 import { pollUntil } from '../../support/pollUntil.js'
+import { expiredAfterMs } from '../../support/tron/payment.js'
 import { openScene, type PlannedPayment, type Scene } from './scene.js'
 
 let scene: Scene
@@ -63,7 +64,7 @@ describe('an orphaned block', () => {
   it('makes the settlement fail when the transaction has expired in a solid block', async () => {
     const { payTo, result } = await settleInNewestBlock()
     await scene.chain.ledger.reorganize(1, 'dropped')
-    scene.chain.warp(95_000)
+    scene.chain.warp(expiredAfterMs)
     await scene.chain.mine(2)
     await recheck()
     await service.reconcile()

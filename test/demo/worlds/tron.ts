@@ -73,7 +73,6 @@ export const openTronWorld = async (): Promise<DemoWorld> => {
         token,
         amount: price,
         maxTimeoutSeconds: 600,
-        signed: { lifetimeMs: 600_000 },
       })
     },
     close: () => chain.stop(),

@@ -57,7 +57,7 @@ export const buyAsStandIn = async (standIn: StandIn, scene: StandInScene): Promi
 const plan = (standIn: StandIn, scene: StandInScene): Promise<Plan> =>
   standIn.family === 'TON' ? planTon(standIn.signer, scene) : planTron(standIn.signer, scene)
 
-const terms = { scheme: 'exact', amount: amount.toString(), maxTimeoutSeconds: 120, extra: {} }
+const terms = { scheme: 'exact', amount: amount.toString(), maxTimeoutSeconds: 300, extra: {} }
 
 const planTon = async (signer: 'external' | 'body', { ton }: StandInScene): Promise<Plan> => {
   const wallet = await ton.createPayer({ kind: 'v4r2' })

@@ -13,6 +13,12 @@ import { findRelayWallets } from './relayWallets.js'
 import type { TonChain } from './tonChain.js'
 import type { TestWallet } from './wallets.js'
 
+/** As wallets choose it, and longer than a busy machine needs for anything. */
+const validitySeconds = 300
+
+/** The service proves a minute after the expiry of a payment that it was not made. */
+export const provenAfterSeconds = validitySeconds + 70
+
 export interface TonPaymentOptions {
   readonly chain: TonChain
   readonly wallet: TestWallet
@@ -98,7 +104,7 @@ const messagesOf = (options: TonPaymentOptions, nanoTon: bigint): readonly Messa
 }
 
 const signed = async (options: TonPaymentOptions, request: { nanoTon: bigint; isInternal: boolean }) => {
-  const { chain, wallet, maxTimeoutSeconds = 60 } = options
+  const { chain, wallet, maxTimeoutSeconds = validitySeconds } = options
   const seqno = options.seqno ?? (await chain.readSeqno(wallet))
   const validUntil = options.validUntil ?? chain.ledger.now() + maxTimeoutSeconds
   const body = wallet.sign({
@@ -113,7 +119,7 @@ const signed = async (options: TonPaymentOptions, request: { nanoTon: bigint; is
 }
 
 const bodyOf = (options: TonPaymentOptions, payload: Readonly<Record<string, unknown>>): TonPaymentBody => {
-  const { chain, payTo, amount = 1_000_000n, maxTimeoutSeconds = 60, extra = {} } = options
+  const { chain, payTo, amount = 1_000_000n, maxTimeoutSeconds = validitySeconds, extra = {} } = options
   const requirements = {
     scheme: 'exact',
     network: chain.network,

@@ -63,7 +63,11 @@ export interface TronPayload {
 }
 
 const feeLimit = 100_000_000
-const lifetimeMs = 60_000
+/** Longer than a busy machine needs for anything; as long as requirements of x402 allow by default. */
+const validitySeconds = 300
+
+/** After this a block has a time at which the usual payment cannot be included. */
+export const expiredAfterMs = 1_000 * validitySeconds + 35_000
 
 /** In the format of `broadcasthex`. */
 const encodeWithTronweb = (signed: { readonly signature: readonly string[] }): string => {
@@ -100,7 +104,7 @@ export const signWithTronweb = async (
   const blockHeader = {
     ref_block_bytes: fields.refBlockBytes ?? head.ref_block_bytes,
     ref_block_hash: fields.refBlockHash ?? head.ref_block_hash,
-    expiration: Date.now() + (fields.lifetimeMs ?? lifetimeMs),
+    expiration: Date.now() + (fields.lifetimeMs ?? 1_000 * validitySeconds),
     timestamp: Date.now(),
   }
   const { transaction } = await tronWeb.transactionBuilder.triggerSmartContract(
@@ -136,7 +140,8 @@ export const signTransfer = async (
 ): Promise<TronPayload> => (await signWithTronweb(options, fields)).payload
 
 export const tronPayment = async (options: TronPaymentOptions): Promise<TronPaymentBody> => {
-  const { payTo, token, amount, network = 'tron:nile', maxTimeoutSeconds = 60 } = options
+  const { payTo, token, amount, network = 'tron:nile', maxTimeoutSeconds = validitySeconds } = options
+  const fields = { lifetimeMs: 1_000 * maxTimeoutSeconds, ...options.signed }
   const requirements: TronRequirements = {
     scheme: 'exact',
     network,
@@ -150,7 +155,7 @@ export const tronPayment = async (options: TronPaymentOptions): Promise<TronPaym
     paymentPayload: {
       x402Version: 2,
       accepted: requirements,
-      payload: await signTransfer(options, options.signed),
+      payload: await signTransfer(options, fields),
     },
     paymentRequirements: requirements,
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { reconcileUntil } from '../../../support/coreClient.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import type { Fault } from '../../../support/rpcProxy.js'
-import { clientPaidPayment, sponsoredPayment } from '../../../support/ton/payment.js'
+import { clientPaidPayment, provenAfterSeconds, sponsoredPayment } from '../../../support/ton/payment.js'
 import { randomAddress, type WalletKind } from '../../../support/ton/wallets.js'
 import { useScene } from '../../../support/useScene.js'
 import { openScene } from '../scene.js'
@@ -136,7 +136,7 @@ describe('with several endpoints', () => {
     expect(pending).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     await pollUntil(async () => (await chain.token.balanceOf(payTo)) === 1_000_000n, 'the payment to arrive')
     honest.clearFaults()
-    chain.ledger.warp(300)
+    chain.ledger.warp(provenAfterSeconds)
     await reconcileUntil(service, pending, 'confirmed')
     expect(await service.settle(body)).toMatchObject({ success: true })
   })

@@ -187,7 +187,7 @@ describe('a payer that spends the energy on a transfer of its own', () => {
       },
     })
   }
-  const planAs = (payer: TronKey, lifetimeMs = 60_000) => {
+  const planAs = (payer: TronKey, lifetimeMs = 300_000) => {
     slow.chain.fund(payer.address, 0)
     return slow.plan({ ...withoutTrx, payer, signed: { lifetimeMs } })
   }
@@ -257,7 +257,7 @@ describe('a payer that spends the energy on a transfer of its own', () => {
     const payer = createTronKey()
     await spendEnergy(service, proxy, payer)
     clock.shift(100_000)
-    const second = await spendEnergy(service, proxy, payer, 160_000)
+    const second = await spendEnergy(service, proxy, payer, 400_000)
     clock.shift(100_000)
     await pollUntil(() => delegatedTo(payer, slow) === second, 'the first delegation to be undelegated')
   })
@@ -276,7 +276,7 @@ describe('a payer that spends the energy on a transfer of its own', () => {
     const proxy = await slow.openProxy()
     const service = await openSlow({ url: proxy.url, clock, environment })
     clock.shift(100_000)
-    const second = await spendEnergy(service, proxy, payer, 160_000)
+    const second = await spendEnergy(service, proxy, payer, 400_000)
     clock.shift(100_000)
     await pollUntil(() => delegatedTo(payer, slow) === second, 'the first delegation to be undelegated')
   })

@@ -122,7 +122,7 @@ describe('checks without the chain', () => {
     ['recipient_mismatch', () => plan({ to: otherKey.address })],
     ['insufficient_amount', () => plan({ amount: 9_999n })],
     ['authorization_expired', () => plan({ lifetimeMs: -1 })],
-    ['authorization_expires_too_late', () => plan({ lifetimeMs: 66_000 })],
+    ['authorization_expires_too_late', () => plan({ lifetimeMs: 306_000 })],
     ['fee_limit_too_high', () => plan({ feeLimit: 200_000_001 })],
     [
       'invalid_exact_tron_signature',

@@ -25,7 +25,7 @@ export const requirementsV1 = ({ name, asset, payTo, extra }) => ({
   description: 'Tomorrow’s weather',
   mimeType: 'application/json',
   payTo,
-  maxTimeoutSeconds: 60,
+  maxTimeoutSeconds: 300,
   asset,
   ...(extra === undefined ? {} : { extra }),
 })
@@ -36,7 +36,7 @@ export const requirementsV2 = ({ network, asset, payTo, extra }) => ({
   network,
   amount,
   payTo,
-  maxTimeoutSeconds: 60,
+  maxTimeoutSeconds: 300,
   asset,
   ...(extra === undefined ? {} : { extra }),
 })
