@@ -1,6 +1,7 @@
 import { encodeFunctionData, erc20Abi, type Hex, isHex, parseTransaction } from 'viem'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.js'
+import { reconcileUntilDecided } from '../../support/coreClient.js'
 import { setBatchSettler } from '../../support/evm/localChain.js'
 import { permitPayment, setUsdcAllowance } from '../../support/evm/permit2.js'
 import { uptoPayment as uptoPermit2Payment } from '../../support/evm/uptoPermit2.js'
@@ -54,22 +55,16 @@ const open = async ({
 const readRow = async (payer: string) => {
   const { rows } = await scene.database
     .pool()
-    .query('select state, reason, transaction, transactions from settlements where payer = $1', [payer])
+    .query('select id, state, reason, transaction, transactions from settlements where payer = $1', [payer])
   expect(rows).toHaveLength(1)
   return rows[0]
 }
 
-/** Repeats rounds until the payment is not pending: one can come before what another sends has a block. */
-const decide = async (service: UptoService, payer: string) =>
-  await pollUntil(
-    async () => {
-      await service.reconcile()
-      const row = await readRow(payer)
-      return row.state !== 'pending' && row
-    },
-    'the payment to be decided',
-    () => readRow(payer),
-  )
+const decide = async (service: UptoService, payer: string) => {
+  const { id: settlementId } = await readRow(payer)
+  await reconcileUntilDecided(service, { settlementId })
+  return await readRow(payer)
+}
 
 const readBytes = (transaction: string): Promise<Hex> => readRecordedBytes(scene, transaction)
 

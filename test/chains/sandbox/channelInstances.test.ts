@@ -8,7 +8,7 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import type { SandboxChannels } from '../../../src/ports/sandbox.js'
 import { createSandboxChannels } from '../../../src/stores/postgres/sandbox/channels.js'
 import { environmentFor } from '../../support/core.js'
-import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
+import { type CoreClient, createCoreClient, reconcileUntil } from '../../support/coreClient.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { sandboxChain } from '../../support/sandbox/streams.js'
 import {
@@ -150,17 +150,15 @@ describe.each(Object.entries(makers))('a %s in the sandbox', (kind, make) => {
     expect(pending).toMatchObject({ success: false, errorReason: 'settlement_pending' })
     expect(await readState(channel)).toEqual(then)
 
-    const others = [await open(), await open()]
+    const others = [await open(), await open()] as const
     await Promise.all(others.map((other) => other.reconcile()))
-    expect(await readState(channel)).toEqual(expected)
     for (const other of others) {
-      await other.reconcile()
-      expect(await other.core.useCases.core.getSettlement(pending.settlementId ?? '')).toMatchObject({
-        status: 'confirmed',
+      expect(await reconcileUntil(other, pending, 'confirmed')).toMatchObject({
         transaction: pending.transaction,
       })
     }
-    const answer = await others[0]?.settle(body)
+    expect(await readState(channel)).toEqual(expected)
+    const answer = await others[0].settle(body)
     // What a sweep pays depends on the state, as in production.
     expect(answer).toMatchObject(
       kind === 'sweep'

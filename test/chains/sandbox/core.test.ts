@@ -7,19 +7,20 @@ import { readConfig } from '../../../src/config.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { ScenarioScript } from '../../../src/ports/sandbox.js'
 import { environmentFor } from '../../support/core.js'
-import { type CoreClient, createCoreClient } from '../../support/coreClient.js'
+import { type CoreClient, createCoreClient, reconcileUntil } from '../../support/coreClient.js'
 import { exactPayment } from '../../support/evm/payment.js'
 import { uptoPayment } from '../../support/evm/upto.js'
 import { createEoa } from '../../support/evm/wallets.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { createMemoryScenarios } from '../../support/sandbox/scenarios.js'
-import { shiftedClock } from '../../support/shiftedClock.js'
+import { standingClock } from '../../support/shiftedClock.js'
 import { openScene, type Scene, scenarioBody } from './scene.js'
 
 let database: TestDatabase
 let client: CoreClient
 let scene: Scene
-const clock = shiftedClock()
+// Neither a minute nor two blocks pass while the machine is busy.
+const clock = standingClock()
 const scenarios = createMemoryScenarios()
 
 /** Opens the family with the scenarios of this test. */
@@ -108,9 +109,7 @@ describe('the service on the sandbox', () => {
     await client.reconcile()
     expect(await find(pending.settlementId)).toMatchObject({ status: 'pending' })
     clock.shift(60_000)
-    await client.reconcile()
-    expect(await find(pending.settlementId)).toMatchObject({
-      status: 'confirmed',
+    expect(await reconcileUntil(client, pending, 'confirmed')).toMatchObject({
       transaction: pending.transaction,
     })
     expect(await client.settle(body)).toMatchObject({ success: true, transaction: pending.transaction })
@@ -149,7 +148,6 @@ describe('the service on the sandbox', () => {
       await client.core.detectReorgs()
     }
     expect(await find(settled.settlementId)).toMatchObject({ status: 'pending' })
-    await client.reconcile()
-    expect(await find(settled.settlementId)).toMatchObject({ status, transaction: settled.transaction })
+    expect(await reconcileUntil(client, settled, status)).toMatchObject({ transaction: settled.transaction })
   })
 })

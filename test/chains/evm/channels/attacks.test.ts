@@ -2,7 +2,7 @@ import { encodeFunctionData, getAddress, type Hex, multicall3Abi } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { asHex } from '../../../../src/chains/evm/abi/words.js'
 import { findMissingRows } from '../../../../src/stores/postgres/reconciliation/missingRows.js'
-import { reconcileUntil } from '../../../support/coreClient.js'
+import { reconcileUntil, reconcileUntilDecided } from '../../../support/coreClient.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { signCancellation } from '../../../support/evm/cancelAuthorization.js'
 import {
@@ -20,7 +20,6 @@ import { createEoa } from '../../../support/evm/wallets.js'
 import { shiftedClock } from '../../../support/shiftedClock.js'
 import { useScene } from '../../../support/useScene.js'
 import {
-  eventually,
   openScene,
   openSlow,
   quickFinality,
@@ -265,9 +264,8 @@ describe('a claim', () => {
     await submit(channel, body)
     await scene.chain.control.mine()
     const claim = await claimBody(channel, [await rowOf(channel, 1_000n)])
-    const { settlementId = '' } = await service.settle(claim)
-    const read = () => service.core.useCases.core.getSettlement(settlementId)
-    expect(await read()).toMatchObject({ status: 'confirmed' })
+    const settled = await service.settle(claim)
+    expect(settled).toMatchObject({ success: true })
     // The deposit is undone with it.
     await scene.chain.control.reorg(3)
     await scene.chain.control.mine()
@@ -275,10 +273,7 @@ describe('a claim', () => {
     clock.shift(25 * 3_600_000)
     await service.reconcile()
     await scene.chain.control.mine(22)
-    await eventually(async () => {
-      await service.reconcile()
-      return (await read()).status === 'failed' ? true : null
-    })
+    await reconcileUntil(service, settled, 'failed')
     expect(await service.settle(claim)).toMatchObject({ errorReason: prefixed('claim_simulation_failed') })
     await submit(channel, body)
     expect(await service.settle(claim)).toMatchObject({ success: true })
@@ -404,13 +399,9 @@ describe('two sweeps whose order a reorg exchanges', () => {
     await control.mine(22)
     proxy.clearFaults()
     for (let round = 0; round < 2; round++) await earlier.core.detectReorgs()
-    const read = async (settlementId = '') => await later.core.useCases.core.getSettlement(settlementId)
-    await eventually(async () => {
-      await earlier.reconcile()
-      const statuses = await Promise.all(sweeps.map(({ settlementId }) => read(settlementId)))
-      return statuses.every(({ status }) => status !== 'pending') ? true : null
-    })
-    const ended = await Promise.all(sweeps.map(({ settlementId }) => read(settlementId)))
+    for (const sweep of sweeps) await reconcileUntilDecided(earlier, sweep)
+    const { getSettlement } = later.core.useCases.core
+    const ended = await Promise.all(sweeps.map(({ settlementId = '' }) => getSettlement(settlementId)))
     expect(ended.map(({ status, amount }) => (status === 'confirmed' ? amount : null))).toEqual(
       planned.amounts,
     )
@@ -468,17 +459,12 @@ describe('two sweeps whose order a reorg exchanges', () => {
     for (let round = 0; round < 2; round++) await earlier.core.detectReorgs()
     const read = async (index: number) =>
       await later.core.useCases.core.getSettlement(sweeps[index]?.settlementId ?? '')
-    const reconcileUntil = (index: number, wanted: string) =>
-      eventually(async () => {
-        await earlier.reconcile()
-        return (await read(index)).status === wanted ? true : null
-      })
-    await reconcileUntil(0, 'failed')
+    await reconcileUntil(earlier, sweeps[0] ?? {}, 'failed')
     expect(await read(1)).toMatchObject({ status: 'pending' })
     proxy.clearFaults()
     await claim(second)
     await send(1)
-    await reconcileUntil(1, 'confirmed')
+    await reconcileUntil(earlier, sweeps[1] ?? {}, 'confirmed')
     expect(await scene.chain.balanceOf(channel.config.receiver)).toBe(1_500n)
     expect(await read(1)).toMatchObject({ amount: '1500' })
     expect(await reconcileOne(later, sweeps[1]?.settlementId ?? '')).toMatchObject({

@@ -232,12 +232,11 @@ describe('a large claim whose nonce another program uses after a reorg', () => {
     const { core } = service
     await core.detectReorgs()
     await core.detectReorgs()
-    const settled = await eventually(async () => {
+    const reconcile = async () => {
       await chain.control.mine()
       await service.reconcile()
-      const settlement = await core.useCases.core.getSettlement(settlementId)
-      return settlement.status === 'confirmed' ? settlement : null
-    })
+    }
+    const settled = await reconcileUntil({ core, reconcile }, { settlementId }, 'confirmed')
     expect(settled.transaction).not.toBe(transaction)
     const { receiver, token } = first.config
     expect(await readReceiver(chain, receiver, token)).toMatchObject({ totalClaimed: 70n * 900n })
