@@ -2,6 +2,7 @@ import { base58 } from '@scure/base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nileEnvironment } from '../../chains/tron/openScheme.js'
 import { type LocalChain, startLocalChain } from '../../support/evm/localChain.js'
+import { createGate } from '../../support/gate.js'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.js'
 import { patientTimeoutMs } from '../../support/rpcProxy.js'
 import { startService, type TestService } from '../../support/service.js'
@@ -58,15 +59,15 @@ describe.skipIf(!isInstalled)('published clients and servers', () => {
       },
     })
     const limit = createLimit(parallelPrograms)
+    const gates = new Map(pairs.map((pair) => [pair, createGate<string>()]))
     // In order of the matrix, as the page has it.
-    for (const pair of pairs) pairOutcomes.set(pair, Promise.resolve('no outcome'))
+    for (const [pair, { opened }] of gates) pairOutcomes.set(pair, opened)
     for (const group of listGroups()) {
-      const outcomes = limit(() => runPairs(group, chains, service.url))
-      for (const [index, pair] of group.entries())
-        pairOutcomes.set(
-          pair,
-          outcomes.then((all) => all[index] ?? 'no outcome'),
-        )
+      const onOutcome = (pair: Pair, outcome: string) => gates.get(pair)?.open(outcome)
+      const running = limit(() => runPairs({ pairs: group, chains, facilitatorUrl: service.url, onOutcome }))
+      running.catch((error: unknown) => {
+        for (const pair of group) onOutcome(pair, String(error))
+      })
     }
     for (const standIn of standIns) {
       standInOutcomes.set(

@@ -1,11 +1,14 @@
-import { text } from 'node:stream/consumers'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { pollWithin } from '../../support/pollUntil.js'
 import { spawnChild } from '../../support/spawnChild.js'
 import type { Pair } from './matrix.js'
 import { type Chains, createParty, type Family, type Party } from './scene.js'
 
 const program = fileURLToPath(new URL('programs/pair.mjs', import.meta.url))
+/** Of one pair, and of the start: a busy machine takes longer for all of them. */
 const deadlineMs = 300_000
 const price = 10_000n
 
@@ -19,12 +22,16 @@ const purchase = z.object({
 /** Their responses have neither receipt header. */
 const serversWithoutReceipt: ReadonlySet<Pair['server']> = new Set(['openfacilitator-express'])
 
-/** Runs pairs one after the other in a process of their own. Of each: `pays`, or what went wrong for each family. */
-export const runPairs = async (
-  pairs: readonly Pair[],
-  chains: Chains,
-  facilitatorUrl: string,
-): Promise<readonly string[]> => {
+interface PairsToRun {
+  readonly pairs: readonly Pair[]
+  readonly chains: Chains
+  readonly facilitatorUrl: string
+  /** In order, as soon as it is known: `pays`, or what went wrong for each family. */
+  readonly onOutcome: (pair: Pair, outcome: string) => void
+}
+
+/** Runs pairs one after the other in a process of their own. */
+export const runPairs = async ({ pairs, chains, facilitatorUrl, onOutcome }: PairsToRun): Promise<void> => {
   const prepared = await Promise.all(
     pairs.map(async (pair) => ({
       pair,
@@ -37,13 +44,15 @@ export const runPairs = async (
     const families = Object.fromEntries(parties.map(({ family, terms }) => [family, terms]))
     return { client, server, version, families, facilitatorUrl }
   })
-  const { stdout, stderr } = await runProgram(scenes)
-  const line = stdout.trim().split('\n').at(-1) ?? ''
-  if (!line.startsWith('[')) return pairs.map(() => `the program ended early: ${stderr.slice(-2_000)}`)
-  const bought = z.array(z.record(z.string(), purchase)).parse(JSON.parse(line))
-  return await Promise.all(
-    prepared.map(async ({ pair, parties }, index) => await judge(pair, parties, bought[index] ?? {})),
-  )
+  const running = startProgram(scenes)
+  try {
+    for (const { pair, parties } of prepared) {
+      const bought = await running.readNext()
+      onOutcome(pair, bought === null ? running.describeEnd() : await judge(pair, parties, bought))
+    }
+  } finally {
+    await running.stop()
+  }
 }
 
 const judge = async (
@@ -78,16 +87,38 @@ const findProblem = (
   return receipt.success && receipt.transaction !== '' ? null : `receipt ${JSON.stringify(receipt)}`
 }
 
-const runProgram = async (
-  scenes: readonly object[],
-): Promise<{ readonly stdout: string; readonly stderr: string }> => {
+const startProgram = (scenes: readonly object[]) => {
   const child = spawnChild([process.execPath, program], {
     // Without the variables of the test runner: programs have the environment of a production server.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production' },
-    timeout: deadlineMs,
-    killSignal: 'SIGKILL',
+  })
+  const ended = once(child, 'close')
+  let hasEnded = false
+  void ended.then(() => {
+    hasEnded = true
+  })
+  const lines: string[] = []
+  let errors = ''
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.startsWith('bought ')) lines.push(line.slice('bought '.length))
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors = `${errors}${chunk.toString()}`.slice(-2_000)
   })
   child.stdin.end(JSON.stringify(scenes))
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  return { stdout, stderr }
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  return {
+    /** Null once the program has ended, or has bought nothing for too long. */
+    readNext: async () => {
+      const what = { ask: () => lines.length > 0 || hasEnded, what: 'a pair to buy' }
+      await pollWithin(deadlineMs, what).catch(stop)
+      const line = lines.shift()
+      return line === undefined ? null : z.record(z.string(), purchase).parse(JSON.parse(line))
+    },
+    describeEnd: () => `the program ended early: ${errors}`,
+    stop,
+  }
 }

@@ -3,7 +3,7 @@ import { redirectHosts } from './redirectHosts.mjs'
 
 /*
  * Published clients, and the published servers that they buy from, in a process of their own. Reads scenes from stdin and
- * writes one line of JSON: for each scene, what the client received for each family.
+ * writes a line for each, in order: `bought`, and in JSON what the client received for each family.
  */
 
 const scenes = JSON.parse(await text(process.stdin))
@@ -41,11 +41,11 @@ const buyAll = async (scene) => {
   return purchases
 }
 
-const bought = []
 for (const scene of scenes) {
   // A pair that fails does not keep the others from buying.
   const fail = (error) =>
     Object.fromEntries(Object.keys(scene.families).map((family) => [family, { error: describe(error) }]))
-  bought.push(await buyAll(scene).catch(fail))
+  const bought = await buyAll(scene).catch(fail)
+  await new Promise((resolve) => process.stdout.write(`\nbought ${JSON.stringify(bought)}\n`, resolve))
 }
-process.stdout.write(`\n${JSON.stringify(bought)}\n`, () => process.exit(0))
+process.exit(0)
