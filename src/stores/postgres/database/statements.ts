@@ -248,8 +248,8 @@ export const createBackgroundRetries = (): ((write: () => Promise<unknown>) => v
 
 interface Batches {
   /**
-   * Takes the size of a batch as its last value, as the limit of an array: `in (select … limit … for update)` may be joined
-   * by a nested loop, which selects anew for each row and so exceeds the limit.
+   * Takes the size of a batch as its last value, as the limit of an array: `in (select … limit …)` may be joined by a nested
+   * loop, which reads what is selected for each row of the table, or selects it anew and so exceeds the limit.
    */
   readonly text: string
   readonly values?: readonly unknown[]

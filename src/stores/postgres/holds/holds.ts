@@ -64,13 +64,13 @@ const restoreVerified = `
  * a decision deletes: neither waits for the other.
  */
 const purgeLost = `
-  delete from reservations where ctid in (
+  delete from reservations where ctid = any(array(
     select ctid from reservations r
     where holder like 'stream:%' and reserved_at < now() - interval '10 minutes'
       and not exists (select 1 from streams s
         where s.id = case when r.holder ~ '^stream:[0-9a-f-]{36}$' then substr(r.holder, 8)::uuid end
           and s.state in ('active', 'paused', 'closing'))
-    for update skip locked)`
+    for update skip locked))`
 
 export const createHolds = (pool: Pool): Holds => {
   return {

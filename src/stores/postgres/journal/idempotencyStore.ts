@@ -147,9 +147,9 @@ export const createIdempotencyStore = (pool: Pool, instance: Instance): Idempote
       ),
     purge: (stopped) =>
       runInBatches(pool, {
-        text: `delete from idempotent_requests where (caller, key) in (
-          select r.caller, r.key from idempotent_requests r where ${isExpired} and not ${isRunning}
-          order by r.created_at limit $1)`,
+        text: `delete from idempotent_requests where ctid = any(array(
+          select r.ctid from idempotent_requests r where ${isExpired} and not ${isRunning}
+          order by r.created_at limit $1 for update of r skip locked))`,
         size: 5_000,
         stopped,
       }),

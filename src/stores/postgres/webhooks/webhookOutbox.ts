@@ -189,9 +189,9 @@ export const createWebhookOutbox = (pool: Pool): WebhookOutbox => ({
 
   purge: (stopped) =>
     runInBatches(pool, {
-      text: `delete from webhook_deliveries where id in (
-        select id from webhook_deliveries where state <> 'waiting' and created_at < now() - ${retention}
-        order by created_at limit $1)`,
+      text: `delete from webhook_deliveries where ctid = any(array(
+        select ctid from webhook_deliveries where state <> 'waiting' and created_at < now() - ${retention}
+        order by created_at limit $1 for update skip locked))`,
       size: 5_000,
       stopped,
     }),

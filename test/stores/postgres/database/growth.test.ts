@@ -296,6 +296,35 @@ describe.each([
   })
 })
 
+describe('where the planner expects an empty table', () => {
+  let database: Measured
+  beforeAll(async () => {
+    database = await openMeasured()
+  })
+  afterAll(() => database.drop())
+
+  it('the purge of ten times as many keys reads ten times as much', async () => {
+    const { pool, instance } = database
+    const store = createIdempotencyStore(pool, instance)
+    const countPurged = async (count: number) => {
+      const fill = `insert into idempotent_requests (caller, key, fingerprint, state, response, created_at)
+        select 'a', n::text, repeat('f', 64), 'answered', '{}', now() - interval '2 days' from generate_series(1, ${count}) n`
+      await pool.query(fill)
+      await pool.query('delete from idempotent_requests')
+      // As autovacuum does it: the pages stay, and no row is expected in them.
+      await pool.query('vacuum (truncate false, analyze) idempotent_requests')
+      await pool.query(fill)
+      const before = await readPages(pool)
+      await store.purge()
+      const pages = (await readPages(pool)) - before
+      expect((await pool.query('select from idempotent_requests')).rowCount).toBe(0)
+      return pages
+    }
+    const few = await countPurged(200)
+    expect(await countPurged(2_000), `${few} pages of a tenth`).toBeLessThan(15 * few)
+  })
+})
+
 describe('with ten times as many rows', () => {
   let database: Measured
   let pool: Pool

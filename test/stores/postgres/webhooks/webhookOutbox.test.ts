@@ -151,4 +151,21 @@ describe('the webhook outbox', () => {
     await ours.purge()
     expect(await count()).toBe(0)
   })
+
+  it('deletes expired deliveries beside one that another statement has locked', async () => {
+    const [locked] = [await write('a'), await write('a')]
+    await pool.query(
+      "update webhook_deliveries set state = 'delivered', due_at = null, created_at = now() - interval '31 days'",
+    )
+    const client = await otherPool.connect()
+    try {
+      await client.query('begin')
+      await client.query('select from webhook_deliveries where id = $1 for update', [locked])
+      await ours.purge()
+      expect(idsOf(await ours.list('a', { limit: 9 }))).toEqual([locked])
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  })
 })
