@@ -1,5 +1,6 @@
 import { createServer } from 'node:https'
 import { createGuardedFetch, type GuardedFetchDependencies } from '../../src/platform/guardedExchange.js'
+import { waitLimitMs } from './pollUntil.js'
 import { readHeaders } from './readHeaders.js'
 import { testCertificate, testCertificateKey } from './testCertificate.js'
 
@@ -68,9 +69,10 @@ export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
   }
 }
 
-/** Treats loopback as a public address. */
+/** Treats loopback as a public address. A busy machine ends no exchange. */
 export const createLoopbackFetch = (parts: GuardedFetchDependencies = {}) =>
   createGuardedFetch({
+    deadlineMs: waitLimitMs,
     ca: testCertificate,
     resolveHost: async () => ['127.0.0.1'],
     isAllowed: (address) => address === '127.0.0.1',

@@ -23,7 +23,7 @@ export const plainSealer = {
 export const openWebhookWorker = (databaseUrl: string): WebhookWorker => {
   const pool = openPool({ ...patientPool, url: databaseUrl, maxConnections: 4 })
   const sendWebhook = createSendWebhook({
-    transport: createLoopbackFetch({ deadlineMs: waitLimitMs }),
+    transport: createLoopbackFetch(),
     sealer: plainSealer,
     clock: systemClock,
   })

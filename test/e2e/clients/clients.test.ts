@@ -37,7 +37,8 @@ describe.skipIf(!isInstalled)('published clients and servers', () => {
   beforeAll(async () => {
     const [evm, solana, ton, tron, created] = await Promise.all([
       startLocalChain({ hasBatchSettlement: true, hasAuthCapture: true }),
-      startLocalSolana({ cluster: 'devnet', feePayerCount: 2 }),
+      // A blockhash lives for 150 slots: five minutes.
+      startLocalSolana({ cluster: 'devnet', feePayerCount: 2, slotMs: 2_000 }),
       startTonChain(),
       startTronChain({ blockTimeMs: 40 }),
       createTestDatabase(),
