@@ -1,4 +1,5 @@
 import type { Core } from '../../src/compose.js'
+import { AppError } from '../../src/errors.js'
 import type { Explanation } from '../../src/protocol/explanations.js'
 import type { SettleResult, VerifyResult } from '../../src/protocol/results.js'
 import { wirePaymentRequest } from '../../src/protocol/wire.js'
@@ -36,13 +37,25 @@ const trackSettle = async <T>(settling: Promise<T>, resultOf: (answer: T) => Set
   return answer
 }
 
+/** Null while the database is late: the limits of its pools, two seconds for a page, are less than a busy machine needs. */
+const readServed = async <T>(reading: Promise<T>): Promise<T | null> => {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return null
+    throw error
+  }
+}
+
 /** An answer waits two seconds for the row to be released; on a slow database it is released later. */
 const waitForReleases = async ({ useCases }: Core): Promise<void> => {
   if (answeredAsPending.size === 0) return
+  const read = () => readServed(useCases.core.listSettlements({ status: 'pending', limit: 200 }))
   await pollUntil(
     async () => {
-      const { settlements } = await useCases.core.listSettlements({ status: 'pending', limit: 200 })
-      const waiting = settlements.filter(({ id }) => answeredAsPending.has(id))
+      const page = await read()
+      if (page === null) return false
+      const waiting = page.settlements.filter(({ id }) => answeredAsPending.has(id))
       const owned = waiting.filter(({ id, isOwned }) => {
         const others = answeredAsPending.get(id) ?? new Set()
         return isOwned && [...others].every((call) => !underWay.has(call))
@@ -52,7 +65,7 @@ const waitForReleases = async ({ useCases }: Core): Promise<void> => {
       return owned.length === 0
     },
     'the requests that were answered as pending to release their settlements',
-    () => useCases.core.listSettlements({ status: 'pending', limit: 200 }),
+    read,
   )
 }
 
@@ -95,12 +108,12 @@ export const reconcileUntilDecided = async (
   { settlementId = '' }: Asked,
   wanted = 'decided',
 ) => {
-  const read = () => core.useCases.core.getSettlement(settlementId)
+  const read = () => readServed(core.useCases.core.getSettlement(settlementId))
   return await pollUntil(
     async () => {
       await reconcile()
       const settlement = await read()
-      return settlement.status !== 'pending' && settlement
+      return settlement?.status !== 'pending' && settlement
     },
     `the settlement to be ${wanted}`,
     read,
