@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type Started, startProcess } from '../start/support.js'
 import { findChromium } from '../support/chromium.js'
 import { compiledFolderVariable, findProgram } from '../support/program.js'
+import { registerAccount } from '../support/registerAccount.js'
 import { reservePort } from '../support/reservePort.js'
 import { patientTimeoutMs } from '../support/rpcProxy.js'
 import { openConsole, signInWith, waitForCount, waitUntilLive } from '../web/support.js'
@@ -114,28 +115,23 @@ describe('npm run demo', () => {
 
   it('signs payments under upto, for a settlement of a part and for a stream', async () => {
     const facilitator = `http://127.0.0.1:${ports.PORT}`
-    const post = async (path: string, given: unknown, key?: string) => {
-      const headers = {
-        'content-type': 'application/json',
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      }
+    const key = await registerAccount(facilitator, { email: 'meter@example.com', projectName: 'Meter' })
+    const post = async (path: string, given: unknown) => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
       const request = { method: 'POST', headers, body: JSON.stringify(given) }
       return z.looseObject({}).parse(await (await fetch(`${facilitator}${path}`, request)).json())
     }
     const sign = async (query: string) => (await fetch(`${shop}/sign?scheme=${query}`)).json()
-    const key = z
-      .string()
-      .parse((await post('/register', { email: 'meter@example.com', projectName: 'Meter' })).apiKey)
 
-    expect(await post('/settle', await sign('upto&settleAmount=7000'), key)).toMatchObject({
+    expect(await post('/settle', await sign('upto&settleAmount=7000'))).toMatchObject({
       success: true,
       settledAmount: '7000',
       maxAmount: '10000',
     })
-    const { stream } = await post('/v1/stream/open', await sign('upto'), key)
+    const { stream } = await post('/v1/stream/open', await sign('upto'))
     const { id: streamId } = z.looseObject({ id: z.string() }).parse(stream)
-    await post('/v1/stream/update', { streamId, amount: '2500' }, key)
-    expect(await post('/v1/stream/close', { streamId }, key)).toMatchObject({
+    await post('/v1/stream/update', { streamId, amount: '2500' })
+    expect(await post('/v1/stream/close', { streamId })).toMatchObject({
       stream: { status: 'closed', settledAmount: '2500' },
     })
     expect(await sign('exact-direct')).toEqual({ error: 'scheme must be exact or upto on eip155:84532' })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fetchServed } from '../support/fetchServed.js'
 
 const registered = z.object({ apiKey: z.string() })
 const webhookSet = z.object({ secret: z.string() })
@@ -26,7 +27,7 @@ export const receiveWebhooks = async (
 }
 
 const post = (url: string, { body, apiKey }: { readonly body: unknown; readonly apiKey?: string }) =>
-  fetch(url, {
+  fetchServed(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',

@@ -5,8 +5,10 @@ import { canonicalAsset, toCaip19 } from '../../../src/protocol/assetId.js'
 import { settleResult, supported, verifyResult } from '../../../src/protocol/results.js'
 import type { DemoWorld } from '../../demo/world.js'
 import { directWorlds } from '../../demo/worlds/index.js'
+import { fetchServed } from '../../support/fetchServed.js'
 import { useTestDatabase } from '../../support/postgres.js'
 import { readReconciliation } from '../../support/readReconciliation.js'
+import { registerAccount } from '../../support/registerAccount.js'
 import { startService, type TestService } from '../../support/service.js'
 import { environmentOf, getWorld, type OpenedWorlds } from './openedWorlds.js'
 
@@ -154,15 +156,12 @@ export const describeDirectClients = (opened: OpenedWorlds): void => {
     })
 
     it('count for quota, usage, fees, statistics and events of the account, as every settlement does', async () => {
-      const json = { 'content-type': 'application/json' }
-      const body = JSON.stringify({ email: 'shop@example.com', projectName: 'shop' })
-      const registered = await fetch(`${service.url}/register`, { method: 'POST', headers: json, body })
-      const { apiKey } = z.object({ apiKey: z.string() }).parse(await registered.json())
+      const apiKey = await registerAccount(service.url, { email: 'shop@example.com', projectName: 'shop' })
       const headers = { Authorization: `Bearer ${apiKey}` }
       const createAuthHeaders = async () => ({ verify: headers, settle: headers, supported: headers })
       const ours = new HTTPFacilitatorClient({ url: service.url, createAuthHeaders })
       const read = async (path: string): Promise<unknown> =>
-        (await fetch(`${service.url}${path}`, { headers })).json()
+        (await fetchServed(`${service.url}${path}`, { headers })).json()
 
       const { requirements, payload } = await pay(findWorld('near'))
       const settled = settleResult.parse(await ours.settle(payload, requirements))
@@ -188,7 +187,7 @@ export const describeDirectClients = (opened: OpenedWorlds): void => {
         const world = findWorld(family)
         const { network, merchant } = world
         const post = async (path: string, body: object, headers: Readonly<Record<string, string>> = {}) => {
-          const response = await fetch(`${service.url}${path}`, {
+          const response = await fetchServed(`${service.url}${path}`, {
             method: 'POST',
             headers: { 'content-type': 'application/json', ...headers },
             body: JSON.stringify(body),
@@ -196,7 +195,7 @@ export const describeDirectClients = (opened: OpenedWorlds): void => {
           return await response.json()
         }
         const account = { email: `${family}@shop.example`, projectName: 'Shop' }
-        const { apiKey } = z.object({ apiKey: z.string() }).parse(await post('/register', account))
+        const apiKey = await registerAccount(service.url, account)
         const { pool } = database
         await pool.query(
           `insert into recipient_statements (network, pay_to, account_id, memo, signed_claim, own_key, unique_amount)

@@ -9,6 +9,7 @@ import { openShop } from '../../demo/shop.js'
 import { directWorlds, signedWorlds, worlds } from '../../demo/worlds/index.js'
 import { uptoPayment } from '../../support/evm/upto.js'
 import { createEoa } from '../../support/evm/wallets.js'
+import { fetchServed } from '../../support/fetchServed.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { useTestDatabase } from '../../support/postgres.js'
 import { readReconciliation } from '../../support/readReconciliation.js'
@@ -81,7 +82,7 @@ export const describeShops = (opened: OpenedWorlds): void => {
 
     const post = async (path: string, body: unknown): Promise<unknown> => {
       const headers = { 'content-type': 'application/json' }
-      const response = await fetch(`${service.url}${path}`, {
+      const response = await fetchServed(`${service.url}${path}`, {
         method: 'POST',
         headers,
         body: JSON.stringify(body),
@@ -251,7 +252,7 @@ export const describeShops = (opened: OpenedWorlds): void => {
         '%s names a malformed %s of the requirements as INVALID_REQUEST',
         async (path, field = '') => {
           const terms = { ...body.paymentRequirements, [field]: 'no gold!' }
-          const response = await fetch(`${service.url}${path}`, {
+          const response = await fetchServed(`${service.url}${path}`, {
             method: 'POST',
             headers: { 'content-type': 'application/json' },
             body: JSON.stringify({
@@ -296,7 +297,7 @@ export const describeShops = (opened: OpenedWorlds): void => {
     it.each(Object.keys(worlds))('knows the wallet of a payer on %s in one spelling', async (family) => {
       const { network, customer } = findWorld(family)
       const query = new URLSearchParams({ wallet: customer, network })
-      const response = await fetch(`${service.url}/v1/credit/score?${query}`)
+      const response = await fetchServed(`${service.url}/v1/credit/score?${query}`)
       const { wallet, namespace } = creditScore.parse(await response.json())
       expect(network.startsWith(`${namespace}:`)).toBe(true)
       const { rows } = await database.pool.query(
