@@ -3,7 +3,10 @@ import { reconciliationPage } from '../../src/protocol/reconciliation.js'
 import { fetchServed } from './fetchServed.js'
 import { pollUntil } from './pollUntil.js'
 
-/** The default period of a service. Repeated while a node has not answered for a settlement in time, which hides differences. */
+/**
+ * Reads the default period of a service, and again while a node has not answered for a settlement in time, which hides
+ * differences.
+ */
 export const readReconciliation = (
   serviceUrl: string,
   operatorToken: string,

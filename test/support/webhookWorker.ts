@@ -19,7 +19,7 @@ export const plainSealer = {
   open: (bytes: Uint8Array) => Buffer.from(bytes).toString(),
 }
 
-/** A busy machine ends neither an attempt, nor its lease, nor a statement, of which a worker would end. */
+/** A busy machine ends neither an attempt, nor its lease, nor a statement: a worker ends with the statement. */
 export const openWebhookWorker = (databaseUrl: string): WebhookWorker => {
   const pool = openPool({ ...patientPool, url: databaseUrl, maxConnections: 4 })
   const sendWebhook = createSendWebhook({

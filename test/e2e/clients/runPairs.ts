@@ -8,7 +8,7 @@ import type { Pair } from './matrix.js'
 import { type Chains, createParty, type Family, type Party } from './scene.js'
 
 const program = fileURLToPath(new URL('programs/pair.mjs', import.meta.url))
-/** Of one pair, and of the start: a busy machine takes longer for all of them. */
+/** Applies to one pair, and to the start: a busy machine takes longer for all of them. */
 const deadlineMs = 300_000
 const price = 10_000n
 
