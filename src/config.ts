@@ -77,6 +77,8 @@ export interface Config {
     /** Null: pages that are looked at are read from the database itself. */
     readonly databaseReadUrl: Secret | null
     readonly databaseReadPoolSize: number
+    /** Bounds each statement of such a page. */
+    readonly databaseReadTimeoutMs: number
     readonly dataFolder: string
     /** Null: limits are counted per process. */
     readonly redisUrl: Secret | null
@@ -240,6 +242,7 @@ export const readConfig = (
       databasePoolSize: variables.DATABASE_POOL_SIZE,
       databaseReadUrl: withPassword(variables.DATABASE_READ_URL, variables.DATABASE_READ_PASSWORD),
       databaseReadPoolSize: variables.DATABASE_READ_POOL_SIZE,
+      databaseReadTimeoutMs: variables.DATABASE_READ_TIMEOUT_MS,
       // A real instance keeps its data in the folder itself.
       dataFolder: isSandbox ? join(variables.DATA_FOLDER, 'sandbox') : variables.DATA_FOLDER,
       redisUrl: withPassword(variables.REDIS_URL, variables.REDIS_PASSWORD),

@@ -268,6 +268,7 @@ describe('a value', () => {
     ['WORKERS', '0', 'must be auto or between 1 and 64'],
     ['WORKERS', 'all', 'must be auto or a whole number'],
     ['DATABASE_READ_POOL_SIZE', '0', 'must be between 1 and 100'],
+    ['DATABASE_READ_TIMEOUT_MS', '99', 'must be between 100 and 60000'],
     ['SIWX_CLOCK_TOLERANCE_SECONDS', '301', 'must be between 0 and 300'],
     ['SETTLE_WAIT_SECONDS', '0', 'must be between 1 and 120'],
     ['SETTLE_WAIT_SECONDS', '121', 'must be between 1 and 120'],

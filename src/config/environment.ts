@@ -103,6 +103,7 @@ export const environmentShape = z.object({
   DATABASE_READ_URL: secretUrl('postgres:', 'postgresql:').optional(),
   DATABASE_READ_PASSWORD: oneLine.optional(),
   DATABASE_READ_POOL_SIZE: wholeNumber(1, 100).default(5),
+  DATABASE_READ_TIMEOUT_MS: wholeNumber(100, 60_000).default(2_000),
   HOLD_ACTION_MINUTES: wholeNumber(5, 1_440).default(120),
   HOLD_EXPIRING_HOURS: wholeNumber(1, 8_760).default(24),
   STREAM_UNSIGNED_HOURS: wholeNumber(1, 168).default(24),

@@ -51,6 +51,8 @@ describe('the service, when its database', () => {
     service = await startService({
       chain: { ...chain, url: node.url },
       databaseUrl: overTcp(database.url, network.port),
+      // As by default: what reads a page while the database hangs is answered.
+      environment: { DATABASE_READ_TIMEOUT_MS: '2000' },
     })
     const registered = await ask('/register', { email: 'ada@example.com', projectName: 'engine' })
     apiKey = z.object({ apiKey: z.string() }).parse(registered.body).apiKey

@@ -6,7 +6,7 @@ import { tiers } from '../../src/protocol/tiers.js'
 import { openStores } from '../../src/stores/openStores.js'
 import { NoBinariesError } from '../../src/stores/postgres/embedded/chooseLaunch.js'
 import { nameDataFolder } from '../../src/stores/postgres/openDatabase.js'
-import { listStoreChecks, type Stores } from '../../src/stores/stores.js'
+import { listStoreChecks, type StoreSettings, type Stores } from '../../src/stores/stores.js'
 import { createCheckReadiness } from '../../src/usecases/core/describe/listSupported.js'
 import { canonicalMailbox } from '../../src/usecases/dashboard/mails.js'
 import { claimOf } from '../support/claimOf.js'
@@ -30,7 +30,7 @@ describe('the stores', () => {
 
   const { pool } = database
 
-  const open = (databaseReadUrl: string | null = null) =>
+  const open = (databaseReadUrl: string | null = null, settings: Partial<StoreSettings> = {}) =>
     openStores(
       {
         databaseUrl: new Secret(database.url),
@@ -42,6 +42,7 @@ describe('the stores', () => {
         keyCheckValue: Buffer.from('key'),
         previousKeyCheckValue: null,
         readMailbox: canonicalMailbox,
+        ...settings,
       },
       systemClock,
       silentLogger,
@@ -139,15 +140,18 @@ describe('the stores', () => {
     })
   })
 
-  it('give a page two seconds', async () => {
+  it.each([
+    ['two seconds', {}, '2000'],
+    ['as long as DATABASE_READ_TIMEOUT_MS says', { databaseReadTimeoutMs: 7_000 }, '7000'],
+  ])('give a page %s', async (_, settings, expected) => {
     await insertJournalRows(pool, {
       count: 1,
       columns: { caller: `'bob'`, fee_rate: '0', quota_month: `'2026-01-01'` },
     })
     await pool.query(listTimeouts)
-    stores = await open()
+    stores = await open(null, settings)
     const [page] = await stores.accountSettlements.list({ accountId: 'bob', limit: 1 })
-    expect(page?.fee).toBe('2000')
+    expect(page?.fee).toBe(expected)
     await stores.close()
   })
 

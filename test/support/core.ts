@@ -8,6 +8,7 @@ import type { WebhookTransport } from '../../src/ports/webhookOutbox.js'
 import type { StartSettleWait } from '../../src/usecases/core/settle/settlementContext.js'
 import type { LocalChain } from './evm/localChain.js'
 import { patientTimeouts } from './patientTimeouts.js'
+import { patientTimeoutMs } from './rpcProxy.js'
 
 const patientWaitMs = 60_000
 
@@ -47,6 +48,7 @@ export const environmentFor = (options: CoreOptions): Record<string, string> => 
     // A busy machine must not turn a success into a pending settlement, or end a verification.
     SETTLE_WAIT_SECONDS: `${patientWaitMs / 1_000}`,
     VERIFY_DEADLINE_SECONDS: '60',
+    DATABASE_READ_TIMEOUT_MS: patientTimeoutMs,
     // All requests of a test come from one address.
     RATE_LIMITS: 'off',
     ...patientTimeouts(networks),

@@ -37,7 +37,7 @@ const trackSettle = async <T>(settling: Promise<T>, resultOf: (answer: T) => Set
   return answer
 }
 
-/** Null while the database is late: the limits of its pools, two seconds for a page, are less than a busy machine needs. */
+/** Null while the database is late: the limits of its pools are less than a busy machine needs. */
 const readServed = async <T>(reading: Promise<T>): Promise<T | null> => {
   try {
     return await reading

@@ -44,7 +44,7 @@ export interface Database {
   isSlow(): boolean
 }
 
-const readTimeoutMs = 2_000
+const defaultReadTimeoutMs = 2_000
 const auditTimeoutMs = 120_000
 const auditQueueMs = 30_000
 const nightlyTimeoutMs = 1_800_000
@@ -91,7 +91,7 @@ export const openDatabase = async (
   const reads = open('reads', readsName, {
     url: readUrl ?? url,
     maxConnections: settings.databaseReadPoolSize,
-    statementTimeoutMs: readTimeoutMs,
+    statementTimeoutMs: settings.databaseReadTimeoutMs ?? defaultReadTimeoutMs,
   })
   reads.on('connect', () => losses.succeeded(readsName))
   const audits = open('audits', 'audits', {
