@@ -9,6 +9,7 @@ import { randomAddress } from '../support/evm/authorization.js'
 import { type LocalChain, startLocalChain } from '../support/evm/localChain.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
+import { trustedTest } from '../support/facilitator.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { findProgram } from '../support/program.js'
 import { patientTimeoutMs, type RpcProxy, startRpcProxy } from '../support/rpcProxy.js'
@@ -37,6 +38,7 @@ const start = (environment: Readonly<Record<string, string>>): Started => {
       EVM_PRIVATE_KEY: chain.facilitators[0]?.privateKey ?? '',
       EVM_RPC_TIMEOUT_MS: patientTimeoutMs,
       SETTLE_WAIT_SECONDS: '60',
+      ...trustedTest,
       ...environment,
     },
   })

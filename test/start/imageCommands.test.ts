@@ -6,6 +6,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
+import { trustedTest } from '../support/facilitator.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 import { readText } from '../support/readText.js'
@@ -98,6 +99,7 @@ describe.skipIf(!canIsolate)('the image', () => {
     const values: Readonly<Record<string, string>> = {
       HOST: '127.0.0.1',
       PORT: '0',
+      ...trustedTest,
       DATA_FOLDER: data,
       DATABASE_URL: url.href,
       DATABASE_PASSWORD_FILE: join(folder, 'postgres-password'),
