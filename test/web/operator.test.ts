@@ -191,6 +191,24 @@ describe.skipIf(chromium === null)("the operator's pages of the console", () => 
     browser.expectNoProblems()
   })
 
+  it('show an instance whose jobs fail and whose pools are exhausted, readable in both themes and both widths', async () => {
+    const anHourAgo = new Date(Date.now() - 59 * 60_000).toISOString()
+    await browser.page.route('**/v1/operator/overview', async (route) => {
+      const answered = await route.fetch()
+      const overview = operatorOverview.parse(await answered.json())
+      const { instance } = overview
+      const failed = { failures: 12_345, failedAt: anHourAgo, succeededAt: anHourAgo }
+      const jobs = instance.jobs.map((job) => ({ ...job, ...failed }))
+      const pools = instance.pools.map((pool) => ({ ...pool, total: 500, max: 500, waiting: 12_345 }))
+      await route.fulfill({ json: { ...overview, instance: { ...instance, jobs, pools } } })
+    })
+    const page = await open('')
+    await page.getByText('12,345 wait for a connection').first().waitFor()
+    await browser.expectReadable('operator-troubled')
+    await page.unrouteAll({ behavior: 'wait' })
+    browser.expectNoProblems()
+  })
+
   it('show networks and jobs of this instance, and what all instances share', async () => {
     const page = await open('')
     await page.getByRole('region', { name: 'Base Sepolia' }).getByText('Serving').waitFor()
