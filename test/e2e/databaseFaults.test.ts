@@ -51,7 +51,7 @@ describe('the service, when its database', () => {
     service = await startService({
       chain: { ...chain, url: node.url },
       databaseUrl: overTcp(database.url, network.port),
-      // As by default: what reads a page while the database hangs is answered.
+      // The default, after which a page that is read while the database hangs is refused.
       environment: { DATABASE_READ_TIMEOUT_MS: '2000' },
     })
     const registered = await ask('/register', { email: 'ada@example.com', projectName: 'engine' })

@@ -33,7 +33,7 @@ interface Scene {
 describe('a failover of the database', () => {
   let scene: Scene
   const closers: (() => Promise<unknown>)[] = []
-  // Also those of a start that failed in between.
+  // A start that failed in between has some, too.
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close()
   })

@@ -5,7 +5,7 @@ import type { Outcome } from './countFailures.js'
 interface Failure {
   readonly message: string
   readonly stack?: string
-  /** Of what was expected and what was there. */
+  /** Compares what was expected with what was there. */
   readonly diff?: string
   readonly cause?: Failure
 }

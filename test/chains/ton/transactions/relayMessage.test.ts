@@ -54,7 +54,7 @@ describe('the relay wallets', () => {
 describe('a relay message', () => {
   /** More than one message holds, by their size. */
   let many: readonly Awaited<ReturnType<typeof prepare>>[] = []
-  // Not in the test: a busy machine runs the virtual machine for a minute until their payers have funds.
+  // A busy machine runs the virtual machine for a minute until their payers have funds, which is most of the time of a test.
   beforeAll(async () => {
     await fundRelayWallets(chain)
     many = await Promise.all(Array.from({ length: 60 }, () => prepare()))
