@@ -125,8 +125,8 @@ export const createStreamStore = (pool: Pool): StreamStore => {
       return rows.map((row) => networkRow.parse(row).network)
     },
 
-    // An array is selected once. `in` may be joined by a nested loop, which selects anew for each stream, without those
-    // that the statement has just leased.
+    // An array is selected once, here and in `takeToCheck`. `in` may be joined by a nested loop, which selects anew for each
+    // stream, without those that the statement has just taken.
     leaseClosing: async ({ network, now, leasedUntil, limit }) => {
       const { rows } = await pool.query(
         `with leased as (
@@ -147,9 +147,9 @@ export const createStreamStore = (pool: Pool): StreamStore => {
              partition by coalesce(quota_holder, caller) order by checked_at) as turn
            from streams where state in ('active', 'paused') and checked_at < $1),
          taken as (
-           update streams set checked_at = $2 where id in (
+           update streams set checked_at = $2 where id = any(array(
              select id from streams where state in ('active', 'paused') and checked_at < $1
-               and id in (select id from due order by turn, checked_at limit $3) for update skip locked)
+               and id in (select id from due order by turn, checked_at limit $3) for update skip locked))
            returning *)
          select ${streamColumns}, p.payment ${fromPaid('taken')} where ${isPaid}`,
         [before, now, limit],
