@@ -42,8 +42,8 @@ export interface StoreSettings {
   /** For reads that may be slightly out of date, such as a replica; null: the database itself. */
   readonly databaseReadUrl: Secret | null
   readonly databaseReadPoolSize: number
-  /** Bounds each such read; default 2 s. */
-  readonly databaseReadTimeoutMs?: number
+  /** Bounds each such read. */
+  readonly databaseReadTimeoutMs: number
   readonly dataFolder: string
   /** The embedded database, if another process of this service runs it. */
   readonly embeddedUrl?: Secret

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
@@ -37,6 +38,7 @@ describe('the stores', () => {
         databasePoolSize: 20,
         databaseReadUrl: databaseReadUrl === null ? null : new Secret(databaseReadUrl),
         databaseReadPoolSize: 5,
+        databaseReadTimeoutMs: readConfig({}).stores.databaseReadTimeoutMs,
         dataFolder: '/nonexistent',
         redisUrl: null,
         keyCheckValue: Buffer.from('key'),
@@ -141,7 +143,7 @@ describe('the stores', () => {
   })
 
   it.each([
-    ['two seconds', {}, '2000'],
+    ['two seconds by default', {}, '2000'],
     ['as long as DATABASE_READ_TIMEOUT_MS says', { databaseReadTimeoutMs: 7_000 }, '7000'],
   ])('give a page %s', async (_, settings, expected) => {
     await insertJournalRows(pool, {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
@@ -34,6 +35,7 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
           databasePoolSize: 10,
           databaseReadUrl: null,
           databaseReadPoolSize: 5,
+          databaseReadTimeoutMs: readConfig({}).stores.databaseReadTimeoutMs,
           dataFolder: '/nonexistent',
           redisUrl: null,
           keyCheckValue: Buffer.from('key'),

@@ -44,7 +44,6 @@ export interface Database {
   isSlow(): boolean
 }
 
-const defaultReadTimeoutMs = 2_000
 const auditTimeoutMs = 120_000
 const auditQueueMs = 30_000
 const nightlyTimeoutMs = 1_800_000
@@ -91,7 +90,7 @@ export const openDatabase = async (
   const reads = open('reads', readsName, {
     url: readUrl ?? url,
     maxConnections: settings.databaseReadPoolSize,
-    statementTimeoutMs: settings.databaseReadTimeoutMs ?? defaultReadTimeoutMs,
+    statementTimeoutMs: settings.databaseReadTimeoutMs,
   })
   reads.on('connect', () => losses.succeeded(readsName))
   const audits = open('audits', 'audits', {
